@@ -1,0 +1,6 @@
+//! `attn`: an explorer of the attention mechanism.
+#![deny(unsafe_code)]
+
+pub mod elementary;
+pub mod error;
+pub mod matrix;

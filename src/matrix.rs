@@ -1,0 +1,216 @@
+//! A matrix of `f64` whose rows and columns may carry labels.
+
+use std::fmt;
+use std::ops::Index;
+use std::sync::Arc;
+
+use nalgebra::DMatrix;
+
+use crate::error::{Error, Result};
+
+/// The names of the rows, or of the columns, of a matrix: tokens, words, features.
+pub type Labels = Arc<[String]>;
+
+/// Rows times columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// How many rows.
+    pub rows: usize,
+    /// How many columns.
+    pub cols: usize,
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}×{}", self.rows, self.cols)
+    }
+}
+
+/// A matrix with optional labels. Rows are tokens; positions count from 0 in code and from 1 on the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Matrix {
+    values: DMatrix<f64>,
+    row_labels: Option<Labels>,
+    col_labels: Option<Labels>,
+}
+
+impl Matrix {
+    /// The matrix whose cell (i, j) is `cell(i, j)`.
+    pub fn from_fn(rows: usize, cols: usize, cell: impl FnMut(usize, usize) -> f64) -> Matrix {
+        Matrix { values: DMatrix::from_fn(rows, cols, cell), row_labels: None, col_labels: None }
+    }
+
+    /// A matrix written out row by row: `Matrix::of([[1.0, 2.0], [3.0, 4.0]])`.
+    pub fn of<const ROWS: usize, const COLS: usize>(rows: [[f64; COLS]; ROWS]) -> Matrix {
+        Matrix::from_fn(ROWS, COLS, |i, j| rows[i][j])
+    }
+
+    /// The matrix whose cells stand row by row in `values`.
+    ///
+    /// # Errors
+    /// If there are not rows · cols values.
+    pub fn from_row_major(rows: usize, cols: usize, values: &[f64]) -> Result<Matrix> {
+        if rows.checked_mul(cols) != Some(values.len()) {
+            return Err(Error::new(format!("{} numbers do not fill a {rows}×{cols} matrix", values.len())));
+        }
+        Ok(Matrix { values: DMatrix::from_row_slice(rows, cols, values), row_labels: None, col_labels: None })
+    }
+
+    /// The matrix with these rows.
+    ///
+    /// # Errors
+    /// If the rows differ in length.
+    pub fn from_rows(rows: &[Vec<f64>]) -> Result<Matrix> {
+        let cols = rows.first().map_or(0, Vec::len);
+        if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
+            return Err(Error::new(format!("row {} has {} numbers, row 1 has {cols}", i + 1, row.len())));
+        }
+        Ok(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j]))
+    }
+
+    /// All cells the same.
+    pub fn filled(rows: usize, cols: usize, value: f64) -> Matrix {
+        Matrix::from_fn(rows, cols, |_, _| value)
+    }
+
+    /// Ones on the diagonal, zeros elsewhere.
+    pub fn identity(n: usize) -> Matrix {
+        Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 })
+    }
+
+    /// The same matrix with names for its rows. Names that do not fit the number of rows are dropped.
+    pub fn with_row_labels(mut self, labels: Option<Labels>) -> Matrix {
+        self.row_labels = labels.filter(|labels| labels.len() == self.rows());
+        self
+    }
+
+    /// The same matrix with names for its columns. Names that do not fit the number of columns are dropped.
+    pub fn with_col_labels(mut self, labels: Option<Labels>) -> Matrix {
+        self.col_labels = labels.filter(|labels| labels.len() == self.cols());
+        self
+    }
+
+    /// The same matrix with these names for its rows, for writing them out in code.
+    pub fn rows_named(self, names: &[&str]) -> Matrix {
+        self.with_row_labels(Some(labels(names)))
+    }
+
+    /// The same matrix with these names for its columns, for writing them out in code.
+    pub fn cols_named(self, names: &[&str]) -> Matrix {
+        self.with_col_labels(Some(labels(names)))
+    }
+
+    /// The same cells with the labels of `other`, where they fit.
+    pub fn labelled_like(self, other: &Matrix) -> Matrix {
+        self.with_row_labels(other.row_labels.clone()).with_col_labels(other.col_labels.clone())
+    }
+
+    /// How many rows.
+    pub fn rows(&self) -> usize {
+        self.values.nrows()
+    }
+
+    /// How many columns.
+    pub fn cols(&self) -> usize {
+        self.values.ncols()
+    }
+
+    /// Rows times columns.
+    pub fn shape(&self) -> Shape {
+        Shape { rows: self.rows(), cols: self.cols() }
+    }
+
+    /// The names of the rows, where they have any.
+    pub fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels.as_ref()
+    }
+
+    /// The names of the columns, where they have any.
+    pub fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels.as_ref()
+    }
+
+    /// The cells of row `i`, from left to right.
+    pub fn row(&self, i: usize) -> impl Iterator<Item = f64> + '_ {
+        (0..self.cols()).map(move |j| self[(i, j)])
+    }
+
+    /// The cells of column `j`, from top to bottom.
+    pub fn col(&self, j: usize) -> impl Iterator<Item = f64> + '_ {
+        (0..self.rows()).map(move |i| self[(i, j)])
+    }
+
+    /// All cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = f64> + '_ {
+        (0..self.rows()).flat_map(move |i| self.row(i))
+    }
+
+    /// Rows become columns; the labels go along.
+    pub fn transposed(&self) -> Matrix {
+        Matrix {
+            values: self.values.transpose(),
+            row_labels: self.col_labels.clone(),
+            col_labels: self.row_labels.clone(),
+        }
+    }
+
+    /// `f` of every cell, with the same labels.
+    pub fn map(&self, f: impl FnMut(f64) -> f64) -> Matrix {
+        Matrix {
+            values: self.values.map(f),
+            row_labels: self.row_labels.clone(),
+            col_labels: self.col_labels.clone(),
+        }
+    }
+
+    /// The nalgebra matrix inside, for decompositions.
+    pub fn values(&self) -> &DMatrix<f64> {
+        &self.values
+    }
+
+    /// Whether both have the same shape and the same bits in every cell (so that NaN equals NaN, and +0 is not −0).
+    pub fn same_bits(&self, other: &Matrix) -> bool {
+        self.shape() == other.shape()
+            && self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits())
+    }
+}
+
+impl Index<(usize, usize)> for Matrix {
+    type Output = f64;
+
+    fn index(&self, at: (usize, usize)) -> &f64 {
+        &self.values[at]
+    }
+}
+
+/// Names as labels.
+pub fn labels(names: &[&str]) -> Labels {
+    names.iter().map(|name| name.to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transposing_takes_the_labels_along() {
+        let matrix = Matrix::of([[1.0, 2.0, 3.0]]).rows_named(&["bat"]).cols_named(&["x", "y", "z"]);
+        let turned = matrix.transposed();
+        assert_eq!(turned.shape(), Shape { rows: 3, cols: 1 });
+        assert_eq!(turned.row_labels().unwrap()[2], "z");
+        assert_eq!(turned.col_labels().unwrap()[0], "bat");
+        assert_eq!(turned[(1, 0)], 2.0);
+    }
+
+    #[test]
+    fn ragged_rows_are_refused_with_both_lengths() {
+        let error = Matrix::from_rows(&[vec![1.0, 2.0], vec![3.0]]).unwrap_err();
+        assert_eq!(error.to_string(), "row 2 has 1 numbers, row 1 has 2");
+    }
+
+    #[test]
+    fn cells_run_row_by_row() {
+        let matrix = Matrix::of([[1.0, 2.0], [3.0, 4.0]]);
+        assert_eq!(matrix.cells().collect::<Vec<_>>(), [1.0, 2.0, 3.0, 4.0]);
+    }
+}
