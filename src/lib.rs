@@ -1,6 +1,8 @@
 //! `attn`: an explorer of the attention mechanism.
 #![deny(unsafe_code)]
 
+pub mod attention;
 pub mod elementary;
 pub mod error;
+pub mod graph;
 pub mod matrix;

@@ -1,0 +1,93 @@
+//! Splitting a width into heads, and putting the heads side by side again.
+
+use crate::error::{Error, Result};
+use crate::matrix::{Labels, Matrix};
+
+/// `count` neighbouring columns from `start` (from 0): the block that belongs to one head.
+///
+/// # Errors
+/// If the block reaches past the last column.
+pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
+    if start.checked_add(count).is_none_or(|end| end > x.cols()) {
+        return Err(Error::new(format!(
+            "columns {} to {} are asked of a {} matrix",
+            start + 1,
+            start.saturating_add(count),
+            x.shape()
+        )));
+    }
+    let labels = x.col_labels().map(|labels| Labels::from(&labels[start..start + count]));
+    Ok(Matrix::from_fn(x.rows(), count, |i, j| x[(i, start + j)])
+        .with_row_labels(x.row_labels().cloned())
+        .with_col_labels(labels))
+}
+
+/// `count` neighbouring rows from `start` (from 0).
+///
+/// # Errors
+/// If they reach past the last row.
+pub fn rows(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
+    columns(&x.transposed(), start, count).map(|part| part.transposed()).map_err(|_| {
+        Error::new(format!("rows {} to {} are asked of a {} matrix", start + 1, start + count, x.shape()))
+    })
+}
+
+/// Puts matrices side by side: `[a b …]`.
+///
+/// # Shapes
+/// All have n rows; the result has n rows and the widths added up.
+/// # Errors
+/// If the numbers of rows differ, or there is nothing to put together.
+/// # Source
+/// Vaswani et al. 2017, section 3.2.2: `Concat(head_1, …, head_h)`.
+pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
+    let first = parts.first().ok_or_else(|| Error::new("there are no heads to put side by side"))?;
+    if let Some(other) = parts.iter().find(|part| part.rows() != first.rows()) {
+        return Err(Error::new(format!(
+            "a {} matrix cannot stand beside a {} one: the numbers of rows differ",
+            other.shape(),
+            first.shape()
+        )));
+    }
+    let cells: Vec<(usize, usize)> =
+        parts.iter().enumerate().flat_map(|(p, part)| (0..part.cols()).map(move |j| (p, j))).collect();
+    let labels: Option<Vec<&Labels>> = parts.iter().map(|part| part.col_labels()).collect();
+    let labels = labels.map(|all| all.iter().flat_map(|labels| labels.iter().cloned()).collect());
+    Ok(Matrix::from_fn(first.rows(), cells.len(), |i, j| parts[cells[j].0][(i, cells[j].1)])
+        .with_row_labels(first.row_labels().cloned())
+        .with_col_labels(labels))
+}
+
+/// The key/value head that query head `head` reads: `⌈h · G / H⌉` with heads counted from 1; here from 0 on both sides.
+///
+/// # Source
+/// Ainslie et al. 2023, «GQA», section 2.2.
+pub fn key_value_head(head: usize, heads: usize, key_value_heads: usize) -> usize {
+    head * key_value_heads / heads
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_taken_apart_and_put_together_again_are_the_whole() {
+        let x = Matrix::from_fn(3, 6, |i, j| (10 * i + j) as f64);
+        let parts: Vec<Matrix> = (0..3).map(|h| columns(&x, 2 * h, 2).unwrap()).collect();
+        assert!(concatenate(&parts.iter().collect::<Vec<_>>()).unwrap().same_bits(&x));
+    }
+
+    #[test]
+    fn grouped_heads_follow_the_ceiling_rule_counted_from_one() {
+        for (heads, groups) in [(4_usize, 4), (4, 2), (4, 1), (32, 8), (6, 3)] {
+            for h in 1..=heads {
+                let ceiling = (h * groups).div_ceil(heads);
+                assert_eq!(
+                    key_value_head(h - 1, heads, groups) + 1,
+                    ceiling,
+                    "head {h} of {heads} over {groups}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Who may attend to whom.
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+
+/// The rules that hide keys from queries. A pair is visible when every rule allows it.
+///
+/// T queries over N keys: query i stands at position `offset + i` among the keys, where `offset` is N − T when the
+/// queries are the last tokens (as when decoding with a cache), and 0 when both are aligned to the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mask {
+    /// No key after the query's own position.
+    pub causal: bool,
+    /// Only keys less than this many positions away.
+    pub window: Option<usize>,
+    /// Queries and keys are aligned at the first token, not at the last.
+    pub from_start: bool,
+    /// What a second input, a matrix of the scores' shape, means.
+    pub matrix: Option<MatrixRule>,
+}
+
+/// What the cells of a mask matrix mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MatrixRule {
+    /// Not zero: may attend.
+    Allow,
+    /// Not zero: may not attend.
+    Block,
+    /// A number that is added to the score; −∞ hides the key.
+    Add,
+}
+
+/// Whether query i sees key j, and if not, which rule hides it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visibility {
+    /// The score stays.
+    Visible,
+    /// The score becomes −∞.
+    Hidden(Hidden),
+}
+
+/// The rule that hides a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hidden {
+    /// The key comes after the query.
+    Future,
+    /// The key is a window or more away.
+    OutsideWindow,
+    /// The mask matrix says so.
+    ByMatrix,
+}
+
+impl Mask {
+    /// Whether any rule is set.
+    pub fn is_some(&self) -> bool {
+        self.causal || self.window.is_some() || self.matrix.is_some()
+    }
+
+    /// Whether query `i` of `queries` sees key `j` of `keys` (from 0); `cell` is the mask matrix at (i, j).
+    pub fn visibility(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Visibility {
+        let ((i, j), (queries, keys)) = (at, size);
+        // The position of the query plus `queries`, so that it cannot go below zero where T > N.
+        let (position, key) = match self.from_start {
+            true => (i + queries, j + queries),
+            false => (keys + i, j + queries),
+        };
+        if self.causal && key > position {
+            return Visibility::Hidden(Hidden::Future);
+        }
+        if self.window.is_some_and(|window| key.abs_diff(position) >= window) {
+            return Visibility::Hidden(Hidden::OutsideWindow);
+        }
+        let allowed = match (self.matrix, cell) {
+            (Some(MatrixRule::Allow), Some(cell)) => cell != 0.0,
+            (Some(MatrixRule::Block), Some(cell)) => cell == 0.0,
+            _ => true,
+        };
+        if allowed { Visibility::Visible } else { Visibility::Hidden(Hidden::ByMatrix) }
+    }
+
+    /// The pattern as a matrix of the given shape: 1 where query i may attend to key j, 0 elsewhere.
+    pub fn pattern(&self, queries: usize, keys: usize) -> Matrix {
+        Matrix::from_fn(queries, keys, |i, j| match self.visibility((i, j), (queries, keys), None) {
+            Visibility::Visible => 1.0,
+            Visibility::Hidden(_) => 0.0,
+        })
+    }
+}
+
+/// Hides scores: `out[i,j] = s[i,j]` where query i may attend to key j (plus the matrix, for [`MatrixRule::Add`]), and
+/// −∞ elsewhere, which the softmax turns into a weight of exactly 0.
+///
+/// # Shapes
+/// `scores` is (T, N), and so is `matrix`, which is given where the mask has a rule for it.
+/// # Errors
+/// If the mask matrix has another shape than the scores.
+/// # Source
+/// «Understanding the attention mechanism», section Masked attention; Vaswani et al. 2017, section 3.2.3.
+pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
+    if let Some(matrix) = matrix
+        && matrix.shape() != scores.shape()
+    {
+        return Err(Error::new(format!(
+            "a {} mask does not fit {} scores: it needs a row for each query and a column for each key",
+            matrix.shape(),
+            scores.shape()
+        )));
+    }
+    let size = (scores.rows(), scores.cols());
+    let cell = |i, j| {
+        let given = matrix.map(|matrix| matrix[(i, j)]);
+        match (mask.visibility((i, j), size, given), mask.matrix, given) {
+            (Visibility::Hidden(_), _, _) => f64::NEG_INFINITY,
+            (Visibility::Visible, Some(MatrixRule::Add), Some(added)) => 0.0 + scores[(i, j)] + added,
+            (Visibility::Visible, _, _) => scores[(i, j)],
+        }
+    };
+    Ok(Matrix::from_fn(size.0, size.1, cell).labelled_like(scores))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(mask: Mask, queries: usize, keys: usize) -> Vec<String> {
+        let matrix = mask.pattern(queries, keys);
+        (0..queries).map(|i| matrix.row(i).map(|x| if x == 1.0 { '1' } else { '0' }).collect()).collect()
+    }
+
+    #[test]
+    fn a_causal_mask_over_as_many_keys_as_queries_is_lower_triangular() {
+        let causal = Mask { causal: true, ..Mask::default() };
+        assert_eq!(pattern(causal, 3, 3), ["100", "110", "111"]);
+    }
+
+    #[test]
+    fn fewer_queries_than_keys_are_the_last_ones_unless_aligned_to_the_start() {
+        let causal = Mask { causal: true, ..Mask::default() };
+        assert_eq!(pattern(causal, 2, 4), ["1110", "1111"]);
+        assert_eq!(pattern(Mask { from_start: true, ..causal }, 2, 4), ["1000", "1100"]);
+    }
+
+    #[test]
+    fn more_queries_than_keys_leave_the_first_queries_with_nothing() {
+        let causal = Mask { causal: true, ..Mask::default() };
+        assert_eq!(pattern(causal, 4, 2), ["00", "00", "10", "11"]);
+    }
+
+    #[test]
+    fn a_window_of_two_sees_itself_and_its_neighbours() {
+        let window = Mask { window: Some(2), ..Mask::default() };
+        assert_eq!(pattern(window, 4, 4), ["1100", "1110", "0111", "0011"]);
+        assert_eq!(pattern(Mask { causal: true, ..window }, 4, 4), ["1000", "1100", "0110", "0011"]);
+    }
+
+    #[test]
+    fn an_added_mask_of_minus_infinity_hides() {
+        let rule = Mask { matrix: Some(MatrixRule::Add), ..Mask::default() };
+        let added = Matrix::of([[0.5, f64::NEG_INFINITY]]);
+        let masked = mask(&Matrix::of([[1.0, 2.0]]), Some(&added), &rule).unwrap();
+        assert_eq!(masked.cells().collect::<Vec<_>>(), [1.5, f64::NEG_INFINITY]);
+    }
+}

@@ -1,0 +1,25 @@
+//! The mathematics of attention: one step, one function.
+//!
+//! Every function takes and gives [`Matrix`]; rows are tokens. All sums run from left to right and start at +0.0,
+//! elementary functions are those of [`crate::elementary`], so that the same input gives the same bits everywhere.
+//! The order of a whole pipeline is: scores, scale, bias, temperature, mask, softmax, mix.
+
+mod heads;
+mod low_rank;
+mod mask;
+mod mlp;
+mod norm;
+mod positions;
+mod product;
+mod similarity;
+mod softmax;
+
+pub use heads::{columns, concatenate, key_value_head, rows};
+pub use low_rank::{SingularValues, singular_values};
+pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask};
+pub use mlp::{relu, silu};
+pub use norm::rms_norm;
+pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
+pub use product::{add, divide, multiply, product, product_transposed, subtract};
+pub use similarity::{cosine, euclidean, squared_length, unit_rows};
+pub use softmax::{Axis, Base, divide_by_sum, exponential, largest, minus_max, softmax, sums};

@@ -1,0 +1,134 @@
+//! Products and cell-by-cell arithmetic of two matrices.
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+
+/// The matrix product: `out[i,j] = Σ_k a[i,k] · b[k,j]`, summed over k from left to right.
+///
+/// # Shapes
+/// `a` is (n, m), `b` is (m, p); the result is (n, p), with the row labels of `a` and the column labels of `b`.
+/// # Errors
+/// If `a` has not as many columns as `b` has rows.
+pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    if a.cols() != b.rows() {
+        return Err(Error::new(format!(
+            "a {} matrix cannot be multiplied by a {} one: the columns of the first ({}) must equal the rows of \
+             the second ({})",
+            a.shape(),
+            b.shape(),
+            a.cols(),
+            b.rows()
+        )));
+    }
+    let cell = |i, j| (0..a.cols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(k, j)]);
+    Ok(Matrix::from_fn(a.rows(), b.cols(), cell)
+        .with_row_labels(a.row_labels().cloned())
+        .with_col_labels(b.col_labels().cloned()))
+}
+
+/// All dot products between rows: `out[i,j] = Σ_k a[i,k] · b[j,k]`, that is `a bᵀ`.
+///
+/// # Shapes
+/// `a` is (n, d), `b` is (m, d); the result is (n, m), labelled by the rows of both.
+/// # Errors
+/// If the rows differ in width.
+/// # Source
+/// Vaswani et al. 2017, section 3.2.1: `Q Kᵀ`.
+pub fn product_transposed(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    same_width(a, b)?;
+    let cell = |i, j| (0..a.cols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(j, k)]);
+    Ok(Matrix::from_fn(a.rows(), b.rows(), cell)
+        .with_row_labels(a.row_labels().cloned())
+        .with_col_labels(b.row_labels().cloned()))
+}
+
+/// The sum of several matrices of one shape: `out[i,j] = 0 + a[i,j] + b[i,j] + …`.
+///
+/// # Errors
+/// If the shapes differ, or there is nothing to add.
+pub fn add(matrices: &[&Matrix]) -> Result<Matrix> {
+    let (first, others) = matrices.split_first().ok_or_else(|| Error::new("there is nothing to add"))?;
+    let start = first.map(|x| 0.0 + x);
+    others.iter().try_fold(start, |sum, next| cell_by_cell(&sum, next, "added", |a, b| a + b))
+}
+
+/// `out[i,j] = a[i,j] − b[i,j]`.
+///
+/// # Errors
+/// If the shapes differ.
+pub fn subtract(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    cell_by_cell(a, b, "subtracted", |a, b| a - b)
+}
+
+/// The product cell by cell (Hadamard): `out[i,j] = a[i,j] · b[i,j]`.
+///
+/// # Errors
+/// If the shapes differ.
+pub fn multiply(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    cell_by_cell(a, b, "multiplied cell by cell", |a, b| a * b)
+}
+
+/// Every cell divided by the one number in `by`: `out[i,j] = a[i,j] / by[1,1]`.
+///
+/// # Errors
+/// If `by` is not a single number.
+pub fn divide(a: &Matrix, by: &Matrix) -> Result<Matrix> {
+    if by.shape() != (crate::matrix::Shape { rows: 1, cols: 1 }) {
+        return Err(Error::new(format!("a divisor is one number, not a {} matrix", by.shape())));
+    }
+    Ok(a.map(|x| x / by[(0, 0)]))
+}
+
+fn cell_by_cell(a: &Matrix, b: &Matrix, done: &str, f: impl Fn(f64, f64) -> f64) -> Result<Matrix> {
+    if a.shape() != b.shape() {
+        return Err(Error::new(format!(
+            "a {} matrix and a {} one cannot be {done}: the shapes must be the same",
+            a.shape(),
+            b.shape()
+        )));
+    }
+    let labels = |of: fn(&Matrix) -> Option<&crate::matrix::Labels>| of(a).or_else(|| of(b)).cloned();
+    Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| f(a[(i, j)], b[(i, j)]))
+        .with_row_labels(labels(Matrix::row_labels))
+        .with_col_labels(labels(Matrix::col_labels)))
+}
+
+/// Both must have rows of one width, as dot products and distances need.
+pub(super) fn same_width(a: &Matrix, b: &Matrix) -> Result<()> {
+    if a.cols() == b.cols() {
+        return Ok(());
+    }
+    Err(Error::new(format!(
+        "rows of width {} cannot be compared with rows of width {} (the shapes are {} and {})",
+        a.cols(),
+        b.cols(),
+        a.shape(),
+        b.shape()
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_with_the_transpose_equals_the_product_with_it_written_out() {
+        let q = Matrix::of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]);
+        let k = Matrix::of([[0.5, -1.0], [2.0, 0.25]]);
+        let direct = product_transposed(&q, &k).unwrap();
+        assert!(direct.same_bits(&product(&q, &k.transposed()).unwrap()));
+        assert_eq!(direct.row(0).collect::<Vec<_>>(), [-1.5, 2.5]);
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_are_named_with_the_rule_they_break() {
+        let error = product(&Matrix::identity(2), &Matrix::identity(3)).unwrap_err().to_string();
+        assert!(error.contains("2×2") && error.contains("3×3") && error.contains("columns of the first (2)"));
+    }
+
+    #[test]
+    fn a_sum_starts_at_plus_zero() {
+        let sum = add(&[&Matrix::of([[-0.0]]), &Matrix::of([[-0.0]])]).unwrap();
+        assert_eq!(sum[(0, 0)].to_bits(), 0.0_f64.to_bits());
+    }
+}

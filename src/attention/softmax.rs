@@ -1,0 +1,132 @@
+//! The softmax and the steps it is made of.
+
+use crate::elementary;
+use crate::matrix::Matrix;
+
+/// Along what the softmax sums to 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Each row on its own: over the keys of one query.
+    Rows,
+    /// Each column on its own.
+    Columns,
+}
+
+/// What is raised to the power of the scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Base {
+    /// e, through `exp`.
+    E,
+    /// Another positive number, through `pow`.
+    Number(f64),
+}
+
+impl Base {
+    /// baseˣ.
+    pub fn power(self, x: f64) -> f64 {
+        match self {
+            Base::E => elementary::exp(x),
+            Base::Number(base) => elementary::pow(base, x),
+        }
+    }
+}
+
+/// Every cell minus the largest of its row (or column): `out[i,j] = x[i,j] − max_k x[i,k]`.
+///
+/// The softmax of the result is the softmax of `x`, and its largest exponential is exactly 1, so none overflows.
+/// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row.
+pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
+    along_rows(x, axis, |row| {
+        let max = largest(row.iter().copied());
+        row.iter().map(|&x| if x == f64::NEG_INFINITY { x } else { x - max }).collect()
+    })
+}
+
+/// The largest of some numbers, from left to right: the first of equals, and −∞ where there are none. (`f64::max` may
+/// give either zero for +0 and −0.)
+pub fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+    numbers.fold(f64::NEG_INFINITY, |max, x| if x > max { x } else { max })
+}
+
+/// baseˣ of every cell.
+pub fn exponential(x: &Matrix, base: Base) -> Matrix {
+    x.map(|x| base.power(x))
+}
+
+/// The sum of each row (a column of sums), or of each column (a row of sums), from left to right.
+pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
+    match axis {
+        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| x.row(i).fold(0.0, |sum, x| sum + x))
+            .with_row_labels(x.row_labels().cloned())
+            .cols_named(&["sum"]),
+        Axis::Columns => sums(&x.transposed(), Axis::Rows).transposed(),
+    }
+}
+
+/// Every cell divided by the sum of its row (or column): `out[i,j] = x[i,j] / Σ_k x[i,k]`.
+///
+/// This is what fails on numbers of both signs (the sum may be 0 or negative): the result is then what the division
+/// gives, infinite or NaN.
+pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
+    along_rows(x, axis, |row| {
+        let sum = row.iter().fold(0.0, |sum, x| sum + x);
+        row.iter().map(|x| x / sum).collect()
+    })
+}
+
+/// Exponentials, divided by their sum: `out[i,j] = e^(x[i,j] − m_i) / Σ_k e^(x[i,k] − m_i)`, with m_i the maximum of
+/// row i. A row of nothing but −∞ (a query that may attend to nothing) gives zeros.
+///
+/// # Source
+/// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., «Deep Learning», section 4.1.
+pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
+    let powers = exponential(&minus_max(x, axis), base);
+    along_rows(&powers, axis, |row| {
+        let sum = row.iter().fold(0.0, |sum, x| sum + x);
+        row.iter().map(|x| if sum == 0.0 { 0.0 } else { x / sum }).collect()
+    })
+}
+
+/// `f` of each row, or of each column.
+fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&[f64]) -> Vec<f64>) -> Matrix {
+    match axis {
+        Axis::Rows => {
+            let rows: Vec<Vec<f64>> = (0..x.rows()).map(|i| f(&x.row(i).collect::<Vec<_>>())).collect();
+            Matrix::from_fn(x.rows(), x.cols(), |i, j| rows[i][j]).labelled_like(x)
+        }
+        Axis::Columns => along_rows(&x.transposed(), Axis::Rows, f).transposed(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fully_masked_row_has_weights_zero_and_never_nan() {
+        let hidden = f64::NEG_INFINITY;
+        let weights = softmax(&Matrix::of([[hidden, hidden], [1.0, hidden]]), Axis::Rows, Base::E);
+        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn large_scores_do_not_overflow_because_the_maximum_is_subtracted() {
+        let weights = softmax(&Matrix::of([[1000.0, 1001.0]]), Axis::Rows, Base::E);
+        // 1/(1+e) and e/(1+e)
+        assert!((weights[(0, 0)] - 0.268_941_421_369_995_1).abs() < 1e-15);
+        assert!((weights[(0, 1)] - 0.731_058_578_630_004_9).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_softmax_down_the_columns_is_the_transpose_of_the_one_along_the_rows() {
+        let x = Matrix::of([[1.0, -2.0], [0.5, 3.0], [2.0, 2.0]]);
+        let down = softmax(&x, Axis::Columns, Base::E);
+        assert!(down.same_bits(&softmax(&x.transposed(), Axis::Rows, Base::E).transposed()));
+    }
+
+    #[test]
+    fn base_2_halves_the_weight_for_each_point_of_score() {
+        let weights = softmax(&Matrix::of([[3.0, 2.0, 2.0]]), Axis::Rows, Base::Number(2.0));
+        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.5, 0.25, 0.25]);
+    }
+}

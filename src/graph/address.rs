@@ -1,0 +1,140 @@
+//! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
+
+use super::{CellId, Graph, NodeId};
+use crate::error::{Error, Result, nearest};
+use crate::matrix::Labels;
+
+/// What an address names; positions from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cells {
+    /// A whole node.
+    Node(NodeId),
+    /// A row of a node.
+    Row(NodeId, usize),
+    /// One cell.
+    Cell(CellId),
+}
+
+/// Finds what an address names. A number is always a position, from 1; a label names the row or column that carries
+/// it, `the#2` the second of a repeated one.
+///
+/// # Errors
+/// If the address is not well formed, the node does not exist, a position lies outside its shape, or a label is
+/// unknown or repeated.
+pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
+    let address = address.trim();
+    let Some((name, rest)) = address.split_once('[') else {
+        return Ok(Cells::Node(graph.require(address)?));
+    };
+    let node = graph.require(name.trim())?;
+    let inside = rest.strip_suffix(']').ok_or_else(|| {
+        Error::new(format!("`{address}` lacks its closing bracket"))
+            .help("write a cell as A[3,2] or A[cave,bat]")
+    })?;
+    let shape = graph[node].shape();
+    let (rows, cols) = match graph[node].matrix() {
+        Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
+        None => (None, None),
+    };
+    let row_of = |text: &str| position(text, "row", shape.rows, rows, address, &graph[node].name);
+    let col_of = |text: &str| position(text, "column", shape.cols, cols, address, &graph[node].name);
+    match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
+        [row] => Ok(Cells::Row(node, row_of(row)?)),
+        [row, col] => Ok(Cells::Cell(CellId { node, row: row_of(row)?, col: col_of(col)? })),
+        _ => Err(Error::new(format!("`{address}` has more than a row and a column"))
+            .help("write a cell as A[3,2] or A[cave,bat]")),
+    }
+}
+
+fn position(
+    text: &str,
+    what: &str,
+    count: usize,
+    labels: Option<&Labels>,
+    address: &str,
+    node: &str,
+) -> Result<usize> {
+    if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
+        return match text.parse::<usize>() {
+            Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
+            _ => Err(Error::new(format!("`{address}`: {node} has no {what} {text}"))
+                .help(format!("its {what}s are 1 to {count}"))),
+        };
+    }
+    let no_labels = || {
+        Error::new(format!("`{address}`: the {what}s of {node} have no names"))
+            .help(format!("its {what}s are 1 to {count}"))
+    };
+    let labels = labels.ok_or_else(no_labels)?;
+    let (label, which) = match text.rsplit_once('#') {
+        Some((label, which)) if !label.is_empty() => (label, which.parse::<usize>().ok()),
+        _ => (text, None),
+    };
+    let exact: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == text).collect();
+    let bare: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == label).collect();
+    match (exact[..].len(), which) {
+        (1, _) => Ok(exact[0]),
+        (0, Some(which)) if (1..=bare.len()).contains(&which) => Ok(bare[which - 1]),
+        (0, _) => {
+            let error = Error::new(format!("`{address}`: {node} has no {what} `{text}`"));
+            let all = labels.join(" ");
+            Err(match nearest(label, labels.iter().map(String::as_str)) {
+                Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
+                None => error.help(format!("its {what}s are {all}")),
+            })
+        }
+        (several, _) => {
+            Err(Error::new(format!("`{address}`: `{text}` stands in {several} {what}s of {node}"))
+                .help(format!("write `{text}#1` to `{text}#{several}`, or a number")))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
+
+    fn graph() -> Graph {
+        let mut graph = Graph::new();
+        let a = Matrix::filled(3, 3, 0.0).rows_named(&["the", "cat", "the"]).cols_named(&["x", "y", "z"]);
+        graph.given("A", a, Origin::Stated).unwrap();
+        graph
+    }
+
+    fn cell(address: &str) -> (usize, usize) {
+        match resolve(&graph(), address).unwrap() {
+            Cells::Cell(cell) => (cell.row, cell.col),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn numbers_count_from_one_and_labels_name_rows_and_columns() {
+        assert_eq!(cell("A[3,2]"), (2, 1));
+        assert_eq!(cell("A[cat,z]"), (1, 2));
+        assert_eq!(cell("A[the#2, 1]"), (2, 0));
+    }
+
+    #[test]
+    fn a_repeated_label_must_say_which() {
+        let error = resolve(&graph(), "A[the,x]").unwrap_err().to_string();
+        assert!(error.contains("stands in 2 rows") && error.contains("the#1"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_address_says_what_there_is() {
+        for (address, said) in [
+            ("B[1,1]", "no node `B`"),
+            ("A[4,1]", "rows are 1 to 3"),
+            ("A[cta,1]", "did you mean `cat`"),
+            ("A[1,1", "closing bracket"),
+            ("A[1,2,3]", "more than a row and a column"),
+            ("A[99999999999999999999999,1]", "rows are 1 to 3"),
+        ] {
+            let error = resolve(&graph(), address).unwrap_err().to_string();
+            assert!(error.contains(said), "{address}: {error}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Running an op: inputs to value, by calling [`crate::attention`].
+
+use super::op::{Op, Side, Statistic};
+use crate::attention::{self, Axis};
+use crate::error::{Error, Result};
+use crate::matrix::{Matrix, labels};
+
+impl Op {
+    /// The op's value on these inputs.
+    ///
+    /// # Errors
+    /// If the number of inputs is not the op's, or their shapes do not fit.
+    pub fn apply(&self, inputs: &[&Matrix]) -> Result<Matrix> {
+        match (self, inputs) {
+            (Op::Product, [a, b]) => attention::product(a, b),
+            (Op::ProductTransposed, [a, b]) => attention::product_transposed(a, b),
+            (Op::Transpose, [a]) => Ok(a.transposed()),
+            (Op::Add, all) => attention::add(all),
+            (Op::Subtract, [a, b]) => attention::subtract(a, b),
+            (Op::Multiply, [a, b]) => attention::multiply(a, b),
+            (Op::Divide, [a, b]) => attention::divide(a, b),
+            (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
+            (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
+            (Op::Mask(rule), [scores]) => attention::mask(scores, None, rule),
+            (Op::Mask(rule), [scores, matrix]) => attention::mask(scores, Some(matrix), rule),
+            (Op::MaskPattern(rule), [a]) => Ok(rule.pattern(a.rows(), a.cols()).labelled_like(a)),
+            (Op::MinusMax(axis), [a]) => Ok(attention::minus_max(a, *axis)),
+            (Op::Exponential(base), [a]) => Ok(attention::exponential(a, *base)),
+            (Op::Sums(axis), [a]) => Ok(attention::sums(a, *axis)),
+            (Op::DivideBySum(axis), [a]) => Ok(attention::divide_by_sum(a, *axis)),
+            (Op::Softmax(axis, base), [a]) => Ok(attention::softmax(a, *axis, *base)),
+            (Op::Columns { start, count }, [a]) => attention::columns(a, *start, *count),
+            (Op::Rows { start, count }, [a]) => attention::rows(a, *start, *count),
+            (Op::Concatenate, all) => attention::concatenate(all),
+            (Op::Relu, [a]) => Ok(attention::relu(a)),
+            (Op::Silu, [a]) => Ok(attention::silu(a)),
+            (Op::RmsNorm(epsilon), [a]) => Ok(attention::rms_norm(a, *epsilon)),
+            (Op::Cosine, [a, b]) => attention::cosine(a, b),
+            (Op::Euclidean, [a, b]) => attention::euclidean(a, b),
+            (Op::UnitRows, [a]) => Ok(attention::unit_rows(a)),
+            (Op::Sinusoidal { tokens, width }, []) => Ok(attention::sinusoidal(*tokens, *width)),
+            (Op::Rotary { first, base }, [a]) => attention::rotary(a, *first, *base),
+            (Op::SingularVectors { side, rank }, [a]) => singular_vectors(a, *side, *rank),
+            (Op::SingularValues, [a]) => Ok(attention::singular_values(a)?.values),
+            (Op::Summary(statistic), [a]) => Ok(summary(a, *statistic)),
+            (Op::Round(decimals), [a]) => Ok(a.map(|x| rounded(x, *decimals))),
+            _ => Err(Error::new(format!("`{}` does not work on {} matrices", self.name(), inputs.len()))),
+        }
+    }
+
+    /// What a reader should be warned of when the op runs on these inputs.
+    pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
+        let [a, ..] = inputs else { return None };
+        let (rows, what, then) = match self {
+            Op::Softmax(Axis::Rows, _) => {
+                let hidden = |i: &usize| a.cols() > 0 && a.row(*i).all(|x| x == f64::NEG_INFINITY);
+                let rows: Vec<usize> = (0..a.rows()).filter(hidden).collect();
+                (rows, "may attend to nothing", "its weights are 0, and so is what it mixes")
+            }
+            Op::Cosine | Op::UnitRows => {
+                let rows = (0..a.rows()).filter(|&i| attention::squared_length(a, i) == 0.0).collect();
+                (rows, "is all zeros and has no direction", "its cosines are taken as 0")
+            }
+            _ => return None,
+        };
+        let first = rows.first()?;
+        let label = a.row_labels().map_or(String::new(), |labels| format!(" ({})", labels[*first]));
+        let others = match rows.len() {
+            1 => String::new(),
+            more => format!(", and {} other rows,", more - 1),
+        };
+        Some(format!("{name}: row {}{label}{others} {what}; {then}", first + 1))
+    }
+}
+
+/// `x` rounded to a number of decimals as NumPy's `round` does: scaled by a power of ten, to the nearest integer with
+/// ties to even, and back.
+pub(super) fn rounded(x: f64, decimals: u32) -> f64 {
+    let power = (0..decimals).fold(1.0, |power, _| power * 10.0);
+    let scaled = x * power;
+    if scaled.is_finite() { scaled.round_ties_even() / power } else { x }
+}
+
+fn singular_vectors(a: &Matrix, side: Side, rank: usize) -> Result<Matrix> {
+    let all = attention::singular_values(a)?;
+    let vectors = match side {
+        Side::Left => all.left.with_row_labels(a.row_labels().cloned()),
+        Side::Right => all.right.with_row_labels(a.col_labels().cloned()),
+    };
+    attention::columns(&vectors, 0, rank)
+}
+
+fn summary(a: &Matrix, statistic: Statistic) -> Matrix {
+    let count = (a.rows() * a.cols()) as f64;
+    let (number, label) = match statistic {
+        Statistic::Mean => (a.cells().fold(0.0, |sum, x| sum + x) / count, "mean"),
+        Statistic::RootMeanSquare => {
+            ((a.cells().fold(0.0, |sum, x| sum + x * x) / count).sqrt(), "root mean square")
+        }
+        Statistic::Largest => (attention::largest(a.cells()), "largest"),
+        Statistic::LargestSize => (attention::largest(a.cells().map(f64::abs)), "largest by size"),
+    };
+    Matrix::filled(1, 1, number).with_col_labels(Some(labels(&[label])))
+}

@@ -1,0 +1,11 @@
+//! Recipes: inputs and options to the graph of a whole computation.
+
+mod attend;
+mod recipe;
+mod similarity;
+mod softmax;
+
+pub use attend::{AttendInputs, MAX_CELLS, attend};
+pub use recipe::{Output, Recipe, Scale, Score};
+pub use similarity::{Measure, similarity};
+pub use softmax::softmax;

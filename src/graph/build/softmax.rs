@@ -1,0 +1,26 @@
+//! The graph of a softmax with every step of it on show.
+
+use crate::attention::{Axis, Base};
+use crate::error::Result;
+use crate::graph::{Graph, Op, Origin};
+use crate::matrix::Matrix;
+
+/// Scores (one row, or several), over the temperature, minus the maximum, exponentials, their sum, the weights, and the
+/// sum of the weights: `x`, `x_tempered`, `shifted`, `powers`, `power_sum`, `A`, `A_sum`. The node `x_tempered` stands
+/// there only for a temperature other than 1.
+///
+/// # Errors
+/// None that the shapes could cause.
+pub fn softmax(scores: Matrix, origin: Origin, temperature: f64, base: Base) -> Result<Graph> {
+    let mut graph = Graph::new();
+    let mut last = graph.given("x", scores, origin)?;
+    if temperature != 1.0 {
+        last = graph.add("x_tempered", Op::Temperature(temperature), &[last])?;
+    }
+    let shifted = graph.add("shifted", Op::MinusMax(Axis::Rows), &[last])?;
+    let powers = graph.add("powers", Op::Exponential(base), &[shifted])?;
+    graph.add("power_sum", Op::Sums(Axis::Rows), &[powers])?;
+    let weights = graph.add("A", Op::Softmax(Axis::Rows, base), &[last])?;
+    graph.add("A_sum", Op::Sums(Axis::Rows), &[weights])?;
+    Ok(graph)
+}

@@ -1,0 +1,249 @@
+//! An op as an equation: `Q (4×5) = X (4×5) · W_Q (5×5)`.
+//!
+//! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
+//! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
+
+use super::op::{Factor, Op, Origin, Side, Statistic};
+use super::{Graph, NodeId};
+use crate::attention::{Axis, Base, Mask, MatrixRule};
+
+/// Whether tokens are shown as rows, as everything is computed, or as columns: the same graph, transposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Convention {
+    /// `Q = X · W_Q`.
+    #[default]
+    Rows,
+    /// `Qᵀ = W_Qᵀ · Xᵀ`.
+    Columns,
+}
+
+/// The equation of a node. With `shapes`, every matrix carries its shape.
+pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
+    let writer = Writer { graph, inputs: &graph[id].inputs, convention, shapes };
+    format!("{} = {}", writer.name(id, false), writer.right_hand_side(&graph[id].op))
+}
+
+struct Writer<'a> {
+    graph: &'a Graph,
+    inputs: &'a [NodeId],
+    convention: Convention,
+    shapes: bool,
+}
+
+impl Writer<'_> {
+    /// A node's name, turned or not, in the convention: `K`, `Kᵀ (5×4)`.
+    fn name(&self, id: NodeId, turned: bool) -> String {
+        let node = &self.graph[id];
+        let turned = turned != (self.convention == Convention::Columns);
+        let (mut shape, mark) = (node.shape(), if turned { "ᵀ" } else { "" });
+        if turned {
+            shape = crate::matrix::Shape { rows: shape.cols, cols: shape.rows };
+        }
+        match self.shapes {
+            true => format!("{}{mark} ({shape})", node.name),
+            false => format!("{}{mark}", node.name),
+        }
+    }
+
+    fn input(&self, input: usize) -> String {
+        self.inputs.get(input).map_or_else(String::new, |&id| self.name(id, false))
+    }
+
+    fn turned(&self, input: usize) -> String {
+        self.inputs.get(input).map_or_else(String::new, |&id| self.name(id, true))
+    }
+
+    /// `a · b`, which the column convention turns into `bᵀ · aᵀ`.
+    fn in_order(&self, a: String, b: String) -> String {
+        match self.convention {
+            Convention::Rows => format!("{a} · {b}"),
+            Convention::Columns => format!("{b} · {a}"),
+        }
+    }
+
+    fn joined(&self, between: &str) -> String {
+        (0..self.inputs.len()).map(|input| self.input(input)).collect::<Vec<_>>().join(between)
+    }
+
+    fn right_hand_side(&self, op: &Op) -> String {
+        let a = || self.input(0);
+        match op {
+            Op::Given(origin) => given(origin),
+            Op::Product => self.in_order(a(), self.input(1)),
+            Op::ProductTransposed => self.in_order(a(), self.turned(1)),
+            Op::Transpose => self.turned(0),
+            Op::Add => self.joined(" + "),
+            Op::Subtract => self.joined(" − "),
+            Op::Multiply => self.joined(" ∘ "),
+            Op::Divide => self.joined(" / "),
+            Op::Scale(Factor::InverseRoot(width)) => format!("{} / √{width}", a()),
+            Op::Scale(Factor::Number(number)) => format!("{} · {}", number_text(*number), a()),
+            Op::Temperature(temperature) => format!("{} / {}", a(), number_text(*temperature)),
+            Op::Mask(mask) => self.masked(mask),
+            Op::MaskPattern(mask) => format!("1 where {}, else 0", self.conditions(mask)),
+            Op::MinusMax(axis) => format!("{} − max of each {}", a(), self.axis(*axis)),
+            Op::Exponential(Base::E) => format!("exp({})", a()),
+            Op::Exponential(Base::Number(base)) => format!("{} ^ {}", number_text(*base), a()),
+            Op::Sums(axis) => format!("sum of each {} of {}", self.axis(*axis), a()),
+            Op::DivideBySum(axis) => format!("{} / sum of each {}", a(), self.axis(*axis)),
+            Op::Softmax(axis, base) => self.softmax(*axis, *base),
+            Op::Columns { start, count } => self.part(false, *start, *count),
+            Op::Rows { start, count } => self.part(true, *start, *count),
+            Op::Concatenate => match self.convention {
+                Convention::Rows => format!("[{}]", self.joined(" | ")),
+                Convention::Columns => format!("[{}]", self.joined(" ; ")),
+            },
+            Op::Relu => format!("ReLU({})", a()),
+            Op::Silu => format!("SiLU({})", a()),
+            Op::RmsNorm(_) => format!("RMSNorm({})", a()),
+            Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
+            Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
+            Op::UnitRows => format!("{} / length of each {}", a(), self.axis(Axis::Rows)),
+            Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d)".into(),
+            Op::Rotary { first, .. } => format!("{} turned by position, from {}", a(), first + 1),
+            Op::SingularVectors { side: Side::Left, rank } => {
+                format!("first {rank} columns of U, {} = U Σ Vᵀ", a())
+            }
+            Op::SingularVectors { side: Side::Right, rank } => {
+                format!("first {rank} columns of V, {} = U Σ Vᵀ", a())
+            }
+            Op::SingularValues => format!("diagonal of Σ, {} = U Σ Vᵀ", a()),
+            Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
+            Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
+        }
+    }
+
+    fn masked(&self, mask: &Mask) -> String {
+        let kept = match mask.matrix {
+            Some(MatrixRule::Add) => self.joined(" + "),
+            _ => self.input(0),
+        };
+        match self.conditions(mask) {
+            conditions if conditions.is_empty() => kept,
+            conditions => format!("{kept} where {conditions}, else −∞"),
+        }
+    }
+
+    fn conditions(&self, mask: &Mask) -> String {
+        let shape =
+            self.inputs.first().map_or(crate::matrix::Shape { rows: 0, cols: 0 }, |&a| self.graph[a].shape());
+        let shift = if mask.from_start { 0 } else { shape.cols as i128 - shape.rows as i128 };
+        let query = match shift {
+            0 => "query".to_string(),
+            shift if shift > 0 => format!("query + {shift}"),
+            shift => format!("query − {}", -shift),
+        };
+        let mut conditions = Vec::new();
+        if mask.causal {
+            conditions.push(format!("key ≤ {query}"));
+        }
+        if let Some(window) = mask.window {
+            conditions.push(match mask.causal {
+                true => format!("{query} − key < {window}"),
+                false => format!("|{query} − key| < {window}"),
+            });
+        }
+        match mask.matrix {
+            Some(MatrixRule::Allow) => conditions.push(format!("{} ≠ 0", self.input(1))),
+            Some(MatrixRule::Block) => conditions.push(format!("{} = 0", self.input(1))),
+            Some(MatrixRule::Add) | None => {}
+        }
+        conditions.join(" and ")
+    }
+
+    fn softmax(&self, axis: Axis, base: Base) -> String {
+        let along = match self.axis(axis) {
+            "row" => "",
+            _ => " down each column",
+        };
+        match base {
+            Base::E => format!("softmax({}){along}", self.input(0)),
+            Base::Number(base) => format!("softmax({}) of base {}{along}", self.input(0), number_text(base)),
+        }
+    }
+
+    fn part(&self, of_rows: bool, start: usize, count: usize) -> String {
+        let of_rows = of_rows != (self.convention == Convention::Columns);
+        let range = match count {
+            1 => format!("{}", start + 1),
+            _ => format!("{}…{}", start + 1, start + count),
+        };
+        match of_rows {
+            true => format!("rows {range} of {}", self.input(0)),
+            false => format!("columns {range} of {}", self.input(0)),
+        }
+    }
+
+    /// The word for what an axis runs along, in the convention.
+    fn axis(&self, axis: Axis) -> &'static str {
+        match (axis, self.convention) {
+            (Axis::Rows, Convention::Rows) | (Axis::Columns, Convention::Columns) => "row",
+            (Axis::Columns, Convention::Rows) | (Axis::Rows, Convention::Columns) => "column",
+        }
+    }
+}
+
+fn given(origin: &Origin) -> String {
+    match origin {
+        Origin::Stated => "given".into(),
+        Origin::Drawn(seed) => format!("randn, seed {seed}"),
+        Origin::User(source) => format!("given by {source}"),
+    }
+}
+
+fn statistic_text(statistic: Statistic) -> &'static str {
+    match statistic {
+        Statistic::Mean => "mean",
+        Statistic::RootMeanSquare => "root mean square",
+        Statistic::Largest => "largest cell",
+        Statistic::LargestSize => "largest size",
+    }
+}
+
+/// A number inside an equation, every digit, with a real minus sign.
+pub(super) fn number_text(number: f64) -> String {
+    format!("{number}").replace('-', "−").replace("inf", "∞")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::Matrix;
+
+    fn graph() -> Graph {
+        let mut graph = Graph::new();
+        let q = graph.given("Q", Matrix::filled(2, 3, 1.0), Origin::Stated).unwrap();
+        let k = graph.given("K", Matrix::filled(4, 3, 1.0), Origin::Stated).unwrap();
+        let s = graph.add("S", Op::ProductTransposed, &[q, k]).unwrap();
+        let scaled = graph.add("S_scaled", Op::Scale(Factor::InverseRoot(3)), &[s]).unwrap();
+        let causal = Mask { causal: true, ..Mask::default() };
+        let masked = graph.add("S_masked", Op::Mask(causal), &[scaled]).unwrap();
+        graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[masked]).unwrap();
+        graph
+    }
+
+    fn equations(convention: Convention) -> Vec<String> {
+        let graph = graph();
+        graph.nodes().skip(2).map(|(id, _)| formula(&graph, id, convention, true)).collect()
+    }
+
+    #[test]
+    fn equations_carry_the_shapes() {
+        assert_eq!(
+            equations(Convention::Rows),
+            [
+                "S (2×4) = Q (2×3) · Kᵀ (3×4)",
+                "S_scaled (2×4) = S (2×4) / √3",
+                "S_masked (2×4) = S_scaled (2×4) where key ≤ query + 2, else −∞",
+                "A (2×4) = softmax(S_masked (2×4))",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_column_convention_is_the_same_equation_transposed() {
+        let equations = equations(Convention::Columns);
+        assert_eq!(equations[0], "Sᵀ (4×2) = K (4×3) · Qᵀ (3×2)");
+        assert_eq!(equations[3], "Aᵀ (4×2) = softmax(S_maskedᵀ (4×2)) down each column");
+    }
+}

@@ -1,0 +1,204 @@
+//! The computation graph: every matrix of a computation, with how it was made from those before it.
+//!
+//! A [`Node`] is a name, an [`Op`], the nodes it reads and the value. Ops are plain data of a closed set: they can be
+//! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
+
+mod address;
+mod apply;
+pub mod build;
+mod formula;
+mod op;
+mod symbols;
+mod term;
+mod terms;
+
+pub use address::{Cells, resolve};
+pub use formula::{Convention, formula};
+pub use op::{Factor, Op, Origin, Side, Statistic};
+pub use symbols::{cell_symbol, symbolic};
+pub use term::{CellId, Term};
+
+use std::ops::Index;
+
+use crate::error::{Error, Result, nearest};
+use crate::matrix::{Matrix, Shape};
+
+/// A node's place in its graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(usize);
+
+/// What a node holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The matrix, recorded.
+    Formed(Matrix),
+    /// A matrix that the computation never forms; only its shape is known.
+    NeverFormed(Shape),
+}
+
+/// One matrix of a computation, and where it came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Node {
+    /// Its name, unique in the graph: `Q`, `S_scaled`, `A_1`.
+    pub name: String,
+    /// How it is made from its inputs.
+    pub op: Op,
+    /// The nodes it reads, all of which stand before it.
+    pub inputs: Vec<NodeId>,
+    /// Its value.
+    pub value: Value,
+}
+
+/// A computation: nodes in the order of computing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    warnings: Vec<String>,
+}
+
+impl Node {
+    /// The recorded matrix, if there is one.
+    pub fn matrix(&self) -> Option<&Matrix> {
+        match &self.value {
+            Value::Formed(matrix) => Some(matrix),
+            Value::NeverFormed(_) => None,
+        }
+    }
+
+    /// Rows times columns.
+    pub fn shape(&self) -> Shape {
+        match &self.value {
+            Value::Formed(matrix) => matrix.shape(),
+            Value::NeverFormed(shape) => *shape,
+        }
+    }
+}
+
+impl Graph {
+    /// A graph without nodes.
+    pub fn new() -> Graph {
+        Graph::default()
+    }
+
+    /// Records a matrix that is given, not computed.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn given(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+        self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
+    }
+
+    /// Computes a node from nodes that stand before it, and records how.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs do not fit the op; the error names the step.
+    pub fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        let matrices: Vec<&Matrix> = inputs.iter().map(|&id| self.matrix(id)).collect::<Result<_>>()?;
+        let value = op.apply(&matrices).map_err(|error| {
+            let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
+            error.in_source(format!("{name}, computed from {}", names.join(" and ")))
+        })?;
+        self.warnings.extend(op.warning(name, &matrices));
+        self.push(name, op, inputs, Value::Formed(value))
+    }
+
+    /// Records that a step exists whose matrix is never formed.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn never_formed(&mut self, name: &str, op: Op, inputs: &[NodeId], shape: Shape) -> Result<NodeId> {
+        self.push(name, op, inputs, Value::NeverFormed(shape))
+    }
+
+    fn push(&mut self, name: &str, op: Op, inputs: &[NodeId], value: Value) -> Result<NodeId> {
+        if self.find(name).is_some() {
+            return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
+        }
+        self.nodes.push(Node { name: name.to_string(), op, inputs: inputs.to_vec(), value });
+        Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// The nodes in the order of computing.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
+    }
+
+    /// What is worth a warning: fully masked rows, rows without a direction.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The node of this name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.nodes.iter().position(|node| node.name == name).map(NodeId)
+    }
+
+    /// The node of this name.
+    ///
+    /// # Errors
+    /// If there is none: the error names the nearest and lists all.
+    pub fn require(&self, name: &str) -> Result<NodeId> {
+        self.find(name).ok_or_else(|| {
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let error = Error::new(format!("there is no node `{name}`"));
+            match nearest(name, names.iter().copied()) {
+                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {}", names.join(" "))),
+                None => error.help(format!("the nodes are {}", names.join(" "))),
+            }
+        })
+    }
+
+    /// The recorded matrix of a node.
+    ///
+    /// # Errors
+    /// If the node is never formed.
+    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
+        self[id].matrix().ok_or_else(|| Error::new(format!("`{}` is never formed", self[id].name)))
+    }
+
+    /// The last node: the result.
+    pub fn last(&self) -> Option<NodeId> {
+        self.nodes.len().checked_sub(1).map(NodeId)
+    }
+}
+
+impl Index<NodeId> for Graph {
+    type Output = Node;
+
+    fn index(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_remembers_how_it_was_made() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let s = graph.add("S", Op::ProductTransposed, &[x, x]).unwrap();
+        assert_eq!(graph[s].inputs, [x, x]);
+        assert_eq!(graph.matrix(s).unwrap()[(0, 0)], 5.0);
+        assert_eq!(graph.last(), Some(s));
+    }
+
+    #[test]
+    fn a_name_is_used_once_and_a_wrong_name_finds_its_neighbour() {
+        let mut graph = Graph::new();
+        graph.given("S_scaled", Matrix::identity(1), Origin::Stated).unwrap();
+        assert!(graph.given("S_scaled", Matrix::identity(1), Origin::Stated).is_err());
+        let error = graph.require("S_scald").unwrap_err().to_string();
+        assert!(error.contains("did you mean `S_scaled`"), "{error}");
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_name_the_step() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::identity(2), Origin::Stated).unwrap();
+        let w = graph.given("W_Q", Matrix::identity(3), Origin::Stated).unwrap();
+        let error = graph.add("Q", Op::Product, &[x, w]).unwrap_err().to_string();
+        assert!(error.starts_with("Q, computed from X and W_Q: a 2×2 matrix"), "{error}");
+    }
+}

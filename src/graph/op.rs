@@ -1,0 +1,194 @@
+//! The closed set of steps that a node can be made by.
+
+use crate::attention::{Axis, Base, Mask};
+
+/// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// A leaf: numbers that were given, not computed.
+    Given(Origin),
+    /// `a b`.
+    Product,
+    /// `a bᵀ`: all dot products between the rows of a and of b.
+    ProductTransposed,
+    /// `aᵀ`.
+    Transpose,
+    /// `a + b + …`, cell by cell.
+    Add,
+    /// `a − b`, cell by cell.
+    Subtract,
+    /// `a ∘ b`, cell by cell.
+    Multiply,
+    /// Every cell of a divided by the single number b.
+    Divide,
+    /// Every cell multiplied by a number.
+    Scale(Factor),
+    /// Every cell divided by the temperature.
+    Temperature(f64),
+    /// Hidden cells become −∞; a mask matrix is the second input where the rule needs one.
+    Mask(Mask),
+    /// 1 where the mask lets through, 0 elsewhere, in the shape of a.
+    MaskPattern(Mask),
+    /// Every cell minus the largest of its row (or column).
+    MinusMax(Axis),
+    /// A power of every cell: eᵃ.
+    Exponential(Base),
+    /// The sum of each row (or column).
+    Sums(Axis),
+    /// Every cell divided by the sum of its row (or column).
+    DivideBySum(Axis),
+    /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
+    Softmax(Axis, Base),
+    /// A block of neighbouring columns, from 0.
+    Columns {
+        /// The first of them.
+        start: usize,
+        /// How many.
+        count: usize,
+    },
+    /// A block of neighbouring rows, from 0.
+    Rows {
+        /// The first of them.
+        start: usize,
+        /// How many.
+        count: usize,
+    },
+    /// All inputs side by side.
+    Concatenate,
+    /// `max(0, a)`.
+    Relu,
+    /// `a / (1 + e⁻ᵃ)`.
+    Silu,
+    /// Each row divided by its root mean square; ε is added to the mean of the squares.
+    RmsNorm(f64),
+    /// The cosine of the angle between each row of a and each row of b.
+    Cosine,
+    /// The distance between each row of a and each row of b.
+    Euclidean,
+    /// Each row divided by its length.
+    UnitRows,
+    /// A leaf: a vector for each position, made of sines and cosines.
+    Sinusoidal {
+        /// How many positions.
+        tokens: usize,
+        /// How wide the vectors are.
+        width: usize,
+    },
+    /// Pairs of columns turned by an angle that grows with the position.
+    Rotary {
+        /// The position of the first row.
+        first: usize,
+        /// The base of the angles: 10000 in the paper.
+        base: f64,
+    },
+    /// Singular vectors of a, one a column: the first `rank` of them. Checked, not derived.
+    SingularVectors {
+        /// Left or right.
+        side: Side,
+        /// How many.
+        rank: usize,
+    },
+    /// All singular values of a, as one row. Checked, not derived.
+    SingularValues,
+    /// One number about all cells of a.
+    Summary(Statistic),
+    /// Every cell rounded to a number of decimals, ties to even as NumPy does.
+    Round(u32),
+}
+
+/// Where the numbers of a leaf come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// Stated by the demo or the document.
+    Stated,
+    /// Drawn from NumPy's legacy stream of this seed.
+    Drawn(u32),
+    /// Given by the user: the file or the argument.
+    User(String),
+}
+
+/// The number that a scale multiplies by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Factor {
+    /// A number as given.
+    Number(f64),
+    /// `1/√d` for a width d.
+    InverseRoot(usize),
+}
+
+impl Factor {
+    /// The factor's value.
+    pub fn value(self) -> f64 {
+        match self {
+            Factor::Number(number) => number,
+            Factor::InverseRoot(width) => 1.0 / (width as f64).sqrt(),
+        }
+    }
+}
+
+/// Which singular vectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The columns of U in `U Σ Vᵀ`.
+    Left,
+    /// The columns of V in `U Σ Vᵀ`.
+    Right,
+}
+
+/// A number that sums up a whole matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statistic {
+    /// The mean of all cells.
+    Mean,
+    /// The root of the mean of the squares of all cells.
+    RootMeanSquare,
+    /// The largest cell.
+    Largest,
+    /// The largest cell by size, sign dropped.
+    LargestSize,
+}
+
+impl Op {
+    /// The op's name in JSON, in messages and in the documentation.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Op::Given(_) => "given",
+            Op::Product => "product",
+            Op::ProductTransposed => "product-transposed",
+            Op::Transpose => "transpose",
+            Op::Add => "add",
+            Op::Subtract => "subtract",
+            Op::Multiply => "multiply",
+            Op::Divide => "divide",
+            Op::Scale(_) => "scale",
+            Op::Temperature(_) => "temperature",
+            Op::Mask(_) => "mask",
+            Op::MaskPattern(_) => "mask-pattern",
+            Op::MinusMax(_) => "minus-max",
+            Op::Exponential(_) => "exponential",
+            Op::Sums(_) => "sums",
+            Op::DivideBySum(_) => "divide-by-sum",
+            Op::Softmax(..) => "softmax",
+            Op::Columns { .. } => "columns",
+            Op::Rows { .. } => "rows",
+            Op::Concatenate => "concatenate",
+            Op::Relu => "relu",
+            Op::Silu => "silu",
+            Op::RmsNorm(_) => "rms-norm",
+            Op::Cosine => "cosine",
+            Op::Euclidean => "euclidean",
+            Op::UnitRows => "unit-rows",
+            Op::Sinusoidal { .. } => "sinusoidal",
+            Op::Rotary { .. } => "rotary",
+            Op::SingularVectors { .. } => "singular-vectors",
+            Op::SingularValues => "singular-values",
+            Op::Summary(_) => "summary",
+            Op::Round(_) => "round",
+        }
+    }
+
+    /// Whether the op is a leaf that nothing in the graph explains: given, or checked rather than derived.
+    pub fn is_given(&self) -> bool {
+        matches!(self, Op::Given(_))
+    }
+}

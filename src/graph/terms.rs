@@ -1,0 +1,284 @@
+//! The terms of a cell: what each op says about where a number came from.
+
+use super::op::{Factor, Op, Origin, Side, Statistic};
+use super::{CellId, Graph, NodeId, Term};
+use crate::attention::{Axis, Hidden, Mask, MatrixRule, Visibility};
+
+/// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
+impl Graph {
+    /// The expression that a cell of a node came from, in cells of the nodes it reads.
+    pub fn terms(&self, cell: CellId) -> Term {
+        let node = &self[cell.node];
+        let reader = Reader { graph: self, inputs: &node.inputs };
+        let recorded = || Term::Cell(cell).evaluate(self);
+        match &node.op {
+            Op::Given(origin) => Term::Leaf(recorded(), given(origin)),
+            Op::SingularVectors { side, rank } => Term::Leaf(recorded(), singular_vector(*side, *rank)),
+            Op::SingularValues => Term::Leaf(recorded(), "a singular value; W = U Σ Vᵀ is checked".into()),
+            op => reader.terms(op, cell.row, cell.col),
+        }
+    }
+}
+
+/// Reads cells of a node's inputs.
+struct Reader<'a> {
+    graph: &'a Graph,
+    inputs: &'a [NodeId],
+}
+
+impl Reader<'_> {
+    fn terms(&self, op: &Op, i: usize, j: usize) -> Term {
+        match op {
+            Op::Product => {
+                Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, k, j))).collect())
+            }
+            Op::ProductTransposed => self.dot(i, j),
+            Op::Transpose => self.cell(0, j, i),
+            Op::Add => Term::Sum((0..self.inputs.len()).map(|input| self.cell(input, i, j)).collect()),
+            Op::Subtract => minus(self.cell(0, i, j), self.cell(1, i, j)),
+            Op::Multiply => times(self.cell(0, i, j), self.cell(1, i, j)),
+            Op::Divide => over(self.cell(0, i, j), self.cell(1, 0, 0)),
+            Op::Scale(factor) => times(self.cell(0, i, j), factor_term(*factor)),
+            Op::Temperature(temperature) => over(self.cell(0, i, j), Term::Number(*temperature)),
+            Op::Mask(mask) => self.masked(mask, i, j),
+            Op::MaskPattern(mask) => self.pattern(mask, i, j),
+            Op::MinusMax(axis) => self.minus_max(*axis, i, j, i, j),
+            Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
+            Op::Sums(Axis::Rows) => Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect()),
+            Op::Sums(Axis::Columns) => Term::Sum((0..self.height(0)).map(|k| self.cell(0, k, j)).collect()),
+            Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
+            Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
+            Op::Columns { start, .. } => self.cell(0, i, start + j),
+            Op::Rows { start, .. } => self.cell(0, start + i, j),
+            Op::Concatenate => self.concatenated(i, j),
+            Op::Relu => self.relu(i, j),
+            Op::Silu => self.silu(i, j),
+            Op::RmsNorm(epsilon) => self.rms_norm(*epsilon, i, j),
+            Op::Cosine => self.cosine(i, j),
+            Op::Euclidean => self.euclidean(i, j),
+            Op::UnitRows => self.unit(i, j),
+            Op::Sinusoidal { width, .. } => {
+                let angle = Box::new(angle(i, j / 2, *width, 10_000.0));
+                if j % 2 == 0 { Term::Sine(angle) } else { Term::Cosine(angle) }
+            }
+            Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
+            Op::Summary(statistic) => self.summary(*statistic),
+            Op::Round(decimals) => Term::Rounded(Box::new(self.cell(0, i, j)), *decimals),
+            Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues => {
+                unreachable!("leaves have no inputs")
+            }
+        }
+    }
+
+    fn cell(&self, input: usize, row: usize, col: usize) -> Term {
+        Term::Cell(CellId { node: self.inputs[input], row, col })
+    }
+
+    fn value(&self, input: usize, row: usize, col: usize) -> f64 {
+        self.cell(input, row, col).evaluate(self.graph)
+    }
+
+    fn width(&self, input: usize) -> usize {
+        self.graph[self.inputs[input]].shape().cols
+    }
+
+    fn height(&self, input: usize) -> usize {
+        self.graph[self.inputs[input]].shape().rows
+    }
+
+    /// The cells that share a row (or a column) with (i, j).
+    fn along(&self, axis: Axis, i: usize, j: usize) -> Vec<Term> {
+        match axis {
+            Axis::Rows => (0..self.width(0)).map(|k| self.cell(0, i, k)).collect(),
+            Axis::Columns => (0..self.height(0)).map(|k| self.cell(0, k, j)).collect(),
+        }
+    }
+
+    fn dot(&self, i: usize, j: usize) -> Term {
+        Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, j, k))).collect())
+    }
+
+    fn masked(&self, mask: &Mask, i: usize, j: usize) -> Term {
+        let size = (self.height(0), self.width(0));
+        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
+        match mask.visibility((i, j), size, given) {
+            Visibility::Hidden(rule) => chosen(Term::Number(f64::NEG_INFINITY), why_hidden(rule)),
+            Visibility::Visible if mask.matrix == Some(MatrixRule::Add) && given.is_some() => {
+                chosen(Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]), "the mask is added")
+            }
+            Visibility::Visible => chosen(self.cell(0, i, j), "no rule hides the key"),
+        }
+    }
+
+    fn pattern(&self, mask: &Mask, i: usize, j: usize) -> Term {
+        match mask.visibility((i, j), (self.height(0), self.width(0)), None) {
+            Visibility::Visible => chosen(Term::Number(1.0), "no rule hides the key"),
+            Visibility::Hidden(rule) => chosen(Term::Number(0.0), why_hidden(rule)),
+        }
+    }
+
+    /// Cell (row, col) minus the largest along the row or column of (i, j).
+    fn minus_max(&self, axis: Axis, row: usize, col: usize, i: usize, j: usize) -> Term {
+        let cell = self.cell(0, row, col);
+        if self.value(0, row, col) == f64::NEG_INFINITY {
+            return chosen(cell, "−∞ stays −∞");
+        }
+        minus(cell, Term::Max(self.along(axis, i, j)))
+    }
+
+    fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
+        let shifted: Vec<Term> = match axis {
+            Axis::Rows => (0..self.width(0)).map(|k| self.minus_max(axis, i, k, i, j)).collect(),
+            Axis::Columns => (0..self.height(0)).map(|k| self.minus_max(axis, k, j, i, j)).collect(),
+        };
+        let sum = Term::Sum(shifted.into_iter().map(&power).collect());
+        if sum.evaluate(self.graph) == 0.0 {
+            return chosen(Term::Number(0.0), "it may attend to nothing");
+        }
+        over(power(self.minus_max(axis, i, j, i, j)), sum)
+    }
+
+    fn concatenated(&self, i: usize, j: usize) -> Term {
+        let mut left = j;
+        for input in 0..self.inputs.len() {
+            if left < self.width(input) {
+                return self.cell(input, i, left);
+            }
+            left -= self.width(input);
+        }
+        unreachable!("a concatenation is as wide as its parts")
+    }
+
+    fn relu(&self, i: usize, j: usize) -> Term {
+        match self.value(0, i, j) > 0.0 {
+            true => chosen(self.cell(0, i, j), "it is positive"),
+            false => chosen(Term::Number(0.0), "it is not positive"),
+        }
+    }
+
+    fn silu(&self, i: usize, j: usize) -> Term {
+        if self.value(0, i, j) == f64::NEG_INFINITY {
+            return chosen(Term::Number(0.0), "this is its limit at −∞");
+        }
+        let negative = times(Term::Number(-1.0), self.cell(0, i, j));
+        let power = Term::Power(crate::attention::Base::E, Box::new(negative));
+        over(self.cell(0, i, j), Term::Sum(vec![Term::Number(1.0), power]))
+    }
+
+    fn squares(&self, input: usize, i: usize) -> Term {
+        let square = |k| times(self.cell(input, i, k), self.cell(input, i, k));
+        Term::Sum((0..self.width(input)).map(square).collect())
+    }
+
+    fn rms_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
+        let mean = over(self.squares(0, i), Term::Number(self.width(0) as f64));
+        over(self.cell(0, i, j), root(Term::Sum(vec![mean, Term::Number(epsilon)])))
+    }
+
+    fn cosine(&self, i: usize, j: usize) -> Term {
+        let lengths = times(root(self.squares(0, i)), root(self.squares(1, j)));
+        if self.squares(0, i).evaluate(self.graph) == 0.0 || self.squares(1, j).evaluate(self.graph) == 0.0 {
+            return chosen(Term::Number(0.0), "a row of zeros has no direction");
+        }
+        over(self.dot(i, j), lengths)
+    }
+
+    fn euclidean(&self, i: usize, j: usize) -> Term {
+        let square = |k| {
+            let difference = minus(self.cell(0, i, k), self.cell(1, j, k));
+            times(difference.clone(), difference)
+        };
+        root(Term::Sum((0..self.width(0)).map(square).collect()))
+    }
+
+    fn unit(&self, i: usize, j: usize) -> Term {
+        if self.squares(0, i).evaluate(self.graph) == 0.0 {
+            return chosen(Term::Number(0.0), "a row of zeros has no direction");
+        }
+        over(self.cell(0, i, j), root(self.squares(0, i)))
+    }
+
+    fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
+        let width = self.width(0);
+        let half = width / 2;
+        let angle = angle(first + i, j % half, width, base);
+        let own = times(self.cell(0, i, j), Term::Cosine(Box::new(angle.clone())));
+        let other = times(self.cell(0, i, (j + half) % width), Term::Sine(Box::new(angle)));
+        if j < half { minus(own, other) } else { Term::Sum(vec![own, other]) }
+    }
+
+    fn summary(&self, statistic: Statistic) -> Term {
+        let (rows, cols) = (self.height(0), self.width(0));
+        let all = || (0..rows).flat_map(|i| (0..cols).map(move |j| (i, j)));
+        let count = || Term::Number((rows * cols) as f64);
+        match statistic {
+            Statistic::Mean => over(Term::Sum(all().map(|(i, j)| self.cell(0, i, j)).collect()), count()),
+            Statistic::RootMeanSquare => {
+                let square = |(i, j)| times(self.cell(0, i, j), self.cell(0, i, j));
+                root(over(Term::Sum(all().map(square).collect()), count()))
+            }
+            Statistic::Largest => Term::Max(all().map(|(i, j)| self.cell(0, i, j)).collect()),
+            Statistic::LargestSize => {
+                Term::Max(all().map(|(i, j)| Term::Size(Box::new(self.cell(0, i, j)))).collect())
+            }
+        }
+    }
+}
+
+fn times(a: Term, b: Term) -> Term {
+    Term::Product(vec![a, b])
+}
+
+fn minus(a: Term, b: Term) -> Term {
+    Term::Difference(Box::new(a), Box::new(b))
+}
+
+fn over(a: Term, b: Term) -> Term {
+    Term::Quotient(Box::new(a), Box::new(b))
+}
+
+fn root(term: Term) -> Term {
+    Term::Root(Box::new(term))
+}
+
+fn chosen(taken: Term, because: &'static str) -> Term {
+    Term::Choice { taken: Box::new(taken), because }
+}
+
+fn factor_term(factor: Factor) -> Term {
+    match factor {
+        Factor::Number(number) => Term::Number(number),
+        Factor::InverseRoot(width) => over(Term::Number(1.0), root(Term::Number(width as f64))),
+    }
+}
+
+/// `position / base^(2 · pair / width)`.
+fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
+    let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
+    let power = Term::Power(crate::attention::Base::Number(base), Box::new(exponent));
+    over(Term::Number(position as f64), power)
+}
+
+fn why_hidden(rule: Hidden) -> &'static str {
+    match rule {
+        Hidden::Future => "the key comes after the query",
+        Hidden::OutsideWindow => "the key lies outside the window",
+        Hidden::ByMatrix => "the mask matrix hides it",
+    }
+}
+
+fn given(origin: &Origin) -> String {
+    match origin {
+        Origin::Stated => "given".into(),
+        Origin::Drawn(seed) => format!("drawn, seed {seed}"),
+        Origin::User(source) => format!("given by {source}"),
+    }
+}
+
+fn singular_vector(side: Side, rank: usize) -> String {
+    let side = match side {
+        Side::Left => "left",
+        Side::Right => "right",
+    };
+    format!("of the first {rank} {side} singular vectors; W = U Σ Vᵀ is checked")
+}

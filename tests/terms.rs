@@ -1,0 +1,156 @@
+//! The terms of a cell are its explanation; evaluating them must give the bits that were recorded.
+
+use attn::attention::{Axis, Base, Mask, MatrixRule};
+use attn::graph::build::{AttendInputs, Recipe, Scale, Score, attend};
+use attn::graph::{CellId, Factor, Graph, Op, Origin, Side, Statistic};
+use attn::matrix::Matrix;
+use proptest::prelude::*;
+
+/// Compares every cell of every node with its terms; NaN equals NaN.
+fn assert_terms_give_the_recorded_bits(graph: &Graph) {
+    for (node, content) in graph.nodes() {
+        let matrix = content.matrix().expect("the exact path records everything");
+        for row in 0..matrix.rows() {
+            for col in 0..matrix.cols() {
+                let (terms, recorded) =
+                    (graph.terms(CellId { node, row, col }).evaluate(graph), matrix[(row, col)]);
+                let same = terms.to_bits() == recorded.to_bits() || (terms.is_nan() && recorded.is_nan());
+                assert!(
+                    same,
+                    "{}[{},{}]: terms {terms:e}, recorded {recorded:e}",
+                    content.name,
+                    row + 1,
+                    col + 1
+                );
+            }
+        }
+    }
+}
+
+fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
+    proptest::collection::vec(-4.0..4.0_f64, rows * cols)
+        .prop_map(move |values| Matrix::from_row_major(rows, cols, &values).unwrap())
+}
+
+fn given(matrix: Matrix) -> Option<(Matrix, Origin)> {
+    Some((matrix, Origin::Stated))
+}
+
+/// (heads, key/value heads) and whether the causal rule, the window, the bias, an added mask and the cosine are on.
+fn recipes() -> impl Strategy<Value = (Recipe, bool, bool)> {
+    let heads = prop_oneof![Just((1, 1)), Just((2, 1)), Just((2, 2))];
+    (heads, any::<[bool; 6]>(), 1..4_usize).prop_map(
+        |((heads, kv_heads), [causal, window, bias, added, cosine, residual], size)| {
+            let mask = Mask {
+                causal,
+                window: window.then_some(size),
+                from_start: false,
+                matrix: added.then_some(MatrixRule::Add),
+            };
+            let recipe = Recipe {
+                heads,
+                kv_heads,
+                score: if cosine { Score::Cosine } else { Score::Dot },
+                scale: if cosine { Scale::Number(0.3) } else { Scale::Auto },
+                temperature: if bias { 0.7 } else { 1.0 },
+                mask,
+                output: attn::graph::build::Output { residual },
+            };
+            (recipe, bias, added)
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn of_every_cell_of_random_pipelines(
+        (recipe, bias, added) in recipes(),
+        x in matrix(3, 4),
+        weights in [matrix(4, 4), matrix(4, 4), matrix(4, 4), matrix(4, 4)],
+        extra in [matrix(3, 3), matrix(3, 3)],
+    ) {
+        let narrow = |w: &Matrix| attn::attention::columns(w, 0, 4 / recipe.heads * recipe.kv_heads).unwrap();
+        let inputs = AttendInputs {
+            x: given(x),
+            w_q: given(weights[0].clone()),
+            w_k: given(narrow(&weights[1])),
+            w_v: given(narrow(&weights[2])),
+            w_o: given(weights[3].clone()),
+            bias: bias.then(|| (extra[0].clone(), Origin::Stated)),
+            mask: added.then(|| (extra[1].map(|x| if x > 2.0 { f64::NEG_INFINITY } else { x }), Origin::Stated)),
+            ..AttendInputs::default()
+        };
+        assert_terms_give_the_recorded_bits(&attend(&recipe, inputs).unwrap());
+    }
+
+    #[test]
+    fn of_every_cell_of_every_op(a in matrix(3, 4), b in matrix(3, 4), zero_row in any::<bool>()) {
+        let a = Matrix::from_fn(3, 4, |i, j| if zero_row && i == 1 { 0.0 } else { a[(i, j)] });
+        let mut graph = Graph::new();
+        let a = graph.given("a", a, Origin::Stated).unwrap();
+        let b = graph.given("b", b, Origin::Drawn(0)).unwrap();
+        let unary = [
+            Op::Transpose,
+            Op::Scale(Factor::Number(-0.5)),
+            Op::Scale(Factor::InverseRoot(3)),
+            Op::Temperature(0.3),
+            Op::MaskPattern(Mask { causal: true, window: Some(2), ..Mask::default() }),
+            Op::MinusMax(Axis::Rows),
+            Op::MinusMax(Axis::Columns),
+            Op::Exponential(Base::E),
+            Op::Exponential(Base::Number(3.0)),
+            Op::Sums(Axis::Rows),
+            Op::Sums(Axis::Columns),
+            Op::DivideBySum(Axis::Rows),
+            Op::DivideBySum(Axis::Columns),
+            Op::Softmax(Axis::Rows, Base::Number(2.0)),
+            Op::Softmax(Axis::Columns, Base::E),
+            Op::Columns { start: 1, count: 2 },
+            Op::Rows { start: 1, count: 2 },
+            Op::Relu,
+            Op::Silu,
+            Op::RmsNorm(1e-5),
+            Op::UnitRows,
+            Op::Rotary { first: 3, base: 10_000.0 },
+            Op::SingularVectors { side: Side::Left, rank: 2 },
+            Op::SingularVectors { side: Side::Right, rank: 2 },
+            Op::SingularValues,
+            Op::Summary(Statistic::Mean),
+            Op::Summary(Statistic::RootMeanSquare),
+            Op::Summary(Statistic::Largest),
+            Op::Summary(Statistic::LargestSize),
+            Op::Round(2),
+        ];
+        for (i, op) in unary.into_iter().enumerate() {
+            graph.add(&format!("unary_{i}"), op, &[a]).unwrap();
+        }
+        let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
+        graph.add("divide", Op::Divide, &[a, one]).unwrap();
+        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Cosine, Op::Euclidean] {
+            graph.add(op.name(), op.clone(), &[a, b]).unwrap();
+        }
+        let turned = graph.find("unary_0").unwrap();
+        graph.add("product", Op::Product, &[a, turned]).unwrap();
+        graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
+        for (name, rule) in [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("add", MatrixRule::Add)] {
+            let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
+            graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
+        }
+        assert_terms_give_the_recorded_bits(&graph);
+    }
+}
+
+#[test]
+fn of_a_row_that_may_attend_to_nothing() {
+    let hidden = f64::NEG_INFINITY;
+    let mut graph = Graph::new();
+    let s = graph.given("S", Matrix::of([[hidden, hidden], [0.0, hidden]]), Origin::Stated).unwrap();
+    graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
+    assert_terms_give_the_recorded_bits(&graph);
+    assert_eq!(
+        graph.warnings(),
+        ["A: row 1 may attend to nothing; its weights are 0, and so is what it mixes"]
+    );
+}
