@@ -2,7 +2,9 @@
 #![deny(unsafe_code)]
 
 pub mod attention;
+pub mod demo;
 pub mod elementary;
 pub mod error;
 pub mod graph;
+pub mod input;
 pub mod matrix;

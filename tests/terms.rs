@@ -134,7 +134,7 @@ proptest! {
         let turned = graph.find("unary_0").unwrap();
         graph.add("product", Op::Product, &[a, turned]).unwrap();
         graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
-        for (name, rule) in [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("add", MatrixRule::Add)] {
+        for (name, rule) in [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)] {
             let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
             graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
         }

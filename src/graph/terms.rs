@@ -59,7 +59,7 @@ impl Reader<'_> {
             Op::UnitRows => self.unit(i, j),
             Op::Sinusoidal { width, .. } => {
                 let angle = Box::new(angle(i, j / 2, *width, 10_000.0));
-                if j % 2 == 0 { Term::Sine(angle) } else { Term::Cosine(angle) }
+                if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
             }
             Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
             Op::Summary(statistic) => self.summary(*statistic),

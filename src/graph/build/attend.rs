@@ -163,9 +163,9 @@ impl Pipeline<'_> {
         let keys = self.split("K", sources.k, groups)?;
         let values = self.split("V", sources.v, groups)?;
         let mut mixes = Vec::new();
-        for head in 0..heads {
+        for (head, &query) in queries.iter().enumerate() {
             let (suffix, group) = (format!("_{}", head + 1), key_value_head(head, heads, groups));
-            let scores = self.scores(&suffix, queries[head], keys[group], sources)?;
+            let scores = self.scores(&suffix, query, keys[group], sources)?;
             let weights =
                 self.graph.add(&format!("A{suffix}"), Op::Softmax(Axis::Rows, Base::E), &[scores])?;
             mixes.push(self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);

@@ -1,0 +1,179 @@
+//! Telling a story: given matrices, which the user may replace, computed ones, and sentences.
+
+use std::collections::BTreeMap;
+
+use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
+use crate::error::{Error, Result, nearest};
+use crate::graph::{Graph, NodeId, Op, Origin};
+use crate::matrix::Matrix;
+
+/// What a user changes in a demo.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Numbers in place of the demo's own: node name to matrix and where it came from.
+    pub set: BTreeMap<String, (Matrix, String)>,
+    /// The seed of what is drawn, in place of the demo's own.
+    pub seed: Option<u32>,
+}
+
+/// Builds a story from the given matrices on. Nothing here computes: every value comes from an op of the graph.
+pub struct Builder {
+    graph: Graph,
+    steps: Vec<Step>,
+    set: BTreeMap<String, (Matrix, String)>,
+    replaced: bool,
+    seed: u32,
+}
+
+/// The seed of document 000, and of every demo that draws.
+pub const SEED: u32 = 0;
+
+impl Builder {
+    /// A builder under the user's settings.
+    pub fn new(settings: &Settings) -> Builder {
+        let seed = settings.seed.unwrap_or(SEED);
+        let replaced = !settings.set.is_empty() || seed != SEED;
+        Builder { graph: Graph::new(), steps: Vec::new(), set: settings.set.clone(), replaced, seed }
+    }
+
+    /// A matrix that the demo comes with, unless the user puts in another; row and column names of the demo's matrix are
+    /// kept for it where they fit and it has none.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn given(&mut self, name: &str, matrix: Matrix) -> Result<NodeId> {
+        self.leaf(name, matrix, Origin::Stated)
+    }
+
+    /// A matrix that was drawn from the stream of [`Builder::seed`], unless the user puts in another.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn drawn(&mut self, name: &str, matrix: Matrix) -> Result<NodeId> {
+        let seed = self.seed;
+        self.leaf(name, matrix, Origin::Drawn(seed))
+    }
+
+    fn leaf(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+        let Some((user, source)) = self.set.remove(name) else {
+            return self.graph.given(name, matrix, origin);
+        };
+        let rows = user.row_labels().or(matrix.row_labels()).cloned();
+        let cols = user.col_labels().or(matrix.col_labels()).cloned();
+        self.graph.given(name, user.with_row_labels(rows).with_col_labels(cols), Origin::User(source))
+    }
+
+    /// A matrix computed from others.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs do not fit.
+    pub fn compute(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        self.graph.add(name, op, inputs)
+    }
+
+    /// The seed for what the demo draws.
+    pub fn seed(&self) -> u32 {
+        self.seed
+    }
+
+    /// The recorded value of a node, for shapes and labels of what follows.
+    ///
+    /// # Errors
+    /// If the node is never formed.
+    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
+        self.graph.matrix(id)
+    }
+
+    /// The graph so far.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Begins a step with a sentence that is true for any numbers.
+    pub fn step(&mut self, text: &str) -> StepBuilder<'_> {
+        self.steps.push(Step { text: text.to_string(), ..Step::default() });
+        let last = self.steps.len() - 1;
+        StepBuilder { step: &mut self.steps[last], own_numbers: !self.replaced }
+    }
+
+    /// The finished story.
+    ///
+    /// # Errors
+    /// If the user set a node that the demo does not have, or has but computes; or if a sentence names a cell that
+    /// does not exist.
+    pub fn finish(self, title: &str, source: String, notes: Vec<String>, digits: Digits) -> Result<Story> {
+        if let Some(name) = self.set.keys().next() {
+            return Err(not_given(&self.graph, name));
+        }
+        let graph = self.graph;
+        let fill = |text: &str| {
+            fill(&graph, text).map_err(|address| {
+                Error::new(format!("a sentence of this demo names {address}, which does not exist"))
+            })
+        };
+        let steps = self.steps.into_iter().map(|step| {
+            let notice = step.notice.as_deref().map(fill).transpose()?;
+            Ok(Step { notice, ..step })
+        });
+        let steps = steps.collect::<Result<Vec<_>>>()?;
+        Ok(Story { title: title.to_string(), source: Some(source), graph, steps, notes, digits })
+    }
+}
+
+fn not_given(graph: &Graph, name: &str) -> Error {
+    let given: Vec<&str> =
+        graph.nodes().filter(|(_, node)| node.op.is_given()).map(|(_, node)| node.name.as_str()).collect();
+    let what = match graph.find(name) {
+        Some(_) => format!("`{name}` is computed, not given"),
+        None => format!("there is no node `{name}`"),
+    };
+    let near =
+        nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Error::new(what).help(format!("{near}What can be set here: {}", given.join(" ")))
+}
+
+/// Adds to one step.
+pub struct StepBuilder<'a> {
+    step: &'a mut Step,
+    own_numbers: bool,
+}
+
+impl StepBuilder<'_> {
+    /// What to notice in the demo's own numbers; cells are written `{A[1,2]:2}`. Left out when the user's are in place.
+    pub fn notice(self, text: &str) -> Self {
+        if self.own_numbers {
+            self.step.notice = Some(text.to_string());
+        }
+        self
+    }
+
+    /// Shows nodes one after the other, each with its equation.
+    pub fn show(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.extend(nodes.iter().map(|&id| Shown::Node(id)));
+        self
+    }
+
+    /// Shows matrices next to each other.
+    pub fn together(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.push(Shown::Together(nodes.to_vec()));
+        self
+    }
+
+    /// Shows the cells of a node written in symbols.
+    pub fn symbols(self, node: NodeId) -> Self {
+        self.step.shown.push(Shown::Symbols(node));
+        self
+    }
+
+    /// Draws points of the plane, and movements from rows of one node to the same rows of another.
+    pub fn plane(self, points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Self {
+        self.step.shown.push(Shown::Plane(Plane { points: points.to_vec(), arrows: arrows.to_vec() }));
+        self
+    }
+
+    /// Shows a table of words.
+    pub fn table(self, table: Table) -> Self {
+        self.step.shown.push(Shown::Table(table));
+        self
+    }
+}

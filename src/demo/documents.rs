@@ -1,0 +1,43 @@
+//! The five texts that the demos follow.
+
+/// One of the five texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Document {
+    /// Interaction matrices, softmax, Q/K/V and the mask in NumPy.
+    Understanding,
+    /// Attention as a series of matrix products.
+    Multiplication,
+    /// Similarity, context vectors, and what the matrices do to them.
+    Similarity,
+    /// From averages to attention, heads, the perceptron.
+    Imagined,
+    /// The column convention, Δe, low rank, and where the parameters are.
+    OneThird,
+}
+
+impl Document {
+    /// All five, in order.
+    pub const ALL: [Document; 5] = [
+        Document::Understanding,
+        Document::Multiplication,
+        Document::Similarity,
+        Document::Imagined,
+        Document::OneThird,
+    ];
+
+    /// Its number on the command line: `000` to `004`.
+    pub fn number(self) -> &'static str {
+        ["000", "001", "002", "003", "004"][self as usize]
+    }
+
+    /// Its title.
+    pub fn title(self) -> &'static str {
+        [
+            "Understanding the attention mechanism",
+            "Multi-Headed attention as matrix multiplication",
+            "Mathematical details behind self-attention",
+            "Attention and Transformer Imagined",
+            "Attention is about 1/3 of what you need",
+        ][self as usize]
+    }
+}

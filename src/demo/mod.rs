@@ -1,0 +1,63 @@
+//! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
+
+mod builder;
+mod documents;
+mod story;
+mod understanding;
+
+pub use builder::{Builder, SEED, Settings};
+pub use documents::Document;
+pub use story::{Digits, Plane, Shown, Step, Story, Table, in_sentence};
+
+use crate::error::{Error, Result, nearest};
+
+/// A demo: what it is called, what it follows, and how it is built.
+#[derive(Debug)]
+pub struct Demo {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// The document it follows.
+    pub document: Document,
+    /// The section of the document.
+    pub section: &'static str,
+    /// The headline.
+    pub title: &'static str,
+    /// One line for the list.
+    pub summary: &'static str,
+    /// How its numbers are written: as in its document.
+    pub digits: Digits,
+    /// The graph and the sentences.
+    pub build: fn(&mut Builder) -> Result<()>,
+}
+
+impl Demo {
+    /// The story under the user's settings.
+    ///
+    /// # Errors
+    /// If what the user set does not fit the demo.
+    pub fn story(&self, settings: &Settings) -> Result<Story> {
+        let mut builder = Builder::new(settings);
+        (self.build)(&mut builder)?;
+        let source = format!("{}, section «{}»", self.document.title(), self.section);
+        builder.finish(self.title, source, Vec::new(), self.digits)
+    }
+}
+
+/// All demos, in the order of the documents and of their sections.
+pub fn demos() -> impl Iterator<Item = &'static Demo> {
+    [understanding::DEMOS].into_iter().flatten()
+}
+
+/// The demo of this name.
+///
+/// # Errors
+/// If there is none: the error names the nearest.
+pub fn find(name: &str) -> Result<&'static Demo> {
+    demos().find(|demo| demo.name == name).ok_or_else(|| {
+        let error = Error::new(format!("there is no demo `{name}`"));
+        match nearest(name, demos().map(|demo| demo.name)) {
+            Some(near) => error.help(format!("did you mean `{near}`? `attn demo` lists them all")),
+            None => error.help("`attn demo` lists them all"),
+        }
+    })
+}

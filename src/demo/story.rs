@@ -1,0 +1,200 @@
+//! A story: a graph, and the sentences that go with its steps.
+
+use crate::graph::{Cells, Graph, NodeId, resolve};
+
+/// A computation told step by step.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// What it is about, as a headline.
+    pub title: String,
+    /// The text and the section it follows, where it follows one.
+    pub source: Option<String>,
+    /// The computation.
+    pub graph: Graph,
+    /// What is said and shown, in order.
+    pub steps: Vec<Step>,
+    /// Where the text itself slips: remarks for the end.
+    pub notes: Vec<String>,
+    /// How numbers are written where the user does not say.
+    pub digits: Digits,
+}
+
+/// How numbers are written in text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digits {
+    /// At most so many decimals.
+    Places(usize),
+    /// As NumPy prints arrays: up to eight decimals, scientific where the sizes differ much.
+    AsNumPy,
+}
+
+/// One step: a sentence, and what is to be seen.
+#[derive(Clone, Debug, Default)]
+pub struct Step {
+    /// What happens; true for any numbers.
+    pub text: String,
+    /// What to notice in the numbers that the demo comes with; left out when the user puts in others.
+    pub notice: Option<String>,
+    /// What is shown.
+    pub shown: Vec<Shown>,
+}
+
+/// Something to look at.
+#[derive(Clone, Debug)]
+pub enum Shown {
+    /// A computed node: its equation, its operands where there is room, its values.
+    Node(NodeId),
+    /// Matrices next to each other, without equations.
+    Together(Vec<NodeId>),
+    /// A node with each cell written in symbols.
+    Symbols(NodeId),
+    /// A node's equation with its values left open, as a question.
+    Open(NodeId),
+    /// Rows of two numbers as points of the plane.
+    Plane(Plane),
+    /// A table of words, for what is no matrix.
+    Table(Table),
+}
+
+/// Points and movements in the plane.
+#[derive(Clone, Debug, Default)]
+pub struct Plane {
+    /// Nodes of two columns; each row is a point, its label the word.
+    pub points: Vec<NodeId>,
+    /// From each row of the first node to the same row of the second.
+    pub arrows: Vec<(NodeId, NodeId)>,
+}
+
+/// A table of text; every row has as many cells as the header.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// The column heads.
+    pub header: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table from texts.
+    pub fn new(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
+        Table {
+            header: header.iter().map(|text| text.to_string()).collect(),
+            rows: rows.into_iter().collect(),
+        }
+    }
+}
+
+impl Story {
+    /// The graph of a command, every node a step of its own without words.
+    pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
+        let steps =
+            graph.nodes().map(|(id, _)| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
+        Story { title: title.to_string(), source: None, graph, steps, notes: Vec::new(), digits }
+    }
+
+    /// The story up to the node, whose values are left open: what a class is asked before it is shown.
+    pub fn until(mut self, node: NodeId) -> Story {
+        let mut steps = Vec::new();
+        for mut step in self.steps {
+            let at = step.shown.iter().position(|shown| shown.nodes().contains(&node));
+            let Some(at) = at else {
+                steps.push(step);
+                continue;
+            };
+            step.shown.truncate(at);
+            step.shown.push(Shown::Open(node));
+            step.notice = None;
+            steps.push(step);
+            break;
+        }
+        self.steps = steps;
+        self.notes.clear();
+        self
+    }
+}
+
+impl Shown {
+    /// The nodes whose values this shows.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        match self {
+            Shown::Node(id) | Shown::Symbols(id) => vec![*id],
+            Shown::Together(ids) => ids.clone(),
+            Shown::Plane(plane) => {
+                let ends = plane.arrows.iter().flat_map(|(from, to)| [*from, *to]);
+                plane.points.iter().copied().chain(ends).collect()
+            }
+            Shown::Open(_) | Shown::Table(_) => Vec::new(),
+        }
+    }
+}
+
+/// Puts the values of cells into a sentence: `{A[bat,cave]}` with four decimals, `{A[1,2]:2}` with two.
+///
+/// # Errors
+/// The address that names no cell of the graph.
+pub fn fill(graph: &Graph, text: &str) -> Result<String, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find('{') {
+        let end = rest[start..].find('}').map(|end| start + end).ok_or_else(|| rest[start..].to_string())?;
+        let inside = &rest[start + 1..end];
+        let (address, places) = match inside.rsplit_once(':') {
+            Some((address, places)) => (address, places.parse().map_err(|_| inside.to_string())?),
+            None => (inside, 4),
+        };
+        let Ok(Cells::Cell(cell)) = resolve(graph, address) else { return Err(inside.to_string()) };
+        let value = crate::graph::Term::Cell(cell).evaluate(graph);
+        out.push_str(&rest[..start]);
+        out.push_str(&in_sentence(value, places));
+        rest = &rest[end + 1..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// A number as a sentence shows it: rounded, trailing zeros dropped, with a real minus sign.
+pub fn in_sentence(value: f64, places: usize) -> String {
+    let rounded = format!("{value:.places$}");
+    let trimmed = match rounded.contains('.') {
+        true => rounded.trim_end_matches('0').trim_end_matches('.'),
+        false => &rounded,
+    };
+    match trimmed {
+        "-0" => "0".to_string(),
+        text => text.replace('-', "−").replace("inf", "∞"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
+
+    fn graph() -> Graph {
+        let mut graph = Graph::new();
+        let a = Matrix::of([[0.569_54, -0.5], [f64::NEG_INFINITY, 2.0]]).rows_named(&["bat", "cave"]);
+        graph.given("A", a, Origin::Stated).unwrap();
+        graph
+    }
+
+    #[test]
+    fn sentences_take_their_numbers_from_the_graph() {
+        let filled = fill(&graph(), "bat gives {A[bat,1]:2}, then {A[1,2]}, {A[2,1]} and {A[cave,2]:3}");
+        assert_eq!(filled.unwrap(), "bat gives 0.57, then −0.5, −∞ and 2");
+    }
+
+    #[test]
+    fn a_sentence_that_names_no_cell_is_refused() {
+        assert_eq!(fill(&graph(), "see {A[dog,1]}"), Err("A[dog,1]".to_string()));
+        assert!(fill(&graph(), "see {A[1,1]").is_err());
+    }
+
+    #[test]
+    fn until_leaves_the_answer_open() {
+        let graph = graph();
+        let node = graph.last().unwrap();
+        let story = Story::of_graph("a", graph, Digits::Places(4)).until(node);
+        assert!(matches!(story.steps[0].shown[..], [Shown::Open(open)] if open == node));
+    }
+}

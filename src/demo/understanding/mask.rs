@@ -1,0 +1,87 @@
+//! `mask`: scores, mask, −∞, softmax, triangular weights; and that a later token changes nothing before it.
+
+use super::stream::{Draws, Projected};
+use crate::attention::{Axis, Base, Mask, MatrixRule};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "mask",
+    document: Document::Understanding,
+    section: "Masked attention",
+    title: "The causal mask: no token reads the future",
+    summary: "scores, mask, −∞, softmax, triangular weights; the future cannot reach back",
+    digits: Digits::AsNumPy,
+    build,
+};
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let Projected { x, w_q, w_k, w_v } = Draws::from_seed(demo.seed()).masked;
+    let x = demo.drawn("X", x)?;
+    let weights = [demo.drawn("W_Q", w_q)?, demo.drawn("W_K", w_k)?, demo.drawn("W_V", w_v)?];
+    demo.step("Each row of X is one token. Three weight matrices, drawn like X, are the parameters.")
+        .together(&[x])
+        .together(&weights);
+
+    let [q, k, v] = projections(demo, "", x, weights)?;
+    demo.step("Every token gets a query, a key and a value: three products with the same X.")
+        .show(&[q, k, v]);
+
+    let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
+    demo.step("Row i of the scores compares the query of token i with every key, later tokens included.")
+        .show(&[s]);
+
+    let m = demo.compute("M", Op::MaskPattern(Mask { causal: true, ..Mask::default() }), &[s])?;
+    demo.step("The mask has a 1 where a token may look: at itself and at what came before.").show(&[m]);
+
+    let allowed = Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() };
+    let masked = demo.compute("S_masked", Op::Mask(allowed), &[s, m])?;
+    demo.step("Where the mask has a 0 the score becomes −∞. (A 0 would not do: it is an ordinary score.)")
+        .show(&[masked]);
+
+    let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
+    demo.step("The softmax of each row. exp(−∞) is exactly 0, and the other weights still sum to 1.")
+        .notice("Token 1 has only itself to look at, so its weight is {A[1,1]}, whatever its score was.")
+        .show(&[a]);
+
+    let o = demo.compute("O", Op::Product, &[a, v])?;
+    demo.step("Each output row mixes the values of the tokens up to its own.")
+        .notice("Row 1 of O is row 1 of V, digit for digit.")
+        .show(&[o]);
+    another_future(demo, x, weights, o)
+}
+
+/// The same computation with another last token.
+fn another_future(demo: &mut Builder, x: NodeId, weights: [NodeId; 3], o: NodeId) -> Result<()> {
+    let before = demo.matrix(x)?.clone();
+    let last = before.rows().saturating_sub(1);
+    let change = Matrix::from_fn(before.rows(), before.cols(), |i, _| if i == last { 1.0 } else { 0.0 });
+    let change = demo.given("change", change)?;
+    let changed = demo.compute("X_changed", Op::Add, &[x, change])?;
+    demo.step("Now the future is another one: 1 is added to every number of the last token.")
+        .show(&[changed]);
+
+    let [q, k, v] = projections(demo, "_changed", changed, weights)?;
+    let s = demo.compute("S_changed", Op::ProductTransposed, &[q, k])?;
+    let masked =
+        demo.compute("S_masked_changed", Op::Mask(Mask { causal: true, ..Mask::default() }), &[s])?;
+    let a = demo.compute("A_changed", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
+    let output = demo.compute("O_changed", Op::Product, &[a, v])?;
+    let difference = demo.compute("difference", Op::Subtract, &[output, o])?;
+    let rows = demo.compute("earlier_rows", Op::Rows { start: 0, count: last }, &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[rows])?;
+    demo.step("The same steps again, and what has moved: only the last row.")
+        .notice(
+            "The largest difference in the earlier rows is {largest[1,1]}: not small, but nothing at all.",
+        )
+        .show(&[output, difference, largest]);
+    Ok(())
+}
+
+/// Q, K and V, with a suffix to their names.
+fn projections(demo: &mut Builder, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<[NodeId; 3]> {
+    let mut project = |name: &str, w: NodeId| demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, w]);
+    Ok([project("Q", weights[0])?, project("K", weights[1])?, project("V", weights[2])?])
+}
