@@ -8,3 +8,4 @@ pub mod error;
 pub mod graph;
 pub mod input;
 pub mod matrix;
+pub mod render;

@@ -1,0 +1,3 @@
+//! How numbers are shown.
+
+pub mod numpy;

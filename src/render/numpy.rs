@@ -1,0 +1,222 @@
+//! Arrays as NumPy's `print` writes them under its default options, but never shortened to `...`.
+//!
+//! All cells of an array share one notation and one width, so that the points stand under each other:
+//!
+//! - **Digits.** The fewest that name the number among all `f64`; where more than eight of them follow the point, the
+//!   exact binary value rounded to eight, ties to even. Trailing zeros go, as far as no other cell needs the place.
+//! - **Notation.** Scientific if, over the finite values other than zero, the largest magnitude is at least 10⁸, the
+//!   smallest is below 10⁻⁴, or their ratio exceeds 1000. Mantissas then all have as many digits as the longest, and
+//!   exponents as many as the longest, at least two.
+//! - **Lines** hold 75 characters, the brackets that open and close them included; a row that needs more goes on below,
+//!   indented.
+//!
+//! The rules are those of `numpy/_core/arrayprint.py` (NumPy 2.4) with `precision=8`, `floatmode='maxprec'`,
+//! `linewidth=75` and `threshold=sys.maxsize`.
+
+use crate::matrix::Matrix;
+
+/// The most digits after the point.
+const PRECISION: usize = 8;
+/// The most characters in a line.
+const LINE_WIDTH: usize = 75;
+
+/// `print(array)` of a matrix, without the newline at the end: `[[1.  0.5]\n [0.  1. ]]`.
+///
+/// A matrix without cells is `[]`.
+pub fn array_lines(matrix: &Matrix) -> String {
+    if matrix.rows() == 0 || matrix.cols() == 0 {
+        return "[]".to_owned();
+    }
+    let cells = cells(matrix);
+    let rows: Vec<String> = cells.chunks(matrix.cols()).map(|row| bracketed_row(row, 2)).collect();
+    format!("[{}]", rows.join("\n "))
+}
+
+/// `print(array)` of an array of one dimension, without the newline at the end: `[1.  0.5]`.
+pub fn vector_lines(values: &[f64]) -> String {
+    if values.is_empty() {
+        return "[]".to_owned();
+    }
+    bracketed_row(&padded(values), 1)
+}
+
+/// The cells of a matrix as [`array_lines`] writes them, row by row, all padded to the same width.
+pub fn cells(matrix: &Matrix) -> Vec<String> {
+    let values: Vec<f64> = matrix.cells().collect();
+    padded(&values)
+}
+
+/// The values in their common layout.
+fn padded(values: &[f64]) -> Vec<String> {
+    let layout = Layout::of(values);
+    values.iter().map(|&value| layout.cell(value)).collect()
+}
+
+/// One row in brackets, on as many lines as it needs, inside an array of this many dimensions.
+///
+/// Each dimension costs a line one opening bracket, or a space below it, and the room for one closing bracket.
+fn bracketed_row(cells: &[String], dimensions: usize) -> String {
+    let room = LINE_WIDTH - 2 * dimensions;
+    let cell_width = cells.first().map_or(0, String::len);
+    let per_line = ((room + 1) / (cell_width + 1)).max(1);
+    let mut lines: Vec<String> = cells.chunks(per_line).map(|line| line.join(" ")).collect();
+    let last = lines.pop().unwrap_or_default();
+    let indent = " ".repeat(dimensions);
+    let mut text = String::from("[");
+    for line in lines {
+        text += line.trim_end();
+        text += "\n";
+        text += &indent;
+    }
+    text + &last + "]"
+}
+
+/// How the cells of one array are written.
+#[derive(Debug)]
+struct Layout {
+    notation: Notation,
+    /// Characters before the point, the sign included.
+    before_point: usize,
+    /// Digits after the point.
+    fraction_digits: usize,
+    /// Digits of the exponent; 0 in positional notation.
+    exponent_digits: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Notation {
+    Positional,
+    Scientific,
+}
+
+impl Layout {
+    /// The narrowest layout that holds all the values.
+    fn of(values: &[f64]) -> Layout {
+        let notation = Notation::of(values);
+        let mut layout = Layout { notation, before_point: 0, fraction_digits: 0, exponent_digits: 0 };
+        if notation == Notation::Scientific {
+            layout.exponent_digits = 2;
+        }
+        for &value in values.iter().filter(|value| value.is_finite()) {
+            let decimal = notation.decimal(value);
+            layout.before_point = layout.before_point.max(decimal.whole.len());
+            layout.fraction_digits = layout.fraction_digits.max(decimal.fraction.len());
+            layout.exponent_digits = layout.exponent_digits.max(decimal.exponent.len());
+        }
+        // `nan` and `inf` stand at the right edge of their cell and may use all of its width.
+        for &value in values.iter().filter(|value| !value.is_finite()) {
+            let missing = name(value).len().saturating_sub(layout.width());
+            layout.before_point += missing;
+        }
+        layout
+    }
+
+    /// Characters after the point: digits, and in scientific notation `e`, a sign and the exponent.
+    fn after_point(&self) -> usize {
+        match self.notation {
+            Notation::Positional => self.fraction_digits,
+            Notation::Scientific => self.fraction_digits + 2 + self.exponent_digits,
+        }
+    }
+
+    /// Characters in a cell.
+    fn width(&self) -> usize {
+        self.before_point + 1 + self.after_point()
+    }
+
+    /// A value, padded to the width of the layout.
+    fn cell(&self, value: f64) -> String {
+        if !value.is_finite() {
+            return format!("{:>width$}", name(value), width = self.width());
+        }
+        let Layout { before_point, fraction_digits, exponent_digits, .. } = *self;
+        match self.notation {
+            Notation::Positional => {
+                let Decimal { whole, fraction, .. } = self.notation.decimal(value);
+                format!("{whole:>before_point$}.{fraction:<fraction_digits$}")
+            }
+            Notation::Scientific => {
+                let Decimal { whole, fraction, exponent, small } =
+                    Decimal::read(&format!("{value:.fraction_digits$e}"));
+                let sign = if small { '-' } else { '+' };
+                format!("{whole:>before_point$}.{fraction}e{sign}{exponent:0>exponent_digits$}")
+            }
+        }
+    }
+}
+
+impl Notation {
+    /// The notation that NumPy chooses for an array of these values.
+    fn of(values: &[f64]) -> Notation {
+        let magnitudes =
+            values.iter().map(|value| value.abs()).filter(|&size| size.is_finite() && size != 0.0);
+        let (smallest, largest) = magnitudes.fold((f64::INFINITY, 0.0_f64), |(smallest, largest), size| {
+            (smallest.min(size), largest.max(size))
+        });
+        if largest >= 1e8 || smallest < 1e-4 || largest / smallest > 1000.0 {
+            Notation::Scientific
+        } else {
+            Notation::Positional
+        }
+    }
+
+    /// A finite value with the fewest digits that name it, or with [`PRECISION`] digits after the point, less the
+    /// trailing zeros.
+    fn decimal(self, value: f64) -> Decimal {
+        let mut decimal = Decimal::read(&self.write(value, None));
+        if decimal.fraction.len() > PRECISION {
+            decimal = Decimal::read(&self.write(value, Some(PRECISION)));
+            let needed = decimal.fraction.trim_end_matches('0').len();
+            decimal.fraction.truncate(needed);
+        }
+        decimal
+    }
+
+    /// The text of the standard library, which is exact: the shortest, or correctly rounded.
+    fn write(self, value: f64, digits: Option<usize>) -> String {
+        match (self, digits) {
+            (Notation::Positional, None) => format!("{value}"),
+            (Notation::Positional, Some(digits)) => format!("{value:.digits$}"),
+            (Notation::Scientific, None) => format!("{value:e}"),
+            (Notation::Scientific, Some(digits)) => format!("{value:.digits$e}"),
+        }
+    }
+}
+
+/// The parts of a decimal number.
+#[derive(Debug)]
+struct Decimal {
+    /// The sign, where it is minus, and the digits before the point.
+    whole: String,
+    /// The digits after the point.
+    fraction: String,
+    /// The digits of the exponent.
+    exponent: String,
+    /// Whether the exponent is negative.
+    small: bool,
+}
+
+impl Decimal {
+    /// Takes apart `-12`, `1.5` or `1.5e-7`.
+    fn read(text: &str) -> Decimal {
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((text, ""));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        Decimal {
+            whole: whole.to_owned(),
+            fraction: fraction.to_owned(),
+            exponent: exponent.trim_start_matches('-').to_owned(),
+            small: exponent.starts_with('-'),
+        }
+    }
+}
+
+/// What NumPy calls a value that is no number.
+fn name(value: f64) -> &'static str {
+    if value.is_nan() {
+        "nan"
+    } else if value > 0.0 {
+        "inf"
+    } else {
+        "-inf"
+    }
+}
