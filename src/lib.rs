@@ -8,4 +8,5 @@ pub mod error;
 pub mod graph;
 pub mod input;
 pub mod matrix;
+pub mod params;
 pub mod render;

@@ -1,0 +1,179 @@
+//! Models known by name: their published configurations, read like a user's own.
+
+use crate::error::{Error, Result, nearest};
+
+use super::family::Family;
+use super::model::{Biases, Model, Positions};
+
+/// A model known by name.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltIn {
+    /// What it is called on the command line.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Its `config.json`, without the fields that no count depends on.
+    config: &'static str,
+}
+
+/// Every model known by name, for help and for errors.
+pub const BUILT_IN: &[BuiltIn] = &[
+    BuiltIn {
+        name: "gpt3",
+        title: "GPT-3 175B, counted in two ways",
+        config: r#"{"model_type": "gpt2", "n_embd": 12288, "n_layer": 96, "n_head": 96, "n_positions": 2048,
+            "vocab_size": 50257}"#,
+    },
+    BuiltIn {
+        name: "gpt2",
+        title: "GPT-2, 124M",
+        config: r#"{"model_type": "gpt2", "n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024,
+            "vocab_size": 50257}"#,
+    },
+    BuiltIn {
+        name: "gpt2-medium",
+        title: "GPT-2, 355M",
+        config: r#"{"model_type": "gpt2", "n_embd": 1024, "n_layer": 24, "n_head": 16, "n_positions": 1024,
+            "vocab_size": 50257}"#,
+    },
+    BuiltIn {
+        name: "gpt2-large",
+        title: "GPT-2, 774M",
+        config: r#"{"model_type": "gpt2", "n_embd": 1280, "n_layer": 36, "n_head": 20, "n_positions": 1024,
+            "vocab_size": 50257}"#,
+    },
+    BuiltIn {
+        name: "gpt2-xl",
+        title: "GPT-2, 1.5B",
+        config: r#"{"model_type": "gpt2", "n_embd": 1600, "n_layer": 48, "n_head": 25, "n_positions": 1024,
+            "vocab_size": 50257}"#,
+    },
+    BuiltIn {
+        name: "llama2-7b",
+        title: "Llama 2 7B",
+        config: r#"{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 32, "intermediate_size": 11008,
+            "vocab_size": 32000, "max_position_embeddings": 4096, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "llama3-8b",
+        title: "Llama 3 8B",
+        config: r#"{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+            "vocab_size": 128256, "max_position_embeddings": 8192, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "llama3-70b",
+        title: "Llama 3 70B",
+        config: r#"{"model_type": "llama", "hidden_size": 8192, "num_hidden_layers": 80,
+            "num_attention_heads": 64, "num_key_value_heads": 8, "intermediate_size": 28672,
+            "vocab_size": 128256, "max_position_embeddings": 8192, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "tinyllama-1.1b",
+        title: "TinyLlama 1.1B",
+        config: r#"{"model_type": "llama", "hidden_size": 2048, "num_hidden_layers": 22,
+            "num_attention_heads": 32, "num_key_value_heads": 4, "intermediate_size": 5632,
+            "vocab_size": 32000, "max_position_embeddings": 2048, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "mistral-7b",
+        title: "Mistral 7B v0.1, with its window of 4096 tokens",
+        config: r#"{"model_type": "mistral", "hidden_size": 4096, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+            "vocab_size": 32000, "max_position_embeddings": 32768, "sliding_window": 4096,
+            "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "qwen2-0.5b",
+        title: "Qwen2 0.5B",
+        config: r#"{"model_type": "qwen2", "hidden_size": 896, "num_hidden_layers": 24,
+            "num_attention_heads": 14, "num_key_value_heads": 2, "intermediate_size": 4864,
+            "vocab_size": 151936, "max_position_embeddings": 131072, "use_sliding_window": false,
+            "tie_word_embeddings": true}"#,
+    },
+    BuiltIn {
+        name: "qwen3-0.6b",
+        title: "Qwen3 0.6B",
+        config: r#"{"model_type": "qwen3", "hidden_size": 1024, "num_hidden_layers": 28,
+            "num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 128, "intermediate_size": 3072,
+            "vocab_size": 151936, "max_position_embeddings": 40960, "use_sliding_window": false,
+            "attention_bias": false, "tie_word_embeddings": true}"#,
+    },
+    BuiltIn {
+        name: "gemma-2b",
+        title: "Gemma 2B",
+        config: r#"{"model_type": "gemma", "hidden_size": 2048, "num_hidden_layers": 18,
+            "num_attention_heads": 8, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 16384,
+            "vocab_size": 256000, "max_position_embeddings": 8192, "tie_word_embeddings": true}"#,
+    },
+    BuiltIn {
+        name: "gemma2-2b",
+        title: "Gemma 2 2B, every other layer with a window",
+        config: r#"{"model_type": "gemma2", "hidden_size": 2304, "num_hidden_layers": 26,
+            "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256, "intermediate_size": 9216,
+            "vocab_size": 256000, "max_position_embeddings": 8192, "sliding_window": 4096,
+            "tie_word_embeddings": true}"#,
+    },
+    BuiltIn {
+        name: "gemma3-1b",
+        title: "Gemma 3 1B, five layers of six with a window",
+        config: r#"{"model_type": "gemma3_text", "hidden_size": 1152, "num_hidden_layers": 26,
+            "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256, "intermediate_size": 6912,
+            "vocab_size": 262144, "max_position_embeddings": 32768, "sliding_window": 512,
+            "sliding_window_pattern": 6, "tie_word_embeddings": true}"#,
+    },
+];
+
+/// The model of this name, once for each way in which it is counted: GPT-3 first as the lecture that document 004
+/// follows counts it, then as it is built; every other model once. Case does not matter.
+///
+/// # Errors
+/// If no model has this name; the nearest one is named, and all of them.
+pub fn named(name: &str) -> Result<Vec<Model>> {
+    let Some(known) = BUILT_IN.iter().find(|known| known.name.eq_ignore_ascii_case(name)) else {
+        return Err(unknown(name));
+    };
+    let mut model = Model::from_config(known.config, known.name)?;
+    // What a published configuration leaves to its family is no assumption of ours.
+    model.assumed.clear();
+    Ok(match known.name {
+        "gpt3" => vec![lecture(&model), built(model)],
+        _ => vec![model],
+    })
+}
+
+/// GPT-3 as it is built.
+fn built(model: Model) -> Model {
+    let notes = vec![
+        "its checkpoint was never published: the names are those of GPT-2, which it is built like"
+            .to_string(),
+        "every other layer attends within a band of unpublished width; the cache is that of full attention"
+            .to_string(),
+    ];
+    Model { counting: Some("as it is built"), notes, ..model }
+}
+
+/// GPT-3 as the lecture counts it: the matrices alone, and the unembedding apart from the embedding.
+fn lecture(model: &Model) -> Model {
+    Model {
+        counting: Some("matrices alone, as the lecture behind document 004 counts"),
+        family: Family::HeadByHead,
+        positions: Positions::NotCounted,
+        tied: false,
+        biases: Biases::default(),
+        norms: None,
+        notes: vec![
+            "left out: positions, biases and norms; W_U, which is W_E transposed, counts once more".into(),
+        ],
+        ..model.clone()
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    let names: Vec<&str> = BUILT_IN.iter().map(|known| known.name).collect();
+    let nearest = nearest(name, names.iter().copied());
+    let hint = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    let help = format!("{hint}built in are {}; any other model through its config.json", names.join(", "));
+    Error::new(format!("there is no built-in model `{name}`")).help(help)
+}

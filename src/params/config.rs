@@ -1,0 +1,231 @@
+//! Reading a Hugging Face `config.json`.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Place, Result, nearest};
+
+use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
+use super::fields::{Fields, cut, shown};
+use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+
+impl Model {
+    /// The model that a `config.json` of the GPT-2, Llama, Mistral, Qwen2, Qwen3, Gemma, Gemma 2 or Gemma 3 family
+    /// describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the
+    /// value that its family gives it; [`Model::assumed`] lists those.
+    ///
+    /// # Errors
+    /// If the text is no JSON object, the family is none of these, or a size is missing, not a positive whole
+    /// number, or does not fit the others.
+    pub fn from_config(text: &str, name: &str) -> Result<Model> {
+        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
+            .map_err(|error| syntax_error(&error, name))?;
+        let model = read(&value, name).map_err(|error| error.in_source(name))?;
+        model.check()?;
+        Ok(model)
+    }
+}
+
+fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
+    let said = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    Error::new(format!("this is no JSON: {}", said.strip_suffix(&place).unwrap_or(&said)))
+        .at(Place::Text(name.to_string(), error.line().max(1), error.column().max(1)))
+        .help("give the `config.json` that lies beside a model's weights")
+}
+
+fn read(value: &Value, name: &str) -> Result<Model> {
+    let Value::Object(object) = value else {
+        return Err(Error::new("the configuration is no JSON object")
+            .help("give the `config.json` that lies beside a model's weights"));
+    };
+    let family = family(object)?;
+    let (object, inside) = match object.get("text_config") {
+        Some(Value::Object(text)) if family == Family::Gemma3 => (text, true),
+        _ => (object, false),
+    };
+    let mut fields = Fields { object, assumed: Vec::new() };
+    let mut model = match family.habits() {
+        Some(habits) => llama(&mut fields, family, habits, name)?,
+        None => gpt2(&mut fields, name)?,
+    };
+    if inside {
+        model.notes.push(
+            "the language model alone, without the vision tower; its checkpoint puts `language_model.` first"
+                .to_string(),
+        );
+    }
+    model.assumed = fields.assumed;
+    Ok(model)
+}
+
+fn family(object: &Map<String, Value>) -> Result<Family> {
+    let known: Vec<&str> = MODEL_TYPES.iter().map(|(name, _)| *name).collect();
+    let list = format!("known are {}", known.join(", "));
+    let stated = match object.get("model_type") {
+        Some(Value::String(stated)) => stated,
+        Some(other) => {
+            return Err(Error::new(format!("`model_type` is {}, no text", shown(other))).help(list));
+        }
+        None => return Err(Error::new("the configuration has no `model_type`").help(list)),
+    };
+    if let Some((_, family)) = MODEL_TYPES.iter().find(|(name, _)| name == stated) {
+        return Ok(*family);
+    }
+    let nearest = nearest(stated, known.iter().copied());
+    let hint = nearest.map(|name| format!("the nearest known is `{name}`; ")).unwrap_or_default();
+    Err(Error::new(format!("the `model_type` `{}` is not known", cut(stated))).help(format!("{hint}{list}")))
+}
+
+fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
+    if fields.flag("add_cross_attention", false)? {
+        return Err(Error::new(
+            "`add_cross_attention` is set: a decoder that reads an encoder is not counted here",
+        )
+        .help("only decoders that stand alone are counted"));
+    }
+    let hidden = fields.size("n_embd")?;
+    let query_heads = fields.size("n_head")?;
+    let four = hidden.checked_mul(4).ok_or_else(|| Error::new("`n_embd` is too large to be counted"))?;
+    Ok(Model {
+        name: name.to_string(),
+        counting: None,
+        family: Family::Gpt2,
+        layers: fields.size("n_layer")?,
+        hidden,
+        query_heads,
+        key_value_heads: query_heads,
+        head_width: divided(("n_embd", hidden), ("n_head", query_heads))?,
+        intermediate: fields.size_or("n_inner", four, " (4 · n_embd)")?,
+        gated: false,
+        vocabulary: fields.size("vocab_size")?,
+        positions: Positions::Learned(fields.size("n_positions")?),
+        tied: fields.flag_stated("tie_word_embeddings", true)?,
+        biases: Biases { query_key_value: true, output: true, mlp: true },
+        norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::Before, query_key: false }),
+        windows: None,
+        assumed: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Result<Model> {
+    let size = |fields: &mut Fields, key| match habits.sizes.iter().find(|(field, _)| *field == key) {
+        Some((_, usual)) => fields.size_or(key, *usual, ""),
+        None => fields.size(key),
+    };
+    let hidden = size(fields, "hidden_size")?;
+    let layers = size(fields, "num_hidden_layers")?;
+    let query_heads = size(fields, "num_attention_heads")?;
+    let key_value_heads = match (fields.object.get("num_key_value_heads"), habits.key_value_heads) {
+        (None, Some(usual)) => fields.size_or("num_key_value_heads", usual, "")?,
+        _ => fields.size_or("num_key_value_heads", query_heads, " (as many as query heads)")?,
+    };
+    let head_width = match (fields.optional_size("head_dim")?, habits.head_width) {
+        (Some(stated), _) => stated,
+        (None, Some(usual)) => fields.size_or("head_dim", usual, "")?,
+        (None, None) => {
+            let width = divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?;
+            fields.size_or("head_dim", width, " (hidden_size / num_attention_heads)")?
+        }
+    };
+    Ok(Model {
+        name: name.to_string(),
+        counting: None,
+        family,
+        layers,
+        hidden,
+        query_heads,
+        key_value_heads,
+        head_width,
+        intermediate: size(fields, "intermediate_size")?,
+        gated: true,
+        vocabulary: size(fields, "vocab_size")?,
+        positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
+        tied: fields.flag_stated("tie_word_embeddings", habits.tied)?,
+        biases: Biases {
+            query_key_value: fields.bias(habits.query_key_value_bias)?,
+            output: fields.bias(habits.output_bias)?,
+            mlp: fields.bias(habits.mlp_bias)?,
+        },
+        norms: Some(habits.norms),
+        windows: windows(fields, habits.windows, layers)?,
+        assumed: Vec::new(),
+        notes: Vec::new(),
+    })
+}
+
+/// Which layers see only their last tokens. Layers are counted by formula, never one by one.
+fn windows(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<Option<Windows>> {
+    let used = match rule {
+        WindowRule::Never => false,
+        WindowRule::UpperLayers => fields.flag("use_sliding_window", false)?,
+        WindowRule::EveryLayer | WindowRule::AllButEach { .. } => true,
+    };
+    // Unlike elsewhere, null says something here: there is no window.
+    if !used || fields.object.get("sliding_window").is_some_and(Value::is_null) {
+        return Ok(None);
+    }
+    let window = fields.size_or("sliding_window", USUAL_WINDOW, "")?;
+    let windowed = match rule {
+        WindowRule::Never => 0,
+        WindowRule::EveryLayer => layers,
+        WindowRule::UpperLayers | WindowRule::AllButEach { .. } => match layer_types(fields, layers)? {
+            Some(windowed) => windowed,
+            None => windowed_by_rule(fields, rule, layers)?,
+        },
+    };
+    Ok(Some(Windows { window, layers: windowed }).filter(|windows| windows.layers > 0))
+}
+
+fn windowed_by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<u64> {
+    Ok(match rule {
+        WindowRule::UpperLayers => {
+            layers.saturating_sub(fields.whole_or("max_window_layers", USUAL_FULL_LAYERS)?)
+        }
+        WindowRule::AllButEach { nth, field } => {
+            let nth = match field {
+                Some(field) => fields.size_or(field, nth, "")?,
+                None => nth,
+            };
+            layers - layers / nth
+        }
+        WindowRule::EveryLayer => layers,
+        WindowRule::Never => 0,
+    })
+}
+
+/// How many layers the list `layer_types` gives a window, where there is such a list.
+fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
+    let listed = match fields.object.get("layer_types") {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(listed)) => listed,
+        Some(other) => return Err(Error::new(format!("`layer_types` is {}, no list", shown(other)))),
+    };
+    if listed.len() as u64 != layers {
+        let what = format!("`layer_types` lists {} layers, `num_hidden_layers` says {layers}", listed.len());
+        return Err(Error::new(what).help("one entry a layer"));
+    }
+    let mut windowed = 0;
+    for (i, entry) in listed.iter().enumerate() {
+        match entry.as_str() {
+            Some("sliding_attention") => windowed += 1,
+            Some("full_attention") => {}
+            _ => {
+                let what = format!("entry {} of `layer_types` is {}", i + 1, shown(entry));
+                return Err(Error::new(what).help("known are `full_attention` and `sliding_attention`"));
+            }
+        }
+    }
+    Ok(Some(windowed))
+}
+
+/// How often `heads` goes into `width`.
+fn divided((field, width): (&str, u64), (heads_field, heads): (&str, u64)) -> Result<u64> {
+    if !width.is_multiple_of(heads) {
+        return Err(Error::new(format!(
+            "`{field}` {width} cannot be shared evenly by `{heads_field}` {heads}"
+        ))
+        .help(format!("`{heads_field}` must divide `{field}`, unless `head_dim` says how wide a head is")));
+    }
+    Ok(width / heads)
+}

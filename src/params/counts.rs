@@ -1,0 +1,51 @@
+//! Totals over a listing of weights.
+
+use crate::error::Result;
+
+use super::weight::{Part, Weight, too_many};
+
+/// How many parameters there are, in all and by part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    total: u64,
+    by_part: Vec<(Part, u64)>,
+}
+
+impl Counts {
+    /// The totals of these weights.
+    ///
+    /// # Errors
+    /// If the total exceeds 2⁶⁴ − 1.
+    pub fn of(weights: &[Weight]) -> Result<Counts> {
+        let sum = |part: Option<Part>| {
+            weights
+                .iter()
+                .filter(|weight| part.is_none_or(|part| weight.part == part))
+                .try_fold(0, |sum: u64, weight| sum.checked_add(weight.count))
+                .ok_or_else(|| too_many("the number of parameters"))
+        };
+        let by_part =
+            Part::ALL.into_iter().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
+        Ok(Counts { total: sum(None)?, by_part })
+    }
+
+    /// All parameters.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The parameters of every part, in the order of [`Part::ALL`]; a part without any has 0.
+    pub fn by_part(&self) -> &[(Part, u64)] {
+        &self.by_part
+    }
+
+    /// The parameters of one part.
+    pub fn part(&self, part: Part) -> u64 {
+        self.by_part.iter().find(|(named, _)| *named == part).map_or(0, |(_, count)| *count)
+    }
+
+    /// `count / total`, between 0 and 1; 0 where there are no parameters at all.
+    pub fn share(&self, count: u64) -> f64 {
+        if self.total == 0 { 0.0 } else { count as f64 / self.total as f64 }
+    }
+}

@@ -1,0 +1,108 @@
+//! The fields of a JSON configuration, each read as what it must be.
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result, nearest};
+
+use super::family::Bias;
+use super::model::Assumed;
+
+/// The fields of a configuration, and a record of those that were not there.
+pub(super) struct Fields<'a> {
+    pub object: &'a Map<String, Value>,
+    pub assumed: Vec<Assumed>,
+}
+
+impl Fields<'_> {
+    /// A size that must be there.
+    pub fn size(&mut self, key: &str) -> Result<u64> {
+        self.optional_size(key)?.ok_or_else(|| {
+            let near = nearest(key, self.object.keys().map(String::as_str));
+            let help = match near {
+                Some(near) if near != key => format!("it has `{}`; is that `{key}` misspelt?", cut(near)),
+                _ => "a size of this family has no default that would be right".to_string(),
+            };
+            Error::new(format!("the configuration has no `{key}`")).help(help)
+        })
+    }
+
+    /// A size, or what it is taken to be and why.
+    pub fn size_or(&mut self, key: &str, usual: u64, why: &str) -> Result<u64> {
+        Ok(match self.optional_size(key)? {
+            Some(stated) => stated,
+            None => self.assume(key, usual, format!("{usual}{why}")),
+        })
+    }
+
+    /// A whole number that may be 0, or what it is taken to be.
+    pub fn whole_or(&mut self, key: &str, usual: u64) -> Result<u64> {
+        match self.object.get(key) {
+            Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(0),
+            _ => self.size_or(key, usual, ""),
+        }
+    }
+
+    /// A size, or nothing if it is missing or null.
+    pub fn optional_size(&self, key: &str) -> Result<Option<u64>> {
+        let value = match self.object.get(key) {
+            None | Some(Value::Null) => return Ok(None),
+            Some(value) => value,
+        };
+        match value.as_u64() {
+            Some(size) if size > 0 => Ok(Some(size)),
+            _ => Err(Error::new(format!("`{key}` is {}, no size", shown(value)))
+                .help("a size is a whole number from 1, without quotes or a decimal point")),
+        }
+    }
+
+    /// Yes or no, or what it is taken to be.
+    pub fn flag(&self, key: &str, usual: bool) -> Result<bool> {
+        match self.object.get(key) {
+            None | Some(Value::Null) => Ok(usual),
+            Some(Value::Bool(stated)) => Ok(*stated),
+            Some(other) => {
+                Err(Error::new(format!("`{key}` is {}", shown(other))).help("it must be true or false"))
+            }
+        }
+    }
+
+    /// As [`Fields::flag`], and recorded where it is not stated.
+    pub fn flag_stated(&mut self, key: &str, usual: bool) -> Result<bool> {
+        let flag = self.flag(key, usual)?;
+        Ok(match self.object.get(key) {
+            None | Some(Value::Null) => self.assume(key, flag, flag.to_string()),
+            Some(_) => flag,
+        })
+    }
+
+    pub fn bias(&self, bias: Bias) -> Result<bool> {
+        match bias {
+            Bias::Never => Ok(false),
+            Bias::Always => Ok(true),
+            Bias::Field(key) => self.flag(key, false),
+        }
+    }
+
+    fn assume<T>(&mut self, key: &str, value: T, said: String) -> T {
+        self.assumed.push(Assumed { field: key.to_string(), value: said });
+        value
+    }
+}
+
+/// A value as the file has it, for an error: at most a line's worth.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(_) => "a list".to_string(),
+        Value::Object(_) => "an object".to_string(),
+        other => format!("`{}`", cut(&other.to_string())),
+    }
+}
+
+/// At most 40 characters of a user's text, without control characters.
+pub(super) fn cut(text: &str) -> String {
+    let plain = |c: &char| !c.is_control();
+    match text.chars().filter(plain).count() > 40 {
+        true => text.chars().filter(plain).take(39).chain(['…']).collect(),
+        false => text.chars().filter(plain).collect(),
+    }
+}

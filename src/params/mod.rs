@@ -1,0 +1,23 @@
+//! A model's configuration, and from it every weight matrix with its shape and its count.
+//!
+//! The listing of a model is one table: each row names its dimensions, and its count, its formula and its
+//! figures are all read from those, so that a formula cannot say something else than was computed.
+//! Nothing is opened and nothing is printed here.
+
+mod built_in;
+mod cache;
+mod config;
+mod counts;
+mod family;
+mod fields;
+mod listing;
+mod model;
+mod weight;
+
+pub use built_in::{BUILT_IN, BuiltIn, named};
+pub use cache::{Cache, Sharing, cache, caches_by_sharing};
+pub use counts::Counts;
+pub use family::Family;
+pub use listing::weights;
+pub use model::{Assumed, Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+pub use weight::{Dimension, Extent, Layout, Part, Weight};

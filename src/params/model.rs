@@ -1,0 +1,194 @@
+//! What has to be known of a transformer to write down its weights.
+
+use crate::error::{Error, Result};
+
+use super::family::Family;
+use super::weight::Dimension;
+
+/// A decoder-only transformer, as far as its weights and its key/value cache depend on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    /// What the user called it: a built-in name or a file.
+    pub name: String,
+    /// Which way of counting this is, where a model is counted in more than one.
+    pub counting: Option<&'static str>,
+    /// Whose names and habits the weights follow.
+    pub family: Family,
+    /// L: how many blocks are stacked.
+    pub layers: u64,
+    /// d: the width of a token's vector between the blocks.
+    pub hidden: u64,
+    /// H: query heads in a layer.
+    pub query_heads: u64,
+    /// G: key/value heads in a layer; G = H is multi-head attention, G = 1 multi-query attention.
+    pub key_value_heads: u64,
+    /// d_k, which is also d_v: the width of a head. H·d_k need not be d.
+    pub head_width: u64,
+    /// d_ff: the width inside the MLP.
+    pub intermediate: u64,
+    /// Whether the MLP has a gate beside its way up.
+    pub gated: bool,
+    /// n_vocab: how many tokens there are.
+    pub vocabulary: u64,
+    /// How the model knows the order of the tokens.
+    pub positions: Positions,
+    /// Whether the unembedding is the embedding, transposed.
+    pub tied: bool,
+    /// Which products add a bias.
+    pub biases: Biases,
+    /// The normalisations, if they are counted.
+    pub norms: Option<Norms>,
+    /// The layers that see only the last tokens, if there are any.
+    pub windows: Option<Windows>,
+    /// What the configuration leaves to the family's defaults.
+    pub assumed: Vec<Assumed>,
+    /// What the reader should know of this model's count.
+    pub notes: Vec<String>,
+}
+
+/// How a model knows the order of its tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Positions {
+    /// A learned vector for each of so many positions (n_ctx); there is none beyond them.
+    Learned(u64),
+    /// Queries and keys are turned by their position: no weights. The context it was made for, where given.
+    Rotary(Option<u64>),
+    /// Left out of the count.
+    NotCounted,
+}
+
+/// Which products of a layer add a bias.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Biases {
+    /// After W_Q, W_K and W_V.
+    pub query_key_value: bool,
+    /// After W_O.
+    pub output: bool,
+    /// After each matrix of the MLP.
+    pub mlp: bool,
+}
+
+/// The normalisations of a model; one more stands after the last block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Norms {
+    /// What a normalisation learns.
+    pub kind: NormKind,
+    /// Where a block normalises.
+    pub places: NormPlaces,
+    /// Whether queries and keys are normalised too, each head with the same d_k gains.
+    pub query_key: bool,
+}
+
+/// What a normalisation learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormKind {
+    /// A gain and a bias a feature.
+    LayerNorm,
+    /// A gain a feature.
+    RmsNorm,
+}
+
+/// Where a block normalises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormPlaces {
+    /// Before attention and before the MLP.
+    Before,
+    /// Before and after each of the two.
+    BeforeAndAfter,
+}
+
+/// Layers whose tokens see only the last `window` tokens, themselves included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Windows {
+    /// How many tokens such a layer sees.
+    pub window: u64,
+    /// How many of the layers are such.
+    pub layers: u64,
+}
+
+/// A value that the configuration does not state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumed {
+    /// The field's name in the configuration.
+    pub field: String,
+    /// What it is taken to be.
+    pub value: String,
+}
+
+/// The dimensions of a model under the letters that formulas use.
+pub(super) struct Dimensions {
+    pub layers: Dimension,
+    pub d: Dimension,
+    pub query_heads: Dimension,
+    pub key_value_heads: Dimension,
+    pub d_k: Dimension,
+    pub d_v: Dimension,
+    pub d_ff: Dimension,
+    pub vocabulary: Dimension,
+}
+
+impl Positions {
+    /// The longest context that the positions are made for, where one is known.
+    pub fn longest(self) -> Option<u64> {
+        match self {
+            Positions::Learned(positions) => Some(positions),
+            Positions::Rotary(context) => context,
+            Positions::NotCounted => None,
+        }
+    }
+}
+
+impl Model {
+    /// The same model with another number of key/value heads, for comparing MHA, GQA and MQA.
+    ///
+    /// # Errors
+    /// If `key_value_heads` is 0 or does not divide the query heads.
+    pub fn with_key_value_heads(&self, key_value_heads: u64) -> Result<Model> {
+        let model = Model { key_value_heads, ..self.clone() };
+        model.check()?;
+        Ok(model)
+    }
+
+    /// Whether the dimensions can be those of a model: all at least 1, and G divides H.
+    ///
+    /// # Errors
+    /// The first rule that is broken.
+    pub fn check(&self) -> Result<()> {
+        let sizes = [
+            ("layers", self.layers),
+            ("hidden size", self.hidden),
+            ("query heads", self.query_heads),
+            ("key/value heads", self.key_value_heads),
+            ("head width", self.head_width),
+            ("MLP's intermediate size", self.intermediate),
+            ("vocabulary", self.vocabulary),
+            ("positions", if self.positions == Positions::Learned(0) { 0 } else { 1 }),
+        ];
+        if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Err(Error::new(format!("the {what} must be at least 1, and is 0")).in_source(&self.name));
+        }
+        let (query_heads, key_value_heads) = (self.query_heads, self.key_value_heads);
+        if !query_heads.is_multiple_of(key_value_heads) {
+            let error = Error::new(format!(
+                "{query_heads} query heads cannot share {key_value_heads} key/value heads evenly"
+            ));
+            let help = "the number of key/value heads must divide the number of query heads";
+            return Err(error.in_source(&self.name).help(help));
+        }
+        Ok(())
+    }
+
+    pub(super) fn dimensions(&self) -> Dimensions {
+        let named = |symbol, value| Dimension { symbol, value };
+        Dimensions {
+            layers: named("L", self.layers),
+            d: named("d", self.hidden),
+            query_heads: named("H", self.query_heads),
+            key_value_heads: named("G", self.key_value_heads),
+            d_k: named("d_k", self.head_width),
+            d_v: named("d_v", self.head_width),
+            d_ff: named("d_ff", self.intermediate),
+            vocabulary: named("n_vocab", self.vocabulary),
+        }
+    }
+}

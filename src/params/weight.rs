@@ -1,0 +1,240 @@
+//! One weight of a model: its name, its shape in letters and in figures, its count.
+
+use std::fmt;
+
+use crate::error::{Error, Result};
+
+/// The part of a model that a weight belongs to. Biases belong to the part whose product they follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// From a token, and its position where that is learned, to a vector.
+    Embedding,
+    /// Queries, keys, values and the way out of the heads.
+    Attention,
+    /// The two or three matrices that work on each token alone.
+    Mlp,
+    /// Gains and biases of the normalisations.
+    Norm,
+    /// From the last vector to a score for every token.
+    Unembedding,
+}
+
+/// A number with the letter that formulas use for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimension {
+    /// The letter: `d`, `H`, `d_k` …; for a plain number the number itself.
+    pub symbol: &'static str,
+    /// Its value in this model.
+    pub value: u64,
+}
+
+/// A product of dimensions: `H·d_k`. The empty product is 1.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extent(Vec<Dimension>);
+
+/// How a checkpoint stores a matrix that is written here as rows in, columns out (`x W`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// As written here.
+    InOut,
+    /// Transposed, as PyTorch's `Linear` does.
+    OutIn,
+}
+
+/// A weight matrix or vector, and how often the model has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weight {
+    /// Where it belongs.
+    pub part: Part,
+    /// Our symbol: `W_Q`, `b_O`, `gamma` …
+    pub symbol: &'static str,
+    /// Its name in a checkpoint, `*` standing for the layer.
+    pub name: &'static str,
+    /// The rows of the matrix, or the length of the vector.
+    pub rows: Extent,
+    /// The columns; a vector has none.
+    pub cols: Option<Extent>,
+    /// How often the model has it: the layers, or 1.
+    pub copies: Extent,
+    /// How a checkpoint stores it.
+    pub layout: Layout,
+    /// The symbol of the matrix that this one is, transposed, where both are one and it is not counted again.
+    pub same_as: Option<&'static str>,
+    /// copies · rows · columns, or 0 where it is counted elsewhere.
+    pub count: u64,
+}
+
+impl Part {
+    /// All parts, in the order in which a token meets them.
+    pub const ALL: [Part; 5] = [Part::Embedding, Part::Attention, Part::Mlp, Part::Norm, Part::Unembedding];
+
+    /// What it is called on the screen.
+    pub fn name(self) -> &'static str {
+        match self {
+            Part::Embedding => "embedding",
+            Part::Attention => "attention",
+            Part::Mlp => "MLP",
+            Part::Norm => "norms",
+            Part::Unembedding => "unembedding",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl From<Dimension> for Extent {
+    fn from(dimension: Dimension) -> Extent {
+        Extent(vec![dimension])
+    }
+}
+
+impl<const N: usize> From<[Dimension; N]> for Extent {
+    fn from(dimensions: [Dimension; N]) -> Extent {
+        Extent(dimensions.to_vec())
+    }
+}
+
+impl Extent {
+    /// The product, or nothing if it exceeds 2⁶⁴ − 1.
+    pub fn value(&self) -> Option<u64> {
+        self.0.iter().try_fold(1, |product: u64, dimension| product.checked_mul(dimension.value))
+    }
+
+    /// The dimensions that are multiplied.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.0
+    }
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let symbols: Vec<&str> = self.0.iter().map(|dimension| dimension.symbol).collect();
+        f.write_str(&symbols.join("·"))
+    }
+}
+
+impl Weight {
+    /// A matrix with one copy, not yet counted.
+    pub(super) fn matrix(
+        part: Part,
+        symbol: &'static str,
+        name: &'static str,
+        rows: impl Into<Extent>,
+        cols: impl Into<Extent>,
+    ) -> Weight {
+        Weight { cols: Some(cols.into()), ..Weight::vector(part, symbol, name, rows) }
+    }
+
+    /// A vector with one copy, not yet counted.
+    pub(super) fn vector(
+        part: Part,
+        symbol: &'static str,
+        name: &'static str,
+        length: impl Into<Extent>,
+    ) -> Weight {
+        Weight {
+            part,
+            symbol,
+            name,
+            rows: length.into(),
+            cols: None,
+            copies: Extent::default(),
+            layout: Layout::InOut,
+            same_as: None,
+            count: 0,
+        }
+    }
+
+    /// The same weight, once for each of `copies`.
+    pub(super) fn times(self, copies: impl Into<Extent>) -> Weight {
+        Weight { copies: copies.into(), ..self }
+    }
+
+    /// The same weight, stored in this layout.
+    pub(super) fn stored(self, layout: Layout) -> Weight {
+        Weight { layout, ..self }
+    }
+
+    /// The same weight with its count filled in.
+    ///
+    /// # Errors
+    /// If the count exceeds 2⁶⁴ − 1.
+    pub(super) fn counted(self) -> Result<Weight> {
+        let count = match self.same_as {
+            Some(_) => 0,
+            None => {
+                let product = self.extents().try_fold(1, |product: u64, extent| {
+                    extent.value().and_then(|value| product.checked_mul(value))
+                });
+                product.ok_or_else(|| too_many(&format!("`{}`, {}", self.name, self.figures())))?
+            }
+        };
+        Ok(Weight { count, ..self })
+    }
+
+    /// The shape in letters: `d × H·d_k`, or `d` for a vector.
+    pub fn shape_formula(&self) -> String {
+        self.shape(Extent::to_string)
+    }
+
+    /// The count in letters: `L · (d × H·d_k)`.
+    pub fn formula(&self) -> String {
+        self.product(Extent::to_string, |dimension| dimension.symbol.to_string())
+    }
+
+    /// The count in figures: `32 · (4096 × 4096)`, each extent multiplied out where that is possible.
+    pub fn figures(&self) -> String {
+        let value = |extent: &Extent| match extent.value() {
+            Some(value) => value.to_string(),
+            None => {
+                let values: Vec<String> = extent.0.iter().map(|factor| factor.value.to_string()).collect();
+                values.join("·")
+            }
+        };
+        self.product(value, |dimension| dimension.value.to_string())
+    }
+
+    /// Rows and columns as a checkpoint stores them; a vector has rows alone. Nothing if one exceeds 2⁶⁴ − 1.
+    pub fn stored_shape(&self) -> Option<Vec<u64>> {
+        let mut shape: Vec<u64> = [Some(&self.rows), self.cols.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(Extent::value)
+            .collect::<Option<_>>()?;
+        if self.layout == Layout::OutIn {
+            shape.reverse();
+        }
+        Some(shape)
+    }
+
+    fn extents(&self) -> impl Iterator<Item = &Extent> {
+        [Some(&self.copies), Some(&self.rows), self.cols.as_ref()].into_iter().flatten()
+    }
+
+    fn shape(&self, write: impl Fn(&Extent) -> String) -> String {
+        match &self.cols {
+            Some(cols) => format!("{} × {}", write(&self.rows), write(cols)),
+            None => write(&self.rows),
+        }
+    }
+
+    fn product(&self, write: impl Fn(&Extent) -> String, factor: impl Fn(&Dimension) -> String) -> String {
+        let shape = self.shape(write);
+        let copies: Vec<String> = self.copies.0.iter().map(factor).collect();
+        match (copies.is_empty(), &self.cols) {
+            (true, _) => shape,
+            (false, Some(_)) => format!("{} · ({shape})", copies.join(" · ")),
+            (false, None) => format!("{} · {shape}", copies.join(" · ")),
+        }
+    }
+}
+
+/// A count that no model has: more than 2⁶⁴ − 1.
+pub(super) fn too_many(what: &str) -> Error {
+    Error::new(format!("{what} is more than can be counted in 64 bits"))
+        .help("check the sizes in the configuration; the largest models have some 10^12 parameters")
+}
