@@ -413,3 +413,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn names_of_any_length_are_refused_in_few_words() {
+    let long = "q".repeat(1_000_000);
+    let error = refusal(&config(&long, &[]));
+    assert!(error.contains("is not known") && error.len() < 300, "{error}");
+    let text = config("llama", &[(&long, json!(1)), ("vocab_size", Value::Null)]);
+    assert!(refusal(&text).contains("no `vocab_size`") && refusal(&text).len() < 300);
+}

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Place, Result, nearest};
 
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
-use super::fields::{Fields, cut, shown};
+use super::fields::{Fields, LONGEST_NAME, cut, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
 
 impl Model {
@@ -71,7 +71,7 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
     if let Some((_, family)) = MODEL_TYPES.iter().find(|(name, _)| name == stated) {
         return Ok(*family);
     }
-    let nearest = nearest(stated, known.iter().copied());
+    let nearest = nearest(stated, known.iter().copied().filter(|_| stated.len() <= LONGEST_NAME));
     let hint = nearest.map(|name| format!("the nearest known is `{name}`; ")).unwrap_or_default();
     Err(Error::new(format!("the `model_type` `{}` is not known", cut(stated))).help(format!("{hint}{list}")))
 }

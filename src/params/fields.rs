@@ -7,6 +7,9 @@ use crate::error::{Error, Result, nearest};
 use super::family::Bias;
 use super::model::Assumed;
 
+/// Names beyond this length are not compared: the comparison takes memory by their length.
+pub(super) const LONGEST_NAME: usize = 64;
+
 /// The fields of a configuration, and a record of those that were not there.
 pub(super) struct Fields<'a> {
     pub object: &'a Map<String, Value>,
@@ -17,7 +20,8 @@ impl Fields<'_> {
     /// A size that must be there.
     pub fn size(&mut self, key: &str) -> Result<u64> {
         self.optional_size(key)?.ok_or_else(|| {
-            let near = nearest(key, self.object.keys().map(String::as_str));
+            let keys = self.object.keys().map(String::as_str);
+            let near = nearest(key, keys.filter(|key| key.len() <= LONGEST_NAME));
             let help = match near {
                 Some(near) if near != key => format!("it has `{}`; is that `{key}` misspelt?", cut(near)),
                 _ => "a size of this family has no default that would be right".to_string(),

@@ -3,6 +3,22 @@
 //! The listing of a model is one table: each row names its dimensions, and its count, its formula and its
 //! figures are all read from those, so that a formula cannot say something else than was computed.
 //! Nothing is opened and nothing is printed here.
+//!
+//! ```
+//! use attn::params::{Counts, Part, named, weights};
+//!
+//! let gpt2 = &named("gpt2")?[0];
+//! let listed = weights(gpt2)?;
+//! assert_eq!(listed[0].name, "transformer.wte.weight");
+//! assert_eq!(listed[0].formula(), "n_vocab × d");
+//! assert_eq!(listed[0].figures(), "50257 × 768");
+//!
+//! let counts = Counts::of(&listed)?;
+//! assert_eq!(counts.total(), 124_439_808);
+//! let share = counts.share(counts.part(Part::Attention));
+//! assert_eq!(format!("{:.1} %", 100.0 * share), "22.8 %");
+//! # Ok::<(), attn::error::Error>(())
+//! ```
 
 mod built_in;
 mod cache;

@@ -72,6 +72,7 @@ CASES = {
         max_window_layers=3),
     "qwen2 with windows everywhere": like_llama(
         "qwen2", 160, 5, 8, 96, 1000, num_key_value_heads=2, use_sliding_window=True, max_window_layers=0),
+    "qwen2 with windows above the usual layer": like_llama("qwen2", 160, 31, 32, 96, 1000, use_sliding_window=True),
     "qwen2 with heads of another width": like_llama("qwen2", 160, 5, 8, 96, 1000, num_key_value_heads=2, head_dim=32),
     "qwen3 with nothing stated": like_llama("qwen3", 160, 5, 32, 96, 1000),
     "qwen3 with biases and listed layers": like_llama(
