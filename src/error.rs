@@ -22,6 +22,9 @@ pub enum Error {
     /// Nobody reads the output any more (`attn … | head`): a quiet exit code 0.
     #[error("the reader of the output has gone away")]
     ClosedPipe,
+    /// The message has been written already, by the reading of the command line: exit code 2.
+    #[error("see above")]
+    AlreadySaid,
     /// The output could not be written: exit code 2.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
@@ -103,7 +106,7 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self {
             Error::ClosedPipe => EXIT_DONE,
-            Error::Unusable(_) | Error::Output(_) => EXIT_UNUSABLE,
+            Error::Unusable(_) | Error::AlreadySaid | Error::Output(_) => EXIT_UNUSABLE,
         }
     }
 }

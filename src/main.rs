@@ -1,2 +1,13 @@
-//! x
-fn main() {}
+//! The `attn` command: surroundings, standard streams and the exit code around [`attn::cli::run`].
+
+use std::io::{self, BufWriter};
+use std::process::ExitCode;
+
+use attn::cli::{Env, Streams, run};
+
+fn main() -> ExitCode {
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut streams =
+        Streams { input: &mut io::stdin().lock(), out: &mut out, err: &mut io::stderr().lock() };
+    ExitCode::from(run(std::env::args_os().skip(1), &Env::of_process(), &mut streams))
+}

@@ -2,11 +2,14 @@
 
 mod builder;
 mod documents;
+mod pipeline;
 mod story;
 mod understanding;
+pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
 pub use documents::Document;
+pub use pipeline::pipeline;
 pub use story::{Digits, Plane, Shown, Step, Story, Table, in_sentence};
 
 use crate::error::{Error, Result, nearest};

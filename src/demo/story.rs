@@ -46,6 +46,8 @@ pub enum Shown {
     Node(NodeId),
     /// Matrices next to each other, without equations.
     Together(Vec<NodeId>),
+    /// Nodes of one row, each a column of one table, with the node that holds its sum below it.
+    Columns(Vec<(NodeId, Option<NodeId>)>),
     /// A node with each cell written in symbols.
     Symbols(NodeId),
     /// A node's equation with its values left open, as a question.
@@ -119,6 +121,9 @@ impl Shown {
         match self {
             Shown::Node(id) | Shown::Symbols(id) => vec![*id],
             Shown::Together(ids) => ids.clone(),
+            Shown::Columns(columns) => {
+                columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect()
+            }
             Shown::Plane(plane) => {
                 let ends = plane.arrows.iter().flat_map(|(from, to)| [*from, *to]);
                 plane.points.iter().copied().chain(ends).collect()

@@ -1,3 +1,41 @@
-//! Everything that comes from outside: files, text, and NumPy's random stream.
+//! Everything that a user can give, read into matrices: files, standard input, and matrices typed in place.
+//!
+//! The way through: what was typed becomes a [`Source`]; its content becomes an [`Array`] (or, for a file of several
+//! matrices, a [`Bundle`] of them), and that a [`crate::matrix::Matrix`]. Nothing outside this module opens a file that
+//! a user named. No number in a header reserves memory, a file is only read where reading it will end, and every
+//! refusal says where.
+
+mod array;
+mod bundle;
+mod cell_type;
+mod container;
+mod delimited;
+mod embeddings;
+mod files;
+mod inline;
+mod json;
+mod json_document;
+mod label;
+mod lines;
+mod names;
+mod npy;
+mod npz;
+mod number;
+mod open;
+mod records;
+mod safetensors;
+mod save;
+mod source;
+mod vocabulary;
 
 pub mod random;
+pub use array::{Allow, Array};
+pub use bundle::{Bundle, Entry, Layout};
+pub use files::Files;
+pub use inline::inline;
+pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
+pub use label::clean_label;
+pub use names::CANONICAL;
+pub use number::{MOST_DECIMALS, Number, number, truth};
+pub use save::save;
+pub use source::Source;

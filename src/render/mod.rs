@@ -1,3 +1,125 @@
-//! How numbers are shown.
+//! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV.
 
+mod charset;
+mod csv;
+mod digits;
+mod document;
+mod heat;
+mod json;
+mod latex;
+mod markdown;
 pub mod numpy;
+mod plane;
+mod table;
+mod terminal;
+mod view;
+
+pub use charset::Charset;
+pub use heat::Heat;
+pub use json::{SCHEMA, VERSION};
+
+use std::io::Write;
+
+use crate::demo::{Digits, Story, Table};
+use crate::error::Result;
+use crate::graph::{Convention, NodeId};
+
+/// What the bytes are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Sentences, equations and tables for a terminal; rounded.
+    #[default]
+    Table,
+    /// The graph, every digit.
+    Json,
+    /// Arrays as NumPy prints them.
+    Numpy,
+    /// Markdown; rounded.
+    Markdown,
+    /// LaTeX; rounded.
+    Latex,
+    /// Comma-separated values, every digit.
+    Csv,
+}
+
+/// Everything that decides how a story looks; nothing else does.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// What the bytes are.
+    pub format: Format,
+    /// Decimals, where the user says how many.
+    pub places: Option<usize>,
+    /// Columns of the screen.
+    pub width: usize,
+    /// Whether escapes for colours may be written.
+    pub colour: bool,
+    /// Which characters may be written.
+    pub charset: Charset,
+    /// Whether weights and scores are shaded.
+    pub heat: Heat,
+    /// Whether tokens are rows or columns.
+    pub convention: Convention,
+}
+
+impl Style {
+    /// The digits of a story under this style.
+    fn digits(&self, story: &Story) -> Digits {
+        self.places.map_or(story.digits, Digits::Places)
+    }
+}
+
+/// A story, and which of its nodes the data formats write.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What is told.
+    pub story: Story,
+    /// The nodes that JSON, NumPy and CSV write, in this order.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Page {
+    /// The whole story.
+    pub fn whole(story: Story) -> Page {
+        let nodes = story.graph.nodes().map(|(id, _)| id).collect();
+        Page { story, nodes }
+    }
+}
+
+/// Writes stories in the style's format. `command` is the name of the command, for JSON.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let text = match style.format {
+        Format::Json => return json::write(pages, command, out),
+        Format::Numpy => numpy::pages(pages),
+        Format::Csv => csv::pages(pages)?,
+        Format::Table => document::write_all(pages, style, &mut terminal::Terminal::new(style)),
+        Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
+        Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
+    };
+    write_text(&text, style, out)
+}
+
+/// Writes a table of words under a title in the style's format.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let text = match style.format {
+        Format::Json => return json::write_tables(parts, command, out),
+        Format::Csv | Format::Numpy => csv::tables(parts)?,
+        Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
+        Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
+        Format::Latex => document::tables(parts, &mut latex::Latex::default()),
+    };
+    write_text(&text, style, out)
+}
+
+fn write_text(text: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    match style.charset {
+        Charset::Utf8 => out.write_all(text.as_bytes())?,
+        Charset::Ascii => out.write_all(charset::ascii(text).as_bytes())?,
+    }
+    Ok(())
+}

@@ -13,12 +13,35 @@
 //! The rules are those of `numpy/_core/arrayprint.py` (NumPy 2.4) with `precision=8`, `floatmode='maxprec'`,
 //! `linewidth=75` and `threshold=sys.maxsize`.
 
+use super::Page;
+use crate::graph::{Convention, formula};
 use crate::matrix::Matrix;
 
 /// The most digits after the point.
 const PRECISION: usize = 8;
 /// The most characters in a line.
 const LINE_WIDTH: usize = 75;
+
+/// The arrays of all pages; each under a comment with its equation where there are several.
+pub(super) fn pages(pages: &[Page]) -> String {
+    let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
+    let mut text = String::new();
+    for page in pages {
+        let graph = &page.story.graph;
+        for &id in &page.nodes {
+            if count > 1 {
+                let equation = formula(graph, id, Convention::Rows, true);
+                text.push_str(&format!("# {equation}\n"));
+            }
+            match graph[id].matrix() {
+                Some(matrix) => text.push_str(&array_lines(matrix)),
+                None => text.push_str("# never formed"),
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
 
 /// `print(array)` of a matrix, without the newline at the end: `[[1.  0.5]\n [0.  1. ]]`.
 ///

@@ -1,0 +1,126 @@
+//! `attn demo`.
+
+use clap::Args;
+
+use super::output::{self, NodeArgs, OutputArgs};
+use super::{Env, Streams};
+use crate::demo::{self, Demo, Document, Settings, Table};
+use crate::error::{Error, Result};
+use crate::graph::Convention;
+use crate::input::{Allow, Files, clean_label};
+use crate::render::Page;
+
+/// The steps of the documents, one demo at a time; without a name, the list
+///
+/// Examples:
+///   attn demo                              the list
+///   attn demo mask                         scores, mask, softmax, output
+///   attn demo --document 000               all demos of a document, in its order
+///   attn demo context --set "X=1 2; 3 4; 0 1"   on numbers of your own
+///   attn demo mask --until A               stop before the answer
+///   attn demo qkv --format numpy           arrays as NumPy prints them
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct DemoArgs {
+    /// Names of demos.
+    names: Vec<String>,
+    /// All demos of a document: 000 to 004.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["names", "all"])]
+    document: Option<String>,
+    /// Every demo.
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Your own numbers for a given matrix: a file, or "1 2; 3 4".
+    #[arg(long, value_name = "NODE=FILE")]
+    set: Vec<String>,
+    /// Draw the random matrices anew, as np.random.seed(N) would.
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// Stop at a node and leave its values open.
+    #[arg(long, value_name = "NODE", conflicts_with = "only")]
+    until: Option<String>,
+    #[command(flatten)]
+    nodes: NodeArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl DemoArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let chosen = self.chosen()?;
+        let options = [
+            ("--set", !self.set.is_empty()),
+            ("--until", self.until.is_some()),
+            ("--only", !self.nodes.only.is_empty()),
+        ];
+        if let Some((option, _)) = options.into_iter().find(|(_, used)| *used && chosen.len() != 1) {
+            return Err(output::wants_one(option, chosen.len()));
+        }
+        if chosen.is_empty() {
+            return self.output.tables("demo", &list(), env, streams);
+        }
+        let settings = self.settings(streams)?;
+        let pages = chosen.iter().map(|demo| self.page(demo, &settings)).collect::<Result<Vec<_>>>()?;
+        output::pages(&pages, "demo", &self.output.style(env, Convention::Rows), streams)
+    }
+
+    fn chosen(&self) -> Result<Vec<&'static Demo>> {
+        if self.all {
+            return Ok(demo::demos().collect());
+        }
+        match &self.document {
+            None => self.names.iter().map(|name| demo::find(name)).collect(),
+            Some(number) => {
+                let document = Document::ALL.into_iter().find(|document| document.number() == number);
+                let document = document.ok_or_else(|| {
+                    let known: Vec<_> =
+                        Document::ALL.iter().map(|d| format!("{} «{}»", d.number(), d.title())).collect();
+                    Error::new(format!("there is no document `{number}`"))
+                        .help(format!("the documents are {}", known.join(", ")))
+                })?;
+                Ok(demo::demos().filter(|demo| demo.document == document).collect())
+            }
+        }
+    }
+
+    fn settings(&self, streams: &mut Streams<'_>) -> Result<Settings> {
+        let mut settings = Settings { seed: self.seed, ..Settings::default() };
+        let mut files = Files::new(streams.input);
+        for setting in &self.set {
+            let (name, source) = setting.split_once('=').ok_or_else(|| {
+                Error::new(format!("`--set {setting}` has no `=`"))
+                    .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")
+            })?;
+            let matrix = files.matrix(source, Allow::INFINITE)?;
+            if settings
+                .set
+                .insert(name.trim().to_string(), (matrix, clean_label(source).into_owned()))
+                .is_some()
+            {
+                return Err(Error::new(format!("`{name}` is set twice")).help("give each node once"));
+            }
+        }
+        Ok(settings)
+    }
+
+    fn page(&self, demo: &Demo, settings: &Settings) -> Result<Page> {
+        let story = demo
+            .story(settings)
+            .map_err(|error| error.help(format!("see `attn demo {}` for the shapes it has", demo.name)))?;
+        let Some(until) = &self.until else { return self.nodes.page(story) };
+        let node = story.graph.require(until)?;
+        let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
+        Ok(Page { story: story.until(node), nodes })
+    }
+}
+
+/// The demos, a table for each document.
+fn list() -> Vec<(String, Table)> {
+    let part = |document: Document| {
+        let rows = demo::demos()
+            .filter(|demo| demo.document == document)
+            .map(|demo| vec![demo.name.to_string(), demo.summary.to_string()]);
+        (format!("{}  {}", document.number(), document.title()), Table::new(&["demo", "shows"], rows))
+    };
+    Document::ALL.into_iter().map(part).filter(|(_, table)| !table.rows.is_empty()).collect()
+}

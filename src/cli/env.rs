@@ -1,0 +1,107 @@
+//! The surroundings of a command, looked at once.
+
+use std::io::IsTerminal;
+
+use terminal_size::terminal_size_of;
+
+use crate::render::Charset;
+
+/// What the surroundings decide where no option does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Env {
+    /// Columns of the screen.
+    pub width: usize,
+    /// Whether standard output gets colours.
+    pub colour: bool,
+    /// Whether standard error gets colours.
+    pub colour_err: bool,
+    /// Which characters can be shown.
+    pub charset: Charset,
+}
+
+/// The width where nothing tells one.
+const DEFAULT_WIDTH: usize = 80;
+
+impl Default for Env {
+    /// A pipe: 80 columns, UTF-8, no colour.
+    fn default() -> Env {
+        Env { width: DEFAULT_WIDTH, colour: false, colour_err: false, charset: Charset::Utf8 }
+    }
+}
+
+impl Env {
+    /// The surroundings of this process.
+    pub fn of_process() -> Env {
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
+        Env::from_variables(
+            variable,
+            columns,
+            [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
+        )
+    }
+
+    /// The surroundings that these variables, the columns of the terminal of standard output, and whether standard
+    /// output and standard error are terminals, add up to.
+    pub fn from_variables(
+        variable: impl Fn(&str) -> Option<String>,
+        columns: Option<usize>,
+        is_terminal: [bool; 2],
+    ) -> Env {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let forced = |name: &str| set(name).is_some_and(|value| value != "0");
+        let colour = |is_terminal: bool| match () {
+            _ if set("NO_COLOR").is_some() => false,
+            _ if forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") => true,
+            _ => is_terminal && set("TERM").as_deref() != Some("dumb"),
+        };
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+        let charset = match locale.map(|locale| locale.to_lowercase()) {
+            Some(locale) if !locale.contains("utf-8") && !locale.contains("utf8") => Charset::Ascii,
+            _ => Charset::Utf8,
+        };
+        let width =
+            set("COLUMNS").and_then(|columns| columns.parse().ok()).filter(|&columns: &usize| columns > 0);
+        Env {
+            width: width.or(columns.filter(|&columns| columns > 0)).unwrap_or(DEFAULT_WIDTH),
+            colour: colour(is_terminal[0]),
+            colour_err: colour(is_terminal[1]),
+            charset,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env(variables: &[(&str, &str)], is_terminal: bool) -> Env {
+        let variable =
+            |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| value.to_string());
+        Env::from_variables(variable, is_terminal.then_some(120), [is_terminal; 2])
+    }
+
+    #[test]
+    fn columns_come_before_the_terminal_and_eighty_stands_for_nothing() {
+        assert_eq!(env(&[("COLUMNS", "60")], true).width, 60);
+        assert_eq!(env(&[("COLUMNS", "many")], true).width, 120);
+        assert_eq!(env(&[], false).width, 80);
+    }
+
+    #[test]
+    fn no_color_comes_before_force_and_both_only_when_not_empty() {
+        assert!(!env(&[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")], true).colour);
+        assert!(env(&[("NO_COLOR", "")], true).colour);
+        assert!(env(&[("FORCE_COLOR", "1")], false).colour);
+        assert!(!env(&[("CLICOLOR_FORCE", "")], false).colour);
+        assert!(!env(&[("TERM", "dumb")], true).colour);
+    }
+
+    #[test]
+    fn a_locale_that_is_not_utf8_gets_ascii() {
+        assert_eq!(env(&[("LANG", "C")], true).charset, Charset::Ascii);
+        assert_eq!(env(&[("LANG", "de_DE.UTF-8")], true).charset, Charset::Utf8);
+        assert_eq!(env(&[("LC_ALL", "POSIX"), ("LANG", "de_DE.UTF-8")], true).charset, Charset::Ascii);
+        assert_eq!(env(&[], true).charset, Charset::Utf8);
+    }
+}

@@ -1,0 +1,152 @@
+//! The command line: arguments to a story or a table, and that to bytes.
+
+mod attend;
+mod demo;
+mod env;
+mod negative;
+mod output;
+mod params;
+mod shell;
+mod similarity;
+mod softmax;
+
+pub use env::Env;
+
+use std::ffi::OsString;
+use std::io::{Read, Write};
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use colored::Colorize;
+
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::kernel::SimdLevel;
+
+/// What a command reads and writes besides its arguments.
+pub struct Streams<'a> {
+    /// Standard input.
+    pub input: &'a mut dyn Read,
+    /// Standard output.
+    pub out: &'a mut dyn Write,
+    /// Standard error.
+    pub err: &'a mut dyn Write,
+}
+
+/// Every number of attention, and where it comes from.
+#[derive(Parser, Debug)]
+#[command(
+    name = "attn",
+    disable_help_subcommand = true,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+#[command(before_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Try:
+  attn demo                                    the list of demos
+  attn demo mask                               one of them, step by step
+  attn similarity bat cave racket              four ways to say how alike words are
+  attn softmax 1 2 3                           a softmax, every step of it
+  attn attend --words \"bat cave racket\"        attention over words, every matrix
+  attn attend --q q.csv --k k.csv --v v.csv    the same on matrices of your own
+  attn params gpt2                             every weight of a model, counted";
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Demo(demo::DemoArgs),
+    Attend(Box<attend::AttendArgs>),
+    Similarity(similarity::SimilarityArgs),
+    Softmax(softmax::SoftmaxArgs),
+    Params(params::ParamsArgs),
+    Completions(shell::CompletionsArgs),
+    Man(shell::ManArgs),
+}
+
+/// Runs one command and returns its exit code. Nothing global decides what it prints: the same arguments, surroundings and
+/// input give the same bytes, also when several run at once.
+///
+/// `args` begins with the first argument, not with the program's name.
+pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, streams: &mut Streams<'_>) -> u8 {
+    // The crates' own switches are global: both are set to «on» once and for all, and `Env` decides.
+    colored::control::set_override(true);
+    crossterm::style::force_color_output(true);
+    let outcome = parse(args, env, streams).and_then(|cli| match cli {
+        Some(cli) => execute(cli, env, streams),
+        None => Ok(EXIT_DONE),
+    });
+    let outcome = outcome.and_then(|code| {
+        streams.out.flush()?;
+        Ok(code)
+    });
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            report(&error, env, streams);
+            error.exit_code()
+        }
+    }
+}
+
+fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
+    if matches!(error, Error::ClosedPipe | Error::AlreadySaid) {
+        return;
+    }
+    let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
+    // Where standard error cannot be written either there is nobody left to tell.
+    let _ = writeln!(streams.err, "{head} {error}");
+}
+
+/// The parsed command; `None` if help or the version was asked for and has been written.
+fn parse<A: Into<OsString>>(
+    args: impl IntoIterator<Item = A>,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<Option<Cli>> {
+    let args = std::iter::once(OsString::from("attn"))
+        .chain(args.into_iter().map(|arg| negative::shielded(arg.into())));
+    let command = command().term_width(env.width.clamp(40, 100));
+    let failed = match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches))
+    {
+        Ok(cli) => return Ok(Some(cli)),
+        Err(failed) => failed,
+    };
+    let text = failed.render();
+    let is_help = matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if is_help {
+        let text = if env.colour { text.ansi().to_string() } else { text.to_string() };
+        streams.out.write_all(text.as_bytes())?;
+        return Ok(None);
+    }
+    let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });
+    let message = text.trim_end();
+    // clap's message is complete, with its own «error:» in front.
+    let _ = writeln!(streams.err, "{message}");
+    Err(Error::AlreadySaid)
+}
+
+/// The whole command line, for parsing, completions and the manual page.
+fn command() -> clap::Command {
+    Cli::command().version(version())
+}
+
+fn version() -> String {
+    format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
+}
+
+fn execute(cli: Cli, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    match cli.command {
+        Command::Demo(args) => args.run(env, streams)?,
+        Command::Attend(args) => args.run(env, streams)?,
+        Command::Similarity(args) => args.run(env, streams)?,
+        Command::Softmax(args) => args.run(env, streams)?,
+        Command::Params(args) => args.run(env, streams)?,
+        Command::Completions(args) => args.run(streams)?,
+        Command::Man(args) => args.run(streams)?,
+    }
+    Ok(EXIT_DONE)
+}

@@ -1,0 +1,173 @@
+//! The options of every command that prints: what the bytes are and how they look.
+
+use clap::{Args, ValueEnum};
+
+use super::{Env, Streams};
+use crate::demo::{Shown, Step, Story, Table};
+use crate::error::{Error, Result};
+use crate::graph::{Convention, NodeId};
+use crate::render::{self, Charset, Format, Heat, Page, Style};
+
+/// How the output looks.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    /// What to write.
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: FormatArg,
+    /// Decimals in text (JSON and CSV have every digit) [default: 4, or as the document has them].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
+    pub precision: Option<u8>,
+    /// Columns of the screen [default: COLUMNS, the terminal, or 80].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    pub width: Option<u16>,
+    /// Colours; `auto` heeds NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: ColorArg,
+    /// Characters; `auto` heeds the locale.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub charset: CharsetArg,
+    /// Shades for weights and scores; `always` adds a bar to each number, for screens without colour.
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub heat: HeatArg,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum FormatArg {
+    /// Tables for a terminal.
+    Table,
+    /// The graph, every digit.
+    Json,
+    /// Arrays as NumPy prints them.
+    Numpy,
+    /// Markdown.
+    Markdown,
+    /// LaTeX.
+    Latex,
+    /// Comma-separated values, every digit.
+    Csv,
+}
+
+/// `--color`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ColorArg {
+    /// As the surroundings say.
+    Auto,
+    /// Yes.
+    Always,
+    /// No.
+    Never,
+}
+
+/// `--charset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum CharsetArg {
+    /// As the locale says.
+    Auto,
+    /// All characters.
+    Utf8,
+    /// ASCII alone.
+    Ascii,
+}
+
+/// `--heat`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum HeatArg {
+    /// In colour, where there is colour.
+    Auto,
+    /// With bars too.
+    Always,
+    /// None.
+    Never,
+}
+
+impl OutputArgs {
+    /// The style under these options and surroundings.
+    pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
+        Style {
+            format: match self.format {
+                FormatArg::Table => Format::Table,
+                FormatArg::Json => Format::Json,
+                FormatArg::Numpy => Format::Numpy,
+                FormatArg::Markdown => Format::Markdown,
+                FormatArg::Latex => Format::Latex,
+                FormatArg::Csv => Format::Csv,
+            },
+            places: self.precision.map(usize::from),
+            width: self.width.map_or(env.width, usize::from).max(20),
+            colour: match self.color {
+                ColorArg::Auto => env.colour,
+                ColorArg::Always => true,
+                ColorArg::Never => false,
+            },
+            charset: match self.charset {
+                CharsetArg::Auto => env.charset,
+                CharsetArg::Utf8 => Charset::Utf8,
+                CharsetArg::Ascii => Charset::Ascii,
+            },
+            heat: match self.heat {
+                HeatArg::Auto => Heat::Auto,
+                HeatArg::Always => Heat::Always,
+                HeatArg::Never => Heat::Never,
+            },
+            convention,
+        }
+    }
+
+    /// Writes tables of words.
+    pub(super) fn tables(
+        &self,
+        command: &str,
+        parts: &[(String, Table)],
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
+        render::tables(parts, command, &self.style(env, Convention::Rows), streams.out)
+    }
+}
+
+/// Which nodes of a graph are written.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Output")]
+pub(super) struct NodeArgs {
+    /// Only these nodes, without the sentences: S,A,O.
+    #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
+    pub only: Vec<String>,
+}
+
+impl NodeArgs {
+    /// The page of a story: all of it, or only the nodes asked for.
+    pub(super) fn page(&self, story: Story) -> Result<Page> {
+        if self.only.is_empty() {
+            return Ok(Page::whole(story));
+        }
+        let nodes =
+            self.only.iter().map(|name| story.graph.require(name.trim())).collect::<Result<Vec<NodeId>>>()?;
+        let steps =
+            nodes.iter().map(|&id| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
+        let story = Story { title: String::new(), source: None, steps, notes: Vec::new(), ..story };
+        Ok(Page { story, nodes })
+    }
+}
+
+/// Writes pages, and their warnings to standard error.
+pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
+    render::stories(pages, command, style, streams.out)?;
+    for warning in pages.iter().flat_map(|page| page.story.graph.warnings()) {
+        warn(warning, streams);
+    }
+    Ok(())
+}
+
+/// Says on standard error what does not stop the command.
+pub(super) fn warn(warning: &str, streams: &mut Streams<'_>) {
+    // A warning that cannot be written is no reason to stop.
+    let _ = writeln!(streams.err, "warning: {warning}");
+}
+
+/// An option that names nodes goes with one demo only.
+pub(super) fn wants_one(option: &str, count: usize) -> Error {
+    Error::new(format!("{option} names nodes, and {count} demos are asked for"))
+        .help("name exactly one demo with it: attn demo mask …")
+}

@@ -1,0 +1,200 @@
+//! `attn params`.
+
+use clap::Args;
+
+use super::output::{FormatArg, OutputArgs};
+use super::{Env, Streams};
+use crate::demo::Table;
+use crate::error::{Error, Result};
+use crate::input::Files;
+use crate::params::{self, Cache, Counts, Model, Part, Weight};
+
+/// Every weight matrix of a model: name, shape, count, share; and what its key/value cache takes
+///
+/// Examples:
+///   attn params gpt3                     both ways of counting it
+///   attn params llama3-8b --context 8192
+///   attn params path/to/config.json      a configuration from Hugging Face
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ParamsArgs {
+    /// A built-in name, or a config.json; without it, the built-in names.
+    model: Option<String>,
+    /// Tokens in the key/value cache [default: what the positions are made for, at most 8192].
+    #[arg(long, value_name = "N")]
+    context: Option<u64>,
+    /// Bytes of one number in the cache.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
+    bytes: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// The context where neither the user nor the model says one.
+const USUAL_CONTEXT: u64 = 8192;
+
+impl ParamsArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let Some(name) = &self.model else {
+            let rows =
+                params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
+            let table = Table::new(&["model", "is"], rows);
+            return self.output.tables("params", &[("Built-in models".into(), table)], env, streams);
+        };
+        let mut parts = Vec::new();
+        let written = match self.output.format {
+            FormatArg::Table | FormatArg::Markdown | FormatArg::Latex => {
+                Written { for_people: true, joined: self.output.format == FormatArg::Table }
+            }
+            FormatArg::Json | FormatArg::Csv | FormatArg::Numpy => {
+                Written { for_people: false, joined: false }
+            }
+        };
+        for model in self.models(name, streams)? {
+            parts.extend(self.tables(&model, written)?);
+        }
+        self.output.tables("params", &parts, env, streams)
+    }
+
+    fn models(&self, name: &str, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
+        let looks_like_a_file = name == "-"
+            || name.contains(['/', '\\'])
+            || name.ends_with(".json")
+            || std::path::Path::new(name).is_file();
+        if looks_like_a_file {
+            let text = Files::new(streams.input).text(name)?;
+            return Ok(vec![Model::from_config(&text, name)?]);
+        }
+        params::named(name)
+    }
+
+    fn tables(&self, model: &Model, written: Written) -> Result<Vec<(String, Table)>> {
+        let weights = params::weights(model)?;
+        let counts = Counts::of(&weights)?;
+        let counting = model.counting.map_or(String::new(), |counting| format!(", {counting}"));
+        let mut parts = vec![
+            (format!("{}{counting}", model.name), weight_table(&weights, &counts, written)),
+            ("What it adds up to".into(), totals(&counts, written)),
+        ];
+        if counts.part(Part::Attention) > 0 {
+            parts.push(self.cache_table(model, written)?);
+        }
+        let assumed = model
+            .assumed
+            .iter()
+            .map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
+        let notes: Vec<Vec<String>> =
+            model.notes.iter().cloned().chain(assumed).map(|note| vec![note]).collect();
+        if !notes.is_empty() {
+            parts.push(("Notes".into(), Table::new(&["note"], notes)));
+        }
+        Ok(parts)
+    }
+
+    fn cache_table(&self, model: &Model, written: Written) -> Result<(String, Table)> {
+        let longest = model.positions.longest();
+        let context = self
+            .context
+            .unwrap_or_else(|| longest.map_or(USUAL_CONTEXT, |longest| longest.min(USUAL_CONTEXT)));
+        if context == 0 {
+            return Err(Error::new("a context of 0 tokens needs no cache").help("--context 8192"));
+        }
+        let own = params::cache(model, context, self.bytes)?;
+        let row = |name: String, cache: &Cache| {
+            let mut row = vec![name, cache.figures(), written.count(cache.bytes)];
+            row.extend(written.for_people.then(|| size(cache.bytes)));
+            row
+        };
+        let mut rows = vec![row(format!("this model, {} tokens", grouped(context)), &own)];
+        for (sharing, cache) in params::caches_by_sharing(model, context, self.bytes)? {
+            rows.push(row(format!("{}, {} key/value heads", sharing.name(), cache.key_value_heads), &cache));
+        }
+        let header = ["cache", "numbers", "bytes", "size"];
+        let title = format!("Key/value cache = {}", own.formula());
+        Ok((title, Table::new(&header[..rows[0].len()], rows)))
+    }
+}
+
+/// How counts are written: for people or for programs, and whether formula and numbers share a cell.
+#[derive(Clone, Copy)]
+struct Written {
+    for_people: bool,
+    joined: bool,
+}
+
+impl Written {
+    fn count(self, count: u64) -> String {
+        if self.for_people { grouped(count) } else { count.to_string() }
+    }
+
+    fn share(self, share: f64) -> String {
+        if self.for_people { format!("{:.1} %", 100.0 * share) } else { share.to_string() }
+    }
+}
+
+fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table {
+    let row = |weight: &Weight| {
+        let count = match weight.same_as {
+            Some(same) if written.for_people => format!("is {same}"),
+            _ => written.count(weight.count),
+        };
+        let mut row = vec![weight.symbol.to_string(), weight.name.to_string()];
+        match written.joined {
+            true => row.push(format!("{}\n{}", weight.formula(), weight.figures())),
+            false => row.extend([weight.formula(), weight.figures()]),
+        }
+        row.extend([count, written.share(counts.share(weight.count))]);
+        row
+    };
+    let header: &[&str] = match written.joined {
+        true => &["weights", "name", "shape", "count", "share"],
+        false => &["weights", "name", "formula", "numbers", "count", "share"],
+    };
+    Table::new(header, weights.iter().map(row))
+}
+
+fn totals(counts: &Counts, written: Written) -> Table {
+    let row = |name: &str, count: u64| {
+        vec![name.to_string(), written.count(count), written.share(counts.share(count))]
+    };
+    let parts = counts.by_part().iter().map(|&(part, count)| row(part.name(), count));
+    Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]))
+}
+
+/// A count with commas: 8,030,261,248.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes in binary units.
+fn size(bytes: u64) -> String {
+    const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut size = bytes as f64;
+    let mut unit = 0;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{bytes} bytes") } else { format!("{size:.1} {}", UNITS[unit]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_grouped_in_thousands_and_bytes_have_units() {
+        assert_eq!(grouped(8_030_261_248), "8,030,261,248");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(size(1_073_741_824), "1.0 GiB");
+        assert_eq!(size(512), "512 bytes");
+    }
+}

@@ -1,0 +1,111 @@
+//! The story of a pipeline on the user's own matrices: the steps in the field's words.
+
+use super::story::{Digits, Shown, Step, Story};
+use crate::graph::{Graph, Node, NodeId, Op};
+
+/// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
+pub fn pipeline(title: &str, graph: Graph, notes: Vec<String>) -> Story {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut given: Vec<NodeId> = Vec::new();
+    let mut last = Stage::Given;
+    for (id, node) in graph.nodes() {
+        let stage = Stage::of(node);
+        if stage == Stage::Given {
+            given.push(id);
+            continue;
+        }
+        if stage != last {
+            steps.push(Step { text: sentence(&stage, node), ..Step::default() });
+            last = stage;
+        }
+        if let Some(step) = steps.last_mut() {
+            step.shown.push(Shown::Node(id));
+        }
+    }
+    let text = "What is given.".to_string();
+    steps.insert(0, Step { text, notice: None, shown: vec![Shown::Together(given)] });
+    Story { title: title.to_string(), source: None, graph, steps, notes, digits: Digits::Places(4) }
+}
+
+/// A part of the pipeline that takes one sentence.
+#[derive(Clone, Debug, PartialEq)]
+enum Stage {
+    Given,
+    Projections,
+    Split(char),
+    Scores(String),
+    Scale(String),
+    Bias(String),
+    Temperature(String),
+    Mask(String),
+    Weights(String),
+    Mix(String),
+    Concatenation,
+    Output,
+    Residual,
+}
+
+impl Stage {
+    fn of(node: &Node) -> Stage {
+        let (letter, head) = (node.name.chars().next().unwrap_or(' '), head(&node.name));
+        match &node.op {
+            Op::Given(_) => Stage::Given,
+            Op::Columns { .. } => Stage::Split(letter),
+            Op::Scale(_) => Stage::Scale(head),
+            Op::Temperature(_) => Stage::Temperature(head),
+            Op::Mask(_) => Stage::Mask(head),
+            Op::Softmax(..) => Stage::Weights(head),
+            Op::Concatenate => Stage::Concatenation,
+            Op::Add if letter == 'S' => Stage::Bias(head),
+            Op::Add => Stage::Residual,
+            _ if letter == 'S' => Stage::Scores(head),
+            _ if matches!(letter, 'Q' | 'K' | 'V') => Stage::Projections,
+            _ if node.inputs.iter().len() == 2 && (!head.is_empty() || letter == 'C') => Stage::Mix(head),
+            _ => Stage::Output,
+        }
+    }
+}
+
+/// The number of a head at the end of a node's name, or nothing.
+fn head(name: &str) -> String {
+    let digits = name.rsplit_once('_').map(|(_, digits)| digits);
+    digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())).unwrap_or_default().to_string()
+}
+
+fn sentence(stage: &Stage, node: &Node) -> String {
+    let of = |head: &String| if head.is_empty() { String::new() } else { format!("Head {head}: ") };
+    let start = |head: &String, text: &str| match head.is_empty() {
+        true => {
+            let mut letters = text.chars();
+            letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        }
+        false => format!("{}{text}", of(head)),
+    };
+    match stage {
+        Stage::Given => String::new(),
+        Stage::Projections => "Each token gets a query, a key and a value.".into(),
+        Stage::Split(letter) => {
+            format!("{letter} is cut into heads: neighbouring columns, the same number for each.")
+        }
+        Stage::Scores(head) => match node.op {
+            Op::Cosine => start(head, "the cosine of every query with every key."),
+            _ => start(head, "the dot product of every query with every key."),
+        },
+        Stage::Scale(head) => {
+            start(head, "the scores are scaled, so that a wide head does not saturate the softmax.")
+        }
+        Stage::Bias(head) => start(head, "the bias is added."),
+        Stage::Temperature(head) => start(head, "divided by the temperature."),
+        Stage::Mask(head) => start(head, "what a query may not see becomes −∞."),
+        Stage::Weights(head) => {
+            start(head, "the softmax of each row: how much each query attends to each key.")
+        }
+        Stage::Mix(head) => start(head, "each row mixes the values by its weights."),
+        Stage::Concatenation => "The heads stand side by side again.".into(),
+        Stage::Output => match node.op {
+            Op::Product if node.name == "O" => "The result, one row for each query.".into(),
+            _ => "The output projection.".into(),
+        },
+        Stage::Residual => "The input is added: what attention gives is a change to it.".into(),
+    }
+}

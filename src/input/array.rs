@@ -1,0 +1,338 @@
+//! What a file holds before it becomes a matrix: numbers with dimensions.
+
+use crate::error::{Error, Place, Result};
+use crate::matrix::{Labels, Matrix};
+
+use super::number::{number, truth};
+
+/// The most cells of one array: a gibibyte of `f64`.
+pub(super) const MOST_CELLS: usize = 1 << 27;
+
+/// Which numbers beyond the finite ones a place may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allow {
+    /// ∞ and −∞, as in a mask or in scores.
+    pub infinite: bool,
+    /// NaN, as in a result to be compared.
+    pub nan: bool,
+}
+
+impl Allow {
+    /// Finite numbers alone: what is computed with.
+    pub const FINITE: Allow = Allow { infinite: false, nan: false };
+    /// Also ±∞: masks, biases and scores.
+    pub const INFINITE: Allow = Allow { infinite: true, nan: false };
+    /// Everything: results that may themselves show a mistake.
+    pub const ANYTHING: Allow = Allow { infinite: true, nan: true };
+
+    /// Whether `value` may stand here.
+    ///
+    /// # Errors
+    /// If it may not; the error has no place yet.
+    pub fn check(self, value: f64) -> Result<()> {
+        if value.is_nan() && !self.nan {
+            return Err(Error::new("NaN, which is not a number to compute with")
+                .help("replace it; to hide a pair of tokens write -inf in a mask"));
+        }
+        if value.is_infinite() && !self.infinite {
+            let written = if value > 0.0 { "inf" } else { "-inf" };
+            return Err(Error::new(format!("`{written}` where finite numbers belong"))
+                .help("-inf and inf are read in masks, biases and scores alone"));
+        }
+        Ok(())
+    }
+}
+
+/// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    dims: Vec<usize>,
+    values: Vec<f64>,
+    boolean: bool,
+    row_labels: Option<Labels>,
+    col_labels: Option<Labels>,
+    decimals: Option<usize>,
+}
+
+impl Array {
+    /// An array of these dimensions, filled row by row.
+    ///
+    /// # Errors
+    /// If it holds no numbers, too many, or another count than its dimensions say.
+    pub fn new(dims: Vec<usize>, values: Vec<f64>) -> Result<Array> {
+        let cells = checked_cells(&dims)?;
+        if cells != values.len() {
+            return Err(Error::new(format!("{} numbers do not fill {}", values.len(), shape_text(&dims))));
+        }
+        // A number without dimensions is a row of one.
+        let dims = if dims.is_empty() { vec![1] } else { dims };
+        Ok(Array { dims, values, boolean: false, row_labels: None, col_labels: None, decimals: None })
+    }
+
+    /// The same array, marked as `true` and `false` (1 and 0).
+    pub(super) fn as_boolean(mut self, boolean: bool) -> Array {
+        self.boolean = boolean;
+        self
+    }
+
+    /// The same array with the decimals that its source writes.
+    pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array {
+        self.decimals = decimals;
+        self
+    }
+
+    /// The same array with names for its rows and columns.
+    pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array {
+        self.row_labels = rows;
+        self.col_labels = cols;
+        self
+    }
+
+    /// The dimensions as the file has them: (T), (T, d), (H, T, d) or (1, H, T, d).
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// All numbers, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Whether the source holds truth values (NumPy's bool, `true` and `false`); they are 1 and 0 here.
+    pub fn is_boolean(&self) -> bool {
+        self.boolean
+    }
+
+    /// The names of the rows, where the source has them.
+    pub fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels.as_ref()
+    }
+
+    /// The names of the columns, where the source has them.
+    pub fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels.as_ref()
+    }
+
+    /// The most decimals that any number carries, counted in the type of the source: an f32's 0.43 has two. At most
+    /// [`super::number::MOST_DECIMALS`]; `None` for truth values and for arrays too large to be read by eye.
+    pub fn decimals(&self) -> Option<usize> {
+        self.decimals
+    }
+
+    /// Whether every number may stand where this array goes; `name` is the file, and the entry in it.
+    ///
+    /// # Errors
+    /// At the row and column of the first number that may not.
+    pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array> {
+        let finite = |value: &f64| value.is_finite();
+        if self.values.iter().all(finite) {
+            return Ok(self);
+        }
+        for (at, &value) in self.values.iter().enumerate() {
+            allow.check(value).map_err(|error| error.at(self.place(name, at)))?;
+        }
+        Ok(self)
+    }
+
+    /// Where the number at a position of `values` stands.
+    fn place(&self, name: &str, at: usize) -> Place {
+        let cols = self.dims.last().copied().unwrap_or(1).max(1);
+        let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
+        let (row, col, head) = (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1);
+        let name = if self.dims.len() > 2 { format!("{name}, head {head}") } else { name.to_string() };
+        Place::Cell(name, row, col)
+    }
+
+    /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
+    ///
+    /// # Errors
+    /// If it is a stack of several heads, or has more dimensions than that.
+    pub fn into_matrix(self) -> Result<Matrix> {
+        let shape = shape_text(&self.dims);
+        let mut heads = self.into_heads()?;
+        match heads.pop() {
+            Some(only) if heads.is_empty() => Ok(only),
+            _ => Err(Error::new(format!(
+                "a stack of {} heads, shape {shape}, where one matrix belongs",
+                heads.len() + 1
+            ))
+            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")),
+        }
+    }
+
+    /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    pub fn into_heads(self) -> Result<Vec<Matrix>> {
+        let (heads, rows, cols) = match self.dims[..] {
+            [cols] => (1, 1, cols),
+            [rows, cols] => (1, rows, cols),
+            [heads, rows, cols] | [1, heads, rows, cols] => (heads, rows, cols),
+            [batch, _, _, _] => {
+                return Err(Error::new(format!(
+                    "a batch of {batch}, shape {}, where one sequence belongs",
+                    shape_text(&self.dims)
+                ))
+                .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)"));
+            }
+            _ => {
+                return Err(Error::new(format!(
+                    "{} dimensions, shape {}",
+                    self.dims.len(),
+                    shape_text(&self.dims)
+                ))
+                .help("a matrix has two, a stack of heads three: (H, T, d)"));
+            }
+        };
+        let labelled = |matrix: Matrix| {
+            matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
+        };
+        // All sides are at least 1: `checked_cells` refuses an empty array.
+        self.values
+            .chunks_exact(rows * cols)
+            .take(heads)
+            .map(|head| Matrix::from_row_major(rows, cols, head).map(labelled))
+            .collect()
+    }
+}
+
+/// The number of cells that dimensions span, at least one and at most [`MOST_CELLS`].
+///
+/// # Errors
+/// If there are none, or too many.
+pub(super) fn checked_cells(dims: &[usize]) -> Result<usize> {
+    let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
+    match cells {
+        Some(0) => Err(Error::new(format!("no numbers: the shape is {}", shape_text(dims)))),
+        Some(cells) if cells <= MOST_CELLS => Ok(cells),
+        _ => Err(Error::new(format!("the shape {} has more than {MOST_CELLS} numbers", shape_text(dims)))
+            .help("attention is shown for small matrices: save a part of it")),
+    }
+}
+
+/// `(2, 3, 4)`, as NumPy writes a shape; short whatever the number of dimensions.
+pub(super) fn shape_text(dims: &[usize]) -> String {
+    let shown: Vec<String> = dims.iter().take(6).map(usize::to_string).collect();
+    match dims.len() {
+        1 => format!("({},)", shown.concat()),
+        0..=6 => format!("({})", shown.join(", ")),
+        more => format!("({}, … {more} dimensions)", shown.join(", ")),
+    }
+}
+
+/// Gathers the cells of a text, which are all numbers or all truth values.
+pub(super) struct Cells {
+    values: Vec<f64>,
+    boolean: Option<bool>,
+    decimals: usize,
+    allow: Allow,
+}
+
+impl Cells {
+    pub(super) fn new(allow: Allow) -> Cells {
+        Cells { values: Vec::new(), boolean: None, decimals: 0, allow }
+    }
+
+    /// Reads one more cell.
+    ///
+    /// # Errors
+    /// If it is neither a number nor a truth value, or not of the kind of the cells before it, or not allowed.
+    pub(super) fn push(&mut self, text: &str) -> Result<()> {
+        let truth = truth(text);
+        let value = match truth {
+            Some(truth) => f64::from(u8::from(truth)),
+            None => {
+                let number = number(text)?;
+                self.allow.check(number.value)?;
+                self.decimals = self.decimals.max(number.decimals);
+                number.value
+            }
+        };
+        if *self.boolean.get_or_insert(truth.is_some()) != truth.is_some() {
+            return Err(Error::new("a mixture of numbers and true/false").help("use one kind throughout"));
+        }
+        if self.values.len() == MOST_CELLS {
+            return Err(Error::new(format!("more than {MOST_CELLS} numbers")));
+        }
+        self.values.push(value);
+        Ok(())
+    }
+
+    /// The cells as an array.
+    ///
+    /// # Errors
+    /// If there are none, or they do not fill the shape.
+    pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
+        let boolean = self.boolean == Some(true);
+        let decimals = (!boolean).then_some(self.decimals);
+        Ok(Array::new(dims, self.values)?.as_boolean(boolean).with_decimals(decimals))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting(dims: &[usize]) -> Array {
+        let cells = dims.iter().product();
+        Array::new(dims.to_vec(), (0..cells).map(|i| i as f64).collect()).unwrap()
+    }
+
+    #[test]
+    fn one_dimension_is_one_row() {
+        let matrix = counting(&[3]).into_matrix().unwrap();
+        assert!(matrix.same_bits(&Matrix::of([[0.0, 1.0, 2.0]])));
+    }
+
+    #[test]
+    fn a_stack_becomes_one_matrix_a_head() {
+        for dims in [&[2, 2, 3][..], &[1, 2, 2, 3]] {
+            let heads = counting(dims).into_heads().unwrap();
+            assert_eq!(heads.len(), 2);
+            assert!(heads[1].same_bits(&Matrix::of([[6.0, 7.0, 8.0], [9.0, 10.0, 11.0]])));
+        }
+    }
+
+    #[test]
+    fn a_stack_where_a_matrix_belongs_says_so() {
+        let said = counting(&[2, 2, 3]).into_matrix().unwrap_err().to_string();
+        assert!(said.contains("a stack of 2 heads, shape (2, 2, 3)"), "{said}");
+        assert!(counting(&[1, 1, 2, 3]).into_matrix().is_ok());
+    }
+
+    #[test]
+    fn a_batch_and_a_fifth_dimension_are_refused() {
+        let said = counting(&[2, 2, 2, 3]).into_heads().unwrap_err().to_string();
+        assert!(said.starts_with("a batch of 2"), "{said}");
+        assert!(counting(&[1, 1, 1, 2, 3]).into_heads().is_err());
+    }
+
+    #[test]
+    fn shapes_are_checked_before_anything_is_reserved() {
+        assert!(checked_cells(&[1 << 62, 1 << 62]).is_err());
+        assert!(checked_cells(&[1 << 40]).is_err());
+        assert!(checked_cells(&[3, 0]).is_err());
+        assert_eq!(checked_cells(&[]).unwrap(), 1);
+        assert!(Array::new(vec![2, 2], vec![1.0]).is_err());
+    }
+
+    #[test]
+    fn a_number_that_may_not_stand_there_is_named_with_its_cell() {
+        let array = Array::new(vec![2, 1, 2], vec![0.0, 1.0, 2.0, f64::NEG_INFINITY]).unwrap();
+        let said = array.clone().checked("q.npy", Allow::FINITE).unwrap_err().to_string();
+        assert!(said.starts_with("q.npy, head 2, row 1, column 2: `-inf`"), "{said}");
+        assert!(array.checked("q.npy", Allow::INFINITE).is_ok());
+        let array = Array::new(vec![2, 2], vec![0.0, 1.0, f64::NAN, 3.0]).unwrap();
+        let said = array.clone().checked("q.npy", Allow::INFINITE).unwrap_err().to_string();
+        assert!(said.starts_with("q.npy, row 2, column 1: NaN"), "{said}");
+        assert!(array.checked("q.npy", Allow::ANYTHING).is_ok());
+    }
+
+    #[test]
+    fn numbers_and_truth_values_do_not_mix() {
+        let mut cells = Cells::new(Allow::FINITE);
+        cells.push("true").unwrap();
+        assert!(cells.push("1").is_err());
+    }
+}

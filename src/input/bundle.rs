@@ -1,0 +1,190 @@
+//! Several matrices from one file, under the names of the field.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+
+use super::array::{Allow, Array};
+use super::container::{Container, Item, entry_name};
+use super::label::clip;
+use super::names::{Choice, Role, TOKENS, choose};
+
+/// How a weight matrix is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// (in, out): a row of X times the matrix, x W.
+    InOut,
+    /// (out, in), as PyTorch's `Linear` keeps it: x Wᵀ.
+    OutIn,
+}
+
+/// One matrix of a bundle, or a stack of heads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Its numbers, as stored.
+    pub array: Array,
+    /// How it is stored, where the name in the file implies it; a plain `W_Q` does not.
+    pub layout: Option<Layout>,
+    /// Its name in the file.
+    pub name: String,
+}
+
+/// The matrices of one attention layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bundle {
+    /// By canonical name: one of [`super::CANONICAL`].
+    pub entries: BTreeMap<String, Entry>,
+    /// The tokens, where the file names them.
+    pub tokens: Option<Vec<String>>,
+    /// Parts of a model that were left alone: embeddings, norms, other layers, biases of the projections.
+    pub ignored: Vec<String>,
+}
+
+impl Bundle {
+    /// The biases of the chosen projections: without them the numbers differ from the model's.
+    pub fn ignored_biases(&self) -> impl Iterator<Item = &str> {
+        let layers: Vec<&str> = self
+            .entries
+            .values()
+            .filter(|entry| entry.layout.is_some())
+            .map(|entry| entry.name.trim_end_matches("weight"))
+            .collect();
+        self.ignored
+            .iter()
+            .filter(move |name| {
+                name.strip_suffix("bias").is_some_and(|start| !start.is_empty() && layers.contains(&start))
+            })
+            .map(String::as_str)
+    }
+}
+
+/// Reads from a container what belongs to one attention layer. Masks and biases may hold ±∞, nothing else may.
+///
+/// # Errors
+/// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
+pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>) -> Result<Bundle> {
+    let names = container.names();
+    let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
+    let mut bundle = Bundle { entries: BTreeMap::new(), tokens: None, ignored };
+    let mut heads: BTreeMap<&str, BTreeMap<usize, Entry>> = BTreeMap::new();
+    for (position, recognised) in chosen {
+        let entry = names[position].clone();
+        let place = entry_name(name, &entry);
+        let item = container.read(position)?;
+        let array = match (recognised.role.clone(), item) {
+            (Role::Tokens, Item::Words(words)) => {
+                bundle.tokens = Some(words);
+                continue;
+            }
+            (Role::Tokens, Item::Array(_)) => {
+                return Err(Error::new("numbers where words belong").in_source(place));
+            }
+            (_, Item::Words(_)) => return Err(Error::new("words where numbers belong").in_source(place)),
+            (_, Item::Array(array)) => array,
+        };
+        let allow = match recognised.role {
+            Role::Whole("M" | "B") => Allow::INFINITE,
+            _ => Allow::FINITE,
+        };
+        let array = array.checked(&place, allow)?;
+        let entry = Entry { array, layout: recognised.layout, name: entry };
+        match recognised.role {
+            Role::Whole(canonical) => bundle.insert(name, canonical, entry)?,
+            Role::Head(canonical, number) => {
+                heads.entry(canonical).or_default().insert(number, entry);
+            }
+            Role::Stacked => {
+                for (canonical, part) in unstack(entry).map_err(|error| error.in_source(place))? {
+                    bundle.insert(name, canonical, part)?;
+                }
+            }
+            Role::Tokens => {}
+        }
+    }
+    for (canonical, heads) in heads {
+        let stack = stack(canonical, heads).map_err(|error| error.in_source(name))?;
+        bundle.insert(name, canonical, stack)?;
+    }
+    Ok(bundle)
+}
+
+impl Bundle {
+    fn insert(&mut self, file: &str, canonical: &str, entry: Entry) -> Result<()> {
+        let second = clip(&entry.name);
+        match self.entries.insert(canonical.to_string(), entry) {
+            None => Ok(()),
+            Some(first) => {
+                Err(Error::new(format!("`{}` and `{second}` are both {canonical}", clip(&first.name)))
+                    .in_source(file)
+                    .help("keep one of them"))
+            }
+        }
+    }
+}
+
+/// W_Q, W_K and W_V from one matrix: below one another where rows are outputs, side by side where columns are.
+fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
+    let below = entry.layout == Some(Layout::OutIn);
+    let (rows, cols) = match *entry.array.dims() {
+        [rows, cols] if below && rows % 3 == 0 => (rows / 3, cols),
+        [rows, cols] if !below && cols % 3 == 0 => (rows, cols / 3),
+        _ => {
+            let rule = if below {
+                "3E×E, query above key above value"
+            } else {
+                "E×3E, query, key and value side by side"
+            };
+            return Err(Error::new(format!("the shape {:?} where {rule} belongs", entry.array.dims())));
+        }
+    };
+    let (values, width) = (entry.array.values(), if below { cols } else { 3 * cols });
+    let part = |third: usize| -> Result<Entry> {
+        let (top, left) = if below { (third * rows, 0) } else { (0, third * cols) };
+        let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (top + i) * width + left + j));
+        let array = Array::new(vec![rows, cols], cells.map(|at| values[at]).collect())?;
+        let array = array.with_decimals(entry.array.decimals());
+        Ok(Entry { array, layout: entry.layout, name: entry.name.clone() })
+    };
+    Ok([("W_Q", part(0)?), ("W_K", part(1)?), ("W_V", part(2)?)])
+}
+
+/// The heads `Q_1`, `Q_2`, … as one stack.
+fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
+    let count = heads.len();
+    if !heads.keys().copied().eq(1..=count) {
+        let numbers: Vec<String> = heads.keys().map(usize::to_string).collect();
+        return Err(Error::new(format!(
+            "the heads {} of {canonical}; they count from 1 without a gap",
+            numbers.join(", ")
+        )));
+    }
+    let mut dims: Vec<usize> = Vec::new();
+    let mut values = Vec::new();
+    let mut decimals = Some(0);
+    let mut labels = (None, None);
+    for (number, head) in &heads {
+        if *number == 1 {
+            dims = head.array.dims().to_vec();
+            labels = (head.array.row_labels().cloned(), head.array.col_labels().cloned());
+        }
+        if head.array.dims() != dims || dims.len() != 2 {
+            return Err(Error::new(format!(
+                "{canonical}_{number} has the shape {:?}, {canonical}_1 {dims:?}",
+                head.array.dims()
+            ))
+            .help("every head is a matrix of the same shape"));
+        }
+        values.extend_from_slice(head.array.values());
+        decimals = decimals.max(head.array.decimals());
+    }
+    dims.insert(0, count);
+    let array = Array::new(dims, values)?.with_decimals(decimals).labelled(labels.0, labels.1);
+    Ok(Entry { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
+}
+
+/// What a file of one matrix is told where a bundle belongs.
+pub(super) fn nameless(name: &str) -> Error {
+    Error::new("one matrix without a name where several with names belong").in_source(name).help(format!(
+        "name them in a .npz, .safetensors or .json file: X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
+    ))
+}

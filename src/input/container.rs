@@ -1,0 +1,191 @@
+//! What a file holds, whatever its format: one array, or several with names.
+
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::matrix::Labels;
+
+use super::array::{Allow, Array};
+use super::delimited::delimited;
+use super::json::{self, Json};
+use super::json_document;
+use super::label::{clean_label, clip, enumerate};
+use super::npy;
+use super::npz::{self, Npz};
+use super::open::Input;
+use super::records::Delimiter;
+use super::safetensors::{self, Tensors};
+
+/// The formats, each with the endings of its files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Npy,
+    Npz,
+    Safetensors,
+    Json,
+    /// With the delimiter that the ending decides on.
+    Delimited(Option<Delimiter>),
+}
+
+/// The endings of readable files, for errors.
+const ENDINGS: &str = ".npy, .npz, .safetensors, .csv, .tsv, .txt and .json";
+
+impl Format {
+    /// The format of a file by its ending; a name without one is judged by its content.
+    ///
+    /// # Errors
+    /// If the ending is not one of those that are read.
+    pub(super) fn of(path: &Path, input: &mut Input) -> Result<Format> {
+        let Some(ending) = path.extension() else {
+            return Format::sniff(input);
+        };
+        match ending.to_string_lossy().to_ascii_lowercase().as_str() {
+            "npy" => Ok(Format::Npy),
+            "npz" => Ok(Format::Npz),
+            "safetensors" => Ok(Format::Safetensors),
+            "json" => Ok(Format::Json),
+            "tsv" => Ok(Format::Delimited(Some(Delimiter::Character(b'\t')))),
+            "csv" | "txt" => Ok(Format::Delimited(None)),
+            other => {
+                let error = Error::new(format!("files ending in `.{}` are not read", clip(other)))
+                    .in_source(&input.name);
+                Err(match other {
+                    "pt" | "pth" | "bin" | "ckpt" => {
+                        error.help("a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz")
+                    }
+                    _ => error.help(format!("{ENDINGS} are")),
+                })
+            }
+        }
+    }
+
+    /// The format of a stream by how it starts.
+    ///
+    /// # Errors
+    /// If the start cannot be read.
+    pub(super) fn sniff(input: &mut Input) -> Result<Format> {
+        let start = input.peek(512)?;
+        let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
+        Ok(if start.starts_with(npy::MAGIC) {
+            Format::Npy
+        } else if npz::MAGICS.iter().any(|magic| start.starts_with(magic)) {
+            Format::Npz
+        } else if safetensors::looks_like(&start, input.length) {
+            Format::Safetensors
+        } else if text.starts_with(b"{") || text.starts_with(b"[") {
+            Format::Json
+        } else {
+            Format::Delimited(None)
+        })
+    }
+}
+
+/// One entry of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    Array(Array),
+    /// A list of strings, such as tokens.
+    Words(Vec<String>),
+}
+
+/// What a file holds.
+pub(super) enum Content {
+    One(Array),
+    Many(Container),
+}
+
+/// Named entries, read when they are asked for.
+pub(super) enum Container {
+    Npz(Npz),
+    Safetensors(Tensors),
+    Json { name: String, entries: Vec<(String, Json)> },
+}
+
+impl Content {
+    /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known.
+    ///
+    /// # Errors
+    /// If the content is not of that format.
+    pub(super) fn read(mut input: Input, format: Format, allow: Allow) -> Result<Content> {
+        let name = input.name.clone();
+        match format {
+            Format::Npy => match npy::read(&name, &mut input.reader, input.length)? {
+                Item::Array(array) => Ok(Content::One(array)),
+                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
+            },
+            Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
+            Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
+            Format::Json => {
+                let json = json::parse(&name, &input.text()?)?;
+                json_document::content(&name, json)
+            }
+            Format::Delimited(delimiter) => {
+                let text = input.text()?;
+                let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(&text));
+                Ok(Content::One(delimited(&name, &text, delimiter, allow)?))
+            }
+        }
+    }
+
+    /// The only array.
+    ///
+    /// # Errors
+    /// If there are none or several, listing them.
+    pub(super) fn into_one(self, name: &str) -> Result<Array> {
+        let mut container = match self {
+            Content::One(array) => return Ok(array),
+            Content::Many(container) => container,
+        };
+        let names = container.names();
+        match names.len() {
+            0 => Err(Error::new("holds no arrays").in_source(name)),
+            1 => match container.read(0)? {
+                Item::Array(array) => Ok(array),
+                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
+            },
+            several => {
+                let list = enumerate(names.iter().map(String::as_str));
+                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
+                    .in_source(name)
+                    .help("save the one that is meant to a file of its own"))
+            }
+        }
+    }
+}
+
+impl Container {
+    /// The names of the entries as the file spells them.
+    pub(super) fn names(&self) -> Vec<String> {
+        match self {
+            Container::Npz(npz) => npz.names(),
+            Container::Safetensors(tensors) => tensors.names(),
+            Container::Json { entries, .. } => entries.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// Reads the entry at a position of [`Container::names`].
+    ///
+    /// # Errors
+    /// If it cannot be read as an array or as words.
+    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+        match self {
+            Container::Npz(npz) => npz.read(position),
+            Container::Safetensors(tensors) => tensors.read(position),
+            Container::Json { name, entries } => match entries.get(position) {
+                Some((entry, json)) => json_document::item(json.clone())
+                    .map_err(|error| error.in_source(entry_name(name, entry))),
+                None => Err(Error::new("no such entry").in_source(name.clone())),
+            },
+        }
+    }
+}
+
+/// What errors call an entry of a file: `weights.npz, W_Q`.
+pub(super) fn entry_name(file: &str, entry: &str) -> String {
+    format!("{file}, {}", clip(entry))
+}
+
+/// Labels as they are kept.
+pub(super) fn clean_labels(labels: &[String]) -> Labels {
+    labels.iter().map(|label| clean_label(label).into_owned()).collect()
+}

@@ -1,0 +1,299 @@
+//! Matrices as delimited text: `.csv`, `.tsv`, and numbers set apart by blanks.
+
+use csv::StringRecord;
+
+use crate::error::{Error, Result};
+use crate::matrix::Labels;
+
+use super::array::{Allow, Array, Cells};
+use super::label::clean_label;
+use super::number::is_cell;
+use super::records::{Delimiter, Records, Spot};
+
+/// Reads a table, with a header row and a first column of labels where the table has them:
+///
+/// - an empty top left cell means both;
+/// - a first row of text alone is a header, a first cell of text in the first row of numbers a column of labels;
+/// - where labels are quoted and numbers are not, a quoted number is a label.
+///
+/// # Errors
+/// At the line and column of what is no number, or at the line that is longer or shorter than the others.
+pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: Allow) -> Result<Array> {
+    let mut records = Records::new(name, text, delimiter);
+    let mut record = StringRecord::new();
+    let Some(first) = Row::read(&mut records, &mut record)? else {
+        return Err(Error::new("no numbers, only blank lines and comments").in_source(name));
+    };
+    let second = Row::read(&mut records, &mut record)?;
+    let layout = Layout::detect(&first, second.as_ref());
+    let mut table = Table::new(layout, allow);
+    if layout.header {
+        let Some(second) = second else {
+            return Err(Error::new("a header row without numbers under it").in_source(name));
+        };
+        table.header(&first, second.fields.len());
+        table.row(&records, &second.fields, second.start)?;
+    } else {
+        table.row(&records, &first.fields, first.start)?;
+        if let Some(second) = second {
+            table.row(&records, &second.fields, second.start)?;
+        }
+    }
+    while let Some(start) = records.read(&mut record)? {
+        table.row(&records, &record, start)?;
+    }
+    table.into_array().map_err(|error| error.in_source(name))
+}
+
+/// One of the first two records, looked at closely.
+struct Row {
+    start: usize,
+    fields: StringRecord,
+    spots: Vec<Spot>,
+}
+
+impl Row {
+    fn read(records: &mut Records<'_>, record: &mut StringRecord) -> Result<Option<Row>> {
+        Ok(records.read(record)?.map(|start| Row {
+            start,
+            fields: record.clone(),
+            spots: records.spots(start),
+        }))
+    }
+
+    fn is_quoted(&self, field: usize) -> bool {
+        self.spots.get(field).is_some_and(|spot| spot.quoted)
+    }
+
+    /// Whether a field is text: no number, or a number in quotation marks where marks tell text from numbers.
+    fn is_text(&self, field: usize, quotes_tell: bool) -> bool {
+        self.fields.get(field).is_some_and(|text| !is_cell(text)) || (quotes_tell && self.is_quoted(field))
+    }
+
+    /// Whether a field is empty, without marks around nothing.
+    fn is_blank(&self, field: usize) -> bool {
+        self.fields.get(field).is_some_and(|text| text.trim().is_empty()) && !self.is_quoted(field)
+    }
+
+    fn label(&self, field: usize) -> String {
+        label(self.fields.get(field).unwrap_or_default(), self.is_quoted(field))
+    }
+}
+
+/// A label as it is kept: blanks around it count in quotation marks alone.
+fn label(text: &str, quoted: bool) -> String {
+    clean_label(if quoted { text } else { text.trim() }).into_owned()
+}
+
+/// Which labels a table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    header: bool,
+    first_column: bool,
+}
+
+impl Layout {
+    fn detect(first: &Row, second: Option<&Row>) -> Layout {
+        // The last field of the second record is a number in every table that can be read.
+        let quotes_tell = second.unwrap_or(first);
+        let quotes_tell = !quotes_tell.is_quoted(quotes_tell.fields.len().saturating_sub(1));
+        if first.is_blank(0) && first.fields.len() > 1 {
+            return Layout { header: true, first_column: true };
+        }
+        let width = first.fields.len();
+        let header = (0..width).all(|field| first.is_text(field, quotes_tell));
+        let data = if header { second } else { Some(first) };
+        let first_column = data.is_some_and(|row| {
+            let shorter_header = header && first.fields.len() + 1 == row.fields.len();
+            row.fields.len() > 1 && (row.is_text(0, quotes_tell) || shorter_header)
+        });
+        Layout { header, first_column }
+    }
+}
+
+/// A table on its way to an array.
+struct Table {
+    layout: Layout,
+    cells: Cells,
+    rows: usize,
+    /// Numbers a row, and the line that decided so.
+    width: Option<(usize, usize)>,
+    row_labels: Vec<String>,
+    col_labels: Option<Vec<String>>,
+}
+
+impl Table {
+    fn new(layout: Layout, allow: Allow) -> Table {
+        Table {
+            layout,
+            cells: Cells::new(allow),
+            rows: 0,
+            width: None,
+            row_labels: Vec::new(),
+            col_labels: None,
+        }
+    }
+
+    /// Takes the names of the columns from a header over rows of so many fields. A header may name the column of
+    /// labels or leave that name out.
+    fn header(&mut self, header: &Row, row_fields: usize) {
+        let skipped = usize::from(self.layout.first_column && header.fields.len() == row_fields);
+        self.col_labels = Some((skipped..header.fields.len()).map(|field| header.label(field)).collect());
+    }
+
+    fn row(&mut self, records: &Records<'_>, fields: &StringRecord, start: usize) -> Result<()> {
+        let skipped = usize::from(self.layout.first_column);
+        let numbers = fields.len().saturating_sub(skipped);
+        let (width, decided) = match self.width {
+            Some(width) => width,
+            None => *self.width.insert((numbers, records.line(start))),
+        };
+        let named = self.col_labels.as_ref().map_or(width, Vec::len);
+        if numbers != width || named != width {
+            let (expected, by) = if named == width {
+                (width, format!("line {decided}"))
+            } else {
+                (named, "the header".to_string())
+            };
+            return Err(Error::new(format!("{numbers} numbers in this line, {expected} in {by}"))
+                .at(records.place(start, 0))
+                .help("every row of a matrix has the same number of columns"));
+        }
+        for (column, text) in fields.iter().skip(skipped).enumerate() {
+            self.cells.push(text).map_err(|error| {
+                let error = error.at(records.place(start, skipped + column));
+                located(error, self.rows + 1, column + 1)
+            })?;
+        }
+        if skipped == 1 {
+            let quoted = records.spots(start).first().is_some_and(|spot| spot.quoted);
+            self.row_labels.push(label(fields.get(0).unwrap_or_default(), quoted));
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn into_array(self) -> Result<Array> {
+        let width = self.width.map_or(0, |(width, _)| width);
+        let array = self.cells.into_array(vec![self.rows, width])?;
+        let rows: Option<Labels> = self.layout.first_column.then(|| self.row_labels.into());
+        Ok(array.labelled(rows, self.col_labels.map(Labels::from)))
+    }
+}
+
+/// The same error, which also counts in the matrix: labels and comments make lines and rows differ.
+fn located(error: Error, row: usize, column: usize) -> Error {
+    match error {
+        Error::Unusable(mut problem) => {
+            problem.what = format!("{} (row {row}, column {column} of the matrix)", problem.what);
+            Error::Unusable(problem)
+        }
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COMMA: Delimiter = Delimiter::Character(b',');
+
+    fn read(text: &str) -> Array {
+        delimited("x.csv", text, Delimiter::detect(text), Allow::INFINITE).unwrap()
+    }
+
+    fn fails(text: &str) -> String {
+        delimited("x.csv", text, COMMA, Allow::FINITE).unwrap_err().to_string()
+    }
+
+    fn labels(labels: Option<&Labels>) -> Vec<&str> {
+        labels.map(|labels| labels.iter().map(String::as_str).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn numbers_alone_have_no_labels() {
+        let array = read("1,2.5\n-inf,\u{2212}4\n");
+        assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.5, f64::NEG_INFINITY, -4.0][..]));
+        assert_eq!((array.row_labels(), array.col_labels(), array.decimals()), (None, None, Some(1)));
+    }
+
+    #[test]
+    fn labels_are_found_in_the_first_row_the_first_column_or_both() {
+        for (text, rows, cols) in [
+            ("x,y\n1,2\n3,4", vec![], vec!["x", "y"]),
+            ("bat,1,2\ncave,3,4", vec!["bat", "cave"], vec![]),
+            (",x,y\nbat,1,2\ncave,3,4", vec!["bat", "cave"], vec!["x", "y"]),
+            ("token,x,y\nbat,1,2\ncave,3,4", vec!["bat", "cave"], vec!["x", "y"]),
+            ("x,y\nbat,1,2\ncave,3,4", vec!["bat", "cave"], vec!["x", "y"]),
+            (",0,1\n0,1,2\n1,3,4", vec!["0", "1"], vec!["0", "1"]),
+            ("\"1\",\"2\"\n1,2\n3,4", vec![], vec!["1", "2"]),
+            ("\"1\",1,2\n\"2\",3,4", vec!["1", "2"], vec![]),
+            ("\"\",1,2\n\" the\",3,4", vec!["", " the"], vec![]),
+            ("x y\n1 2\n3 4", vec![], vec!["x", "y"]),
+            ("bat 1 2\ncave 3 4", vec!["bat", "cave"], vec![]),
+            ("\"1\",\"2\"\n\"3\",\"4\"", vec![], vec![]),
+            ("a;b\n1;2\n3;4", vec![], vec!["a", "b"]),
+            ("\tx\ty\nbat\t1\t2\n", vec!["bat"], vec!["x", "y"]),
+        ] {
+            let array = read(text);
+            assert_eq!((labels(array.row_labels()), labels(array.col_labels())), (rows, cols), "{text:?}");
+            assert_eq!(array.values()[..2], [1.0, 2.0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn labels_are_cleaned() {
+        let array = read("\u{1b}[31mbat\u{1b}[0m,1\ncave,2");
+        assert_eq!(labels(array.row_labels()), ["bat", "cave"]);
+    }
+
+    #[test]
+    fn truth_values_make_a_boolean_array() {
+        let array = read("true,false\nTRUE,False");
+        assert!(array.is_boolean() && array.decimals().is_none());
+        assert!(fails("true,1").starts_with("x.csv:1:6: a mixture of numbers and true/false"));
+    }
+
+    #[test]
+    fn text_where_a_number_belongs_is_named_with_line_and_column() {
+        let said = fails("# title\n1,2\n\n3.25,abc\n");
+        assert!(
+            said.starts_with("x.csv:4:6: `abc` is not a number (row 2, column 2 of the matrix)"),
+            "{said}"
+        );
+        let said = fails(",a,b\nx,1,\ny,3,4");
+        assert!(said.starts_with("x.csv:2:5: a number is missing (row 1, column 2"), "{said}");
+    }
+
+    #[test]
+    fn a_row_that_is_half_numbers_is_no_header() {
+        assert!(fails("bat,3,x3\ncave,4,0").starts_with("x.csv:1:7: `x3` is not a number"));
+    }
+
+    #[test]
+    fn a_ragged_row_is_an_error_that_names_both_lines() {
+        let said = fails("1,2\n# note\n3,4\n5,6,7\n");
+        assert!(said.starts_with("x.csv:4:1: 3 numbers in this line, 2 in line 1"), "{said}");
+        let said = fails("x,y,z\n1,2\n");
+        assert!(said.starts_with("x.csv:2:1: 2 numbers in this line, 3 in the header"), "{said}");
+    }
+
+    #[test]
+    fn what_may_not_stand_in_a_matrix_is_refused_with_its_place() {
+        assert!(fails("1,2\nnan,3").starts_with("x.csv:2:1: NaN"), "{}", fails("1,2\nnan,3"));
+        assert!(fails("1,-inf").starts_with("x.csv:1:3: `-inf`"));
+    }
+
+    #[test]
+    fn nothing_but_comments_or_a_header_is_an_error() {
+        assert!(fails("# only\n\n").contains("no numbers"));
+        assert!(fails("a,b\n").contains("a header row without numbers"));
+        assert!(fails("\n").contains("no numbers"));
+    }
+
+    #[test]
+    fn a_quotation_mark_that_never_closes_is_no_silent_label() {
+        let said = fails("1,\"2\n3,4\n");
+        assert!(said.starts_with("x.csv:1:3: "), "{said}");
+    }
+}

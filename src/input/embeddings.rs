@@ -1,0 +1,266 @@
+//! Word vectors in the usual text form: `word v1 v2 …` on every line, with or without word2vec's first line
+//! `count width`, plain or gzip.
+//!
+//! A line costs one look for its end and, where its first byte begins a wanted word, one comparison; only the numbers
+//! of wanted words are read. Words are compared as bytes, since such files hold words that are not UTF-8.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Cursor, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+
+use crate::error::{Error, Place, Result};
+use crate::matrix::{Labels, Matrix};
+
+use super::array::Allow;
+use super::label::{clean_label, clip};
+use super::lines::each_line;
+use super::number::number;
+use super::open::unreadable;
+use super::vocabulary;
+
+/// Where the vectors come from.
+pub(super) enum Stream<'s> {
+    /// A file, which can be read again.
+    File(&'s Path),
+    /// A stream that can be read once.
+    Once(Option<&'s mut dyn Read>),
+}
+
+impl Stream<'_> {
+    /// From the beginning, unpacked; `None` when that is not to be had again.
+    pub(super) fn open(&mut self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
+        let mut raw: Box<dyn Read + '_> = match self {
+            Stream::File(path) => Box::new(File::open(path).map_err(|error| unreadable(name, &error))?),
+            Stream::Once(stream) => match stream.take() {
+                Some(stream) => Box::new(stream),
+                None => return Ok(None),
+            },
+        };
+        let mut start = Vec::new();
+        raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
+        if start.is_empty() {
+            return Err(Error::new("nothing in it: 0 bytes").in_source(name));
+        }
+        let packed = start == [0x1f, 0x8b];
+        let whole = Cursor::new(start).chain(raw);
+        Ok(Some(if packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
+    }
+}
+
+/// The vectors of `words`, one row a word.
+///
+/// # Errors
+/// If a word is missing, or the line of one is no vector of the file's width.
+pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Matrix> {
+    if words.is_empty() {
+        return Err(Error::new("no words to look up").in_source(name));
+    }
+    let mut search = Search::new(name, words);
+    if let Some(mut reader) = stream.open(name)? {
+        each_line(name, &mut reader, |number, line| search.line(number, line))?;
+    }
+    if !search.wanted.is_empty() {
+        let missing: Vec<&str> =
+            words.iter().copied().filter(|word| search.wanted.contains_key(word.as_bytes())).collect();
+        let lines = search.lines;
+        return Err(vocabulary::missing(name, &missing, lines, stream)?);
+    }
+    let rows: Vec<Vec<f64>> =
+        words.iter().filter_map(|word| search.found.get(word.as_bytes()).cloned()).collect();
+    let labels: Labels = words.iter().map(|word| clean_label(word).into_owned()).collect();
+    Ok(Matrix::from_rows(&rows).map_err(|error| error.in_source(name))?.with_row_labels(Some(labels)))
+}
+
+/// The word at the start of a line, and the rest.
+pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
+    match memchr::memchr2(b' ', b'\t', line) {
+        Some(end) => line.split_at(end),
+        None => (line.trim_ascii_end(), &[]),
+    }
+}
+
+/// Whether this is word2vec's first line, and the width that it announces.
+pub(super) fn header_width(line: &[u8]) -> Option<usize> {
+    let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
+    let _count: u64 = fields.next()?.parse().ok()?;
+    let width = fields.next()?.parse().ok()?;
+    fields.next().is_none().then_some(width)
+}
+
+/// A first pass through the file.
+struct Search<'w> {
+    name: &'w str,
+    wanted: HashMap<&'w [u8], ()>,
+    /// Which first bytes the wanted words have.
+    first_bytes: [bool; 256],
+    found: HashMap<&'w [u8], Vec<f64>>,
+    /// The common width, and the line that decided it.
+    width: Option<(usize, usize)>,
+    lines: usize,
+}
+
+impl<'w> Search<'w> {
+    fn new(name: &'w str, words: &[&'w str]) -> Search<'w> {
+        let mut first_bytes = [false; 256];
+        words
+            .iter()
+            .for_each(|word| first_bytes[usize::from(word.bytes().next().unwrap_or_default())] = true);
+        let wanted = words.iter().map(|word| (word.as_bytes(), ())).collect();
+        Search { name, wanted, first_bytes, found: HashMap::new(), width: None, lines: 0 }
+    }
+
+    fn line(&mut self, number: usize, line: &[u8]) -> Result<ControlFlow<()>> {
+        self.lines = number;
+        if number == 1 {
+            if memchr::memchr(0, line).is_some() {
+                return Err(Error::new("not text").in_source(self.name).help(BINARY));
+            }
+            if let Some(width) = header_width(line) {
+                self.width = Some((width, 1));
+                return Ok(ControlFlow::Continue(()));
+            }
+        }
+        if self.width.is_none() {
+            let fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
+            self.width = (fields > 0).then(|| (fields - 1, number));
+        }
+        if !line.first().is_some_and(|&first| self.first_bytes[usize::from(first)]) {
+            return Ok(ControlFlow::Continue(()));
+        }
+        let (word, rest) = split_word(line);
+        if let Some((&word, ())) = self.wanted.get_key_value(word)
+            && let Some(vector) = self.vector(number, rest)?
+        {
+            self.found.insert(word, vector);
+            self.wanted.remove(word);
+        }
+        Ok(if self.wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// The numbers of a line; `None` if it belongs to a longer word with blanks in it, as some files have them.
+    fn vector(&self, line: usize, rest: &[u8]) -> Result<Option<Vec<f64>>> {
+        let (width, decided) = self.width.unwrap_or_default();
+        let place = |column: usize| Place::Text(self.name.to_string(), line, column);
+        let text = String::from_utf8_lossy(rest);
+        let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+        if fields.len() > width && fields.first().is_some_and(|field| number(field).is_err()) {
+            return Ok(None);
+        }
+        if fields.len() != width || width == 0 {
+            let found = fields.len();
+            return Err(Error::new(format!("a vector of {found} numbers, {width} by line {decided}"))
+                .at(place(1))
+                .help("all vectors of a file have the same width"));
+        }
+        fields
+            .iter()
+            .enumerate()
+            .map(|(i, field)| {
+                let read = number(field).map_err(|_| {
+                    Error::new(format!("`{}` is not a number (number {} of the vector)", clip(field), i + 1))
+                });
+                read.and_then(|read| Allow::FINITE.check(read.value).map(|()| read.value))
+                    .map_err(|error| error.at(place(1)))
+            })
+            .collect::<Result<Vec<f64>>>()
+            .map(Some)
+    }
+}
+
+const BINARY: &str =
+    "word vectors are read as text, a word and its numbers on every line; convert the binary form first";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    fn look_up(bytes: &[u8], words: &[&str]) -> Result<Matrix> {
+        let mut reader = bytes;
+        find("v.txt", words, &mut Stream::Once(Some(&mut reader)))
+    }
+
+    fn fails(bytes: &[u8], words: &[&str]) -> String {
+        look_up(bytes, words).unwrap_err().to_string()
+    }
+
+    const PLAIN: &[u8] = b"bat 3 3\ncave 4 0\nracket 0 5\n";
+
+    #[test]
+    fn words_come_back_in_the_order_asked_for() {
+        let matrix = look_up(PLAIN, &["racket", "bat", "racket"]).unwrap();
+        assert!(matrix.same_bits(&Matrix::of([[0.0, 5.0], [3.0, 3.0], [0.0, 5.0]])));
+        assert_eq!(matrix.row_labels().unwrap()[..], ["racket", "bat", "racket"]);
+    }
+
+    #[test]
+    fn a_header_line_blanks_at_the_end_tabs_and_carriage_returns_are_no_part_of_a_vector() {
+        for text in ["3 2\nbat 3 3 \ncave 4 0 \n", "bat\t3\t3\r\ncave\t4\t0", "bat 3  3\n"] {
+            let matrix = look_up(text.as_bytes(), &["bat"]).unwrap();
+            assert!(matrix.same_bits(&Matrix::of([[3.0, 3.0]])), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn gzip_is_recognised_and_may_have_several_members() {
+        let pack = |bytes: &[u8]| {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(bytes).unwrap();
+            encoder.finish().unwrap()
+        };
+        let packed = [pack(b"bat 3 3\n"), pack(b"cave 4 0\n")].concat();
+        assert!(look_up(&packed, &["cave"]).unwrap().same_bits(&Matrix::of([[4.0, 0.0]])));
+        let cut = &packed[..packed.len() - 9];
+        assert!(fails(cut, &["none"]).contains("ends too early"), "{}", fails(cut, &["none"]));
+    }
+
+    #[test]
+    fn of_a_repeated_word_the_first_counts() {
+        assert_eq!(look_up(b"bat 1 2\nbat 3 4\n", &["bat"]).unwrap()[(0, 0)], 1.0);
+    }
+
+    #[test]
+    fn reading_ends_with_the_last_wanted_word() {
+        let mut reader: &[u8] = b"bat 3 3\n\xff not looked at";
+        assert!(find("v.txt", &["bat"], &mut Stream::Once(Some(&mut reader))).is_ok());
+    }
+
+    #[test]
+    fn a_vector_of_another_width_is_an_error_that_names_the_line() {
+        let said = fails(b"bat 3 3\ncave 4\n", &["cave"]);
+        assert!(said.starts_with("v.txt:2:1: a vector of 1 numbers, 2 by line 1"), "{said}");
+        assert!(fails(b"5 3\nbat 3 3\n", &["bat"]).contains("2 numbers, 3 by line 1"));
+        assert!(fails(b"bat\n", &["bat"]).contains("a vector of 0 numbers"));
+        assert!(fails(b"bat 3 3\ncave 4 0 1\n", &["cave"]).contains("a vector of 3 numbers"));
+    }
+
+    #[test]
+    fn what_is_no_finite_number_is_an_error_that_names_the_line() {
+        assert!(fails(b"bat 3 x\n", &["bat"]).starts_with("v.txt:1:1: `x` is not a number (number 2"));
+        assert!(fails(b"bat 3 nan\n", &["bat"]).starts_with("v.txt:1:1: NaN"));
+    }
+
+    #[test]
+    fn a_word_with_blanks_in_it_is_not_taken_for_its_first_part() {
+        let matrix = look_up(b"cave 4 0\nat home 9 9\nat 1 2\n", &["at"]).unwrap();
+        assert!(matrix.same_bits(&Matrix::of([[1.0, 2.0]])));
+    }
+
+    #[test]
+    fn words_are_compared_as_bytes() {
+        let matrix = look_up(b"\xff\xfe 9 9\nh\xc3\xb6hle 1 2\n", &["höhle"]).unwrap();
+        assert_eq!(matrix[(0, 1)], 2.0);
+    }
+
+    #[test]
+    fn empty_and_binary_streams_are_refused() {
+        assert!(fails(b"", &["bat"]).contains("0 bytes"));
+        assert!(fails(b"bat \0\0\x80?\n", &["bat"]).contains("not text"));
+    }
+}

@@ -1,0 +1,132 @@
+//! The one door through which user's files come in.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+
+use super::array::{Allow, Array};
+use super::bundle::{self, Bundle};
+use super::container::{Content, Format};
+use super::embeddings::{self, Stream};
+use super::inline::inline;
+use super::label::clean_label;
+use super::open::{Input, regular};
+use super::source::Source;
+
+/// What errors call standard input.
+const STANDARD_INPUT: &str = "standard input";
+
+/// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
+pub struct Files<'a> {
+    stdin: Option<&'a mut dyn Read>,
+}
+
+impl<'a> Files<'a> {
+    /// With what `-` stands for; it can be read once.
+    pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
+        Files { stdin: Some(stdin) }
+    }
+
+    /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
+    ///
+    /// # Errors
+    /// If it cannot be read, holds several arrays, or holds what `allow` does not let in.
+    pub fn array(&mut self, source: &str, allow: Allow) -> Result<Array> {
+        let name = clean_label(source).into_owned();
+        let (input, format) = match Source::of(source)? {
+            Source::Inline(text) => return inline(&text, allow),
+            Source::StandardInput => self.standard_input()?,
+            Source::Path(path) => open(&name, &path)?,
+        };
+        let name = input.name.clone();
+        Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
+    }
+
+    /// The one matrix that `source` stands for.
+    ///
+    /// # Errors
+    /// As [`Files::array`], and if it is a stack of heads.
+    pub fn matrix(&mut self, source: &str, allow: Allow) -> Result<Matrix> {
+        let array = self.array(source, allow)?;
+        array.into_matrix().map_err(|error| error.in_source(clean_label(source)))
+    }
+
+    /// The matrices of one attention layer that `source` holds under their names. `layer` chooses among several: by
+    /// number, or by the prefix of its names.
+    ///
+    /// # Errors
+    /// If the file holds a single matrix, unknown names, several layers with none chosen, or anything but finite
+    /// numbers outside masks and biases.
+    pub fn bundle(&mut self, source: &str, layer: Option<&str>) -> Result<Bundle> {
+        let name = clean_label(source).into_owned();
+        let (input, format) = match Source::of(source)? {
+            Source::Inline(_) => return Err(bundle::nameless(&name)),
+            Source::StandardInput => self.standard_input()?,
+            Source::Path(path) => open(&name, &path)?,
+        };
+        let name = input.name.clone();
+        if matches!(format, Format::Npy | Format::Delimited(_)) {
+            return Err(bundle::nameless(&name));
+        }
+        match Content::read(input, format, Allow::ANYTHING)? {
+            Content::One(_) => Err(bundle::nameless(&name)),
+            Content::Many(container) => bundle::read(&name, container, layer),
+        }
+    }
+
+    /// The text of a file or of standard input, for what is not matrices: a model's configuration, a lesson.
+    ///
+    /// # Errors
+    /// If it is no regular file, larger than 1 GiB, empty, or not UTF-8.
+    pub fn text(&mut self, source: &str) -> Result<String> {
+        let name = clean_label(source).into_owned();
+        match Source::of(source)? {
+            Source::StandardInput => Input::drain(STANDARD_INPUT, self.take_standard_input()?)?.text(),
+            Source::Path(path) => Input::open(&name, &path)?.text(),
+            Source::Inline(_) => Err(Error::new("no such file").in_source(name)),
+        }
+    }
+
+    /// The vectors of some words, from a file with a word and its numbers on every line, plain or gzip: one row a
+    /// word, in their order, labelled by them. The file is streamed; of a word that is there twice the first counts.
+    ///
+    /// # Errors
+    /// If a word is missing (with the nearest that are there), or its line is no vector of the common width.
+    pub fn word_vectors(&mut self, source: &str, words: &[&str]) -> Result<Matrix> {
+        if source == "-" {
+            let stdin = self.take_standard_input()?;
+            return embeddings::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
+        }
+        let name = clean_label(source).into_owned();
+        match Source::of(source)? {
+            Source::Path(path) => {
+                regular(&name, &path)?;
+                embeddings::find(&name, words, &mut Stream::File(&path))
+            }
+            _ => Err(Error::new("a matrix where a file of word vectors belongs").in_source(name)),
+        }
+    }
+
+    fn take_standard_input(&mut self) -> Result<&'a mut dyn Read> {
+        self.stdin.take().ok_or_else(|| {
+            Error::new("read a second time")
+                .in_source(STANDARD_INPUT)
+                .help("write `-` for one input, and name files for the others")
+        })
+    }
+
+    fn standard_input(&mut self) -> Result<(Input, Format)> {
+        let stdin = self.take_standard_input()?;
+        let mut input = Input::drain(STANDARD_INPUT, stdin)?;
+        let format = Format::sniff(&mut input)?;
+        Ok((input, format))
+    }
+}
+
+fn open(name: &str, path: &Path) -> Result<(Input, Format)> {
+    let mut input = Input::open(name, path)?;
+    let format = Format::of(path, &mut input)?;
+    Ok((input, format))
+}

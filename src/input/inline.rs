@@ -1,0 +1,118 @@
+//! A matrix typed where a file name could stand: `"1 2; 3 4"`.
+
+use crate::error::{Error, Place, Result};
+
+use super::array::{Allow, Array, Cells};
+use super::label::clip;
+use super::number::is_cell;
+
+/// Reads a matrix whose rows end at `;` and whose numbers stand apart by spaces or commas. A `;` at the very end is
+/// no empty row. A single row is a 1×d matrix.
+///
+/// # Errors
+/// At the row and column of what is no number, or where the rows differ in length.
+pub fn inline(text: &str, allow: Allow) -> Result<Array> {
+    let name = format!("`{}`", clip(text));
+    let body = text.trim();
+    let body = body.strip_suffix(';').unwrap_or(body);
+    let mut cells = Cells::new(allow);
+    let (mut rows, mut cols) = (0, 0);
+    for row in body.split(';') {
+        rows += 1;
+        let mut count = 0;
+        for cell in split_cells(row) {
+            count += 1;
+            cells.push(cell).map_err(|error| error.at(Place::Cell(name.clone(), rows, count)))?;
+        }
+        if rows == 1 {
+            cols = count;
+        }
+        if count != cols || count == 0 {
+            return Err(Error::new(format!("row {rows} has {count} numbers, row 1 has {cols}"))
+                .in_source(&name)
+                .help("rows end at `;`, numbers stand apart by spaces or commas: \"1 2; 3 4\""));
+        }
+    }
+    cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(&name))
+}
+
+/// The cells of one row. Between two commas a cell is missing, between two spaces none is.
+fn split_cells(row: &str) -> impl Iterator<Item = &str> {
+    let commas = row.contains(',');
+    row.split(move |c: char| if commas { c == ',' } else { c.is_whitespace() })
+        .flat_map(move |piece| {
+            let mut words = piece.split_whitespace().peekable();
+            let missing = commas && words.peek().is_none();
+            missing.then_some("").into_iter().chain(words)
+        })
+        .filter(move |cell| commas || !cell.is_empty())
+}
+
+/// Whether somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
+pub(super) fn looks_inline(text: &str) -> bool {
+    text.contains(';') || split_cells(text).next().is_some_and(is_cell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Array {
+        inline(text, Allow::INFINITE).unwrap()
+    }
+
+    fn fails(text: &str) -> String {
+        inline(text, Allow::FINITE).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn rows_end_at_semicolons_and_numbers_at_spaces_or_commas() {
+        for text in ["1 2; 3 4", "1,2;3,4", " 1, 2 ;\t3 , 4; ", "1  2;3  4", "1 2;\n3 4"] {
+            let array = read(text);
+            assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_minus_sign_of_either_kind_and_infinity_are_read() {
+        let array = read("\u{2212}1 -2; -inf \u{2212}∞");
+        assert_eq!(array.values(), [-1.0, -2.0, f64::NEG_INFINITY, f64::NEG_INFINITY]);
+    }
+
+    #[test]
+    fn truth_values_make_a_boolean_matrix() {
+        let array = read("true false; TRUE True");
+        assert!(array.is_boolean());
+        assert_eq!(array.values(), [1.0, 0.0, 1.0, 1.0]);
+    }
+
+    #[test]
+    fn decimals_are_those_written() {
+        assert_eq!(read("0.43 1.500").decimals(), Some(3));
+    }
+
+    #[test]
+    fn what_is_no_number_is_named_with_its_row_and_column() {
+        assert!(fails("1 2; 3 x").starts_with("`1 2; 3 x`, row 2, column 2: `x` is not a number"));
+        assert!(fails("1,,2").starts_with("`1,,2`, row 1, column 2: a number is missing"));
+        assert!(fails("1 nan").contains("row 1, column 2: NaN"));
+    }
+
+    #[test]
+    fn ragged_and_empty_rows_are_refused_with_both_counts() {
+        assert!(fails("1 2; 3").contains("row 2 has 1 numbers, row 1 has 2"));
+        assert!(fails("1 2;; 3 4").contains("row 2 has 0 numbers"));
+        assert!(fails(";").contains("row 1 has 0 numbers"));
+        assert!(fails("").contains("row 1 has 0 numbers"));
+    }
+
+    #[test]
+    fn a_name_does_not_look_like_a_matrix() {
+        for text in ["1 2", "-1", "1 2; 3 x", "a; b", "true false"] {
+            assert!(looks_inline(text), "{text}");
+        }
+        for text in ["scores.csv", "scores", "1.csv", ""] {
+            assert!(!looks_inline(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
+
+use crate::error::{Error, Result};
+use crate::matrix::Labels;
+
+use super::container::{Container, Content, Item, clean_labels};
+use super::json::Json;
+use super::label::{clip, enumerate};
+
+/// The value of `schema` in a computation written as JSON.
+pub const GRAPH_SCHEMA: &str = "attn-graph";
+/// The value of `version` in it.
+pub const GRAPH_VERSION: u64 = 1;
+/// The op of a node that was given rather than computed.
+pub const GIVEN: &str = "given";
+
+/// What a whole document holds.
+///
+/// # Errors
+/// If it is neither numbers nor an object that names them.
+pub(super) fn content(name: &str, json: Json) -> Result<Content> {
+    let located = |error: Error| error.in_source(name);
+    let Json::Object(entries) = json else {
+        return Ok(Content::One(json.into_array().map_err(located)?));
+    };
+    if find(&entries, "schema").is_some() {
+        let entries = given_nodes(entries).map_err(located)?;
+        return Ok(Content::Many(Container::Json { name: name.to_string(), entries }));
+    }
+    if find(&entries, "values").is_some() {
+        return match item(Json::Object(entries)).map_err(located)? {
+            Item::Array(array) => Ok(Content::One(array)),
+            Item::Words(_) => Err(located(Error::new("words where numbers belong"))),
+        };
+    }
+    Ok(Content::Many(Container::Json { name: name.to_string(), entries }))
+}
+
+/// One entry: a list of strings, a list of rows, or `{"rows": […], "cols": […], "values": [[…]]}`.
+///
+/// # Errors
+/// If it is none of these, or its labels do not fit.
+pub(super) fn item(json: Json) -> Result<Item> {
+    match json {
+        Json::Texts(words) => Ok(Item::Words(clean_labels(&words).to_vec())),
+        Json::Object(mut entries) => {
+            let rows = labels(&entries, "rows")?;
+            let cols = labels(&entries, "cols")?;
+            let Some(values) = entries.iter().position(|(key, _)| key == "values") else {
+                return Err(Error::new("an object without `values`").help(MATRIX_OBJECT));
+            };
+            let array = entries.swap_remove(values).1.into_array()?;
+            let [.., height, width] = array.dims()[..] else {
+                return Err(Error::new("`values` is a single row without rows around it").help(MATRIX_OBJECT));
+            };
+            for (side, labels, count) in [("rows", &rows, height), ("cols", &cols, width)] {
+                if let Some(labels) = labels
+                    && labels.len() != count
+                {
+                    return Err(Error::new(format!(
+                        "{} labels in `{side}` for {count} {side}",
+                        labels.len()
+                    )));
+                }
+            }
+            Ok(Item::Array(array.labelled(rows, cols)))
+        }
+        numbers => Ok(Item::Array(numbers.into_array()?)),
+    }
+}
+
+const MATRIX_OBJECT: &str =
+    r#"a matrix with labels is {"rows": ["bat"], "cols": ["x", "y"], "values": [[3, 3]]}"#;
+
+fn find<'a>(entries: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value)
+}
+
+fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
+    match find(entries, key) {
+        None | Some(Json::Null | Json::Nothing) => Ok(None),
+        Some(Json::Texts(labels)) => Ok(Some(clean_labels(labels))),
+        Some(other) => {
+            Err(Error::new(format!("`{key}` is {} where labels belong", other.kind())).help(MATRIX_OBJECT))
+        }
+    }
+}
+
+/// The nodes that were given, from a document that holds one computation.
+fn given_nodes(document: Vec<(String, Json)>) -> Result<Vec<(String, Json)>> {
+    match find(&document, "schema") {
+        Some(Json::Text(schema)) if schema == GRAPH_SCHEMA => {}
+        Some(Json::Text(schema)) => {
+            return Err(Error::new(format!("the schema `{}`", clip(schema)))
+                .help(format!("`{GRAPH_SCHEMA}` is read, and files without a schema that name matrices")));
+        }
+        _ => return Err(Error::new("a schema that is no string")),
+    }
+    let version = find(&document, "version");
+    if version != Some(&Json::Number(GRAPH_VERSION as f64)) {
+        let found = match version {
+            Some(Json::Number(found)) => format!("version {found}"),
+            _ => "no version".to_string(),
+        };
+        return Err(Error::new(format!(
+            "{found} of the schema `{GRAPH_SCHEMA}`; version {GRAPH_VERSION} is read"
+        )));
+    }
+    let graphs = document.into_iter().find(|(key, _)| key == "graphs").map(|(_, graphs)| graphs);
+    let nodes = match graphs {
+        Some(Json::Objects(mut graphs)) if graphs.len() == 1 => match graphs.swap_remove(0) {
+            Json::Object(graph) => graph.into_iter().find(|(key, _)| key == "nodes").map(|(_, nodes)| nodes),
+            _ => None,
+        },
+        Some(Json::Objects(graphs)) => return Err(several(&graphs)),
+        _ => return Err(Error::new("no `graphs` in it")),
+    };
+    let Some(Json::Objects(nodes)) = nodes else {
+        return Err(Error::new("a graph without `nodes`"));
+    };
+    let mut given = Vec::new();
+    for node in nodes {
+        let Json::Object(entries) = node else { continue };
+        if find(&entries, "op") != Some(&Json::Text(GIVEN.into())) {
+            continue;
+        }
+        let Some(Json::Text(name)) = find(&entries, "name") else {
+            return Err(Error::new("a given node without a `name`"));
+        };
+        given.push((name.clone(), Json::Object(entries)));
+    }
+    if given.is_empty() {
+        return Err(Error::new(format!("no node whose op is `{GIVEN}`")));
+    }
+    Ok(given)
+}
+
+fn several(graphs: &[Json]) -> Error {
+    let titles: Vec<&str> = graphs
+        .iter()
+        .filter_map(|graph| match graph {
+            Json::Object(entries) => find(entries, "title"),
+            _ => None,
+        })
+        .filter_map(|title| match title {
+            Json::Text(title) => Some(title.as_str()),
+            _ => None,
+        })
+        .collect();
+    Error::new(format!("{} computations where one belongs: {}", graphs.len(), enumerate(titles)))
+        .help("write one of them to a file of its own")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::json::parse;
+    use super::*;
+
+    fn read(text: &str) -> Result<Content> {
+        content("x.json", parse("x.json", text)?)
+    }
+
+    fn names(text: &str) -> Vec<String> {
+        match read(text).unwrap() {
+            Content::Many(container) => container.names(),
+            Content::One(_) => panic!("one array"),
+        }
+    }
+
+    fn fails(text: &str) -> String {
+        read(text).err().unwrap().to_string()
+    }
+
+    fn graph(version: u64, graphs: &str) -> String {
+        format!(
+            r#"{{"schema": "attn-graph", "version": {version}, "command": "attend", "graphs": [{graphs}]}}"#
+        )
+    }
+
+    const ONE: &str = r#"{"title": "t", "nodes": [
+        {"name": "Q", "op": "given", "inputs": [], "formula": "", "shape": [1, 2], "rows": ["bat"], "cols": null, "values": [[1, 2]]},
+        {"name": "S", "op": "product", "inputs": ["Q", "Q"], "formula": "", "shape": [1, 1], "rows": null, "cols": null, "values": [[5]]}]}"#;
+
+    #[test]
+    fn a_matrix_object_carries_its_labels() {
+        let Content::One(array) =
+            read(r#"{"rows": ["bat"], "cols": ["x", "y"], "values": [[3, "-inf"]]}"#).unwrap()
+        else {
+            panic!("several arrays");
+        };
+        assert_eq!(array.row_labels().unwrap()[..], ["bat"]);
+        assert_eq!(array.col_labels().unwrap()[..], ["x", "y"]);
+        assert_eq!(array.values(), [3.0, f64::NEG_INFINITY]);
+    }
+
+    #[test]
+    fn labels_that_do_not_fit_are_refused() {
+        let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
+        assert!(said.contains("2 labels in `rows` for 1 rows"), "{said}");
+        assert!(
+            fails(r#"{"rows": [1], "values": [[3, 3]]}"#).contains("`rows` is numbers where labels belong")
+        );
+    }
+
+    #[test]
+    fn the_given_nodes_of_one_graph_are_read() {
+        assert_eq!(names(&graph(1, ONE)), ["Q"]);
+    }
+
+    #[test]
+    fn several_graphs_another_version_and_another_schema_are_refused() {
+        let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
+        assert!(said.contains("2 computations where one belongs: `t`, `t`"), "{said}");
+        assert!(fails(&graph(2, ONE)).contains("version 2 of the schema"));
+        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("the schema `other`"));
+        assert!(
+            fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
+                .contains("no node whose op is `given`")
+        );
+        assert!(fails(&graph(1, "{}")).contains("without `nodes`"));
+    }
+}

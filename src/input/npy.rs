@@ -1,0 +1,365 @@
+//! NumPy's `.npy`: one array. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
+//!
+//! The crate npyz interprets the header, but only after it has been checked here: npyz itself overflows on the product
+//! of an absurd shape and never ends on nested brackets.
+
+use std::io::Read;
+
+use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
+
+use crate::error::{Error, Result};
+
+use super::array::{Array, checked_cells, shape_text};
+use super::cell_type::CellType;
+use super::container::Item;
+use super::label::{clean_label, clip};
+use super::open::{MOST_BYTES, unreadable};
+
+/// How every `.npy` file starts.
+pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// NumPy's headers have 64 to 128 bytes unless they describe records, which are not read.
+const LONGEST_HEADER: usize = 4096;
+
+/// What the header says.
+struct Header {
+    kind: Kind,
+    dims: Vec<usize>,
+    big_endian: bool,
+    fortran: bool,
+    /// Bytes before the first number.
+    length: u64,
+}
+
+/// What one element is.
+#[derive(Clone, Copy)]
+enum Kind {
+    Number(CellType),
+    /// Text of at most so many UTF-32 characters.
+    Unicode(usize),
+    /// Text of at most so many bytes.
+    Bytes(usize),
+}
+
+impl Kind {
+    fn size(self) -> usize {
+        match self {
+            Kind::Number(cell) => cell.size(),
+            Kind::Unicode(characters) => characters.saturating_mul(4),
+            Kind::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+/// Reads the array of a `.npy` stream that has `length` bytes. Its bytes are read only once they agree with the
+/// header, and memory grows with what is really there.
+///
+/// # Errors
+/// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says.
+pub(super) fn read(name: &str, reader: &mut dyn Read, length: u64) -> Result<Item> {
+    let header = header(reader).map_err(|error| error.in_source(name))?;
+    let expected = checked_cells(&header.dims)
+        .map_err(|error| error.in_source(name))?
+        .checked_mul(header.kind.size())
+        .map(|bytes| bytes as u64)
+        .filter(|&bytes| bytes <= MOST_BYTES)
+        .ok_or_else(|| Error::new(format!("more than {} MiB", MOST_BYTES >> 20)).in_source(name))?;
+    let wrong_length = |present: u64| {
+        let shape = shape_text(&header.dims);
+        Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
+            .in_source(name)
+            .help("the file was cut off or is damaged: save it again with numpy.save")
+    };
+    let present = length.saturating_sub(header.length);
+    if present != expected {
+        return Err(wrong_length(present));
+    }
+    let mut bytes = Vec::new();
+    // One byte more than expected: the stream must end there, and a zip entry checks its sum at the end.
+    let read = reader.take(expected + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+    if read as u64 != expected {
+        return Err(wrong_length(read as u64));
+    }
+    header.decode(&bytes).map_err(|error| error.in_source(name))
+}
+
+fn header(reader: &mut dyn Read) -> Result<Header> {
+    let mut start = Vec::new();
+    read_to(reader, &mut start, 12)?;
+    let first: [u8; 12] = *start.first_chunk().ok_or_else(not_npy)?;
+    let (length, text_at) = match first[..8] {
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 1, 0] => {
+            (usize::from(u16::from_le_bytes([first[8], first[9]])), 10)
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', 2 | 3, 0] => {
+            let length = u32::from_le_bytes([first[8], first[9], first[10], first[11]]);
+            (usize::try_from(length).unwrap_or(usize::MAX), 12)
+        }
+        [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
+            return Err(Error::new(format!(
+                "version {major}.{minor} of the .npy format; 1.0 to 3.0 are read"
+            )));
+        }
+        _ => return Err(not_npy()),
+    };
+    if length > LONGEST_HEADER {
+        return Err(
+            Error::new(format!("a header of {length} bytes, more than {LONGEST_HEADER}")).help(PLAIN_ARRAYS)
+        );
+    }
+    read_to(reader, &mut start, text_at + length)?;
+    let text = start.get(text_at..).and_then(|text| std::str::from_utf8(text).ok()).ok_or_else(damaged)?;
+    let dims = checked_shape(text)?;
+    checked_cells(&dims)?;
+    let header = NpyHeader::from_reader(&start[..]).map_err(|_| damaged())?;
+    let (kind, big_endian) = kind(&header.dtype())?;
+    let fortran = header.order() == Order::Fortran;
+    Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
+}
+
+const PLAIN_ARRAYS: &str =
+    "arrays of bool, int8 … uint64, float16, float32 and float64 are read: array.astype(float)";
+
+/// Reads on until `start` has `length` bytes.
+fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<()> {
+    let missing = length.saturating_sub(start.len()) as u64;
+    reader
+        .take(missing)
+        .read_to_end(start)
+        .map_err(|error| Error::new(format!("cannot be read: {error}")))?;
+    if start.len() >= length {
+        return Ok(());
+    }
+    let known = start.len().min(MAGIC.len());
+    if start[..known] != MAGIC[..known] {
+        return Err(not_npy());
+    }
+    Err(Error::new("ends within its header").help("the file was cut off: save it again with numpy.save"))
+}
+
+fn not_npy() -> Error {
+    Error::new("not a .npy file: it does not start as one").help("save it with numpy.save")
+}
+
+fn damaged() -> Error {
+    Error::new("the header cannot be read").help("save it again with numpy.save")
+}
+
+/// The shape, from a header whose only brackets are those of the dictionary and of the shape.
+fn checked_shape(text: &str) -> Result<Vec<usize>> {
+    let count = |bracket: char| text.matches(bracket).count();
+    if text.contains(['[', ']']) || count('(') > 1 {
+        return Err(Error::new("an array of records").help(PLAIN_ARRAYS));
+    }
+    if [count('{'), count('}'), count('('), count(')')] != [1; 4] {
+        return Err(damaged());
+    }
+    let (_, shape) = text.split_once('(').ok_or_else(damaged)?;
+    let (shape, _) = shape.split_once(')').ok_or_else(damaged)?;
+    let shape = shape.trim().trim_end_matches(',');
+    if shape.is_empty() {
+        return Ok(Vec::new());
+    }
+    shape.split(',').map(|side| side.trim().parse().map_err(|_| damaged())).collect()
+}
+
+fn kind(dtype: &DType) -> Result<(Kind, bool)> {
+    let refused = || Error::new(format!("elements of type {}", clip(&dtype.descr()))).help(PLAIN_ARRAYS);
+    let DType::Plain(plain) = dtype else {
+        return Err(refused());
+    };
+    let cell = match (plain.type_char(), plain.size_field()) {
+        (TypeChar::Bool, 1) => CellType::Bool,
+        (TypeChar::Int, 1) => CellType::I8,
+        (TypeChar::Int, 2) => CellType::I16,
+        (TypeChar::Int, 4) => CellType::I32,
+        (TypeChar::Int, 8) => CellType::I64,
+        (TypeChar::Uint, 1) => CellType::U8,
+        (TypeChar::Uint, 2) => CellType::U16,
+        (TypeChar::Uint, 4) => CellType::U32,
+        (TypeChar::Uint, 8) => CellType::U64,
+        (TypeChar::Float, 2) => CellType::F16,
+        (TypeChar::Float, 4) => CellType::F32,
+        (TypeChar::Float, 8) => CellType::F64,
+        (text @ (TypeChar::UnicodeStr | TypeChar::ByteStr), size @ 1..=4096) => {
+            let size = usize::try_from(size).map_err(|_| refused())?;
+            let kind = if text == TypeChar::UnicodeStr { Kind::Unicode(size) } else { Kind::Bytes(size) };
+            return Ok((kind, plain.endianness() == Endianness::Big));
+        }
+        _ => return Err(refused()),
+    };
+    Ok((Kind::Number(cell), plain.endianness() == Endianness::Big))
+}
+
+impl Header {
+    fn decode(self, bytes: &[u8]) -> Result<Item> {
+        let cell = match self.kind {
+            Kind::Number(cell) => cell,
+            Kind::Unicode(_) | Kind::Bytes(_) => return Ok(Item::Words(self.words(bytes))),
+        };
+        let stored = cell.decode(bytes, self.big_endian, self.dims)?;
+        Ok(Item::Array(if self.fortran { from_fortran(stored)? } else { stored }))
+    }
+
+    /// Fixed-width text, padded with zeros.
+    fn words(&self, bytes: &[u8]) -> Vec<String> {
+        let word = |piece: &[u8]| match self.kind {
+            Kind::Unicode(_) => {
+                let (characters, _) = piece.as_chunks::<4>();
+                let code = |&c: &[u8; 4]| {
+                    if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) }
+                };
+                characters.iter().map(|c| char::from_u32(code(c)).unwrap_or('\u{fffd}')).collect()
+            }
+            _ => String::from_utf8_lossy(piece).into_owned(),
+        };
+        bytes
+            .chunks_exact(self.kind.size().max(1))
+            .map(|piece| clean_label(word(piece).trim_end_matches('\0')).into_owned())
+            .collect()
+    }
+}
+
+/// The same array row by row, when its numbers stand column by column: the first index runs fastest.
+fn from_fortran(stored: Array) -> Result<Array> {
+    let dims = stored.dims().to_vec();
+    let mut index = vec![0usize; dims.len()];
+    let mut values = Vec::with_capacity(stored.values().len());
+    for _ in 0..stored.values().len() {
+        let at = index.iter().zip(&dims).rev().fold(0, |at, (&i, &side)| at * side + i);
+        values.push(stored.values()[at]);
+        for (i, &side) in index.iter_mut().zip(&dims).rev() {
+            *i += 1;
+            if *i < side {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    Ok(Array::new(dims, values)?.as_boolean(stored.is_boolean()).with_decimals(stored.decimals()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A `.npy` file with any header.
+    fn npy(version: u8, header: &str, data: &[u8]) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend([version, 0]);
+        match version {
+            1 => bytes.extend((header.len() as u16).to_le_bytes()),
+            _ => bytes.extend((header.len() as u32).to_le_bytes()),
+        }
+        bytes.extend(header.as_bytes());
+        bytes.extend(data);
+        bytes
+    }
+
+    fn header_of(descr: &str, fortran: &str, shape: &str) -> String {
+        format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n")
+    }
+
+    fn read_bytes(bytes: &[u8]) -> Result<Item> {
+        read("x.npy", &mut &bytes[..], bytes.len() as u64)
+    }
+
+    fn fails(bytes: &[u8]) -> String {
+        read_bytes(bytes).err().unwrap().to_string()
+    }
+
+    fn array(bytes: &[u8]) -> Array {
+        match read_bytes(bytes).unwrap() {
+            Item::Array(array) => array,
+            Item::Words(words) => panic!("{words:?}"),
+        }
+    }
+
+    #[test]
+    fn all_three_versions_are_read() {
+        for version in [1, 2, 3] {
+            let read = array(&npy(version, &header_of("'|u1'", "False", "(2, 3)"), &[1, 2, 3, 4, 5, 6]));
+            assert_eq!((read.dims(), read.values()), (&[2, 3][..], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0][..]));
+        }
+        assert!(fails(&npy(9, "", b"")).contains("version 9.0"));
+    }
+
+    #[test]
+    fn column_order_is_turned_into_row_order() {
+        let read = array(&npy(1, &header_of("'|u1'", "True", "(2, 3)"), &[1, 4, 2, 5, 3, 6]));
+        assert_eq!(read.values(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    }
+
+    #[test]
+    fn absurd_shapes_are_refused_whatever_follows() {
+        for shape in [
+            "(4611686018427387904,)",
+            "(4611686018427387904, 4611686018427387904)",
+            "(99999999999999999999,)",
+        ] {
+            for dtype in ["'<f8'", "'|b1'", "'<U7'"] {
+                let said = fails(&npy(1, &header_of(dtype, "False", shape), &[0; 64]));
+                assert!(said.starts_with("x.npy: "), "{said}");
+            }
+        }
+        let said = fails(&npy(1, &header_of("'<f8'", "False", "(100, 100)"), &[0; 64]));
+        assert!(said.contains("the header says (100, 100), 80000 bytes, but 64 bytes follow"), "{said}");
+        assert!(fails(&npy(1, &header_of("'<f8'", "False", "(0, 4)"), b"")).contains("no numbers"));
+        assert!(
+            fails(&npy(1, &header_of("'<f8'", "False", "(-1, 4)"), b"")).contains("header cannot be read")
+        );
+    }
+
+    #[test]
+    fn headers_that_would_keep_a_parser_busy_are_refused_at_once() {
+        let nested = format!("{{'descr': {}'<f8'{}}}", "[".repeat(20), "]".repeat(20));
+        assert!(fails(&npy(1, &nested, b"")).contains("records"));
+        let nested = format!("{{'shape': {}1{}}}", "(".repeat(20), ")".repeat(20));
+        assert!(fails(&npy(1, &nested, b"")).contains("records"));
+        let nested = format!("{}'shape': (1,){}", "{1: ".repeat(20), "}".repeat(20));
+        assert!(fails(&npy(1, &nested, b"")).contains("cannot be read"));
+        assert!(fails(&npy(2, &" ".repeat(5000), b"")).contains("a header of 5000 bytes"));
+        let mut lie = npy(2, "", b"");
+        lie[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        assert!(fails(&lie).contains("a header of 4294967295 bytes"));
+        let long = format!("{{'descr': {}, 'fortran_order': False, 'shape': (1,)}}", "-+1j".repeat(900));
+        assert!(fails(&npy(2, &long, b"")).contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_cut_off_file_is_refused_wherever_it_is_cut() {
+        let whole = npy(1, &header_of("'<f8'", "False", "(2,)"), &[0; 16]);
+        assert!(read_bytes(&whole).is_ok());
+        for length in 0..whole.len() {
+            assert!(read_bytes(&whole[..length]).is_err(), "{length} of {}", whole.len());
+        }
+        let longer = [whole, vec![0]].concat();
+        assert!(fails(&longer).contains("but 17 bytes follow"));
+    }
+
+    #[test]
+    fn types_that_are_no_numbers_are_named() {
+        for (descr, named) in
+            [("'|O'", "|O"), ("'<c16'", "<c16"), ("'<M8[ns]'", "records"), ("'<f16'", "<f16")]
+        {
+            let said = fails(&npy(1, &header_of(descr, "False", "(1,)"), &[0; 16]));
+            assert!(said.contains(named) && said.contains("astype(float)"), "{said}");
+        }
+        let record = "[('a', '<f8')]";
+        assert!(fails(&npy(1, &header_of(record, "False", "(1,)"), &[0; 8])).contains("records"));
+    }
+
+    #[test]
+    fn words_are_read_for_tokens() {
+        let data: Vec<u8> = "bat\0höh".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
+        let item =
+            read_bytes(&npy(1, &header_of("'<U4'", "False", "(2,)"), &[data, vec![0; 4]].concat())).unwrap();
+        assert!(matches!(item, Item::Words(words) if words == ["bat", "höh"]));
+    }
+
+    #[test]
+    fn what_is_no_npy_file_is_said_so() {
+        assert!(fails(b"1,2,3\n4,5,6\n").contains("not a .npy file"));
+        assert!(fails(b"").contains("ends within its header"));
+    }
+}

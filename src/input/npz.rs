@@ -1,0 +1,72 @@
+//! NumPy's `.npz`: a zip archive of `.npy` files, stored or deflated.
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::error::{Error, Result};
+
+use super::container::{Item, entry_name};
+use super::npy;
+use super::open::{Input, MOST_BYTES, ReadSeek};
+
+/// How a zip archive starts; an empty one starts with its end.
+pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// An opened archive; entries are unpacked one by one, when asked for.
+pub(super) struct Npz {
+    name: String,
+    archive: ZipArchive<Box<dyn ReadSeek>>,
+    /// Bytes that may still be unpacked.
+    left: u64,
+}
+
+impl Npz {
+    /// Reads the list of entries.
+    ///
+    /// # Errors
+    /// If the file is no zip archive, or not all of one.
+    pub(super) fn open(input: Input) -> Result<Npz> {
+        let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
+        Ok(Npz { name: input.name, archive, left: MOST_BYTES })
+    }
+
+    /// The names of the arrays, in the order of the archive.
+    pub(super) fn names(&self) -> Vec<String> {
+        self.archive
+            .file_names_raw()
+            .map(|raw| {
+                let name = String::from_utf8_lossy(raw);
+                name.strip_suffix(".npy").unwrap_or(&name).to_string()
+            })
+            .collect()
+    }
+
+    /// Unpacks the array at a position of [`Npz::names`].
+    ///
+    /// # Errors
+    /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
+    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+        let entry = self.names().get(position).cloned().unwrap_or_default();
+        let name = entry_name(&self.name, &entry);
+        let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
+        // The size here is only what the archive says; `npy::read` holds it against the array's header, then against
+        // the bytes, of which it unpacks at most one too many.
+        let length = file.size();
+        self.left = self.left.checked_sub(length).ok_or_else(|| {
+            Error::new(format!("unpacks to more than {} MiB", MOST_BYTES >> 20)).in_source(&name)
+        })?;
+        npy::read(&name, &mut file, length)
+    }
+}
+
+fn unreadable(name: &str, error: &ZipError) -> Error {
+    let said = match error {
+        ZipError::UnsupportedArchive(why) => {
+            Error::new(format!("an archive of a kind that is not read: {why}"))
+                .help("save it with numpy.savez or numpy.savez_compressed")
+        }
+        _ => Error::new(format!("not a whole zip archive: {error}"))
+            .help("the file was cut off or is damaged: save it again with numpy.savez"),
+    };
+    said.in_source(name)
+}

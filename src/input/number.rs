@@ -1,0 +1,145 @@
+//! One cell as a person writes it: a number, or `true` and `false`.
+
+use crate::error::{Error, Result};
+
+use super::label::clip;
+
+/// More decimals than these say nothing about an `f64`, and nobody prints them.
+pub const MOST_DECIMALS: usize = 17;
+
+/// A number, and how precisely it was written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// The nearest `f64`.
+    pub value: f64,
+    /// The decimals as written: 2 for `0.50`, 3 for `5e-3`; at most [`MOST_DECIMALS`].
+    pub decimals: usize,
+}
+
+/// Reads one number: `2`, `-.5`, `1e-3`, `inf`, `-∞`, `nan` in any case. U+2212 (`−`) is a minus sign.
+///
+/// # Errors
+/// If the text is no number, or is finite but beyond the range of an `f64`.
+pub fn number(text: &str) -> Result<Number> {
+    let text = text.trim();
+    let plain =
+        if text.is_ascii() { text.to_string() } else { text.replace('\u{2212}', "-").replace('∞', "inf") };
+    let Ok(value) = plain.parse::<f64>() else {
+        return Err(not_a_number(text));
+    };
+    if value.is_infinite() && plain.contains(|c: char| c.is_ascii_digit()) {
+        return Err(Error::new(format!("`{}` is beyond the range of a 64-bit float", clip(text)))
+            .help("the largest is about 1.8e308; write inf or -inf if infinity is meant"));
+    }
+    Ok(Number { value, decimals: decimals_written(&plain) })
+}
+
+fn not_a_number(text: &str) -> Error {
+    if text.is_empty() {
+        return Error::new("a number is missing").help("every cell needs one; write 0, or -inf to mask");
+    }
+    let error = Error::new(format!("`{}` is not a number", clip(text)));
+    if text.split(',').count() == 2 && text.replace(',', ".").parse::<f64>().is_ok() {
+        return error.help("write the decimals after a point: 0.25");
+    }
+    error.help("write decimals such as 0.25, or -inf to mask")
+}
+
+/// The digits after the point, less the exponent.
+fn decimals_written(text: &str) -> usize {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let digits = mantissa.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    // `inf` and `nan` have neither; an exponent too long for an i64 belongs to zero or to an error.
+    let exponent = exponent.parse::<i64>().unwrap_or(0);
+    let digits = i64::try_from(digits).unwrap_or(i64::MAX);
+    usize::try_from(digits.saturating_sub(exponent)).unwrap_or(0).min(MOST_DECIMALS)
+}
+
+/// Reads `true` or `false`, in any case.
+pub fn truth(text: &str) -> Option<bool> {
+    match text.trim() {
+        text if text.eq_ignore_ascii_case("true") => Some(true),
+        text if text.eq_ignore_ascii_case("false") => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a cell of a matrix can be read from this text.
+pub(super) fn is_cell(text: &str) -> bool {
+    truth(text).is_some() || number(text).is_ok()
+}
+
+/// The decimals that the shortest text of `value` has, as the type that `print` writes with `{:e}` counts them.
+pub(super) fn decimals_of(value: f64, print: impl Fn(f64) -> String) -> usize {
+    if value.is_finite() && value != value.trunc() { decimals_written(&print(value)) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> f64 {
+        number(text).unwrap().value
+    }
+
+    #[test]
+    fn numbers_are_read_in_every_spelling() {
+        for (text, expected) in [
+            ("2", 2.0),
+            (" -.5 ", -0.5),
+            ("+1e-3", 1e-3),
+            ("\u{2212}4.25", -4.25),
+            ("inf", f64::INFINITY),
+            ("-INF", f64::NEG_INFINITY),
+            ("\u{2212}Infinity", f64::NEG_INFINITY),
+            ("-∞", f64::NEG_INFINITY),
+            ("\u{2212}∞", f64::NEG_INFINITY),
+            ("1E\u{2212}2", 1e-2),
+        ] {
+            assert_eq!(value(text), expected, "{text}");
+        }
+        assert!(value("NaN").is_nan());
+        assert_eq!(value("-0").to_bits(), (-0.0f64).to_bits());
+    }
+
+    #[test]
+    fn text_is_no_number_and_is_quoted_in_the_error() {
+        for text in ["abc", "", "1 2", "0x10", "1_000", "--1", "∞∞", "e5"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+        let said = number("abc").unwrap_err().to_string();
+        assert!(said.starts_with("`abc` is not a number\n  help: "), "{said}");
+    }
+
+    #[test]
+    fn a_decimal_comma_is_explained() {
+        let said = number("0,25").unwrap_err().to_string();
+        assert!(said.contains("after a point"), "{said}");
+    }
+
+    #[test]
+    fn a_finite_number_never_turns_into_infinity() {
+        let said = number("1e999").unwrap_err().to_string();
+        assert!(said.contains("beyond the range"), "{said}");
+    }
+
+    #[test]
+    fn decimals_are_counted_as_written() {
+        for (text, decimals) in [
+            ("3", 0),
+            ("0.50", 2),
+            ("-1.125", 3),
+            ("5e-3", 3),
+            ("1.5e3", 0),
+            ("1.2345e2", 2),
+            ("-inf", 0),
+            ("1e-99999999999999999999", MOST_DECIMALS),
+        ] {
+            if text.len() < 20 {
+                assert_eq!(number(text).unwrap().decimals, decimals, "{text}");
+            } else {
+                assert!(number(text).unwrap().decimals <= decimals, "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Writing one matrix to a file, whole or not at all.
+
+use std::fs::{self, Permissions};
+use std::io::{BufWriter, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use ::safetensors::Dtype;
+use ::safetensors::tensor::TensorView;
+use npyz::WriterBuilder;
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, DateTime, ZipWriter};
+
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+
+use super::label::{clean_label, clip};
+use super::number::is_cell;
+
+/// What the formats' writers may fail with.
+type Written = std::result::Result<(), Box<dyn std::error::Error>>;
+
+/// The formats that are written.
+#[derive(Clone, Copy)]
+enum Format {
+    Npy,
+    Npz,
+    Safetensors,
+    Delimited(u8),
+    Json,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Format> {
+        let ending =
+            path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        Ok(match ending.as_str() {
+            "npy" => Format::Npy,
+            "npz" => Format::Npz,
+            "safetensors" => Format::Safetensors,
+            "csv" => Format::Delimited(b','),
+            "tsv" => Format::Delimited(b'\t'),
+            "json" => Format::Json,
+            other => {
+                let what = match other {
+                    "" => "the name has no ending, and the ending chooses the format".to_string(),
+                    other => format!("files ending in `.{}` are not written", clip(other)),
+                };
+                return Err(Error::new(what)
+                    .in_source(clean_label(&path.to_string_lossy()))
+                    .help("endings are .npy, .npz, .safetensors, .csv, .tsv and .json"));
+            }
+        })
+    }
+}
+
+/// Writes `matrix`, called `name` where the format has names, in the format of the file's ending. Every bit is kept;
+/// labels are kept by `.csv`, `.tsv` and `.json`. A file that is there is replaced once the new one is whole.
+///
+/// # Errors
+/// If the ending is unknown, or the file cannot be written; then nothing has changed.
+pub fn save(path: &Path, name: &str, matrix: &Matrix) -> Result<()> {
+    let format = Format::of(path)?;
+    let shown = clean_label(&path.to_string_lossy()).into_owned();
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+        return Err(Error::new("exists and is no regular file").in_source(shown).help("choose another name"));
+    }
+    write_whole(path, |file| match format {
+        Format::Npy => npy(file, matrix),
+        Format::Npz => npz(file, name, matrix),
+        Format::Safetensors => safetensors(file, name, matrix),
+        Format::Delimited(delimiter) => delimited(file, delimiter, matrix),
+        Format::Json => json(file, matrix),
+    })
+    .map_err(|error| {
+        Error::new(format!("cannot be written: {error}"))
+            .in_source(shown)
+            .help("check the folder, its permissions and its space")
+    })
+}
+
+/// Fills a temporary file beside the target and moves it there.
+fn write_whole(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Written {
+    // Through a link the file behind it is replaced, not the link.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".attn-");
+    if let Some(permissions) = new_file_permissions() {
+        builder.permissions(permissions);
+    }
+    let mut file = builder.tempfile_in(folder)?;
+    fill(file.as_file_mut())?;
+    if let Ok(existing) = fs::metadata(&target) {
+        file.as_file().set_permissions(existing.permissions())?;
+    }
+    file.as_file().sync_all()?;
+    file.persist(&target)?;
+    Ok(())
+}
+
+/// What any program asks for a new file; the system takes away what the umask says.
+#[cfg(unix)]
+fn new_file_permissions() -> Option<Permissions> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(Permissions::from_mode(0o666))
+}
+
+#[cfg(not(unix))]
+fn new_file_permissions() -> Option<Permissions> {
+    None
+}
+
+fn npy(out: &mut dyn Write, matrix: &Matrix) -> Written {
+    let shape = [matrix.rows() as u64, matrix.cols() as u64];
+    let mut buffered = BufWriter::new(out);
+    let mut writer =
+        npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut buffered).begin_nd()?;
+    writer.extend(matrix.cells())?;
+    writer.finish()?;
+    buffered.flush()?;
+    Ok(())
+}
+
+fn npz(out: impl Write + Seek, name: &str, matrix: &Matrix) -> Written {
+    // A fixed date: the same matrix gives the same bytes.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Deflated)
+        .last_modified_time(DateTime::default());
+    let mut archive = ZipWriter::new(out);
+    archive.start_file(format!("{name}.npy"), options)?;
+    npy(&mut archive, matrix)?;
+    archive.finish()?;
+    Ok(())
+}
+
+fn safetensors(out: &mut dyn Write, name: &str, matrix: &Matrix) -> Written {
+    let bytes: Vec<u8> = matrix.cells().flat_map(f64::to_le_bytes).collect();
+    let tensor = TensorView::new(Dtype::F64, vec![matrix.rows(), matrix.cols()], &bytes)?;
+    out.write_all(&::safetensors::serialize([(name, &tensor)], None)?)?;
+    Ok(())
+}
+
+fn delimited(out: &mut dyn Write, delimiter: u8, matrix: &Matrix) -> Written {
+    let mut out = BufWriter::new(out);
+    if let Some(cols) = matrix.col_labels() {
+        if matrix.row_labels().is_some() {
+            out.write_all(&[delimiter])?;
+        }
+        let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter)).collect();
+        writeln!(out, "{}", labels.join(&char::from(delimiter).to_string()))?;
+    }
+    for i in 0..matrix.rows() {
+        if let Some(rows) = matrix.row_labels() {
+            write!(out, "{}", quoted(&rows[i], delimiter))?;
+            out.write_all(&[delimiter])?;
+        }
+        for (j, value) in matrix.row(i).enumerate() {
+            if j > 0 {
+                out.write_all(&[delimiter])?;
+            }
+            write!(out, "{}", shortest(value))?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+/// A label that is read back as the same label, and not as a number, a comment or two fields.
+fn quoted(label: &str, delimiter: u8) -> String {
+    let special =
+        |c: char| c == '"' || c == char::from(delimiter) || matches!(c, ',' | ';' | '\t' | '\n' | '\r');
+    let safe =
+        !label.is_empty() && label.trim() == label && !label.starts_with('#') && !label.contains(special);
+    if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }
+}
+
+/// The shortest decimal that reads back as the same `f64`: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
+fn shortest(value: f64) -> String {
+    let size = value.abs();
+    if value.is_nan() {
+        "nan".to_string()
+    } else if size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite() {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+fn json(out: &mut dyn Write, matrix: &Matrix) -> Written {
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer(&mut out, &MatrixObject(matrix))?;
+    writeln!(out)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// `{"rows": […], "cols": […], "values": [[…]]}`, labels only where there are any.
+struct MatrixObject<'m>(&'m Matrix);
+
+impl Serialize for MatrixObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, labels) in [("rows", self.0.row_labels()), ("cols", self.0.col_labels())] {
+            if let Some(labels) = labels {
+                map.serialize_entry(key, &labels[..] as &[String])?;
+            }
+        }
+        map.serialize_entry("values", &Rows(self.0))?;
+        map.end()
+    }
+}
+
+struct Rows<'m>(&'m Matrix);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut rows = serializer.serialize_seq(Some(self.0.rows()))?;
+        for i in 0..self.0.rows() {
+            rows.serialize_element(&self.0.row(i).map(JsonNumber).collect::<Vec<_>>())?;
+        }
+        rows.end()
+    }
+}
+
+/// A number in JSON, which has no infinity and no NaN of its own: those are `"-inf"`, `"inf"` and `"nan"`.
+struct JsonNumber(f64);
+
+impl Serialize for JsonNumber {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        if self.0.is_finite() {
+            serializer.serialize_f64(self.0)
+        } else {
+            serializer.serialize_str(&shortest(self.0))
+        }
+    }
+}

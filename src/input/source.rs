@@ -1,0 +1,151 @@
+//! What a user typed where FILE stands in the help.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result, nearest};
+
+use super::inline::looks_inline;
+use super::label::clean_label;
+
+/// Where the numbers come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// `-`
+    StandardInput,
+    /// A name that exists.
+    Path(PathBuf),
+    /// A matrix typed in place: `"1 2; 3 4"`.
+    Inline(String),
+}
+
+impl Source {
+    /// What `text` stands for. A name that exists is a file, whatever it looks like.
+    ///
+    /// # Errors
+    /// If it is neither a file nor meant as a matrix: which of the two it looks like, and the nearest name beside it.
+    pub fn of(text: &str) -> Result<Source> {
+        if text == "-" {
+            return Ok(Source::StandardInput);
+        }
+        if let Some(path) = existing(text)? {
+            return Ok(Source::Path(path));
+        }
+        // The command line hands over a leading `-` as U+2212, so that it is not taken for a flag.
+        if let Some(rest) = text.strip_prefix('\u{2212}')
+            && let Some(path) = existing(&format!("-{rest}"))?
+        {
+            return Ok(Source::Path(path));
+        }
+        if looks_inline(text) && !looks_like_path(text) {
+            return Ok(Source::Inline(text.to_string()));
+        }
+        Err(missing(text))
+    }
+}
+
+/// The path, if something of that name exists.
+fn existing(text: &str) -> Result<Option<PathBuf>> {
+    match fs::metadata(text) {
+        Ok(_) => Ok(Some(PathBuf::from(text))),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::new("permission denied")
+            .in_source(clean_label(text))
+            .help("a folder on the way is closed to you")),
+        // Not found, too long for a name, a zero byte within: no file in any case.
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether the text has a folder or an ending such as `.csv`, and no rows.
+fn looks_like_path(text: &str) -> bool {
+    let ending = Path::new(text).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let has_ending = ending.starts_with(|c: char| c.is_ascii_alphabetic())
+        && ending.chars().all(|c| c.is_ascii_alphanumeric());
+    !text.contains(';') && (has_ending || text.contains(['/', '\\']))
+}
+
+fn missing(text: &str) -> Error {
+    let name = clean_label(text).into_owned();
+    if text.is_empty() {
+        return Error::new("an empty name where a file belongs")
+            .help("name a file, or type a matrix: \"1 2; 3 4\"");
+    }
+    let error = if looks_like_path(text) {
+        Error::new("no such file").in_source(name)
+    } else {
+        Error::new("neither an existing file nor a matrix").in_source(name)
+    };
+    match neighbour(Path::new(text)) {
+        Some(near) => error.help(format!("did you mean `{}`?", clean_label(&near))),
+        None => error.help("name an existing file, `-` for standard input, or type a matrix: \"1 2; 3 4\""),
+    }
+}
+
+/// The name in the same folder that is nearest to the one that is missing, written with its folder.
+fn neighbour(path: &Path) -> Option<String> {
+    const MOST_NAMES: usize = 10_000;
+    let file = path.file_name()?.to_str()?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let names: Vec<String> = fs::read_dir(folder.unwrap_or(Path::new(".")))
+        .ok()?
+        .take(MOST_NAMES)
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect();
+    let near = nearest(file, names.iter().map(String::as_str))?;
+    match folder {
+        Some(folder) => Some(folder.join(near).to_string_lossy().into_owned()),
+        None => Some(near.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dash_is_standard_input_and_numbers_are_a_matrix() {
+        assert_eq!(Source::of("-").unwrap(), Source::StandardInput);
+        for text in ["1 2; 3 4", "5", "-1.5", "\u{2212}1 2", "1 2; 3 x", "1.5 2.5"] {
+            assert_eq!(Source::of(text).unwrap(), Source::Inline(text.to_string()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_exists_is_a_file_even_if_it_reads_as_numbers() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("1 2; 3 4");
+        fs::write(&path, "5").unwrap();
+        assert_eq!(Source::of(path.to_str().unwrap()).unwrap(), Source::Path(path));
+    }
+
+    #[test]
+    fn a_missing_file_names_its_nearest_neighbour() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("scores.csv"), "1").unwrap();
+        let typed = folder.path().join("scroes.csv");
+        let said = Source::of(typed.to_str().unwrap()).unwrap_err().to_string();
+        assert!(said.contains("scroes.csv: no such file"), "{said}");
+        assert!(said.contains("did you mean `") && said.contains("scores.csv`"), "{said}");
+    }
+
+    #[test]
+    fn the_error_says_what_the_text_looks_like() {
+        for (text, what) in [
+            ("nowhere/at/all", "no such file"),
+            ("values.npy", "no such file"),
+            ("12.csv", "no such file"),
+            ("gibberish", "neither an existing file nor a matrix"),
+            ("", "an empty name"),
+        ] {
+            let said = Source::of(text).unwrap_err().to_string();
+            assert!(said.contains(what), "{text:?}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_very_long_text_is_no_file() {
+        let text = "1 ".repeat(100_000);
+        assert!(matches!(Source::of(&text).unwrap(), Source::Inline(_)));
+    }
+}

@@ -1,0 +1,103 @@
+//! Everything is written in UTF-8; where a terminal has only ASCII, the characters beyond it are spelled out.
+
+/// Which characters a terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Charset {
+    /// All of them.
+    #[default]
+    Utf8,
+    /// ASCII alone.
+    Ascii,
+}
+
+/// The text in ASCII alone. Characters that make up tables keep their width, others may grow.
+pub(super) fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\0'..='\x7f' => out.push(character),
+            other => out.push_str(spelled(other)),
+        }
+    }
+    out
+}
+
+fn spelled(character: char) -> &'static str {
+    match character {
+        '×' => "x",
+        '·' | '∘' => "*",
+        'ᵀ' => "^T",
+        '√' => "sqrt",
+        '−' | '–' | '—' => "-",
+        '∞' => "inf",
+        '≤' => "<=",
+        '≥' => ">=",
+        '≠' => "!=",
+        '≈' => "~",
+        '→' | '▶' => "->",
+        '←' => "<-",
+        '↑' => "^",
+        '↓' => "v",
+        '↗' | '↙' => "/",
+        '↖' | '↘' => "\\",
+        '…' => "..",
+        '«' | '»' | '“' | '”' => "\"",
+        '‘' | '’' | '′' => "'",
+        '░' => ":",
+        '▁' => ".",
+        '▂' => "-",
+        '▃' => "~",
+        '▄' => "=",
+        '▅' => "+",
+        '▆' => "*",
+        '▇' => "#",
+        '█' => "@",
+        '●' => "o",
+        '╭' | '╮' | '╰' | '╯' | '├' | '┤' | '┼' | '┬' | '┴' => "+",
+        '─' => "-",
+        '│' => "|",
+        'Σ' => "sum",
+        'Δ' => "Delta",
+        'δ' => "delta",
+        'σ' => "sigma",
+        'θ' => "theta",
+        'ε' => "eps",
+        'π' => "pi",
+        'α' => "alpha",
+        'β' => "beta",
+        '²' => "^2",
+        '³' => "^3",
+        'ⁿ' => "^n",
+        'ˣ' => "^x",
+        'ᵃ' => "^a",
+        '⁻' => "^-",
+        '₁' => "_1",
+        '₂' => "_2",
+        '₃' => "_3",
+        'ₖ' => "_k",
+        '⌈' => "ceil(",
+        '⌉' => ")",
+        '∈' => "in",
+        '⇒' => "=>",
+        '€' => "EUR",
+        'é' | 'è' => "e",
+        'ö' => "oe",
+        'ü' => "ue",
+        'ä' => "ae",
+        _ => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_becomes_ascii_and_tables_keep_their_width() {
+        let text = "╭──╮\n│░0│\n╰──╯ A (2×2) = softmax(S / √3)ᵀ, −∞";
+        let plain = ascii(text);
+        assert!(plain.is_ascii());
+        assert_eq!(plain.lines().nth(1), Some("|:0|"));
+        assert!(plain.ends_with("A (2x2) = softmax(S / sqrt3)^T, -inf"));
+    }
+}

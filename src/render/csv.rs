@@ -1,0 +1,61 @@
+//! Matrices as comma-separated values, every digit. One node is a plain file that spreadsheets and `attn` read; several
+//! stand one below the other, each under a line `# name`.
+
+use ::csv::Writer;
+
+use super::Page;
+use crate::demo::Table;
+use crate::error::{Error, Result};
+use crate::matrix::Matrix;
+
+pub(super) fn pages(pages: &[Page]) -> Result<String> {
+    let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
+    let mut text = String::new();
+    for page in pages {
+        for &id in &page.nodes {
+            let matrix = page.story.graph.matrix(id)?;
+            if count > 1 {
+                let gap = if text.is_empty() { "" } else { "\n" };
+                text.push_str(&format!("{gap}# {}\n", page.story.graph[id].name));
+            }
+            text.push_str(&csv_of(matrix)?);
+        }
+    }
+    Ok(text)
+}
+
+pub(super) fn tables(parts: &[(String, Table)]) -> Result<String> {
+    let mut text = String::new();
+    let parts: Vec<_> = parts.iter().filter(|(_, table)| !table.header.is_empty()).collect();
+    for (title, table) in &parts {
+        if parts.len() > 1 {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}# {title}\n"));
+        }
+        let records = std::iter::once(&table.header).chain(&table.rows);
+        text.push_str(&written(records.map(|row| row.to_vec()))?);
+    }
+    Ok(text)
+}
+
+fn csv_of(matrix: &Matrix) -> Result<String> {
+    let rows = matrix.row_labels();
+    let corner = rows.map(|_| String::new());
+    let header = matrix.col_labels().map(|labels| corner.into_iter().chain(labels.iter().cloned()).collect());
+    let row = |i: usize| {
+        let label = rows.map(|labels| labels[i].clone());
+        label.into_iter().chain(matrix.row(i).map(|x| x.to_string())).collect::<Vec<String>>()
+    };
+    written(header.into_iter().chain((0..matrix.rows()).map(row)))
+}
+
+fn written(records: impl Iterator<Item = Vec<String>>) -> Result<String> {
+    let mut writer = Writer::from_writer(Vec::new());
+    let failed =
+        |error: &dyn std::fmt::Display| Error::new(format!("a table could not be written as CSV: {error}"));
+    for record in records {
+        writer.write_record(&record).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    String::from_utf8(bytes).map_err(|error| failed(&error))
+}

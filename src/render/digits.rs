@@ -1,0 +1,83 @@
+//! The text of each number of a matrix, aligned at the point.
+
+use super::numpy;
+use crate::demo::Digits;
+use crate::matrix::Matrix;
+
+/// From here on a number is written with an exponent.
+const LARGE: f64 = 1e9;
+
+/// The texts of all cells, row by row. Zeros that no cell needs are not written, so integers stay integers; an exact 0
+/// is «0», a number that only rounds to it «0.0000».
+pub(super) fn cells(matrix: &Matrix, digits: Digits) -> Vec<String> {
+    match digits {
+        Digits::AsNumPy => numpy::cells(matrix),
+        Digits::Places(places) => {
+            let values: Vec<f64> = matrix.cells().collect();
+            let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
+            aligned(values.iter().map(|&x| number(x, needed)).collect())
+        }
+    }
+}
+
+/// One number with a fixed number of decimals.
+pub(super) fn number(x: f64, places: usize) -> String {
+    match x {
+        _ if x.is_nan() => "NaN".into(),
+        f64::INFINITY => "∞".into(),
+        f64::NEG_INFINITY => "-∞".into(),
+        0.0 => "0".into(),
+        _ if x.abs() >= LARGE => format!("{x:.places$e}"),
+        _ => format!("{x:.places$}"),
+    }
+}
+
+/// How many decimals the shortest text of a number has.
+fn decimals_of(x: f64) -> usize {
+    if !x.is_finite() || x.abs() >= LARGE {
+        return 0;
+    }
+    let shortest = x.to_string();
+    shortest.split_once('.').map_or(0, |(_, decimals)| decimals.len())
+}
+
+/// Pads so that the points stand under each other and all texts are equally wide.
+fn aligned(texts: Vec<String>) -> Vec<String> {
+    let split = |text: &str| match text.split_once('.') {
+        Some((whole, rest)) => (whole.chars().count(), rest.chars().count() + 1),
+        None => (text.chars().count(), 0),
+    };
+    let whole = texts.iter().map(|text| split(text).0).max().unwrap_or(0);
+    let rest = texts.iter().map(|text| split(text).1).max().unwrap_or(0);
+    let pad = |text: String| {
+        let (before, after) = split(&text);
+        format!("{}{text}{}", " ".repeat(whole - before), " ".repeat(rest - after))
+    };
+    texts.into_iter().map(pad).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts<const N: usize>(row: [f64; N], places: usize) -> Vec<String> {
+        cells(&Matrix::of([row]), Digits::Places(places))
+    }
+
+    #[test]
+    fn integers_stay_integers_and_points_align() {
+        assert_eq!(texts([1.0, -12.0, 3.0], 4), ["  1", "-12", "  3"]);
+        assert_eq!(texts([0.5, 10.25], 4), [" 0.50", "10.25"]);
+    }
+
+    #[test]
+    fn an_exact_zero_is_told_from_one_that_rounds_to_it() {
+        assert_eq!(texts([0.0, 3.3e-6, 1.0 / 3.0], 4), ["0     ", "0.0000", "0.3333"]);
+    }
+
+    #[test]
+    fn infinity_and_nan_have_their_signs_and_huge_numbers_an_exponent() {
+        assert_eq!(texts([f64::NEG_INFINITY, 1.5], 4), ["-∞  ", " 1.5"]);
+        assert_eq!(texts([1e30, f64::NAN], 2), ["1e30", " NaN"]);
+    }
+}

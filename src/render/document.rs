@@ -1,0 +1,188 @@
+//! The walk through a story, shared by every format for people; a format supplies the marks.
+
+use super::view::{View, Viewer};
+use super::{Page, Style, plane};
+use crate::demo::{Shown, Step, Story, Table};
+use crate::graph::{NodeId, Op, formula};
+
+/// A computed node: its equation, its operands and its values.
+pub(super) struct Computed {
+    /// `S (4×4) = Q (4×5) · Kᵀ (5×4)`, and the value itself where it is a single number.
+    pub equation: String,
+    /// The operands with the sign that stands before each; empty where the op has no such picture.
+    pub operands: Vec<(&'static str, View)>,
+    /// The values; `None` for a single number, which stands in the equation.
+    pub value: Option<View>,
+}
+
+/// What a format for people must be able to write.
+pub(super) trait Markup {
+    /// The headline of a story.
+    fn title(&mut self, title: &str, source: Option<&str>);
+    /// The sentence that begins a step.
+    fn step(&mut self, number: usize, text: &str);
+    /// Computed nodes, one after the other.
+    fn computed(&mut self, nodes: &[Computed]);
+    /// Matrices next to each other, under their equations.
+    fn together(&mut self, equations: &[String], matrices: &[View]);
+    /// Several nodes as the columns of one table, under all their equations.
+    fn columns(&mut self, equations: &[String], view: &View);
+    /// Lines to be printed as they are.
+    fn drawing(&mut self, lines: &[String]);
+    /// A table of words.
+    fn table(&mut self, table: &Table);
+    /// What to notice in a step.
+    fn notice(&mut self, text: &str);
+    /// A remark at the end.
+    fn note(&mut self, text: &str);
+    /// Everything written so far.
+    fn finish(&mut self) -> String;
+}
+
+/// All stories, one after the other.
+pub(super) fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) -> String {
+    for page in pages {
+        write_story(&page.story, style, markup);
+    }
+    markup.finish()
+}
+
+/// Tables under their titles.
+pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> String {
+    for (title, table) in parts {
+        if !title.is_empty() {
+            markup.title(title, None);
+        }
+        if !table.header.is_empty() {
+            markup.table(table);
+        }
+    }
+    markup.finish()
+}
+
+fn write_story(story: &Story, style: &Style, markup: &mut dyn Markup) {
+    if !story.title.is_empty() {
+        markup.title(&story.title, story.source.as_deref());
+    }
+    let viewer = Viewer { story, style };
+    let mut number = 0;
+    for step in &story.steps {
+        if !step.text.is_empty() {
+            number += 1;
+            markup.step(number, &step.text);
+        }
+        write_step(step, &viewer, markup);
+        if let Some(notice) = &step.notice {
+            markup.notice(notice);
+        }
+    }
+    for note in &story.notes {
+        markup.note(note);
+    }
+}
+
+fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
+    let mut nodes: Vec<Computed> = Vec::new();
+    for shown in &step.shown {
+        match shown {
+            Shown::Node(id) => {
+                nodes.push(computed(*id, viewer));
+                continue;
+            }
+            Shown::Open(id) => {
+                nodes.push(Computed {
+                    equation: equation(*id, viewer),
+                    operands: Vec::new(),
+                    value: Some(viewer.open(*id)),
+                });
+                continue;
+            }
+            Shown::Symbols(id) => {
+                let value = Some(viewer.symbols(*id));
+                nodes.push(Computed { equation: equation(*id, viewer), operands: Vec::new(), value });
+                continue;
+            }
+            _ => flush(&mut nodes, markup),
+        }
+        match shown {
+            Shown::Together(ids) => {
+                let views: Vec<_> = ids.iter().map(|&id| viewer.node(id, false)).collect();
+                markup.together(&shared_equations(ids, viewer), &views);
+            }
+            Shown::Columns(columns) => {
+                let equations = columns.iter().map(|(id, _)| equation(*id, viewer));
+                markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
+            }
+            Shown::Plane(plane) => {
+                markup.drawing(&plane::draw(plane, &viewer.story.graph, viewer.style.width))
+            }
+            Shown::Table(table) => markup.table(table),
+            Shown::Node(_) | Shown::Open(_) | Shown::Symbols(_) => {}
+        }
+    }
+    flush(&mut nodes, markup);
+}
+
+fn flush(nodes: &mut Vec<Computed>, markup: &mut dyn Markup) {
+    if !nodes.is_empty() {
+        markup.computed(nodes);
+        nodes.clear();
+    }
+}
+
+fn equation(id: NodeId, viewer: &Viewer<'_>) -> String {
+    formula(&viewer.story.graph, id, viewer.style.convention, true)
+}
+
+/// The equations of several nodes; neighbours with one right-hand side share a line: `W_Q (5×5), W_K (5×5) = given`.
+fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
+    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
+    for &id in ids {
+        let equation = equation(id, viewer);
+        let (left, right) = equation.split_once(" = ").unwrap_or((&equation, ""));
+        match lines.last_mut() {
+            Some((names, same)) if same == right => names.push(left.to_string()),
+            _ => lines.push((vec![left.to_string()], right.to_string())),
+        }
+    }
+    lines.into_iter().map(|(names, right)| format!("{} = {right}", names.join(", "))).collect()
+}
+
+fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
+    let value = viewer.node(id, false);
+    let equation = equation(id, viewer);
+    if let [row] = &value.cells[..]
+        && let [cell] = &row[..]
+    {
+        let equation = format!("{equation} = {}", cell.text.trim());
+        return Computed { equation, operands: Vec::new(), value: None };
+    }
+    Computed { equation, operands: operands(id, viewer), value: Some(value) }
+}
+
+/// The operands as the equation has them, where it is a picture of matrices with signs between them.
+fn operands(id: NodeId, viewer: &Viewer<'_>) -> Vec<(&'static str, View)> {
+    let node = &viewer.story.graph[id];
+    let (sign, turn_second) = match &node.op {
+        Op::Product => ("·", false),
+        Op::ProductTransposed => ("·", true),
+        Op::Add => ("+", false),
+        Op::Subtract => ("−", false),
+        Op::Multiply => ("∘", false),
+        _ if node.inputs.len() == 1 => ("", false),
+        _ => return Vec::new(),
+    };
+    let views = node
+        .inputs
+        .iter()
+        .enumerate()
+        .map(|(i, &input)| (if i == 0 { "" } else { sign }, viewer.node(input, turn_second && i == 1)));
+    let mut views: Vec<_> = views.collect();
+    let is_product = matches!(node.op, Op::Product | Op::ProductTransposed);
+    if is_product && viewer.style.convention == crate::graph::Convention::Columns {
+        let signs: Vec<_> = views.iter().map(|(sign, _)| *sign).collect();
+        views.reverse();
+        views = signs.into_iter().zip(views.into_iter().map(|(_, view)| view)).collect();
+    }
+    views
+}

@@ -1,0 +1,91 @@
+//! The graph as JSON: every digit, `"-inf"`, `"inf"` and `"nan"` as strings.
+
+use std::io::Write;
+
+use serde_json::{Map, Value, json};
+
+use super::Page;
+use crate::demo::Table;
+use crate::error::Result;
+use crate::graph::{Convention, Graph, NodeId, formula};
+use crate::matrix::{Labels, Matrix};
+
+/// The name of the schema, the value of `"schema"`.
+pub const SCHEMA: &str = "attn-graph";
+/// The version of the schema, the value of `"version"`.
+pub const VERSION: u32 = 1;
+
+pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
+    let graphs: Vec<Value> = pages.iter().map(graph).collect();
+    let whole = json!({ "schema": SCHEMA, "version": VERSION, "command": command, "graphs": graphs });
+    finish(&whole, out)
+}
+
+pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut dyn Write) -> Result<()> {
+    let rows = |table: &Table| -> Vec<Value> {
+        let row = |cells: &Vec<String>| {
+            let pairs = table.header.iter().cloned().zip(cells.iter().map(|cell| text_or_count(cell)));
+            Value::Object(pairs.collect::<Map<_, _>>())
+        };
+        table.rows.iter().map(row).collect()
+    };
+    let tables: Vec<Value> =
+        parts.iter().map(|(title, table)| json!({ "title": title, "rows": rows(table) })).collect();
+    finish(&json!({ "schema": "attn-table", "version": VERSION, "command": command, "tables": tables }), out)
+}
+
+/// A cell of words; one that is nothing but a number in its usual text is a number.
+fn text_or_count(cell: &str) -> Value {
+    match serde_json::from_str::<serde_json::Number>(cell) {
+        Ok(number) if number.to_string() == cell => Value::Number(number),
+        _ => cell.into(),
+    }
+}
+
+fn finish(value: &Value, out: &mut dyn Write) -> Result<()> {
+    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+    writeln!(out, "{text}")?;
+    Ok(())
+}
+
+fn graph(page: &Page) -> Value {
+    let nodes: Vec<Value> = page.nodes.iter().map(|&id| node(&page.story.graph, id)).collect();
+    json!({ "title": page.story.title, "nodes": nodes })
+}
+
+fn node(graph: &Graph, id: NodeId) -> Value {
+    let node = &graph[id];
+    let inputs: Vec<&str> = node.inputs.iter().map(|&input| graph[input].name.as_str()).collect();
+    let (rows, cols) = match node.matrix() {
+        Some(matrix) => (labels(matrix.row_labels()), labels(matrix.col_labels())),
+        None => (Value::Null, Value::Null),
+    };
+    json!({
+        "name": node.name,
+        "op": node.op.name(),
+        "inputs": inputs,
+        "formula": formula(graph, id, Convention::Rows, false),
+        "shape": [node.shape().rows, node.shape().cols],
+        "rows": rows,
+        "cols": cols,
+        "values": node.matrix().map_or(Value::Null, values),
+    })
+}
+
+fn labels(labels: Option<&Labels>) -> Value {
+    labels.map_or(Value::Null, |labels| labels.iter().map(String::as_str).collect())
+}
+
+fn values(matrix: &Matrix) -> Value {
+    (0..matrix.rows()).map(|i| matrix.row(i).map(number).collect::<Value>()).collect()
+}
+
+/// A number as JSON; what JSON has no numbers for becomes a string.
+fn number(x: f64) -> Value {
+    match x {
+        _ if x.is_nan() => "nan".into(),
+        f64::INFINITY => "inf".into(),
+        f64::NEG_INFINITY => "-inf".into(),
+        finite => finite.into(),
+    }
+}

@@ -1,0 +1,105 @@
+//! Stories as Markdown: headings, equations in code, tables with pipes.
+
+use super::document::{Computed, Markup};
+use super::view::View;
+use crate::demo::Table;
+
+/// Markdown written so far.
+#[derive(Default)]
+pub(super) struct Markdown {
+    text: String,
+}
+
+impl Markdown {
+    fn paragraph(&mut self, text: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn grid(&mut self, header: &[String], rows: &[Vec<String>], numbers: bool) {
+        let line = |cells: &[String]| {
+            let cells: Vec<String> = cells.iter().map(|cell| escaped(cell.trim())).collect();
+            format!("| {} |", cells.join(" | "))
+        };
+        let rule: Vec<&str> =
+            (0..header.len()).map(|i| if numbers && i > 0 { "---:" } else { "---" }).collect();
+        let mut lines = vec![line(header), format!("| {} |", rule.join(" | "))];
+        lines.extend(rows.iter().map(|row| line(row)));
+        self.paragraph(&lines.join("\n"));
+    }
+
+    fn matrix(&mut self, view: &View) {
+        let header: Vec<String> = [view.name.clone()].into_iter().chain(view.cols.iter().cloned()).collect();
+        let row = |(label, cells): (&String, &Vec<super::view::Cell>)| {
+            [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace('░', ""))).collect()
+        };
+        let rows: Vec<Vec<String>> = view.rows.iter().zip(&view.cells).map(row).collect();
+        self.grid(&header, &rows, true);
+    }
+}
+
+/// A text that cannot be taken for marks.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;")
+}
+
+impl Markup for Markdown {
+    fn title(&mut self, title: &str, source: Option<&str>) {
+        self.paragraph(&format!("## {title}"));
+        if let Some(source) = source {
+            self.paragraph(&format!("*{source}*"));
+        }
+    }
+
+    fn step(&mut self, number: usize, text: &str) {
+        self.paragraph(&format!("**{number}.** {text}"));
+    }
+
+    fn computed(&mut self, nodes: &[Computed]) {
+        for node in nodes {
+            self.paragraph(&format!("`{}`", node.equation));
+            if let Some(value) = &node.value {
+                self.matrix(value);
+            }
+        }
+    }
+
+    fn together(&mut self, equations: &[String], matrices: &[View]) {
+        for equation in equations {
+            self.paragraph(&format!("`{equation}`"));
+        }
+        for view in matrices {
+            self.matrix(view);
+        }
+    }
+
+    fn columns(&mut self, equations: &[String], view: &View) {
+        for equation in equations {
+            self.paragraph(&format!("`{equation}`"));
+        }
+        self.matrix(view);
+    }
+
+    fn drawing(&mut self, lines: &[String]) {
+        self.paragraph(&format!("```text\n{}\n```", lines.join("\n")));
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.grid(&table.header, &table.rows, false);
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.paragraph(&format!("> {text}"));
+    }
+
+    fn note(&mut self, text: &str) {
+        self.paragraph(&format!("*Note.* {text}"));
+    }
+
+    fn finish(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+}

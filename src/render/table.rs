@@ -1,0 +1,199 @@
+//! Blocks of lines, drawn with comfy-table: the one file that touches it.
+
+use comfy_table::{
+    Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid, Width,
+};
+use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::Style;
+use super::heat::Shade;
+use super::view::View;
+use crate::demo::Table;
+
+/// A box with a rule under its head, and air instead of lines between the columns.
+const BOX: TableStyle = TableStyle::new()
+    .top_border(LineStyle::new('╭', '─', '─', '╮'))
+    .header_lines(ContentLineStyle::new('│', ' ', '│'))
+    .header_separator(LineStyle::new('├', '─', '─', '┤'))
+    .content_lines(ContentLineStyle::new('│', ' ', '│'))
+    .bottom_border(LineStyle::new('╰', '─', '─', '╯'));
+
+/// Lines of equal width on the screen.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// The lines; escapes for colours have no width.
+    pub lines: Vec<String>,
+    /// Their width in columns of the screen.
+    pub width: usize,
+}
+
+impl Block {
+    /// A block of plain lines.
+    pub(super) fn plain(lines: Vec<String>) -> Block {
+        let width = lines.iter().map(|line| line.width()).max().unwrap_or(0);
+        let pad = |line: String| format!("{line}{}", " ".repeat(width - line.width()));
+        Block { lines: lines.into_iter().map(pad).collect(), width }
+    }
+
+    /// Blocks next to each other, the shorter ones centred.
+    pub(super) fn beside(blocks: &[Block], gap: usize) -> Block {
+        let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
+        let line_of = |block: &Block, line: usize| {
+            let above = (height - block.lines.len()) / 2;
+            let own = line.checked_sub(above).and_then(|line| block.lines.get(line));
+            own.cloned().unwrap_or_else(|| " ".repeat(block.width))
+        };
+        let gap_text = " ".repeat(gap);
+        let lines = (0..height)
+            .map(|line| blocks.iter().map(|block| line_of(block, line)).collect::<Vec<_>>().join(&gap_text))
+            .collect();
+        let width =
+            blocks.iter().map(|block| block.width).sum::<usize>() + gap * blocks.len().saturating_sub(1);
+        Block { lines, width }
+    }
+}
+
+/// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`.
+pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
+    let mut bands: Vec<(usize, usize)> = Vec::new();
+    let frame = label_width(view) + 5;
+    let (mut start, mut used) = (0, frame);
+    for j in 0..view.cols.len() {
+        let wide = column_width(view, j) + 3;
+        if j > start && used + wide > width {
+            bands.push((start, j));
+            (start, used) = (j, frame);
+        }
+        used += if j > start { wide } else { column_width(view, j) + 2 };
+    }
+    bands.push((start, view.cols.len()));
+    bands.into_iter().map(|(from, to)| band(view, from, to, style)).collect()
+}
+
+fn band(view: &View, from: usize, to: usize, style: &Style) -> Block {
+    let mut grid = new_grid(style);
+    let header =
+        std::iter::once(text(&view.name)).chain(view.cols[from..to].iter().map(|label| right(label)));
+    grid.set_header(header.collect::<Vec<_>>());
+    for (label, cells) in view.rows.iter().zip(&view.cells) {
+        let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
+        grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
+    }
+    let widths: Vec<usize> =
+        std::iter::once(label_width(view)).chain((from..to).map(|j| column_width(view, j))).collect();
+    let mut block = fixed(grid, &widths);
+    block.lines = block.lines.iter().map(|line| ruled(line, widths[0] + 3)).collect();
+    block
+}
+
+fn label_width(view: &View) -> usize {
+    view.rows.iter().map(|label| label.width()).max().unwrap_or(0).max(view.name.width())
+}
+
+fn column_width(view: &View, j: usize) -> usize {
+    let cells = view.cells.iter().map(|row| row[j].text.width());
+    cells.chain([view.cols[j].width()]).max().unwrap_or(0)
+}
+
+/// The line with a rule between the labels and the numbers, `at` columns from the left. The label before it has no colour.
+fn ruled(line: &str, at: usize) -> String {
+    let mut column = 0;
+    let mut out = String::with_capacity(line.len() + 2);
+    for character in line.chars() {
+        let rule = match out.chars().next() {
+            _ if column != at => None,
+            Some('╭') => Some('┬'),
+            Some('├') => Some('┼'),
+            Some('╰') => Some('┴'),
+            _ => Some('│'),
+        };
+        out.push(rule.unwrap_or(character));
+        column += character.width().unwrap_or(0);
+        if rule.is_some() {
+            column = usize::MAX / 2;
+        }
+    }
+    out
+}
+
+/// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow.
+pub(super) fn words(table: &Table, width: usize, style: &Style) -> Block {
+    let widest = |j: usize| {
+        let lines = table.rows.iter().filter_map(|row| row.get(j)).flat_map(|cell| cell.lines());
+        lines.map(|line| line.width()).chain([table.header[j].width()]).max().unwrap_or(0)
+    };
+    let mut widths: Vec<usize> = (0..table.header.len()).map(widest).collect();
+    let frame = 2 + widths.len() * 2 + widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + frame > width {
+        match widths.iter_mut().max() {
+            Some(widest) if *widest > 8 => *widest -= 1,
+            _ => break,
+        }
+    }
+    let is_number = |j: usize| {
+        let first = table.rows.first().and_then(|row| row.get(j)).map_or("", String::as_str);
+        first.starts_with(|c: char| c.is_ascii_digit()) && !first.contains(char::is_alphabetic)
+    };
+    let numbers: Vec<bool> = (0..widths.len()).map(is_number).collect();
+    let cell = |(j, content): (usize, &String)| if numbers[j] { right(content) } else { text(content) };
+    let mut grid = new_grid(style);
+    grid.set_header(table.header.iter().enumerate().map(cell).collect::<Vec<_>>());
+    for row in &table.rows {
+        let broken: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| broken(cell, width)).collect();
+        grid.add_row(broken.iter().enumerate().map(cell).collect::<Vec<_>>());
+    }
+    fixed(grid, &widths)
+}
+
+/// A text without spaces that is too wide, such as the name of a weight, broken behind its points.
+fn broken(cell: &str, width: usize) -> String {
+    if cell.width() <= width || cell.contains(' ') {
+        return cell.to_string();
+    }
+    let mut lines = vec![String::new()];
+    for piece in cell.split_inclusive('.') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() || line.width() + piece.width() <= width => line.push_str(piece),
+            _ => lines.push(piece.to_string()),
+        }
+    }
+    lines.join("\n")
+}
+
+fn new_grid(style: &Style) -> Grid {
+    let mut grid = Grid::new();
+    grid.load_style(BOX).force_no_tty().set_content_arrangement(ContentArrangement::Dynamic);
+    if style.colour {
+        grid.enforce_styling();
+    }
+    grid
+}
+
+/// The grid's lines, each column at its width: comfy-table decides nothing about widths itself.
+fn fixed(mut grid: Grid, widths: &[usize]) -> Block {
+    let frame = 2 + widths.len() * 2 + widths.len().saturating_sub(1);
+    let total = widths.iter().sum::<usize>() + frame;
+    grid.set_width(total.min(u16::MAX as usize) as u16);
+    let constraint =
+        |&width: &usize| ColumnConstraint::Absolute(Width::Fixed((width + 2).min(u16::MAX as usize) as u16));
+    grid.set_constraints(widths.iter().map(constraint));
+    Block { lines: grid.lines().collect(), width: total }
+}
+
+fn text(content: &str) -> TableCell {
+    TableCell::new(content)
+}
+
+fn right(content: &str) -> TableCell {
+    TableCell::new(content).set_alignment(CellAlignment::Right)
+}
+
+fn shaded(cell: TableCell, shade: Shade, style: &Style) -> TableCell {
+    match shade.colours() {
+        Some((foreground, background)) if style.colour => {
+            cell.fg(Color::AnsiValue(foreground)).bg(Color::AnsiValue(background))
+        }
+        _ => cell,
+    }
+}

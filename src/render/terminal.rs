@@ -1,0 +1,220 @@
+//! Stories on a terminal.
+
+use colored::{ColoredString, Colorize};
+
+use super::Style;
+use super::document::{Computed, Markup};
+use super::table::{self, Block};
+use super::view::View;
+use crate::demo::Table;
+
+/// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
+const WIDEST_PROSE: usize = 100;
+/// What stands under a step is set in by so many columns.
+const INDENT: usize = 3;
+
+/// What has been written so far, and how it is to look.
+pub(super) struct Terminal<'a> {
+    style: &'a Style,
+    text: String,
+    in_steps: bool,
+}
+
+impl<'a> Terminal<'a> {
+    pub(super) fn new(style: &'a Style) -> Terminal<'a> {
+        Terminal { style, text: String::new(), in_steps: false }
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    fn indent(&self) -> usize {
+        if self.in_steps { INDENT } else { 0 }
+    }
+
+    fn room(&self) -> usize {
+        self.style.width.saturating_sub(self.indent()).max(20)
+    }
+
+    fn painted(&self, text: &str, paint: impl Fn(&str) -> ColoredString) -> String {
+        if self.style.colour { paint(text).to_string() } else { text.to_string() }
+    }
+
+    /// Words, wrapped, with something before the first line.
+    fn prose(&mut self, first: &str, rest: &str, text: &str, paint: impl Fn(&str) -> ColoredString) {
+        let width = self.style.width.clamp(20, WIDEST_PROSE);
+        let options =
+            textwrap::Options::new(width).initial_indent(first).subsequent_indent(rest).break_words(false);
+        for line in textwrap::wrap(text, options) {
+            let line = self.painted(&line, &paint);
+            self.line(&line);
+        }
+    }
+
+    fn equation(&mut self, equation: &str) {
+        let indent = " ".repeat(self.indent());
+        let further = format!("{indent}    ");
+        self.prose(&indent, &further, equation, |line| line.bold());
+    }
+
+    fn block(&mut self, block: &Block) {
+        let indent = " ".repeat(self.indent());
+        for line in &block.lines {
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    /// Blocks from left to right, as many in a row as there is room for.
+    fn flow(&mut self, blocks: &[Block]) {
+        const GAP: usize = 2;
+        let mut row: Vec<Block> = Vec::new();
+        for block in blocks {
+            let width: usize = row.iter().map(|block| block.width + GAP).sum();
+            if !row.is_empty() && width + block.width > self.room() {
+                let beside = Block::beside(&row, GAP);
+                self.block(&beside);
+                row.clear();
+            }
+            row.push(block.clone());
+        }
+        let beside = Block::beside(&row, GAP);
+        self.block(&beside);
+    }
+
+    /// Operands, signs and result in one row, if it fits.
+    fn pictured(&self, node: &Computed) -> Option<Block> {
+        let value = node.value.as_ref()?;
+        if node.operands.is_empty() {
+            return None;
+        }
+        let mut blocks = Vec::new();
+        for (sign, operand) in &node.operands {
+            if !sign.is_empty() {
+                blocks.push(Block::plain(vec![sign.to_string()]));
+            }
+            blocks.push(self.single(operand)?);
+        }
+        let equals = if node.operands.len() == 1 { "→" } else { "=" };
+        blocks.push(Block::plain(vec![equals.to_string()]));
+        blocks.push(self.single(value)?);
+        let picture = Block::beside(&blocks, 1);
+        (picture.width <= self.room()).then_some(picture)
+    }
+
+    fn single(&self, view: &View) -> Option<Block> {
+        let mut bands = table::matrix(view, self.room(), self.style);
+        if bands.len() == 1 { bands.pop() } else { None }
+    }
+}
+
+impl Markup for Terminal<'_> {
+    fn title(&mut self, title: &str, source: Option<&str>) {
+        self.in_steps = false;
+        if !self.text.is_empty() {
+            self.gap();
+            self.text.push('\n');
+        }
+        self.prose("", "", title, |line| line.bold());
+        if let Some(source) = source {
+            self.prose("", "", source, |line| line.dimmed());
+        }
+    }
+
+    fn step(&mut self, number: usize, text: &str) {
+        self.in_steps = true;
+        self.gap();
+        let mark = format!("{number:<INDENT$}");
+        self.prose(&mark, &" ".repeat(INDENT), text, |line| line.normal());
+    }
+
+    fn computed(&mut self, nodes: &[Computed]) {
+        let pictures: Vec<Option<Block>> = nodes.iter().map(|node| self.pictured(node)).collect();
+        if pictures.iter().any(Option::is_some) || nodes.len() == 1 {
+            for (node, picture) in nodes.iter().zip(pictures) {
+                self.gap();
+                self.equation(&node.equation);
+                match (picture, &node.value) {
+                    (Some(picture), _) => self.block(&picture),
+                    (None, Some(value)) => {
+                        let bands = table::matrix(value, self.room(), self.style);
+                        self.flow(&bands);
+                    }
+                    (None, None) => {}
+                }
+            }
+            return;
+        }
+        self.gap();
+        for node in nodes {
+            self.equation(&node.equation);
+        }
+        let bands: Vec<Block> = nodes
+            .iter()
+            .filter_map(|node| node.value.as_ref())
+            .flat_map(|value| table::matrix(value, self.room(), self.style))
+            .collect();
+        if !bands.is_empty() {
+            self.flow(&bands);
+        }
+    }
+
+    fn together(&mut self, equations: &[String], matrices: &[View]) {
+        self.gap();
+        for equation in equations {
+            self.equation(equation);
+        }
+        let bands: Vec<Block> =
+            matrices.iter().flat_map(|view| table::matrix(view, self.room(), self.style)).collect();
+        self.flow(&bands);
+    }
+
+    fn columns(&mut self, equations: &[String], view: &View) {
+        self.gap();
+        for equation in equations {
+            self.equation(equation);
+        }
+        self.gap();
+        let bands = table::matrix(view, self.room(), self.style);
+        self.flow(&bands);
+    }
+
+    fn drawing(&mut self, lines: &[String]) {
+        if lines.is_empty() {
+            return;
+        }
+        self.gap();
+        let indent = " ".repeat(self.indent() + 1);
+        for line in lines {
+            self.line(&format!("{indent}{line}"));
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.gap();
+        let block = table::words(table, self.room(), self.style);
+        self.block(&block);
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.gap();
+        let indent = " ".repeat(self.indent());
+        self.prose(&format!("{indent}→ "), &format!("{indent}  "), text, |line| line.magenta());
+    }
+
+    fn note(&mut self, text: &str) {
+        self.gap();
+        self.prose("Note: ", "      ", text, |line| line.dimmed());
+    }
+
+    fn finish(&mut self) -> String {
+        std::mem::take(&mut self.text)
+    }
+}

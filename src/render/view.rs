@@ -1,0 +1,164 @@
+//! A node as it is looked at: name, labels, texts and shades, turned where the convention asks for it.
+
+use super::Style;
+use super::digits;
+use super::heat::{self, Heat, Shade};
+use crate::demo::{Digits, Story};
+use crate::graph::{CellId, Convention, NodeId, cell_symbol, symbolic};
+use crate::matrix::{Labels, Matrix};
+
+/// What a text format shows of a matrix.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    /// The name, with ᵀ where it is turned.
+    pub name: String,
+    /// A label for each row.
+    pub rows: Vec<String>,
+    /// A label for each column.
+    pub cols: Vec<String>,
+    /// The texts, row by row.
+    pub cells: Vec<Vec<Cell>>,
+}
+
+/// A text and its shade.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// The text.
+    pub text: String,
+    /// The shade.
+    pub shade: Shade,
+}
+
+/// Looks at the nodes of one story in one style.
+#[derive(Clone, Copy)]
+pub(super) struct Viewer<'a> {
+    /// The story.
+    pub story: &'a Story,
+    /// How it is to look.
+    pub style: &'a Style,
+}
+
+impl Viewer<'_> {
+    fn digits(&self) -> Digits {
+        self.style.digits(self.story)
+    }
+
+    /// A node's values; `turned` for its transpose, as in `Kᵀ`.
+    pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
+        let node = &self.story.graph[id];
+        let shape = node.shape();
+        let shown = match node.matrix() {
+            Some(matrix) => self.values(id, matrix),
+            None => texts(shape.rows, shape.cols, |_, _| "never formed".into()),
+        };
+        self.finished(id, shown, turned)
+    }
+
+    /// A node with its values left open.
+    pub(super) fn open(&self, id: NodeId) -> View {
+        let shape = self.story.graph[id].shape();
+        self.finished(id, texts(shape.rows, shape.cols, |_, _| "?".into()), false)
+    }
+
+    /// A node with each cell in symbols.
+    pub(super) fn symbols(&self, id: NodeId) -> View {
+        let graph = &self.story.graph;
+        let shape = graph[id].shape();
+        let cell = |row, col| {
+            let cell = CellId { node: id, row, col };
+            match graph[id].op.is_given() {
+                true => cell_symbol(graph, cell),
+                false => symbolic(graph, &graph.terms(cell)),
+            }
+        };
+        self.finished(id, texts(shape.rows, shape.cols, cell), false)
+    }
+
+    /// Nodes of one row as the columns of one table, their sums in a last row.
+    pub(super) fn columns(&self, columns: &[(NodeId, Option<NodeId>)]) -> View {
+        let parts: Vec<View> =
+            columns.iter().map(|(id, _)| self.node(*id, self.style.convention == Convention::Rows)).collect();
+        let sum = |id: &Option<NodeId>| {
+            id.and_then(|id| self.node(id, false).cells.pop()).and_then(|mut row| row.pop())
+        };
+        let blank = || Cell { text: String::new(), shade: Shade::None };
+        let sums: Vec<Cell> = columns.iter().map(|(_, id)| sum(id).unwrap_or_else(blank)).collect();
+        let labels = parts.first().map_or_else(Vec::new, |part| part.rows.clone());
+        let mut cells: Vec<Vec<Cell>> = (0..labels.len())
+            .map(|i| {
+                parts
+                    .iter()
+                    .map(|part| part.cells.get(i).and_then(|row| row.first()).cloned().unwrap_or_else(blank))
+                    .collect()
+            })
+            .collect();
+        cells.push(sums);
+        let cols = columns.iter().map(|(id, _)| self.story.graph[*id].name.clone()).collect();
+        let rows = labels.into_iter().chain(["sum".to_string()]).collect();
+        View { name: String::new(), rows, cols, cells }
+    }
+
+    fn values(&self, id: NodeId, matrix: &Matrix) -> Vec<Vec<Cell>> {
+        let texts = digits::cells(matrix, self.digits());
+        let shades = match self.style.heat {
+            Heat::Never => Vec::new(),
+            Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),
+        };
+        let shade = |i: usize| shades.get(i).copied().unwrap_or_default();
+        let cells: Vec<Cell> = texts
+            .into_iter()
+            .enumerate()
+            .map(|(i, text)| Cell { text: self.decorated(text, shade(i)), shade: shade(i) })
+            .collect();
+        cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
+    }
+
+    /// Hatches what is masked, and sets a bar beside the number where bars are asked for.
+    fn decorated(&self, text: String, shade: Shade) -> String {
+        let width = text.chars().count();
+        let text = match shade {
+            Shade::Masked => {
+                let number = if text.contains('0') { "0" } else { "-∞" };
+                format!("{}{number}", "░".repeat(width.saturating_sub(number.chars().count())))
+            }
+            _ => text,
+        };
+        match (self.style.heat, shade.bar()) {
+            (Heat::Always, Some(bar)) => format!("{text} {bar}"),
+            _ => text,
+        }
+    }
+
+    fn finished(&self, id: NodeId, cells: Vec<Vec<Cell>>, turned: bool) -> View {
+        let node = &self.story.graph[id];
+        let shape = node.shape();
+        let (rows, cols) = match node.matrix() {
+            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
+            None => (None, None),
+        };
+        let (rows, cols) = (labels(rows, shape.rows), labels(cols, shape.cols));
+        let view = View { name: node.name.clone(), rows, cols, cells };
+        let turned = turned != (self.style.convention == Convention::Columns);
+        if turned { view.turned() } else { view }
+    }
+}
+
+impl View {
+    fn turned(self) -> View {
+        let cells =
+            (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
+        View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells }
+    }
+}
+
+fn labels(labels: Option<&Labels>, count: usize) -> Vec<String> {
+    match labels {
+        Some(labels) => labels.to_vec(),
+        None => (1..=count).map(|i| i.to_string()).collect(),
+    }
+}
+
+fn texts(rows: usize, cols: usize, text: impl Fn(usize, usize) -> String) -> Vec<Vec<Cell>> {
+    let cell = |i, j| Cell { text: text(i, j), shade: Shade::None };
+    (0..rows).map(|i| (0..cols).map(|j| cell(i, j)).collect()).collect()
+}
