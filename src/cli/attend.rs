@@ -43,7 +43,7 @@ pub(super) struct AttendArgs {
     /// How a query is compared with a key.
     #[arg(long, value_enum, default_value = "dot", help_heading = "Attention")]
     score: ScoreArg,
-    /// What scores are multiplied by: auto is 1/√d_k (for cosines 1), none, or a number.
+    /// What scores are multiplied by: auto is 1/√d_k, none, or a number.
     #[arg(long, default_value = "auto", help_heading = "Attention")]
     scale: String,
     /// Divide scores by this: below 1 sharpens, above 1 flattens.

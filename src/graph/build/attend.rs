@@ -192,10 +192,10 @@ impl Pipeline<'_> {
             Score::Cosine => Op::Cosine,
         };
         let mut last = self.graph.add(&format!("S{suffix}"), compare, &[q, k])?;
-        let factor = match (recipe.scale, recipe.score) {
-            (Scale::Auto, Score::Dot) => Some(Factor::InverseRoot(self.shape(k).1)),
-            (Scale::Number(number), _) => Some(Factor::Number(number)),
-            (Scale::None, _) | (Scale::Auto, Score::Cosine) => None,
+        let factor = match recipe.scale {
+            Scale::Auto => Some(Factor::InverseRoot(self.shape(k).1)),
+            Scale::Number(number) => Some(Factor::Number(number)),
+            Scale::None => None,
         };
         if let Some(factor) = factor {
             last = self.graph.add(&format!("S_scaled{suffix}"), Op::Scale(factor), &[last])?;

@@ -35,7 +35,7 @@ pub enum Score {
 /// What scores are multiplied by.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Scale {
-    /// 1/√d_k for dot products, nothing for cosines, which are at most 1 already.
+    /// 1/√d_k, also for cosines, which need none: `none` is the usual choice with them.
     #[default]
     Auto,
     /// Nothing.

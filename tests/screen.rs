@@ -1,0 +1,120 @@
+//! What holds for every screen: nothing is wider than it, ASCII is ASCII, colours change no text.
+
+mod common;
+
+use attn::demo::demos;
+use attn::render::Charset;
+use common::attn;
+use unicode_width::UnicodeWidthStr;
+
+/// Text commands that between them show everything there is to see.
+fn commands() -> Vec<String> {
+    let mut commands: Vec<String> = demos().map(|demo| format!("demo {}", demo.name)).collect();
+    commands.extend(
+        [
+            "demo",
+            "errata",
+            "notation",
+            "similarity bat cave racket",
+            "softmax 1 -2 -inf 1000 --temperature 2",
+            "attend --words 'bat cave racket' --causal",
+            "attend --random 4,6 --heads 2 --residual",
+            "attend --random 9,16 --window 2 --convention columns",
+            "params gpt2",
+            "params",
+        ]
+        .map(String::from),
+    );
+    commands
+}
+
+/// The text without its escape sequences for colours.
+fn without_colours(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        out.push_str(before);
+        rest = after.split_once('m').expect("a colour ends in m").1;
+    }
+    out + rest
+}
+
+#[test]
+fn no_line_is_wider_than_the_screen() {
+    for command in commands() {
+        for width in [40, 60, 80, 120, 200] {
+            let out = attn(&command).arg(format!("--width={width}")).ok().out;
+            for line in out.lines() {
+                // One column of numbers with its labels may need more than 40; it is never broken.
+                assert!(line.width() <= width.max(60), "attn {command} --width {width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_number_is_the_same_at_every_width() {
+    let digits = |width: usize| {
+        let out = attn("attend --random 4,12 --heads 1 --only Q").arg(format!("--width={width}")).ok().out;
+        let mut numbers: Vec<String> = out
+            .split_whitespace()
+            .filter(|word| word.parse::<f64>().is_ok() && word.contains('.'))
+            .map(String::from)
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(digits(200).len(), 48);
+    for width in 40..200 {
+        assert_eq!(digits(width), digits(200), "at {width} columns");
+    }
+}
+
+#[test]
+fn colours_change_no_text() {
+    for command in commands() {
+        let plain = attn(&command).ok().out;
+        let coloured = attn(&command).arg("--color=always").ok().out;
+        assert_eq!(without_colours(&coloured), plain, "attn {command}");
+    }
+    assert!(attn("softmax 1 2").arg("--color=always").ok().out.contains("\x1b["));
+}
+
+#[test]
+fn ascii_is_ascii() {
+    for command in commands() {
+        for format in ["table", "markdown", "latex", "numpy", "csv"] {
+            let out = attn(&command).arg("--charset=ascii").arg(format!("--format={format}")).ok().out;
+            let strange: Vec<char> = out.chars().filter(|c| !c.is_ascii()).collect();
+            assert!(strange.is_empty(), "attn {command} --format {format}: {strange:?}");
+        }
+    }
+}
+
+#[test]
+fn every_character_has_a_spelling_in_ascii() {
+    for command in commands() {
+        let plain = attn(&command).ok().out;
+        let ascii = attn(&command).arg("--charset=ascii").ok().out;
+        assert_eq!(ascii.matches('?').count(), plain.matches('?').count(), "attn {command}");
+    }
+}
+
+#[test]
+fn the_surroundings_decide_where_no_option_does() {
+    let ascii =
+        attn::cli::Env { charset: Charset::Ascii, width: 60, colour: true, ..attn::cli::Env::default() };
+    let out = attn("similarity bat cave racket").env(ascii).ok().out;
+    assert!(out.is_ascii() && out.contains("\x1b["));
+    let forced = attn("similarity bat cave racket --charset utf8 --color never").env(ascii).ok().out;
+    assert!(!forced.is_ascii() && !forced.contains('\x1b'));
+}
+
+#[test]
+fn shades_are_hatched_where_masked_and_have_bars_on_request() {
+    let command = "attend --words 'bat cave racket' --causal --only A";
+    assert!(attn(command).ok().out.contains("░░░░░0"));
+    assert!(attn(command).arg("--heat=always").ok().out.contains('█'));
+    let never = attn(command).arg("--heat=never").arg("--color=always").ok().out;
+    assert!(!never.contains('░') && !never.contains("\x1b[48"));
+}
