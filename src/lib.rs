@@ -1,4 +1,69 @@
-//! `attn`: an explorer of the attention mechanism.
+//! `attn` explores the attention mechanism: every number, and where it came from.
+//!
+//! One idea carries the crate: a lesson is a small computation [`graph`] whose every number can say where it came from.
+//! Demos and `attn attend` build such a graph; everything that is shown is read from it.
+//!
+//! ```
+//! use attn::graph::build::{AttendInputs, Recipe, attend};
+//! use attn::graph::{CellId, Origin, symbolic};
+//! use attn::matrix::Matrix;
+//!
+//! let x = Matrix::of([[3.0, 3.0], [4.0, 0.0]]).rows_named(&["bat", "cave"]);
+//! let inputs = AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() };
+//! let graph = attend(&Recipe::default(), inputs)?;
+//!
+//! let scores = graph.require("S")?;
+//! assert_eq!(graph.matrix(scores)?[(0, 1)], 12.0);
+//! let terms = graph.terms(CellId { node: scores, row: 0, col: 1 });
+//! assert_eq!(symbolic(&graph, &terms), "q11·k21 + q12·k22");
+//! # Ok::<(), attn::error::Error>(())
+//! ```
+//!
+//! # The way through
+//!
+//! ```text
+//! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ render ──▶ bytes
+//!                              ▲
+//!                  attention ──┘   the mathematics
+//! ```
+//!
+//! # The rooms, from the ground up
+//!
+//! A room uses those above it in this list, never those below; a test holds that order.
+//!
+//! - [`error`]: what went wrong, where, and what to do about it
+//! - [`elementary`]: exp, ln, sin … with the same bits on every machine
+//! - [`matrix`]: a matrix of `f64` with labels
+//! - [`kernel`]: what the processor offers for the fast path
+//! - [`attention`]: the mathematics, one step, one function
+//! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
+//! - [`params`]: a model's configuration to its weight matrices and counts
+//! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
+//! - [`demo`]: the steps of the five documents, each a graph with its sentences
+//! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV
+//! - [`cli`]: the command line
+//!
+//! # The words of the field
+//!
+//! Rows are tokens throughout: `Q = X W_Q`, and the softmax runs along a row.
+//!
+//! | name | shape | is |
+//! |---|---|---|
+//! | T, N | | query tokens, source tokens (keys and values) |
+//! | H, G | | query heads, key/value heads; query head h reads key/value head ⌈h·G/H⌉, both from 1 |
+//! | d_k, d_v | | width of a key (and a query), width of a value |
+//! | `X` | (T, d) | tokens |
+//! | `W_Q` `W_K` `W_V` `W_O` | | weights of the projections |
+//! | `Q` `K` `V` | (T, d_k) (N, d_k) (N, d_v) | queries, keys, values |
+//! | `S` | (T, N) | scores: what the queries make of the keys, before anything else |
+//! | `S_scaled` `S_biased` `S_tempered` `S_masked` | (T, N) | the scores after scale, bias, temperature, mask, in this order |
+//! | `A` | (T, N) | weights, the attention pattern: the softmax of each row |
+//! | `C` | (T, H·d_v) | the heads' mixtures side by side |
+//! | `P` | (T, d) | `C W_O`, where a residual follows |
+//! | `O` | (T, d) | the result |
+//!
+//! `scale` *multiplies*; its default is 1/√d_k. A boolean mask says `true = may attend`; a numeric one is added. Under the
+//! causal mask T queries are the last T of the N tokens. A row that may attend to nothing has weights 0 and output 0.
 #![deny(unsafe_code)]
 
 pub mod attention;
