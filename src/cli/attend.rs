@@ -16,7 +16,7 @@ use crate::graph::build::{self, Output, Recipe, Scale, Score};
 use crate::graph::{Convention, Graph};
 use crate::input;
 
-/// The whole of attention on matrices of your own, every intermediate on show
+/// Attention on your own matrices, every step on show
 ///
 /// Examples:
 ///   attn attend --words "bat cave racket"

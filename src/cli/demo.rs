@@ -6,19 +6,19 @@ use super::output::{self, NodeArgs, OutputArgs};
 use super::{Env, Streams};
 use crate::demo::{self, Demo, Document, Settings, Table};
 use crate::error::{Error, Result};
-use crate::graph::Convention;
+use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
 use crate::render::Page;
 
-/// The steps of the documents, one demo at a time; without a name, the list
+/// The documents, step by step; without a name, the list
 ///
 /// Examples:
-///   attn demo                              the list
-///   attn demo mask                         scores, mask, softmax, output
-///   attn demo --document 000               all demos of a document, in its order
-///   attn demo context --set "X=1 2; 3 4; 0 1"   on numbers of your own
-///   attn demo mask --until A               stop before the answer
-///   attn demo qkv --format numpy           arrays as NumPy prints them
+///   attn demo                          the list
+///   attn demo mask                     scores, mask, softmax, output
+///   attn demo --document 000           all demos of a document, in its order
+///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
+///   attn demo mask --until A           stop before the answer
+///   attn demo qkv --format numpy       arrays as NumPy prints them
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct DemoArgs {
@@ -61,7 +61,20 @@ impl DemoArgs {
         }
         let settings = self.settings(streams)?;
         let pages = chosen.iter().map(|demo| self.page(demo, &settings)).collect::<Result<Vec<_>>>()?;
+        self.check_seed(&pages)?;
         output::pages(&pages, "demo", &self.output.style(env, Convention::Rows), streams)
+    }
+
+    /// A seed for demos that draw nothing would do nothing.
+    fn check_seed(&self, pages: &[Page]) -> Result<()> {
+        let drawn = |page: &Page| {
+            page.story.graph.nodes().any(|(_, node)| matches!(node.op, Op::Given(Origin::Drawn(_))))
+        };
+        if self.seed.is_some() && !pages.iter().any(drawn) {
+            return Err(Error::new("--seed, and nothing here is drawn")
+                .help("the demos of document 000 draw their matrices: attn demo mask --seed 1"));
+        }
+        Ok(())
     }
 
     fn chosen(&self) -> Result<Vec<&'static Demo>> {

@@ -48,13 +48,13 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Try:
-  attn demo                                    the list of demos
-  attn demo mask                               one of them, step by step
-  attn similarity bat cave racket              four ways to say how alike words are
-  attn softmax 1 2 3                           a softmax, every step of it
-  attn attend --words \"bat cave racket\"        attention over words, every matrix
-  attn attend --q q.csv --k k.csv --v v.csv    the same on matrices of your own
-  attn params gpt2                             every weight of a model, counted";
+  attn demo                                  the list of demos
+  attn demo mask                             one of them, step by step
+  attn similarity bat cave racket            how alike words are, four ways
+  attn softmax 1 2 3                         a softmax, every step of it
+  attn attend --words \"bat cave racket\"      attention over words
+  attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
+  attn params gpt2                           a model's weights, counted";
 
 #[derive(Subcommand, Debug)]
 enum Command {

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::input::Files;
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
-/// Every weight matrix of a model: name, shape, count, share; and what its key/value cache takes
+/// Every weight matrix of a model, counted; its key/value cache
 ///
 /// Examples:
 ///   attn params gpt3                     both ways of counting it

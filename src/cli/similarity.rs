@@ -11,7 +11,7 @@ use crate::graph::{Convention, Graph, Origin};
 use crate::input::{Allow, Files, clean_label};
 use crate::matrix::Matrix;
 
-/// How alike words are: dot product, scaled dot product, cosine, Euclidean distance
+/// How alike words are: dot products, cosines, distances
 ///
 /// Examples:
 ///   attn similarity bat cave racket

@@ -11,13 +11,13 @@ use crate::graph::{Convention, Graph, Origin, build};
 use crate::input;
 use crate::matrix::Matrix;
 
-/// Numbers to weights: minus the maximum, exponentials, their sum, the quotients
+/// Numbers to weights, one step a column
 ///
 /// Examples:
 ///   attn softmax 1 2 3
-///   attn softmax 2.5 -1 -inf               a masked score gets weight 0
-///   attn softmax 1 2 3 --temperature 0.5   sharper
-///   attn softmax 1 2 3 --base 2            powers of 2 for powers of e
+///   attn softmax 2.5 -1 -inf                a masked score gets weight 0
+///   attn softmax 1 2 3 --temperature 0.5    sharper
+///   attn softmax 1 2 3 --base 2             powers of 2 for powers of e
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct SoftmaxArgs {
