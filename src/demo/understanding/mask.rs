@@ -1,6 +1,7 @@
 //! `mask`: scores, mask, −∞, softmax, triangular weights; and that a later token changes nothing before it.
 
-use super::stream::{Draws, Projected};
+use super::projections::{Inputs, Widths, inputs, projections};
+use super::stream::MASKED;
 use crate::attention::{Axis, Base, Mask, MatrixRule};
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
@@ -18,14 +19,12 @@ pub(super) const DEMO: Demo = Demo {
 };
 
 fn build(demo: &mut Builder) -> Result<()> {
-    let Projected { x, w_q, w_k, w_v } = Draws::from_seed(demo.seed()).masked;
-    let x = demo.drawn("X", x)?;
-    let weights = [demo.drawn("W_Q", w_q)?, demo.drawn("W_K", w_k)?, demo.drawn("W_V", w_v)?];
+    let inputs = inputs(demo, "", &MASKED, Widths::AsX)?;
     demo.step("Each row of X is one token. Three weight matrices, drawn like X, are the parameters.")
-        .together(&[x])
-        .together(&weights);
+        .together(&[inputs.x])
+        .together(&inputs.weights);
 
-    let [q, k, v] = projections(demo, "", x, weights)?;
+    let [q, k, v] = projections(demo, "", inputs)?;
     demo.step("Every token gets a query, a key and a value: three products with the same X.")
         .show(&[q, k, v]);
 
@@ -50,20 +49,20 @@ fn build(demo: &mut Builder) -> Result<()> {
     demo.step("Each output row mixes the values of the tokens up to its own.")
         .notice("Row 1 of O is row 1 of V, digit for digit.")
         .show(&[o]);
-    another_future(demo, x, weights, o)
+    another_future(demo, inputs, o)
 }
 
 /// The same computation with another last token.
-fn another_future(demo: &mut Builder, x: NodeId, weights: [NodeId; 3], o: NodeId) -> Result<()> {
-    let before = demo.matrix(x)?.clone();
+fn another_future(demo: &mut Builder, inputs: Inputs, o: NodeId) -> Result<()> {
+    let before = demo.matrix(inputs.x)?;
     let last = before.rows().saturating_sub(1);
     let change = Matrix::from_fn(before.rows(), before.cols(), |i, _| if i == last { 1.0 } else { 0.0 });
     let change = demo.given("change", change)?;
-    let changed = demo.compute("X_changed", Op::Add, &[x, change])?;
+    let changed = demo.compute("X_changed", Op::Add, &[inputs.x, change])?;
     demo.step("Now the future is another one: 1 is added to every number of the last token.")
         .show(&[changed]);
 
-    let [q, k, v] = projections(demo, "_changed", changed, weights)?;
+    let [q, k, v] = projections(demo, "_changed", Inputs { x: changed, ..inputs })?;
     let s = demo.compute("S_changed", Op::ProductTransposed, &[q, k])?;
     let masked =
         demo.compute("S_masked_changed", Op::Mask(Mask { causal: true, ..Mask::default() }), &[s])?;
@@ -78,10 +77,4 @@ fn another_future(demo: &mut Builder, x: NodeId, weights: [NodeId; 3], o: NodeId
         )
         .show(&[output, difference, largest]);
     Ok(())
-}
-
-/// Q, K and V, with a suffix to their names.
-fn projections(demo: &mut Builder, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<[NodeId; 3]> {
-    let mut project = |name: &str, w: NodeId| demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, w]);
-    Ok([project("Q", weights[0])?, project("K", weights[1])?, project("V", weights[2])?])
 }

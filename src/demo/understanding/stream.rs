@@ -1,54 +1,65 @@
-//! Everything that the document draws, from one stream, in the order of its code.
+//! Everything that the document draws: one stream of numbers, and where in it each matrix begins.
 
 use crate::input::random::LegacyStream;
 use crate::matrix::Matrix;
 
-/// The document's draws. With seed 0 they are the document's own numbers.
-pub struct Draws {
-    /// The data matrix of the first half, (4, 5).
-    pub x: Matrix,
-    /// A left interaction matrix of plain draws, (4, 4).
-    pub left: Matrix,
-    /// The one that is exponentiated and normalised, (4, 4).
-    pub left_scores: Matrix,
-    /// The right interaction matrix, (5, 6).
-    pub right: Matrix,
-    /// Queries and keys of width 7, values of width 6.
-    pub wide: Projected,
-    /// Everything of width 5.
-    pub square: Projected,
-    /// The same shapes once more, for the mask.
-    pub masked: Projected,
-}
+/// Where the numbers of a matrix begin in the document's stream: after how many others.
+///
+/// With seed 0 and the shape of the document these are the document's own numbers. A matrix that has to fit another
+/// shape, because the user put in an X of their own, takes the numbers from the same place on.
+#[derive(Clone, Copy)]
+pub struct Place(usize);
+
+/// The data matrix of the first half, (4, 5).
+pub const X: Place = Place(0);
+/// A left interaction matrix of plain draws, (4, 4).
+pub const LEFT: Place = Place(20);
+/// The one that is exponentiated and normalised, (4, 4).
+pub const LEFT_SCORES: Place = Place(36);
+/// The right interaction matrix, (5, 6).
+pub const RIGHT: Place = Place(52);
+/// Queries and keys of width 7, values of width 6.
+pub const WIDE: Projected = Projected::after(82, 7, 6);
+/// Everything of width 5.
+pub const SQUARE: Projected = Projected::after(WIDE.end, 5, 5);
+/// The same shapes once more, for the mask.
+pub const MASKED: Projected = Projected::after(SQUARE.end, 5, 5);
+
+/// The document's data matrices all have this many rows, the tokens.
+pub const TOKENS: usize = 4;
+/// The document's data matrices all have this many columns, the features.
+pub const FEATURES: usize = 5;
 
 /// A data matrix and its three weight matrices.
 pub struct Projected {
     /// Four tokens of width 5.
-    pub x: Matrix,
+    pub x: Place,
     /// (5, d_k).
-    pub w_q: Matrix,
+    pub w_q: Place,
     /// (5, d_k).
-    pub w_k: Matrix,
+    pub w_k: Place,
     /// (5, d_v).
-    pub w_v: Matrix,
+    pub w_v: Place,
+    end: usize,
 }
 
-impl Draws {
-    /// Draws everything, in the document's order.
-    pub fn from_seed(seed: u32) -> Draws {
+impl Projected {
+    const fn after(start: usize, d_k: usize, d_v: usize) -> Projected {
+        let w_q = start + TOKENS * FEATURES;
+        let w_k = w_q + FEATURES * d_k;
+        let w_v = w_k + FEATURES * d_k;
+        let end = w_v + FEATURES * d_v;
+        Projected { x: Place(start), w_q: Place(w_q), w_k: Place(w_k), w_v: Place(w_v), end }
+    }
+}
+
+impl Place {
+    /// A matrix of numbers drawn from N(0, 1), from this place on.
+    pub fn draw(self, seed: u32, rows: usize, cols: usize) -> Matrix {
         let mut stream = LegacyStream::seeded(seed);
-        let mut draw = |rows, cols| stream.standard_normal_matrix(rows, cols);
-        let (x, left, left_scores, right) = (draw(4, 5), draw(4, 4), draw(4, 4), draw(5, 6));
-        let mut projected =
-            |d_k, d_v| Projected { x: draw(4, 5), w_q: draw(5, d_k), w_k: draw(5, d_k), w_v: draw(5, d_v) };
-        Draws {
-            x,
-            left,
-            left_scores,
-            right,
-            wide: projected(7, 6),
-            square: projected(5, 5),
-            masked: projected(5, 5),
+        for _ in 0..self.0 {
+            stream.standard_normal();
         }
+        stream.standard_normal_matrix(rows, cols)
     }
 }

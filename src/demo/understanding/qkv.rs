@@ -1,0 +1,95 @@
+//! `qkv`: queries, keys and values from X, the weights that follow from them, and why the weights must depend on X.
+
+use super::projections::{Inputs, Widths, inputs, projections};
+use super::stream::{MASKED, SQUARE, WIDE};
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+
+pub(super) const DEMO: Demo = Demo {
+    name: "qkv",
+    document: Document::Understanding,
+    section: "Parameterizing query, key, and value",
+    title: "Queries, keys and values: the tokens themselves decide who mixes with whom",
+    summary: "Q, K, V from X; softmax(Q Kᵀ) V; other tokens, other weights",
+    digits: Digits::AsNumPy,
+    build,
+};
+
+/// The widths of queries and keys, and of values: H2 and H1 in the document.
+const D_K: usize = 7;
+const D_V: usize = 6;
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let wide = inputs(demo, "", &WIDE, Widths::Of(D_K, D_V))?;
+    let [w_q, w_k, w_v] = wide.weights;
+    demo.step("Each row of X is one token; the three other matrices are parameters. W_Q and W_K share one width, W_V may have another.")
+        .together(&[wide.x])
+        .together(&[w_q])
+        .together(&[w_k])
+        .together(&[w_v]);
+
+    let [q, k, v] = projections(demo, "", wide)?;
+    demo.step("Each token gets a query, a key and a value. All three are products on the right of X: no token has met another yet.")
+        .show(&[q, k, v]);
+
+    let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
+    demo.step("Row i of the scores holds the dot products of query i with every key. As in the text they are not divided by √d_k.")
+        .show(&[s]);
+
+    let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
+    demo.step("The softmax of each row gives the weights A: the left matrix, which the text calls L.")
+        .notice("Scores of this size, unscaled, leave token 1 with hardly anything but itself: {A[1,1]:6}.")
+        .show(&[a]);
+
+    let o = demo.compute("O", Op::Product, &[a, v])?;
+    demo.step("A V is L X R: W_V changes the features of each token, A mixes the tokens.").show(&[o]);
+
+    one_matrix(demo, wide, s)?;
+    other_tokens(demo, wide, a)?;
+    square(demo)
+}
+
+/// The scores through W_Q W_Kᵀ, without Q and K.
+fn one_matrix(demo: &mut Builder, wide: Inputs, s: NodeId) -> Result<()> {
+    let [w_q, w_k, _] = wide.weights;
+    let w_qk = demo.compute("W_QK", Op::ProductTransposed, &[w_q, w_k])?;
+    let half = demo.compute("X_W_QK", Op::Product, &[wide.x, w_qk])?;
+    let direct = demo.compute("S_direct", Op::ProductTransposed, &[half, wide.x])?;
+    let difference = demo.compute("difference", Op::Subtract, &[direct, s])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step("Q Kᵀ = X (W_Q W_Kᵀ) Xᵀ, up to rounding: only the product of the two weight matrices counts, and X stands on both sides of it.")
+        .show(&[w_qk, half, direct, largest]);
+    Ok(())
+}
+
+/// The same weight matrices on other tokens.
+fn other_tokens(demo: &mut Builder, wide: Inputs, a: NodeId) -> Result<()> {
+    let (rows, cols) = (demo.matrix(wide.x)?.rows(), demo.matrix(wide.x)?.cols());
+    let other = MASKED.x.draw(demo.seed(), rows, cols);
+    let x = demo.drawn("X_other", other)?;
+    let [q, k, _] = projections(demo, "_other", Inputs { x, ..wide })?;
+    let s = demo.compute("S_other", Op::ProductTransposed, &[q, k])?;
+    let a_other = demo.compute("A_other", Op::Softmax(Axis::Rows, Base::E), &[s])?;
+    demo.step("Another X with the same W_Q and W_K gives other weights. An L that were itself a parameter would mix every text in the same way.")
+        .notice("Token 1 gives itself {A[1,1]:4} in the first text and {A_other[1,1]:4} in the second.")
+        .together(&[x])
+        .together(&[a, a_other]);
+    Ok(())
+}
+
+/// The document's second case: queries, keys and values as wide as X.
+fn square(demo: &mut Builder) -> Result<()> {
+    let square = inputs(demo, "_square", &SQUARE, Widths::AsX)?;
+    demo.step("Mostly the result is as wide as X, so that it can be added to X and go on to the next layer. With one head, Q and K are often that wide, too.")
+        .together(&[square.x])
+        .together(&square.weights);
+
+    let [q, k, v] = projections(demo, "_square", square)?;
+    let s = demo.compute("S_square", Op::ProductTransposed, &[q, k])?;
+    let a = demo.compute("A_square", Op::Softmax(Axis::Rows, Base::E), &[s])?;
+    let o = demo.compute("O_square", Op::Product, &[a, v])?;
+    demo.step("The same steps as before.").show(&[q, k, v, s, a, o]);
+    Ok(())
+}

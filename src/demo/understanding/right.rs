@@ -1,0 +1,71 @@
+//! `right`: what a matrix on the right of X does to the features, and what weights in its columns would do.
+
+use super::stream::{FEATURES, RIGHT, TOKENS, X};
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "right",
+    document: Document::Understanding,
+    section: "Interaction matrices in practice",
+    title: "X R: a matrix on the right mixes the features",
+    summary: "a new width, rows never mix; and R with its columns softmaxed",
+    digits: Digits::AsNumPy,
+    build,
+};
+
+/// How many features come out: H1 in the document.
+const NEW_FEATURES: usize = 6;
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let seed = demo.seed();
+    let x = demo.drawn("X", X.draw(seed, TOKENS, FEATURES))?;
+    let features = demo.matrix(x)?.cols();
+    let r = demo.drawn("R", RIGHT.draw(seed, features, NEW_FEATURES))?;
+    demo.step(
+        "X has a row for each token. R has a row for each feature of X, and a column for each new feature.",
+    )
+    .together(&[x])
+    .together(&[r]);
+
+    let y = demo.compute("Y", Op::Product, &[x, r])?;
+    demo.step(
+        "Column j of R says how much of each old feature goes into new feature j. X R is as wide as R.",
+    )
+    .notice("Five features become six; the tokens stay four.")
+    .show(&[y]);
+    rows_never_mix(demo, x, r, y)?;
+    softmaxed(demo, x, r)
+}
+
+fn rows_never_mix(demo: &mut Builder, x: NodeId, r: NodeId, y: NodeId) -> Result<()> {
+    let before = demo.matrix(x)?;
+    let change = Matrix::from_fn(before.rows(), before.cols(), |i, _| if i == 0 { 1.0 } else { 0.0 });
+    let change = demo.given("change", change)?;
+    let changed = demo.compute("X_changed", Op::Add, &[x, change])?;
+    let output = demo.compute("Y_changed", Op::Product, &[changed, r])?;
+    let difference = demo.compute("difference", Op::Subtract, &[output, y])?;
+    demo.step("Rows never mix: a change in one token moves that row of X R and no other.")
+        .notice("1 is added to every number of token 1. All other rows stay exactly as they were.")
+        .show(&[changed, output, difference]);
+    Ok(())
+}
+
+/// R as weights, which nobody uses: averages of features cannot subtract.
+fn softmaxed(demo: &mut Builder, x: NodeId, r: NodeId) -> Result<()> {
+    let weights = demo.compute("R_softmax", Op::Softmax(Axis::Columns, Base::E), &[r])?;
+    let sums = demo.compute("sum", Op::Sums(Axis::Columns), &[weights])?;
+    demo.step(
+        "R could be made of weights as well: a softmax down each of its columns, which then sums to 1.",
+    )
+    .show(&[weights, sums]);
+
+    let y = demo.compute("Y_softmax", Op::Product, &[x, weights])?;
+    demo.step("Each new feature is now an average of the token's own features: it cannot be a difference of two, nor leave their range. Models leave R free.")
+        .notice("Token 1 had features from {X[1,2]:2} to {X[1,4]:2}; in X R one was {Y[1,2]:2}, here it is {Y_softmax[1,2]:2}.")
+        .show(&[y]);
+    Ok(())
+}
