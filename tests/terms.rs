@@ -128,7 +128,7 @@ proptest! {
         }
         let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
         graph.add("divide", Op::Divide, &[a, one]).unwrap();
-        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Cosine, Op::Euclidean] {
+        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack, Op::Cosine, Op::Euclidean] {
             graph.add(op.name(), op.clone(), &[a, b]).unwrap();
         }
         let turned = graph.find("unary_0").unwrap();

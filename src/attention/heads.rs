@@ -1,4 +1,4 @@
-//! Splitting a width into heads, and putting the heads side by side again.
+//! Splitting a width into heads, putting the heads side by side again, and stacking rows.
 
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Matrix};
@@ -58,6 +58,27 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
         .with_col_labels(labels))
 }
 
+/// Puts matrices on top of each other: `[a ; b ; …]`, the rows of the first above those of the second.
+///
+/// # Shapes
+/// All have d columns; the result has d columns and the numbers of rows added up.
+/// # Errors
+/// If the widths differ, or there is nothing to stack.
+/// # Source
+/// «Multi-Headed attention as matrix multiplication», section Computing the attention weights: vectors stacked as rows.
+pub fn stack(parts: &[&Matrix]) -> Result<Matrix> {
+    let first = parts.first().ok_or_else(|| Error::new("there are no rows to stack"))?;
+    if let Some(other) = parts.iter().find(|part| part.cols() != first.cols()) {
+        return Err(Error::new(format!(
+            "a {} matrix cannot stand below a {} one: the numbers of columns differ",
+            other.shape(),
+            first.shape()
+        )));
+    }
+    let turned: Vec<Matrix> = parts.iter().map(|part| part.transposed()).collect();
+    concatenate(&turned.iter().collect::<Vec<_>>()).map(|whole| whole.transposed())
+}
+
 /// The key/value head that query head `head` reads: `⌈h · G / H⌉` with heads counted from 1; here from 0 on both sides.
 ///
 /// # Source
@@ -75,6 +96,23 @@ mod tests {
         let x = Matrix::from_fn(3, 6, |i, j| (10 * i + j) as f64);
         let parts: Vec<Matrix> = (0..3).map(|h| columns(&x, 2 * h, 2).unwrap()).collect();
         assert!(concatenate(&parts.iter().collect::<Vec<_>>()).unwrap().same_bits(&x));
+    }
+
+    #[test]
+    fn rows_taken_apart_and_stacked_again_are_the_whole_with_its_labels() {
+        let x = Matrix::from_fn(3, 2, |i, j| (10 * i + j) as f64).rows_named(&["a", "b", "c"]);
+        let parts = [rows(&x, 0, 1).unwrap(), rows(&x, 1, 2).unwrap()];
+        assert_eq!(stack(&parts.iter().collect::<Vec<_>>()).unwrap(), x);
+    }
+
+    #[test]
+    fn stacking_rows_of_different_widths_names_both_shapes() {
+        let error = stack(&[&Matrix::identity(2), &Matrix::identity(3)]).unwrap_err().to_string();
+        assert!(
+            error.contains("3×3") && error.contains("2×2") && error.contains("columns differ"),
+            "{error}"
+        );
+        assert!(stack(&[]).is_err());
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod product;
 mod similarity;
 mod softmax;
 
-pub use heads::{columns, concatenate, key_value_head, rows};
+pub use heads::{columns, concatenate, key_value_head, rows, stack};
 pub use low_rank::{SingularValues, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask};
 pub use mlp::{relu, silu};

@@ -32,6 +32,7 @@ impl Op {
             (Op::Columns { start, count }, [a]) => attention::columns(a, *start, *count),
             (Op::Rows { start, count }, [a]) => attention::rows(a, *start, *count),
             (Op::Concatenate, all) => attention::concatenate(all),
+            (Op::Stack, all) => attention::stack(all),
             (Op::Relu, [a]) => Ok(attention::relu(a)),
             (Op::Silu, [a]) => Ok(attention::silu(a)),
             (Op::RmsNorm(epsilon), [a]) => Ok(attention::rms_norm(a, *epsilon)),

@@ -93,6 +93,10 @@ impl Writer<'_> {
                 Convention::Rows => format!("[{}]", self.joined(" | ")),
                 Convention::Columns => format!("[{}]", self.joined(" ; ")),
             },
+            Op::Stack => match self.convention {
+                Convention::Rows => format!("[{}]", self.joined(" ; ")),
+                Convention::Columns => format!("[{}]", self.joined(" | ")),
+            },
             Op::Relu => format!("ReLU({})", a()),
             Op::Silu => format!("SiLU({})", a()),
             Op::RmsNorm(_) => format!("RMSNorm({})", a()),

@@ -55,6 +55,8 @@ pub enum Op {
     },
     /// All inputs side by side.
     Concatenate,
+    /// All inputs on top of each other.
+    Stack,
     /// `max(0, a)`.
     Relu,
     /// `a / (1 + e⁻ᵃ)`.
@@ -172,6 +174,7 @@ impl Op {
             Op::Columns { .. } => "columns",
             Op::Rows { .. } => "rows",
             Op::Concatenate => "concatenate",
+            Op::Stack => "stack",
             Op::Relu => "relu",
             Op::Silu => "silu",
             Op::RmsNorm(_) => "rms-norm",

@@ -51,6 +51,7 @@ impl Reader<'_> {
             Op::Columns { start, .. } => self.cell(0, i, start + j),
             Op::Rows { start, .. } => self.cell(0, start + i, j),
             Op::Concatenate => self.concatenated(i, j),
+            Op::Stack => self.stacked(i, j),
             Op::Relu => self.relu(i, j),
             Op::Silu => self.silu(i, j),
             Op::RmsNorm(epsilon) => self.rms_norm(*epsilon, i, j),
@@ -147,6 +148,17 @@ impl Reader<'_> {
             left -= self.width(input);
         }
         unreachable!("a concatenation is as wide as its parts")
+    }
+
+    fn stacked(&self, i: usize, j: usize) -> Term {
+        let mut below = i;
+        for input in 0..self.inputs.len() {
+            if below < self.height(input) {
+                return self.cell(input, below, j);
+            }
+            below -= self.height(input);
+        }
+        unreachable!("a stack is as high as its parts")
     }
 
     fn relu(&self, i: usize, j: usize) -> Term {
