@@ -2,6 +2,7 @@
 
 mod builder;
 mod documents;
+mod multiplication;
 mod pipeline;
 mod story;
 mod understanding;
@@ -48,7 +49,7 @@ impl Demo {
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS].into_iter().flatten()
 }
 
 /// The demo of this name.

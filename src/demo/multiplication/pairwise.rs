@@ -1,0 +1,61 @@
+//! `pairwise`: a matrix product as the table of all dot products.
+
+use super::rows_over_and_over;
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "pairwise",
+    document: Document::Multiplication,
+    section: "Computing the attention weights",
+    title: "A B as a table of all dot products",
+    summary: "rows of A against columns of B, each with each, in one product",
+    digits: Digits::Places(4),
+    build,
+};
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let a = Matrix::of([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0], [-1.0, 2.0]]);
+    let a = demo.given("A", a.rows_named(&["a1", "a2", "a3", "a4"]))?;
+    let b = rows_over_and_over([[1.0, 1.0, -2.0], [0.0, 2.0, 1.0]], demo.matrix(a)?.cols());
+    let b = demo.given("B", b.cols_named(&["b1", "b2", "b3"]))?;
+    demo.step("Two sets of vectors: one stands in the rows of A, the other in the columns of B.")
+        .notice("Four vectors and three, all of width 2.")
+        .together(&[a, b]);
+
+    let ab = demo.compute("AB", Op::Product, &[a, b])?;
+    demo.step(
+        "Cell (i, j) of A B multiplies row i of A with column j of B, number by number: their dot product.",
+    )
+    .symbols(ab);
+    demo.step("So A B is the table of all dot products: a row for each vector of A, a column for each of B.")
+        .notice("a3 and b1 stand at a right angle: {AB[a3,b1]}. a1 and b3 point apart: {AB[a1,b3]}.")
+        .show(&[ab]);
+    one_pair(demo, a, b)?;
+
+    let k = demo.compute("K", Op::Transpose, &[b])?;
+    let s = demo.compute("S", Op::ProductTransposed, &[a, k])?;
+    let difference = demo.compute("difference", Op::Subtract, &[s, ab])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step("Attention keeps its keys in the rows of K, like everything else. Then the product with Kᵀ gives the same table: queries · keys.")
+        .notice("The largest difference is {largest[1,1]}.")
+        .show(&[k, s, largest]);
+    Ok(())
+}
+
+/// The last vector of each set, on their own.
+fn one_pair(demo: &mut Builder, a: NodeId, b: NodeId) -> Result<()> {
+    let (last_row, last_col) = (demo.matrix(a)?.rows(), demo.matrix(b)?.cols());
+    let row = Op::Rows { start: last_row.saturating_sub(1), count: 1 };
+    let col = Op::Columns { start: last_col.saturating_sub(1), count: 1 };
+    let row = demo.compute("a_last", row, &[a])?;
+    let col = demo.compute("b_last", col, &[b])?;
+    let dot = demo.compute("dot", Op::Product, &[row, col])?;
+    demo.step("One pair on its own, the last of each set: the last cell of the table.")
+        .together(&[row, col])
+        .symbols(dot)
+        .show(&[dot]);
+    Ok(())
+}

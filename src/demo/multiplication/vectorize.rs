@@ -1,0 +1,130 @@
+//! `vectorize`: one query after the other beside all of them in one product, and a second head.
+
+use super::rows_over_and_over;
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "vectorize",
+    document: Document::Multiplication,
+    section: "Finishing thoughts",
+    title: "From a loop over the queries to four matrix products",
+    summary: "query by query, then Q Kᵀ/√d, softmax, A V: the same numbers; and a second head",
+    digits: Digits::Places(4),
+    build,
+};
+
+/// Queries of the given tokens look for keys like themselves.
+const W_Q: [[f64; 4]; 2] = [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]];
+const W_K: [[f64; 4]; 2] = [[2.0, 1.0, 0.0, -1.0], [1.0, 0.0, -1.0, 2.0]];
+const W_V: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 2.0]];
+/// The second head: keys with the two features exchanged, and other values.
+const W_K_2: [[f64; 4]; 2] = [[1.0, 0.0, -1.0, 2.0], [2.0, 1.0, 0.0, -1.0]];
+const W_V_2: [[f64; 2]; 2] = [[3.0, 0.0], [0.0, 1.0]];
+
+/// Q, K and V of one head.
+type Projections = [NodeId; 3];
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let x = Matrix::of([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0]]).rows_named(&["v1", "v2", "v3"]);
+    let x = demo.given("X", x)?;
+    let features = demo.matrix(x)?.cols();
+    let weights = [
+        demo.given("W_Q", rows_over_and_over(W_Q, features))?,
+        demo.given("W_K", rows_over_and_over(W_K, features))?,
+        demo.given("W_V", rows_over_and_over(W_V, features))?,
+    ];
+    demo.step("Each row of X is an input vector; the text calls this matrix I. One product with each weight matrix transforms all of them.")
+        .together(&[x])
+        .together(&weights);
+
+    let head = projections(demo, "", x, weights)?;
+    demo.step("A row of Q, of K and of V for each input vector.").show(&head);
+
+    let by_loop = queries_one_by_one(demo, head)?;
+    let o = all_at_once(demo, head)?;
+
+    let difference = demo.compute("difference", Op::Subtract, &[by_loop, o])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step(
+        "Loop and products add the same numbers in the same order. Stacked, the outputs of the loop are O.",
+    )
+    .notice("The largest difference is exactly {largest[1,1]}.")
+    .show(&[by_loop, difference, largest]);
+    second_head(demo, x, o)
+}
+
+fn projections(demo: &mut Builder, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<Projections> {
+    let mut project = |name: &str, w: NodeId| demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, w]);
+    Ok([project("Q", weights[0])?, project("K", weights[1])?, project("V", weights[2])?])
+}
+
+/// The factor 1/√d for queries of width d.
+fn scale(demo: &Builder, q: NodeId) -> Result<Op> {
+    Ok(Op::Scale(Factor::InverseRoot(demo.matrix(q)?.cols())))
+}
+
+/// Scores, weights and output of each query on its own; the outputs on top of each other.
+fn queries_one_by_one(demo: &mut Builder, [q, k, v]: Projections) -> Result<NodeId> {
+    let scale = scale(demo, q)?;
+    let mut passes = Vec::new();
+    for i in 0..demo.matrix(q)?.rows() {
+        let name = |what: &str| format!("{what}_{}", i + 1);
+        let query = demo.compute(&name("query"), Op::Rows { start: i, count: 1 }, &[q])?;
+        let scores = demo.compute(&name("scores"), Op::ProductTransposed, &[query, k])?;
+        let scaled = demo.compute(&name("scaled"), scale.clone(), &[scores])?;
+        let weights = demo.compute(&name("weights"), Op::Softmax(Axis::Rows, Base::E), &[scaled])?;
+        let output = demo.compute(&name("output"), Op::Product, &[weights, v])?;
+        passes.push([query, scores, scaled, weights, output]);
+    }
+    demo.step("The loop takes one query at a time: its scores with all keys, divided by √d, their softmax, and the weighted sum of all values.")
+        .notice("The token's own key is among them: nothing is left out of the sum.")
+        .show(passes.first().map_or(&[], |pass| &pass[..]));
+    let outputs: Vec<NodeId> = passes.iter().map(|[.., output]| *output).collect();
+    demo.step("The other queries go through the same steps, one after the other.")
+        .show(outputs.get(1..).unwrap_or_default());
+    demo.compute("O_loop", Op::Stack, &outputs)
+}
+
+/// Scores, weights and outputs of all queries, each in one product.
+fn all_at_once(demo: &mut Builder, [q, k, v]: Projections) -> Result<NodeId> {
+    let [s, scaled, a, o] = attention(demo, "", [q, k, v])?;
+    demo.step("S = Q Kᵀ / √d has the scores of every query with every key, and the softmax of each row its weights.")
+        .show(&[s, scaled, a]);
+    demo.step("O = A V: each output is a weighted sum of the rows of V.").show(&[o]);
+    Ok(o)
+}
+
+/// S, S_scaled, A and O of one head.
+fn attention(demo: &mut Builder, suffix: &str, [q, k, v]: Projections) -> Result<[NodeId; 4]> {
+    let scale = scale(demo, q)?;
+    let s = demo.compute(&format!("S{suffix}"), Op::ProductTransposed, &[q, k])?;
+    let scaled = demo.compute(&format!("S_scaled{suffix}"), scale, &[s])?;
+    let a = demo.compute(&format!("A{suffix}"), Op::Softmax(Axis::Rows, Base::E), &[scaled])?;
+    let o = demo.compute(&format!("O{suffix}"), Op::Product, &[a, v])?;
+    Ok([s, scaled, a, o])
+}
+
+/// Another head with weights of its own, and both outputs side by side.
+fn second_head(demo: &mut Builder, x: NodeId, o: NodeId) -> Result<()> {
+    let features = demo.matrix(x)?.cols();
+    let weights = [
+        demo.given("W_Q_2", rows_over_and_over(W_Q, features))?,
+        demo.given("W_K_2", rows_over_and_over(W_K_2, features))?,
+        demo.given("W_V_2", rows_over_and_over(W_V_2, features))?,
+    ];
+    let head = projections(demo, "_2", x, weights)?;
+    let [s, _, a, o_2] = attention(demo, "_2", head)?;
+    demo.step("One softmax makes one choice for each token. A second head, the same steps with weight matrices of its own, makes another.")
+        .notice("In head 1, v1 looks at itself ({A[v1,v1]:2}); in head 2, at v2 ({A_2[v1,v2]:2}).")
+        .together(&weights)
+        .show(&[s, a]);
+
+    let c = demo.compute("C", Op::Concatenate, &[o, o_2])?;
+    demo.step("The outputs of the heads are set side by side. The demo `multihead` turns the loop over heads into one product, too.")
+        .show(&[o_2, c]);
+    Ok(())
+}

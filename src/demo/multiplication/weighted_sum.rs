@@ -1,0 +1,63 @@
+//! `weighted-sum`: a matrix product as weighted sums of rows.
+
+use super::rows_over_and_over;
+use crate::attention::Axis;
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "weighted-sum",
+    document: Document::Multiplication,
+    section: "Computing the outputs",
+    title: "A B as weighted sums of the rows of B",
+    summary: "row i of A holds the weights, the rows of B are what is mixed",
+    digits: Digits::Places(4),
+    build,
+};
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let a = Matrix::of([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]);
+    let a = demo.given("A", a.rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]))?;
+    let b = rows_over_and_over([[4.0, 0.0], [0.0, 8.0], [8.0, 4.0]], demo.matrix(a)?.cols());
+    let b = demo.given("B", b.rows_named(&["b1", "b2", "b3"]))?;
+    demo.step("Now the vectors stand in the rows of B. Each row of A holds one weight for each of them.")
+        .together(&[a, b]);
+
+    let ab = demo.compute("AB", Op::Product, &[a, b])?;
+    demo.step("In symbols: along a row of A B the weights stay the same, and each multiplies its row of B.")
+        .symbols(ab);
+
+    one_row(demo, a, b, ab)?;
+    demo.step("One product does this for every row of A at once.")
+        .notice("Row 2 of A is 0, 1, 0: a weighted sum that copies b2.")
+        .show(&[ab]);
+
+    let sums = demo.compute("sum", Op::Sums(Axis::Rows), &[a])?;
+    demo.step("Weights that are not negative and sum to 1 make an average, which lies between the vectors. With A from a softmax and V for B, this is O = A V.")
+        .show(&[sums])
+        .plane(&[b, ab], &[]);
+    Ok(())
+}
+
+/// Row 1 of the product as a sum of scaled rows.
+fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
+    let weights = demo.compute("weights", Op::Rows { start: 0, count: 1 }, &[a])?;
+    let mut scaled = Vec::new();
+    for j in 0..demo.matrix(b)?.rows() {
+        let weight = demo.compute(&format!("w_{}", j + 1), Op::Columns { start: j, count: 1 }, &[weights])?;
+        let row = demo.compute(&format!("row_{}", j + 1), Op::Rows { start: j, count: 1 }, &[b])?;
+        scaled.push(demo.compute(&format!("scaled_{}", j + 1), Op::Product, &[weight, row])?);
+    }
+    demo.step("Row 1 written out: each row of B is multiplied by its weight from row 1 of A.").show(&scaled);
+
+    let sum = demo.compute("row_sum", Op::Add, &scaled)?;
+    let row = demo.compute("AB_row", Op::Rows { start: 0, count: 1 }, &[ab])?;
+    let difference = demo.compute("difference", Op::Subtract, &[sum, row])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step("Their sum is row 1 of A B.")
+        .notice("The largest difference is {largest[1,1]}.")
+        .show(&[sum, row, largest]);
+    Ok(())
+}
