@@ -159,6 +159,12 @@ impl StepBuilder<'_> {
         self
     }
 
+    /// Shows nodes of one row as the columns of one table, under each the number in the node of its sum.
+    pub fn columns(self, columns: &[(NodeId, Option<NodeId>)]) -> Self {
+        self.step.shown.push(Shown::Columns(columns.to_vec()));
+        self
+    }
+
     /// Shows the cells of a node written in symbols.
     pub fn symbols(self, node: NodeId) -> Self {
         self.step.shown.push(Shown::Symbols(node));

@@ -168,13 +168,10 @@ impl Writer<'_> {
 
     fn part(&self, of_rows: bool, start: usize, count: usize) -> String {
         let of_rows = of_rows != (self.convention == Convention::Columns);
-        let range = match count {
-            1 => format!("{}", start + 1),
-            _ => format!("{}…{}", start + 1, start + count),
-        };
-        match of_rows {
-            true => format!("rows {range} of {}", self.input(0)),
-            false => format!("columns {range} of {}", self.input(0)),
+        let what = if of_rows { "row" } else { "column" };
+        match count {
+            1 => format!("{what} {} of {}", start + 1, self.input(0)),
+            _ => format!("{what}s {}…{} of {}", start + 1, start + count, self.input(0)),
         }
     }
 

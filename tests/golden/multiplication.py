@@ -44,7 +44,7 @@ def pairwise():
 
 
 def weighted_sum():
-    A = given("weighted-sum", "A", [[1 / 2, 1 / 4, 1 / 4], [0, 1, 0]])
+    A = given("weighted-sum", "A", [[1 / 2, 1 / 4, 1 / 4], [0, 1 / 2, 1 / 2]])
     B = given("weighted-sum", "B", [[4, 0], [0, 8], [8, 4]])
     scaled = [[weight * x for x in row] for weight, row in zip(A[0], B, strict=True)]
     for j, row in enumerate(scaled):
@@ -74,10 +74,11 @@ def vectorize():
     W_Q = given("vectorize", "W_Q", [[1, 0, 1, 0], [0, 1, 0, 1]])
     W_K = given("vectorize", "W_K", [[2, 1, 0, -1], [1, 0, -1, 2]])
     W_V = given("vectorize", "W_V", [[1, 1], [0, 2]])
-    W_K_2 = given("vectorize", "W_K_2", [[1, 0, -1, 2], [2, 1, 0, -1]])
+    W_Q_2 = given("vectorize", "W_Q_2", [[2, 0, 0, 0], [0, 2, 0, 0]])
+    W_K_2 = given("vectorize", "W_K_2", [[0, 1, 1, 0], [1, 0, 0, 1]])
     W_V_2 = given("vectorize", "W_V_2", [[3, 0], [0, 1]])
     A, O = attention(X, W_Q, W_K, W_V)
-    A_2, O_2 = attention(X, W_Q, W_K_2, W_V_2)
+    A_2, O_2 = attention(X, W_Q_2, W_K_2, W_V_2)
     record("vectorize", "A", A)
     record("vectorize", "O", O)
     record("vectorize", "O_loop", O)

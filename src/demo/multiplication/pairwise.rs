@@ -55,7 +55,6 @@ fn one_pair(demo: &mut Builder, a: NodeId, b: NodeId) -> Result<()> {
     let dot = demo.compute("dot", Op::Product, &[row, col])?;
     demo.step("One pair on its own, the last of each set: the last cell of the table.")
         .together(&[row, col])
-        .symbols(dot)
         .show(&[dot]);
     Ok(())
 }

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     name: "vectorize",
     document: Document::Multiplication,
     section: "Finishing thoughts",
-    title: "From a loop over the queries to four matrix products",
+    title: "From a loop over the queries to matrix products, and a second head",
     summary: "query by query, then Q Kᵀ/√d, softmax, A V: the same numbers; and a second head",
     digits: Digits::Places(4),
     build,
@@ -21,8 +21,9 @@ pub(super) const DEMO: Demo = Demo {
 const W_Q: [[f64; 4]; 2] = [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]];
 const W_K: [[f64; 4]; 2] = [[2.0, 1.0, 0.0, -1.0], [1.0, 0.0, -1.0, 2.0]];
 const W_V: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 2.0]];
-/// The second head: keys with the two features exchanged, and other values.
-const W_K_2: [[f64; 4]; 2] = [[1.0, 0.0, -1.0, 2.0], [2.0, 1.0, 0.0, -1.0]];
+/// The second head: each query looks for the other feature, and the values are others.
+const W_Q_2: [[f64; 4]; 2] = [[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]];
+const W_K_2: [[f64; 4]; 2] = [[0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.0, 1.0]];
 const W_V_2: [[f64; 2]; 2] = [[3.0, 0.0], [0.0, 1.0]];
 
 /// Q, K and V of one head.
@@ -92,7 +93,7 @@ fn queries_one_by_one(demo: &mut Builder, [q, k, v]: Projections) -> Result<Node
 /// Scores, weights and outputs of all queries, each in one product.
 fn all_at_once(demo: &mut Builder, [q, k, v]: Projections) -> Result<NodeId> {
     let [s, scaled, a, o] = attention(demo, "", [q, k, v])?;
-    demo.step("S = Q Kᵀ / √d has the scores of every query with every key, and the softmax of each row its weights.")
+    demo.step("Q Kᵀ holds the scores of every query with every key; divided by √d they are the S of the text. The softmax of each row gives A.")
         .show(&[s, scaled, a]);
     demo.step("O = A V: each output is a weighted sum of the rows of V.").show(&[o]);
     Ok(o)
@@ -112,7 +113,7 @@ fn attention(demo: &mut Builder, suffix: &str, [q, k, v]: Projections) -> Result
 fn second_head(demo: &mut Builder, x: NodeId, o: NodeId) -> Result<()> {
     let features = demo.matrix(x)?.cols();
     let weights = [
-        demo.given("W_Q_2", rows_over_and_over(W_Q, features))?,
+        demo.given("W_Q_2", rows_over_and_over(W_Q_2, features))?,
         demo.given("W_K_2", rows_over_and_over(W_K_2, features))?,
         demo.given("W_V_2", rows_over_and_over(W_V_2, features))?,
     ];

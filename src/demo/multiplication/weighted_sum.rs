@@ -18,7 +18,7 @@ pub(super) const DEMO: Demo = Demo {
 };
 
 fn build(demo: &mut Builder) -> Result<()> {
-    let a = Matrix::of([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0]]);
+    let a = Matrix::of([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]);
     let a = demo.given("A", a.rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]))?;
     let b = rows_over_and_over([[4.0, 0.0], [0.0, 8.0], [8.0, 4.0]], demo.matrix(a)?.cols());
     let b = demo.given("B", b.rows_named(&["b1", "b2", "b3"]))?;
@@ -31,7 +31,7 @@ fn build(demo: &mut Builder) -> Result<()> {
 
     one_row(demo, a, b, ab)?;
     demo.step("One product does this for every row of A at once.")
-        .notice("Row 2 of A is 0, 1, 0: a weighted sum that copies b2.")
+        .notice("Row 2 leaves out b1, and takes half of b2 and half of b3.")
         .show(&[ab]);
 
     let sums = demo.compute("sum", Op::Sums(Axis::Rows), &[a])?;
@@ -50,7 +50,9 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
         let row = demo.compute(&format!("row_{}", j + 1), Op::Rows { start: j, count: 1 }, &[b])?;
         scaled.push(demo.compute(&format!("scaled_{}", j + 1), Op::Product, &[weight, row])?);
     }
-    demo.step("Row 1 written out: each row of B is multiplied by its weight from row 1 of A.").show(&scaled);
+    demo.step("Row 1 written out: each row of B is multiplied by its weight from row 1 of A.")
+        .notice("Half of b1, a quarter of b2 and a quarter of b3.")
+        .show(&scaled);
 
     let sum = demo.compute("row_sum", Op::Add, &scaled)?;
     let row = demo.compute("AB_row", Op::Rows { start: 0, count: 1 }, &[ab])?;
@@ -58,6 +60,6 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
     demo.step("Their sum is row 1 of A B.")
         .notice("The largest difference is {largest[1,1]}.")
-        .show(&[sum, row, largest]);
+        .show(&[sum, largest]);
     Ok(())
 }

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     section: "Token interaction as matrix multiplication",
     title: "Y = L X R: L mixes tokens, R mixes features",
     summary: "left and right products in symbols; (L X) R = L (X R)",
-    digits: Digits::AsNumPy,
+    digits: Digits::Places(4),
     build,
 };
 

@@ -53,7 +53,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let l = demo.drawn("L_random", l)?;
     let y = demo.compute("Y_random", Op::Product, &[l, x])?;
     demo.step("L may hold any numbers, negative ones too.")
-        .notice("These are drawn at random: the tokens are mixed, and to no purpose.")
+        .notice("Drawn at random, they mix the tokens without any order to see.")
         .together(&[l])
         .show(&[y]);
     weighted(demo, x)
@@ -81,9 +81,12 @@ fn weighted(demo: &mut Builder, x: NodeId) -> Result<()> {
     let changed = demo.compute("X_changed", Op::Add, &[x, change])?;
     let output = demo.compute("Y_changed", Op::Product, &[l, changed])?;
     let difference = demo.compute("difference", Op::Subtract, &[output, y])?;
-    demo.step("Columns never mix: a change in one column of X moves that column of L X and no other.")
-        .notice("1 is added to column 1. The rows of L sum to 1, so column 1 of L X moves by 1, too.")
-        .show(&[changed, output, difference]);
+    demo.step(
+        "Columns never mix: L (X + change) differs from L X only in the columns that the change touches.",
+    )
+    .notice("Column 1 of X grows by 1. The rows of L sum to 1, so column 1 of L X grows by 1, too.")
+    .together(&[change])
+    .show(&[difference]);
     Ok(())
 }
 

@@ -59,8 +59,9 @@ fn another_future(demo: &mut Builder, inputs: Inputs, o: NodeId) -> Result<()> {
     let change = Matrix::from_fn(before.rows(), before.cols(), |i, _| if i == last { 1.0 } else { 0.0 });
     let change = demo.given("change", change)?;
     let changed = demo.compute("X_changed", Op::Add, &[inputs.x, change])?;
-    demo.step("Now the future is another one: 1 is added to every number of the last token.")
-        .show(&[changed]);
+    demo.step("Now another future: the same steps for X + change.")
+        .notice("Every number of token 4 grows by 1. Tokens 1 to 3 stay as they are.")
+        .together(&[change]);
 
     let [q, k, v] = projections(demo, "_changed", Inputs { x: changed, ..inputs })?;
     let s = demo.compute("S_changed", Op::ProductTransposed, &[q, k])?;
@@ -69,12 +70,13 @@ fn another_future(demo: &mut Builder, inputs: Inputs, o: NodeId) -> Result<()> {
     let a = demo.compute("A_changed", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
     let output = demo.compute("O_changed", Op::Product, &[a, v])?;
     let difference = demo.compute("difference", Op::Subtract, &[output, o])?;
-    let rows = demo.compute("earlier_rows", Op::Rows { start: 0, count: last }, &[difference])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[rows])?;
-    demo.step("The same steps again, and what has moved: only the last row.")
-        .notice(
-            "The largest difference in the earlier rows is {largest[1,1]}: not small, but nothing at all.",
-        )
-        .show(&[output, difference, largest]);
+    let mut shown = vec![difference];
+    if last > 0 {
+        let rows = demo.compute("earlier_rows", Op::Rows { start: 0, count: last }, &[difference])?;
+        shown.push(demo.compute("largest", Op::Summary(Statistic::LargestSize), &[rows])?);
+    }
+    demo.step("What has moved in the output: no row above the first token that changed.")
+        .notice("The largest difference in the earlier rows is {largest[1,1]}: not small, but none at all.")
+        .show(&shown);
     Ok(())
 }

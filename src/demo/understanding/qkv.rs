@@ -60,7 +60,7 @@ fn one_matrix(demo: &mut Builder, wide: Inputs, s: NodeId) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[direct, s])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
     demo.step("Q Kᵀ = X (W_Q W_Kᵀ) Xᵀ, up to rounding: only the product of the two weight matrices counts, and X stands on both sides of it.")
-        .show(&[w_qk, half, direct, largest]);
+        .show(&[w_qk, direct, largest]);
     Ok(())
 }
 
@@ -72,8 +72,8 @@ fn other_tokens(demo: &mut Builder, wide: Inputs, a: NodeId) -> Result<()> {
     let [q, k, _] = projections(demo, "_other", Inputs { x, ..wide })?;
     let s = demo.compute("S_other", Op::ProductTransposed, &[q, k])?;
     let a_other = demo.compute("A_other", Op::Softmax(Axis::Rows, Base::E), &[s])?;
-    demo.step("Another X with the same W_Q and W_K gives other weights. An L that were itself a parameter would mix every text in the same way.")
-        .notice("Token 1 gives itself {A[1,1]:4} in the first text and {A_other[1,1]:4} in the second.")
+    demo.step("Another X with the same W_Q and W_K gives other weights. An L learned as a parameter would mix every text in the same way.")
+        .notice("In the first text token 1 gives itself {A[1,1]:6}, in the second {A_other[1,1]:6}.")
         .together(&[x])
         .together(&[a, a_other]);
     Ok(())
@@ -82,14 +82,12 @@ fn other_tokens(demo: &mut Builder, wide: Inputs, a: NodeId) -> Result<()> {
 /// The document's second case: queries, keys and values as wide as X.
 fn square(demo: &mut Builder) -> Result<()> {
     let square = inputs(demo, "_square", &SQUARE, Widths::AsX)?;
-    demo.step("Mostly the result is as wide as X, so that it can be added to X and go on to the next layer. With one head, Q and K are often that wide, too.")
-        .together(&[square.x])
-        .together(&square.weights);
-
     let [q, k, v] = projections(demo, "_square", square)?;
     let s = demo.compute("S_square", Op::ProductTransposed, &[q, k])?;
     let a = demo.compute("A_square", Op::Softmax(Axis::Rows, Base::E), &[s])?;
     let o = demo.compute("O_square", Op::Product, &[a, v])?;
-    demo.step("The same steps as before.").show(&[q, k, v, s, a, o]);
+    demo.step("The same steps with Q, K and V as wide as X, so that the result can be added to X. With several heads, this is the width of all of them together.")
+        .together(&[square.x])
+        .show(&[a, v, o]);
     Ok(())
 }

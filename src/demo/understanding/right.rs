@@ -48,9 +48,10 @@ fn rows_never_mix(demo: &mut Builder, x: NodeId, r: NodeId, y: NodeId) -> Result
     let changed = demo.compute("X_changed", Op::Add, &[x, change])?;
     let output = demo.compute("Y_changed", Op::Product, &[changed, r])?;
     let difference = demo.compute("difference", Op::Subtract, &[output, y])?;
-    demo.step("Rows never mix: a change in one token moves that row of X R and no other.")
-        .notice("1 is added to every number of token 1. All other rows stay exactly as they were.")
-        .show(&[changed, output, difference]);
+    demo.step("Rows never mix: (X + change) R differs from X R only in the rows that the change touches.")
+        .notice("Every number of token 1 grows by 1. The other rows of X R stay exactly as they were.")
+        .together(&[change])
+        .show(&[difference]);
     Ok(())
 }
 
@@ -65,7 +66,7 @@ fn softmaxed(demo: &mut Builder, x: NodeId, r: NodeId) -> Result<()> {
 
     let y = demo.compute("Y_softmax", Op::Product, &[x, weights])?;
     demo.step("Each new feature is now an average of the token's own features: it cannot be a difference of two, nor leave their range. Models leave R free.")
-        .notice("Token 1 had features from {X[1,2]:2} to {X[1,4]:2}; in X R one was {Y[1,2]:2}, here it is {Y_softmax[1,2]:2}.")
+        .notice("Token 1 has features from {X[1,2]:2} to {X[1,4]:2}. Its new feature 2 was {Y[1,2]:2}; now it is {Y_softmax[1,2]:2}.")
         .show(&[y]);
     Ok(())
 }

@@ -12,81 +12,131 @@ pub(super) const DEMO: Demo = Demo {
     section: "Interaction matrices in practice",
     title: "From numbers to weights: why the softmax",
     summary: "dividing by the sum works, misleads, fails; exp first, and before it minus the maximum",
-    digits: Digits::AsNumPy,
+    digits: Digits::Places(4),
     build,
 };
 
 fn build(demo: &mut Builder) -> Result<()> {
     let positive = demo.given("S_positive", Matrix::of([[1.0, 2.0, 2.0, 3.0]]))?;
-    let share = shares(demo, "positive", positive)?;
-    demo.step("Weights should sum to 1. Positive numbers only have to be divided by their sum.")
-        .notice("1/8, 2/8, 2/8 and 3/8.")
-        .together(&[positive])
-        .show(&share);
+    let columns = shares(demo, "positive", positive)?;
+    let positive_shares = columns[1];
+    tell(
+        demo,
+        &columns,
+        "Weights should sum to 1. Positive numbers only have to be divided by their sum.",
+        "1/8, 2/8, 2/8 and 3/8.",
+    )?;
 
     let mixed = demo.given("S_mixed", Matrix::of([[1.0, -2.0, 2.0, 3.0]]))?;
-    let mixed_share = shares(demo, "mixed", mixed)?;
-    demo.step("With numbers of both signs the shares still sum to 1, but some can be negative or above 1.")
-        .notice("A share of {share_mixed[1,2]:2} is no weight: that token would be taken away, not mixed in.")
-        .together(&[mixed])
-        .show(&mixed_share);
+    let columns = shares(demo, "mixed", mixed)?;
+    tell(
+        demo,
+        &columns,
+        "With numbers of both signs the shares may still sum to 1, but some can be negative or above 1.",
+        "A share of {share_mixed[1,2]} is no weight: that token would be taken away, not mixed in.",
+    )?;
 
     let balanced = demo.given("S_balanced", Matrix::of([[-1.0, 2.0, 2.0, -3.0]]))?;
-    let balanced_share = shares(demo, "balanced", balanced)?;
-    demo.step("Numbers can also sum to 0. Then the division is by 0, and there are no weights at all.")
-        .notice("The shares are {share_balanced[1,1]} and {share_balanced[1,2]}.")
-        .together(&[balanced])
-        .show(&balanced_share);
-    exponentials_first(demo, [positive, mixed, balanced], share[1])?;
+    let columns = shares(demo, "balanced", balanced)?;
+    tell(
+        demo,
+        &columns,
+        "Numbers can also sum to 0. Then the division is by 0, and there are no weights at all.",
+        "The shares are {share_balanced[1,1]} and {share_balanced[1,2]}, and so they have no sum either.",
+    )?;
+
+    exponentials_first(demo, [positive, mixed, balanced], positive_shares)?;
     overflow(demo)
 }
 
+/// A node and, where it makes sense, the node of its sum.
+type Column = (NodeId, Option<NodeId>);
+
+/// A step that shows numbers next to each other: each row as a column of one table, or, where the user put in more
+/// than one row, the nodes one after the other.
+fn tell(demo: &mut Builder, columns: &[Column], text: &str, notice: &str) -> Result<()> {
+    let mut one_row = true;
+    for (id, _) in columns {
+        one_row &= demo.matrix(*id)?.rows() == 1;
+    }
+    let step = demo.step(text).notice(notice);
+    if one_row {
+        step.columns(columns);
+    } else {
+        let nodes: Vec<NodeId> = columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect();
+        step.show(&nodes);
+    }
+    Ok(())
+}
+
 /// The sum of a row of numbers, and each divided by it.
-fn shares(demo: &mut Builder, case: &str, numbers: NodeId) -> Result<[NodeId; 2]> {
-    Ok([
-        demo.compute(&format!("sum_{case}"), Op::Sums(Axis::Rows), &[numbers])?,
-        demo.compute(&format!("share_{case}"), Op::DivideBySum(Axis::Rows), &[numbers])?,
-    ])
+fn shares(demo: &mut Builder, case: &str, numbers: NodeId) -> Result<[Column; 2]> {
+    let sum = demo.compute(&format!("sum_{case}"), Op::Sums(Axis::Rows), &[numbers])?;
+    let shares = divided(demo, &format!("share_{case}"), numbers)?;
+    Ok([(numbers, Some(sum)), shares])
 }
 
 /// The exponentials of a row of numbers, and each divided by their sum.
-fn weights(demo: &mut Builder, case: &str, numbers: NodeId) -> Result<[NodeId; 2]> {
+fn weights(demo: &mut Builder, case: &str, numbers: NodeId) -> Result<[Column; 2]> {
     let powers = demo.compute(&format!("exp_{case}"), Op::Exponential(Base::E), &[numbers])?;
-    Ok([powers, demo.compute(&format!("A_{case}"), Op::DivideBySum(Axis::Rows), &[powers])?])
+    let sum = demo.compute(&format!("sum_exp_{case}"), Op::Sums(Axis::Rows), &[powers])?;
+    let weights = divided(demo, &format!("A_{case}"), powers)?;
+    Ok([(powers, Some(sum)), weights])
 }
 
-fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], share: NodeId) -> Result<()> {
+/// Numbers divided by their sum, and what these sum to.
+fn divided(demo: &mut Builder, name: &str, numbers: NodeId) -> Result<Column> {
+    let parts = demo.compute(name, Op::DivideBySum(Axis::Rows), &[numbers])?;
+    let sum = demo.compute(&format!("sum_{name}"), Op::Sums(Axis::Rows), &[parts])?;
+    Ok((parts, Some(sum)))
+}
+
+fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: Column) -> Result<()> {
     let [positive, mixed, balanced] = cases;
-    let a = weights(demo, "mixed", mixed)?;
-    demo.step(
+    let [powers, a] = weights(demo, "mixed", mixed)?;
+    tell(
+        demo,
+        &[(mixed, None), powers, a],
         "exp(x) is positive for every x, and larger for a larger x. So exponentiate first, then divide.",
-    )
-    .notice("−2 now has the smallest weight, {A_mixed[1,2]:3}, and 3 the largest, {A_mixed[1,4]:3}.")
-    .show(&a);
+        "−2 now has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
+    )?;
 
-    let a = weights(demo, "balanced", balanced)?;
-    demo.step("Numbers that sum to 0 have exponentials that do not.").show(&a);
+    let [powers, a] = weights(demo, "balanced", balanced)?;
+    tell(
+        demo,
+        &[(balanced, None), powers, a],
+        "Numbers that sum to 0 have exponentials that do not.",
+        "−1, 2, 2 and −3 sum to 0, their exponentials to {sum_exp_balanced[1,1]}.",
+    )?;
 
-    let [_, a] = weights(demo, "positive", positive)?;
-    demo.step("Where plain division works, exp gives other weights: it looks at differences, not at ratios.")
-        .notice("3 is 1 more than 2, so its weight is e times as large: {A_positive[1,4]:3}, not {A_positive[1,2]:3}.")
-        .together(&[share, a]);
+    let [powers, a] = weights(demo, "positive", positive)?;
+    tell(
+        demo,
+        &[(positive, None), positive_shares, powers, a],
+        "Where plain division works, exp gives other weights: it looks at differences, not at ratios.",
+        "3 is 1 more than 2, so its weight is e times as large: {A_positive[1,4]}, not {A_positive[1,2]}.",
+    )?;
     Ok(())
 }
 
 fn overflow(demo: &mut Builder) -> Result<()> {
     let large = demo.given("S_large", Matrix::of([[1000.0, 1001.0]]))?;
-    let a = weights(demo, "overflow", large)?;
-    demo.step("exp grows fast: above 709.78 it is more than a 64-bit number can hold, and becomes ∞.")
-        .notice("∞ / ∞ is not a number: NaN.")
-        .together(&[large])
-        .show(&a);
+    let [powers, a] = weights(demo, "overflow", large)?;
+    tell(
+        demo,
+        &[(large, None), powers, a],
+        "exp grows fast: above 709.78 it is more than a 64-bit number can hold, and becomes ∞.",
+        "∞ / ∞ is not a number: NaN.",
+    )?;
 
     let shifted = demo.compute("S_shifted", Op::MinusMax(Axis::Rows), &[large])?;
     let [powers, a] = weights(demo, "shifted", shifted)?;
-    demo.step("So the maximum is subtracted first. This divides each exponential and their sum by the same exp(max): no weight changes.")
-        .notice("The largest exponential is now exactly {exp_shifted[1,2]}; the weights are {A_shifted[1,1]:3} and {A_shifted[1,2]:3}.")
-        .show(&[shifted, powers, a]);
+    tell(
+        demo,
+        &[(large, None), (shifted, None), powers, a],
+        "So the maximum is subtracted first. This divides every exponential and their sum by the same exp(max): no weight changes.",
+        "The largest exponential is now exactly {exp_shifted[1,2]}; nothing can overflow.",
+    )?;
 
     let softmax = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[large])?;
     demo.step("The softmax is these three steps: minus the maximum, exp, divided by the sum.")
