@@ -11,12 +11,20 @@ const LARGE: f64 = 1e9;
 /// is «0», a number that only rounds to it «0.0000».
 pub(super) fn cells(matrix: &Matrix, digits: Digits) -> Vec<String> {
     match digits {
-        Digits::AsNumPy => numpy::cells(matrix),
+        Digits::AsNumPy => without_bare_points(numpy::cells(matrix)),
         Digits::Places(places) => {
             let values: Vec<f64> = matrix.cells().collect();
             let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
             aligned(values.iter().map(|&x| number(x, needed)).collect())
         }
+    }
+}
+
+/// NumPy writes the integer 1 as «1.»; a table of nothing but integers does without the points.
+fn without_bare_points(texts: Vec<String>) -> Vec<String> {
+    match texts.iter().all(|text| text.ends_with('.')) {
+        true => texts.iter().map(|text| text.trim_end_matches('.').to_string()).collect(),
+        false => texts,
     }
 }
 
@@ -73,6 +81,12 @@ mod tests {
     #[test]
     fn an_exact_zero_is_told_from_one_that_rounds_to_it() {
         assert_eq!(texts([0.0, 3.3e-6, 1.0 / 3.0], 4), ["0     ", "0.0000", "0.3333"]);
+    }
+
+    #[test]
+    fn integers_in_numpys_digits_have_no_bare_points() {
+        assert_eq!(cells(&Matrix::identity(2), Digits::AsNumPy), ["1", "0", "0", "1"]);
+        assert_eq!(cells(&Matrix::of([[1.0, 0.5]]), Digits::AsNumPy), ["1. ", "0.5"]);
     }
 
     #[test]
