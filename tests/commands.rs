@@ -69,7 +69,7 @@ fn a_wrong_name_is_refused_with_its_neighbour() {
     attn("demo mask --set XX=1").refused(&["no node `XX`", "What can be set here"]);
     attn("demo mask --set Q=1").refused(&["`Q` is computed, not given"]);
     attn("demo mask --set X").refused(&["has no `=`"]);
-    attn("demo mask --set 'X=1 2'").refused(&["1×2", "5×5"]);
+    attn("demo mask --set 'W_Q=1 2'").refused(&["4×5", "1×2"]);
     attn("demo --document 007").refused(&["no document `007`", "000"]);
     attn("demo mask --seed 4294967296").refused(&["4294967296"]);
     attn("dmeo").refused(&["demo"]);
