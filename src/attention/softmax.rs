@@ -42,10 +42,10 @@ pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     })
 }
 
-/// The largest of some numbers, from left to right: the first of equals, and −∞ where there are none. (`f64::max` may
-/// give either zero for +0 and −0.)
+/// The largest of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
+/// (`f64::max` drops NaN, and may give either zero for +0 and −0.)
 pub fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
-    numbers.fold(f64::NEG_INFINITY, |max, x| if x > max { x } else { max })
+    numbers.fold(f64::NEG_INFINITY, |max, x| if max.is_nan() || x <= max { max } else { x })
 }
 
 /// baseˣ of every cell.

@@ -23,6 +23,9 @@ use std::ops::Index;
 use crate::error::{Error, Result, nearest};
 use crate::matrix::{Matrix, Shape};
 
+/// So many numbers are recorded in one graph at most (8 bytes each).
+pub const MAX_CELLS: usize = 20_000_000;
+
 /// A node's place in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
@@ -94,10 +97,11 @@ impl Graph {
     /// If the name is taken, or the inputs do not fit the op; the error names the step.
     pub fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         let matrices: Vec<&Matrix> = inputs.iter().map(|&id| self.matrix(id)).collect::<Result<_>>()?;
-        let value = op.apply(&matrices).map_err(|error| {
-            let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
-            error.in_source(format!("{name}, computed from {}", names.join(" and ")))
-        })?;
+        let value =
+            self.room_for(op.cells(&matrices)).and_then(|()| op.apply(&matrices)).map_err(|error| {
+                let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
+                error.in_source(format!("{name}, computed from {}", names.join(" and ")))
+            })?;
         self.warnings.extend(op.warning(name, &matrices));
         self.push(name, op, inputs, Value::Formed(value))
     }
@@ -108,6 +112,18 @@ impl Graph {
     /// If the name is taken.
     pub fn never_formed(&mut self, name: &str, op: Op, inputs: &[NodeId], shape: Shape) -> Result<NodeId> {
         self.push(name, op, inputs, Value::NeverFormed(shape))
+    }
+
+    /// Whether so many more numbers may be recorded.
+    fn room_for(&self, more: usize) -> Result<()> {
+        let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
+        match recorded.saturating_add(more) {
+            cells if cells > MAX_CELLS => Err(Error::new(format!(
+                "{more} numbers more would make {cells}, and at most {MAX_CELLS} are recorded"
+            ))
+            .help("take fewer tokens: every matrix on the way is held and shown")),
+            _ => Ok(()),
+        }
     }
 
     fn push(&mut self, name: &str, op: Op, inputs: &[NodeId], value: Value) -> Result<NodeId> {

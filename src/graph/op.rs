@@ -1,6 +1,7 @@
 //! The closed set of steps that a node can be made by.
 
 use crate::attention::{Axis, Base, Mask};
+use crate::matrix::Matrix;
 
 /// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,6 +188,16 @@ impl Op {
             Op::SingularValues => "singular-values",
             Op::Summary(_) => "summary",
             Op::Round(_) => "round",
+        }
+    }
+
+    /// How many numbers the op makes of these inputs, as far as they fit; at most what it makes for ops that cut.
+    pub(super) fn cells(&self, inputs: &[&Matrix]) -> usize {
+        match (self, inputs) {
+            (Op::Product, [a, b]) => a.rows().saturating_mul(b.cols()),
+            (Op::ProductTransposed | Op::Cosine | Op::Euclidean, [a, b]) => a.rows().saturating_mul(b.rows()),
+            (Op::Sinusoidal { tokens, width }, _) => tokens.saturating_mul(*width),
+            (_, inputs) => inputs.iter().map(|a| a.rows() * a.cols()).fold(0, usize::saturating_add),
         }
     }
 

@@ -34,7 +34,7 @@ pub enum Term {
     Power(Base, Box<Term>),
     /// The square root.
     Root(Box<Term>),
-    /// The largest of some terms, the first of equals.
+    /// The largest of some terms, the first of equals; NaN where one is.
     Max(Vec<Term>),
     /// The term without its sign.
     Size(Box<Term>),
@@ -71,10 +71,10 @@ impl Term {
             Term::Quotient(a, b) => a.evaluate(graph) / b.evaluate(graph),
             Term::Power(base, exponent) => base.power(exponent.evaluate(graph)),
             Term::Root(term) => term.evaluate(graph).sqrt(),
-            Term::Max(terms) => terms
-                .iter()
-                .map(|term| term.evaluate(graph))
-                .fold(f64::NEG_INFINITY, |m, x| if x > m { x } else { m }),
+            Term::Max(terms) => {
+                let larger = |max: f64, x: f64| if max.is_nan() || x <= max { max } else { x };
+                terms.iter().map(|term| term.evaluate(graph)).fold(f64::NEG_INFINITY, larger)
+            }
             Term::Size(term) => term.evaluate(graph).abs(),
             Term::Sine(angle) => elementary::sin(angle.evaluate(graph)),
             Term::Cosine(angle) => elementary::cos(angle.evaluate(graph)),

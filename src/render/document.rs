@@ -114,7 +114,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
             Shown::Plane(plane) => {
-                markup.drawing(&plane::draw(plane, &viewer.story.graph, viewer.style.width))
+                markup.drawing(&plane::draw(plane, &viewer.story.graph, viewer.style.width.saturating_sub(4)))
             }
             Shown::Table(table) => markup.table(table),
             Shown::Node(_) | Shown::Open(_) | Shown::Symbols(_) => {}

@@ -63,7 +63,7 @@ impl Canvas {
         if !(across.is_finite() && up.is_finite()) || (across == 0.0 && up == 0.0) {
             return None;
         }
-        let columns = width.saturating_sub(longest + 6).clamp(8, MOST_COLUMNS) as f64;
+        let columns = width.saturating_sub(longest + 4).clamp(8, MOST_COLUMNS) as f64;
         let columns_per_unit =
             (columns / across.max(1e-300)).min(MOST_ROWS * COLUMNS_PER_ROW / up.max(1e-300));
         let rows_per_unit = columns_per_unit / COLUMNS_PER_ROW;

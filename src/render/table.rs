@@ -1,7 +1,7 @@
 //! Blocks of lines, drawn with comfy-table: the one file that touches it.
 
 use comfy_table::{
-    Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid, Width,
+    Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -54,24 +54,33 @@ impl Block {
     }
 }
 
-/// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`.
+/// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
+/// move closer together where that saves a band.
 pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
+    let cut = |gap| bands(view, width, gap);
+    let closest = cut(1).len();
+    let gap = [3, 2, 1].into_iter().find(|&gap| cut(gap).len() == closest).unwrap_or(1);
+    cut(gap).into_iter().map(|(from, to)| band(view, from, to, gap, style)).collect()
+}
+
+/// The columns of each band, from and up to.
+fn bands(view: &View, width: usize, gap: usize) -> Vec<(usize, usize)> {
     let mut bands: Vec<(usize, usize)> = Vec::new();
-    let frame = label_width(view) + 5;
+    let frame = label_width(view) + 7;
     let (mut start, mut used) = (0, frame);
     for j in 0..view.cols.len() {
-        let wide = column_width(view, j) + 3;
-        if j > start && used + wide > width {
+        let wide = column_width(view, j);
+        if j > start && used + gap + wide > width {
             bands.push((start, j));
             (start, used) = (j, frame);
         }
-        used += if j > start { wide } else { column_width(view, j) + 2 };
+        used += if j > start { gap + wide } else { wide };
     }
     bands.push((start, view.cols.len()));
-    bands.into_iter().map(|(from, to)| band(view, from, to, style)).collect()
+    bands
 }
 
-fn band(view: &View, from: usize, to: usize, style: &Style) -> Block {
+fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
     let mut grid = new_grid(style);
     let header =
         std::iter::once(text(&view.name)).chain(view.cols[from..to].iter().map(|label| right(label)));
@@ -80,10 +89,15 @@ fn band(view: &View, from: usize, to: usize, style: &Style) -> Block {
         let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
         grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
     }
-    let widths: Vec<usize> =
-        std::iter::once(label_width(view)).chain((from..to).map(|j| column_width(view, j))).collect();
+    let label = Width { text: label_width(view), left: 1, right: 1 };
+    let number = |j: usize| Width {
+        text: column_width(view, j),
+        left: if j == from { 1 } else { gap.saturating_sub(2) },
+        right: usize::from(gap > 1 || j + 1 == to),
+    };
+    let widths: Vec<Width> = std::iter::once(label).chain((from..to).map(number)).collect();
     let mut block = fixed(grid, &widths);
-    block.lines = block.lines.iter().map(|line| ruled(line, widths[0] + 3)).collect();
+    block.lines = block.lines.iter().map(|line| ruled(line, label.text + 3)).collect();
     block
 }
 
@@ -143,6 +157,7 @@ pub(super) fn words(table: &Table, width: usize, style: &Style) -> Block {
         let broken: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| broken(cell, width)).collect();
         grid.add_row(broken.iter().enumerate().map(cell).collect::<Vec<_>>());
     }
+    let widths: Vec<Width> = widths.into_iter().map(|text| Width { text, left: 1, right: 1 }).collect();
     fixed(grid, &widths)
 }
 
@@ -170,14 +185,26 @@ fn new_grid(style: &Style) -> Grid {
     grid
 }
 
+/// The width of a column: its text, and the air on both sides of it.
+#[derive(Clone, Copy)]
+struct Width {
+    text: usize,
+    left: usize,
+    right: usize,
+}
+
 /// The grid's lines, each column at its width: comfy-table decides nothing about widths itself.
-fn fixed(mut grid: Grid, widths: &[usize]) -> Block {
-    let frame = 2 + widths.len() * 2 + widths.len().saturating_sub(1);
-    let total = widths.iter().sum::<usize>() + frame;
-    grid.set_width(total.min(u16::MAX as usize) as u16);
-    let constraint =
-        |&width: &usize| ColumnConstraint::Absolute(Width::Fixed((width + 2).min(u16::MAX as usize) as u16));
+fn fixed(mut grid: Grid, widths: &[Width]) -> Block {
+    let total = widths.iter().map(|width| width.left + width.text + width.right + 1).sum::<usize>() + 1;
+    let narrow = |width: usize| width.min(u16::MAX as usize) as u16;
+    grid.set_width(narrow(total));
+    let constraint = |width: &Width| {
+        ColumnConstraint::Absolute(comfy_table::Width::Fixed(narrow(width.left + width.text + width.right)))
+    };
     grid.set_constraints(widths.iter().map(constraint));
+    for (column, width) in grid.column_iter_mut().zip(widths) {
+        column.set_padding((narrow(width.left), narrow(width.right)));
+    }
     Block { lines: grid.lines().collect(), width: total }
 }
 

@@ -3,11 +3,8 @@
 use super::recipe::{Recipe, Scale, Score};
 use crate::attention::{Axis, Base, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Graph, NodeId, Op, Origin};
+use crate::graph::{Factor, Graph, MAX_CELLS, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
-
-/// So many recorded numbers at most (8 bytes each).
-pub const MAX_CELLS: usize = 20_000_000;
 
 /// A given matrix with where it came from.
 pub type Given = (Matrix, Origin);

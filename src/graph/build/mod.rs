@@ -5,7 +5,7 @@ mod recipe;
 mod similarity;
 mod softmax;
 
-pub use attend::{AttendInputs, Given, MAX_CELLS, attend};
+pub use attend::{AttendInputs, Given, attend};
 pub use recipe::{Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;
