@@ -3,8 +3,6 @@
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Labels, Matrix};
 
-use super::number::{number, truth};
-
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = 1 << 27;
 
@@ -70,7 +68,7 @@ impl Array {
     }
 
     /// The same array, marked as `true` and `false` (1 and 0).
-    pub(super) fn as_boolean(mut self, boolean: bool) -> Array {
+    pub(super) fn with_boolean(mut self, boolean: bool) -> Array {
         self.boolean = boolean;
         self
     }
@@ -221,55 +219,6 @@ pub(super) fn shape_text(dims: &[usize]) -> String {
     }
 }
 
-/// Gathers the cells of a text, which are all numbers or all truth values.
-pub(super) struct Cells {
-    values: Vec<f64>,
-    boolean: Option<bool>,
-    decimals: usize,
-    allow: Allow,
-}
-
-impl Cells {
-    pub(super) fn new(allow: Allow) -> Cells {
-        Cells { values: Vec::new(), boolean: None, decimals: 0, allow }
-    }
-
-    /// Reads one more cell.
-    ///
-    /// # Errors
-    /// If it is neither a number nor a truth value, or not of the kind of the cells before it, or not allowed.
-    pub(super) fn push(&mut self, text: &str) -> Result<()> {
-        let truth = truth(text);
-        let value = match truth {
-            Some(truth) => f64::from(u8::from(truth)),
-            None => {
-                let number = number(text)?;
-                self.allow.check(number.value)?;
-                self.decimals = self.decimals.max(number.decimals);
-                number.value
-            }
-        };
-        if *self.boolean.get_or_insert(truth.is_some()) != truth.is_some() {
-            return Err(Error::new("a mixture of numbers and true/false").help("use one kind throughout"));
-        }
-        if self.values.len() == MOST_CELLS {
-            return Err(Error::new(format!("more than {MOST_CELLS} numbers")));
-        }
-        self.values.push(value);
-        Ok(())
-    }
-
-    /// The cells as an array.
-    ///
-    /// # Errors
-    /// If there are none, or they do not fill the shape.
-    pub(super) fn into_array(self, dims: Vec<usize>) -> Result<Array> {
-        let boolean = self.boolean == Some(true);
-        let decimals = (!boolean).then_some(self.decimals);
-        Ok(Array::new(dims, self.values)?.as_boolean(boolean).with_decimals(decimals))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,12 +276,5 @@ mod tests {
         let said = array.clone().checked("q.npy", Allow::INFINITE).unwrap_err().to_string();
         assert!(said.starts_with("q.npy, row 2, column 1: NaN"), "{said}");
         assert!(array.checked("q.npy", Allow::ANYTHING).is_ok());
-    }
-
-    #[test]
-    fn numbers_and_truth_values_do_not_mix() {
-        let mut cells = Cells::new(Allow::FINITE);
-        cells.push("true").unwrap();
-        assert!(cells.push("1").is_err());
     }
 }

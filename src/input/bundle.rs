@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use super::array::{Allow, Array};
 use super::container::{Container, Item, entry_name};
 use super::label::clip;
-use super::names::{Choice, Role, TOKENS, choose};
+use super::layers::{Choice, choose};
+use super::names::{Role, TOKENS};
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ impl CellType {
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool, dims: Vec<usize>) -> Result<Array> {
         let values = self.values(bytes, big_endian);
         let decimals = self.decimals(&values);
-        Ok(Array::new(dims, values)?.as_boolean(self == CellType::Bool).with_decimals(decimals))
+        Ok(Array::new(dims, values)?.with_boolean(self == CellType::Bool).with_decimals(decimals))
     }
 
     fn values(self, bytes: &[u8], big: bool) -> Vec<f64> {

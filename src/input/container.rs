@@ -11,6 +11,7 @@ use super::json::{self, Json};
 use super::json_document;
 use super::label::{clean_label, clip, enumerate};
 use super::npy;
+use super::npy_header;
 use super::npz::{self, Npz};
 use super::open::Input;
 use super::records::Delimiter;
@@ -66,7 +67,7 @@ impl Format {
     pub(super) fn sniff(input: &mut Input) -> Result<Format> {
         let start = input.peek(512)?;
         let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&start).trim_ascii_start();
-        Ok(if start.starts_with(npy::MAGIC) {
+        Ok(if start.starts_with(npy_header::MAGIC) {
             Format::Npy
         } else if npz::MAGICS.iter().any(|magic| start.starts_with(magic)) {
             Format::Npz

@@ -5,7 +5,8 @@ use csv::StringRecord;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 
-use super::array::{Allow, Array, Cells};
+use super::array::{Allow, Array};
+use super::cells::Cells;
 use super::label::clean_label;
 use super::number::is_cell;
 use super::records::{Delimiter, Records, Spot};

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Place, Result};
 
-use super::array::{Allow, Array, Cells};
+use super::array::{Allow, Array};
+use super::cells::Cells;
 use super::label::clip;
 use super::number::is_cell;
 

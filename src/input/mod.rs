@@ -8,6 +8,7 @@
 mod array;
 mod bundle;
 mod cell_type;
+mod cells;
 mod container;
 mod delimited;
 mod embeddings;
@@ -15,10 +16,13 @@ mod files;
 mod inline;
 mod json;
 mod json_document;
+mod json_list;
 mod label;
+mod layers;
 mod lines;
 mod names;
 mod npy;
+mod npy_header;
 mod npz;
 mod number;
 mod open;
@@ -29,6 +33,7 @@ mod source;
 mod vocabulary;
 
 pub mod random;
+
 pub use array::{Allow, Array};
 pub use bundle::{Bundle, Entry, Layout};
 pub use files::Files;

@@ -4,12 +4,7 @@
 //! Face, the models of the families Llama and OPT (`q_proj.weight` …), BERT (`query.weight` …) and GPT-2 (`c_attn.weight`),
 //! and Meta's own Llama files (`wq.weight` …).
 
-use std::collections::BTreeMap;
-
-use crate::error::{Error, Result};
-
 use super::bundle::Layout;
-use super::label::{clip, enumerate};
 
 /// What a bundle may hold, under the names of the field.
 pub const CANONICAL: [&str; 10] = ["X", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "M", "B"];
@@ -36,7 +31,7 @@ pub(super) struct Recognised {
     /// How the weights are stored, where the name implies it.
     pub(super) layout: Option<Layout>,
     /// The layer of a model it belongs to; empty where the name has no prefix.
-    layer: String,
+    pub(super) layer: String,
 }
 
 /// The ends of dotted names, the longer before those they end in.
@@ -112,107 +107,9 @@ fn plain(name: &str) -> Option<Role> {
     }))
 }
 
-/// The entries of a file that were chosen, and the names of the others.
-pub(super) struct Choice {
-    /// Positions in the file, each with what it is.
-    pub(super) chosen: Vec<(usize, Recognised)>,
-    /// Other parts of a model, among them biases.
-    pub(super) ignored: Vec<String>,
-}
-
-/// Chooses what belongs to one attention layer. `layer` is a number, or the prefix of its names.
-///
-/// # Errors
-/// If nothing is recognised, a plain name is unknown, or several layers are there and none was chosen.
-pub(super) fn choose(names: &[String], layer: Option<&str>) -> Result<Choice> {
-    let mut layers: BTreeMap<(Vec<usize>, String), Vec<(usize, Recognised)>> = BTreeMap::new();
-    let mut chosen = Vec::new();
-    let mut ignored = Vec::new();
-    let mut unknown = Vec::new();
-    for (position, name) in names.iter().enumerate() {
-        match recognise(name) {
-            Some(entry) if entry.layout.is_none() => chosen.push((position, entry)),
-            Some(entry) => {
-                let key = (numbers_in(&entry.layer), entry.layer.clone());
-                layers.entry(key).or_default().push((position, entry));
-            }
-            None if is_part_of_a_model(name) => ignored.push(name.clone()),
-            None => unknown.push(name.as_str()),
-        }
-    }
-    if !unknown.is_empty() || (chosen.is_empty() && layers.is_empty()) {
-        return Err(not_found(names, &unknown));
-    }
-    let found: Vec<String> = layers.keys().map(|(_, layer)| layer.clone()).collect();
-    let (wanted, others): (Vec<_>, Vec<_>) = layers
-        .into_iter()
-        .partition(|((numbers, name), _)| layer.is_none_or(|layer| is_layer(layer, numbers, name)));
-    if wanted.len() > 1 || (wanted.is_empty() && (layer.is_some() || !others.is_empty())) {
-        return Err(which_layer(&found, layer, wanted.len()));
-    }
-    ignored.extend(
-        others.into_iter().flat_map(|(_, entries)| entries).map(|(position, _)| names[position].clone()),
-    );
-    chosen.extend(wanted.into_iter().flat_map(|(_, entries)| entries));
-    Ok(Choice { chosen, ignored })
-}
-
-/// Whether a name that says nothing to us is a model's: its parts are joined by dots, or it is a known bias.
-fn is_part_of_a_model(name: &str) -> bool {
-    name.contains('.') || name == "in_proj_bias"
-}
-
-/// Numbers between the dots, so that layer 10 comes after layer 9.
-fn numbers_in(layer: &str) -> Vec<usize> {
-    layer.split('.').filter_map(|part| part.parse().ok()).collect()
-}
-
-fn is_layer(wanted: &str, numbers: &[usize], name: &str) -> bool {
-    wanted.trim_end_matches('.') == name
-        || wanted.parse().is_ok_and(|wanted: usize| numbers.first() == Some(&wanted))
-}
-
-fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
-    let list = enumerate(found.iter().map(String::as_str));
-    let help = "choose one by its number, or by its name where numbers repeat";
-    match wanted {
-        Some(wanted) if matching == 0 && found.is_empty() => {
-            Error::new(format!("no layer `{}`: the names here belong to no layer", clip(wanted)))
-        }
-        Some(wanted) if matching == 0 => {
-            Error::new(format!("no layer `{}` among {list}", clip(wanted))).help(help)
-        }
-        Some(wanted) => {
-            Error::new(format!("`{}` is the number of {matching} layers of {list}", clip(wanted))).help(help)
-        }
-        None => Error::new(format!("{} layers where one belongs: {list}", found.len())).help(help),
-    }
-}
-
-fn not_found(names: &[String], unknown: &[&str]) -> Error {
-    let found = enumerate(names.iter().map(String::as_str));
-    let what = match unknown {
-        [] if names.is_empty() => "holds no matrices".to_string(),
-        [] => format!("no matrix of an attention layer by name; found {found}"),
-        unknown => format!("unknown names {}; found {found}", enumerate(unknown.iter().copied())),
-    };
-    Error::new(what).help(format!(
-        "expected are {}, {TOKENS}, mask, bias, and names such as q_proj.weight or in_proj_weight",
-        CANONICAL.join(", ")
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn names(names: &[&str]) -> Vec<String> {
-        names.iter().map(|name| name.to_string()).collect()
-    }
-
-    fn fails(list: &[&str], layer: Option<&str>) -> String {
-        choose(&names(list), layer).err().unwrap().to_string()
-    }
 
     #[test]
     fn plain_names_are_read_in_any_case_and_imply_no_layout() {
@@ -272,49 +169,5 @@ mod tests {
         ] {
             assert_eq!(recognise(name), None, "{name}");
         }
-    }
-
-    const MODEL: [&str; 5] = [
-        "model.embed_tokens.weight",
-        "model.layers.10.self_attn.q_proj.weight",
-        "model.layers.2.self_attn.q_proj.weight",
-        "model.layers.2.self_attn.k_proj.weight",
-        "model.layers.2.self_attn.q_proj.bias",
-    ];
-
-    #[test]
-    fn several_layers_are_listed_in_order_until_one_is_chosen() {
-        let said = fails(&MODEL, None);
-        assert!(
-            said.starts_with(
-                "2 layers where one belongs: `model.layers.2.self_attn`, `model.layers.10.self_attn`"
-            ),
-            "{said}"
-        );
-        for layer in ["2", "model.layers.2.self_attn", "model.layers.2.self_attn."] {
-            let choice = choose(&names(&MODEL), Some(layer)).unwrap();
-            assert_eq!(choice.chosen.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [2, 3]);
-            assert_eq!(choice.ignored.len(), 3);
-        }
-        assert!(fails(&MODEL, Some("7")).starts_with("no layer `7` among"));
-    }
-
-    #[test]
-    fn a_number_that_two_layers_share_is_no_choice() {
-        let list = ["encoder.0.q_proj.weight", "decoder.0.q_proj.weight"];
-        assert!(fails(&list, Some("0")).contains("is the number of 2 layers"));
-        assert!(choose(&names(&list), Some("decoder.0")).is_ok());
-    }
-
-    #[test]
-    fn unknown_names_are_listed_beside_what_is_expected() {
-        let said = fails(&["X", "W_QQ"], None);
-        assert!(
-            said.starts_with("unknown names `W_QQ`; found `X`, `W_QQ`\n  help: expected are X, W_Q"),
-            "{said}"
-        );
-        assert!(fails(&["a.b"], None).starts_with("no matrix of an attention layer"));
-        assert!(fails(&[], None).starts_with("holds no matrices"));
-        assert!(fails(&["X"], Some("0")).contains("belong to no layer"));
     }
 }

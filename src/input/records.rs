@@ -17,13 +17,14 @@ pub(super) enum Delimiter {
 
 impl Delimiter {
     /// The delimiter that the first line with something in it uses. A semicolon wins over a comma, since it is chosen
-    /// where the comma is taken; what is quoted does not count.
+    /// where the comma is taken; what is quoted does not count. Quotation marks belong to tables with commas.
     pub(super) fn detect(text: &str) -> Delimiter {
         let mut found = Delimiter::Blanks;
         let mut quoted = false;
+        let mut marks = false;
         for byte in text.get(skip_comments(text, 0)..).unwrap_or_default().bytes() {
             match byte {
-                b'"' => quoted = !quoted,
+                b'"' => (quoted, marks) = (!quoted, true),
                 _ if quoted => {}
                 b'\n' => break,
                 b';' => return Delimiter::Character(b';'),
@@ -32,7 +33,7 @@ impl Delimiter {
                 _ => {}
             }
         }
-        found
+        if marks && found == Delimiter::Blanks { Delimiter::Character(b',') } else { found }
     }
 }
 
@@ -99,9 +100,11 @@ impl<'t> Records<'t> {
             if !more.map_err(|error| Error::new(error.to_string()).in_source(self.name))? {
                 return Ok(None);
             }
-            // A line of nothing but blanks is a blank line too.
-            if record.len() > 1 || record.iter().any(|field| !field.trim().is_empty()) {
-                return Ok(Some(skip_comments(self.text, before)));
+            let start = skip_comments(self.text, before);
+            // A line of nothing but blanks is a blank line too, unless there are marks around them.
+            let blank = record.iter().all(|field| field.trim().is_empty());
+            if record.len() > 1 || !blank || self.text.as_bytes().get(start) == Some(&b'"') {
+                return Ok(Some(start));
             }
         }
     }
@@ -198,6 +201,7 @@ mod tests {
             ("a\t1,2", Delimiter::Character(b'\t')),
             ("1 2", Delimiter::Blanks),
             ("# a;b\n\n\"a;b\",2", COMMA),
+            ("\"a b\"\n1", COMMA),
             ("", Delimiter::Blanks),
         ] {
             assert_eq!(Delimiter::detect(text), delimiter, "{text:?}");

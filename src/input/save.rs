@@ -169,10 +169,8 @@ fn delimited(out: &mut dyn Write, delimiter: u8, matrix: &Matrix) -> Written {
 
 /// A label that is read back as the same label, and not as a number, a comment or two fields.
 fn quoted(label: &str, delimiter: u8) -> String {
-    let special =
-        |c: char| c == '"' || c == char::from(delimiter) || matches!(c, ',' | ';' | '\t' | '\n' | '\r');
-    let safe =
-        !label.is_empty() && label.trim() == label && !label.starts_with('#') && !label.contains(special);
+    let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || matches!(c, '"' | ',' | ';');
+    let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
     if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }
 }
 

@@ -1,0 +1,144 @@
+//! Lists in JSON, put together element by element: a rectangle of numbers, or labels.
+
+use super::array::MOST_CELLS;
+use super::json::Json;
+use super::label::clip;
+use super::number::number;
+
+/// What is wrong, where it fails: the reader adds the place.
+type Outcome<T> = std::result::Result<T, String>;
+
+/// Numbers in a rectangle, row by row.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Nested {
+    pub(super) dims: Vec<usize>,
+    pub(super) values: Vec<f64>,
+    pub(super) boolean: bool,
+}
+
+impl Nested {
+    /// A row of numbers that all had to be strings.
+    ///
+    /// # Errors
+    /// If one of the strings is no number.
+    pub(super) fn of_texts(texts: &[String]) -> Outcome<Nested> {
+        let values: Outcome<Vec<f64>> = texts.iter().map(|text| number_in(text)).collect();
+        Ok(Nested { dims: vec![texts.len()], values: values?, boolean: false })
+    }
+}
+
+/// A number that had to be written as a string.
+fn number_in(text: &str) -> Outcome<f64> {
+    number(text).map(|number| number.value).map_err(|_| format!("`{}` is not a number", clip(text)))
+}
+
+/// A list as far as it has been read.
+#[derive(Default)]
+pub(super) enum List {
+    #[default]
+    Nothing,
+    /// Numbers and truth values themselves, or strings among numbers.
+    Flat {
+        values: Vec<f64>,
+        boolean: bool,
+    },
+    /// Strings alone so far: labels, or numbers that had to be strings.
+    Texts(Vec<String>),
+    /// Lists of these dimensions.
+    Stack {
+        count: usize,
+        inner: Vec<usize>,
+        values: Vec<f64>,
+        boolean: bool,
+    },
+    Objects(Vec<Json>),
+}
+
+impl List {
+    /// The list with one more element.
+    ///
+    /// # Errors
+    /// If the element does not go with those before it.
+    pub(super) fn push(self, element: Json) -> Outcome<List> {
+        match (self, element) {
+            (List::Nothing, Json::Text(text)) => Ok(List::Texts(vec![text])),
+            (List::Texts(mut texts), Json::Text(text)) => {
+                texts.push(text);
+                Ok(List::Texts(texts))
+            }
+            (List::Nothing, object @ Json::Object(_)) => Ok(List::Objects(vec![object])),
+            (List::Objects(mut objects), object @ Json::Object(_)) => {
+                objects.push(object);
+                Ok(List::Objects(objects))
+            }
+            (_, Json::Null) => Err("null where a number belongs".into()),
+            (_, Json::Nothing) => Err("an empty row".into()),
+            (list, Json::Number(value)) => list.push_cell(value, false),
+            (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
+            (list @ List::Flat { .. }, Json::Text(text)) => list.push_cell(number_in(&text)?, false),
+            (list, Json::Numbers(row)) => list.push_row(row),
+            (list, Json::Texts(texts)) => list.push_row(Nested::of_texts(&texts)?),
+            (_, other) => Err(format!("{} where the elements before it are something else", other.kind())),
+        }
+    }
+
+    fn push_cell(self, value: f64, is_truth: bool) -> Outcome<List> {
+        let (mut values, boolean) = match self {
+            List::Nothing => (Vec::new(), is_truth),
+            List::Flat { values, boolean } => (values, boolean),
+            List::Texts(texts) => (Nested::of_texts(&texts)?.values, false),
+            List::Stack { .. } => return Err("a number where the elements before it are rows".into()),
+            List::Objects(_) => return Err("a number where the elements before it are objects".into()),
+        };
+        if boolean != is_truth {
+            return Err("a mixture of numbers and true/false".into());
+        }
+        if values.len() == MOST_CELLS {
+            return Err(format!("more than {MOST_CELLS} numbers"));
+        }
+        values.push(value);
+        Ok(List::Flat { values, boolean })
+    }
+
+    fn push_row(self, row: Nested) -> Outcome<List> {
+        let (count, inner, mut values, boolean) = match self {
+            List::Nothing => (0, row.dims.clone(), Vec::new(), row.boolean),
+            List::Stack { count, inner, values, boolean } => (count, inner, values, boolean),
+            _ => return Err("a row where the elements before it are none".into()),
+        };
+        if inner != row.dims {
+            let (has, first) = (side(&row.dims), side(&inner));
+            return Err(format!("row {} has {has}, row 1 has {first}", count + 1));
+        }
+        if boolean != row.boolean {
+            return Err("a mixture of numbers and true/false".into());
+        }
+        if values.len() + row.values.len() > MOST_CELLS {
+            return Err(format!("more than {MOST_CELLS} numbers"));
+        }
+        values.extend(row.values);
+        Ok(List::Stack { count: count + 1, inner, values, boolean })
+    }
+
+    /// The list as a value, once it has ended.
+    pub(super) fn finish(self) -> Json {
+        match self {
+            List::Nothing => Json::Nothing,
+            List::Flat { values, boolean } => {
+                Json::Numbers(Nested { dims: vec![values.len()], values, boolean })
+            }
+            List::Texts(texts) => Json::Texts(texts),
+            List::Stack { count, mut inner, values, boolean } => {
+                inner.insert(0, count);
+                Json::Numbers(Nested { dims: inner, values, boolean })
+            }
+            List::Objects(objects) => Json::Objects(objects),
+        }
+    }
+}
+
+/// `3 numbers` or `2×3 numbers`.
+fn side(dims: &[usize]) -> String {
+    let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
+    format!("{} numbers", sides.join("×"))
+}
