@@ -152,6 +152,44 @@ fn a_stacked_projection_is_taken_apart() {
 }
 
 #[test]
+fn a_projection_stacked_side_by_side_is_taken_apart_too() {
+    // As GPT-2 stores it: (in, out), the columns of the query, then those of the key, then those of the value.
+    let mut stdin = &br#"{"h.0.attn.c_attn.weight": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]}"#[..];
+    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    for (name, values) in
+        [("W_Q", [1.0, 2.0, 7.0, 8.0]), ("W_K", [3.0, 4.0, 9.0, 10.0]), ("W_V", [5.0, 6.0, 11.0, 12.0])]
+    {
+        assert_eq!(
+            (bundle.entries[name].array.dims(), bundle.entries[name].array.values()),
+            (&[2, 2][..], &values[..])
+        );
+        assert_eq!(bundle.entries[name].layout, Some(Layout::InOut));
+    }
+    let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
+    let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
+    assert!(error.contains("the shape [2, 2] where 3E×E"), "{error}");
+}
+
+#[test]
+fn heads_that_leave_a_gap_or_differ_are_refused() {
+    for (text, said) in [
+        (r#"{"Q_1": [[1, 2]], "Q_3": [[1, 2]]}"#, "the heads 1, 3 of Q"),
+        (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], Q_1 [1, 2]"),
+    ] {
+        let mut stdin = text.as_bytes();
+        let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn names_from_a_file_cannot_write_to_the_terminal() {
+    let mut stdin = &b"{\"X\": [[1]], \"model.\\u001b[31mnorm.weight\": [[1]]}"[..];
+    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    assert_eq!(bundle.ignored, ["model.norm.weight"]);
+}
+
+#[test]
 fn json_holds_a_bundle_with_tokens_heads_and_a_mask() {
     let text = br#"{"tokens": ["bat", "cave"], "Q_1": [[1, 2]], "Q_2": [[3, 4]],
         "K": {"cols": ["x", "y"], "values": [[1, 0]]}, "v": [[5, 6]], "mask": [[0, "-inf"]]}"#;

@@ -1,5 +1,6 @@
 //! What a file holds, whatever its format: one array, or several with names.
 
+use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -155,16 +156,17 @@ impl Content {
 }
 
 impl Container {
-    /// The names of the entries as the file spells them.
+    /// The names of the entries as the file spells them, made fit for a screen.
     pub(super) fn names(&self) -> Vec<String> {
-        match self {
+        let names = match self {
             Container::Npz(npz) => npz.names(),
             Container::Safetensors(tensors) => tensors.names(),
             Container::Json { entries, .. } => entries.iter().map(|(name, _)| name.clone()).collect(),
-        }
+        };
+        names.iter().map(|name| clean_label(name).into_owned()).collect()
     }
 
-    /// Reads the entry at a position of [`Container::names`].
+    /// Reads the entry at a position of [`Container::names`], once.
     ///
     /// # Errors
     /// If it cannot be read as an array or as words.
@@ -172,8 +174,8 @@ impl Container {
         match self {
             Container::Npz(npz) => npz.read(position),
             Container::Safetensors(tensors) => tensors.read(position),
-            Container::Json { name, entries } => match entries.get(position) {
-                Some((entry, json)) => json_document::item(json.clone())
+            Container::Json { name, entries } => match entries.get_mut(position) {
+                Some((entry, json)) => json_document::item(mem::replace(json, Json::Null))
                     .map_err(|error| error.in_source(entry_name(name, entry))),
                 None => Err(Error::new("no such entry").in_source(name.clone())),
             },

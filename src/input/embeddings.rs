@@ -113,9 +113,10 @@ impl<'w> Search<'w> {
         Search { name, wanted, first_bytes, found: HashMap::new(), width: None, lines: 0 }
     }
 
-    fn line(&mut self, number: usize, line: &[u8]) -> Result<ControlFlow<()>> {
+    fn line(&mut self, number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
         self.lines = number;
         if number == 1 {
+            line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             if memchr::memchr(0, line).is_some() {
                 return Err(Error::new("not text").in_source(self.name).help(BINARY));
             }
@@ -201,7 +202,9 @@ mod tests {
 
     #[test]
     fn a_header_line_blanks_at_the_end_tabs_and_carriage_returns_are_no_part_of_a_vector() {
-        for text in ["3 2\nbat 3 3 \ncave 4 0 \n", "bat\t3\t3\r\ncave\t4\t0", "bat 3  3\n"] {
+        for text in
+            ["3 2\nbat 3 3 \ncave 4 0 \n", "bat\t3\t3\r\ncave\t4\t0", "\u{feff}bat 3 3\n", "bat 3  3\n"]
+        {
             let matrix = look_up(text.as_bytes(), &["bat"]).unwrap();
             assert!(matrix.same_bits(&Matrix::of([[3.0, 3.0]])), "{text:?}");
         }

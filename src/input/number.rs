@@ -1,5 +1,7 @@
 //! One cell as a person writes it: a number, or `true` and `false`.
 
+use std::borrow::Cow;
+
 use crate::error::{Error, Result};
 
 use super::label::clip;
@@ -22,8 +24,11 @@ pub struct Number {
 /// If the text is no number, or is finite but beyond the range of an `f64`.
 pub fn number(text: &str) -> Result<Number> {
     let text = text.trim();
-    let plain =
-        if text.is_ascii() { text.to_string() } else { text.replace('\u{2212}', "-").replace('∞', "inf") };
+    let plain = if text.is_ascii() {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.replace('\u{2212}', "-").replace('∞', "inf"))
+    };
     let Ok(value) = plain.parse::<f64>() else {
         return Err(not_a_number(text));
     };

@@ -124,6 +124,12 @@ mod tests {
     }
 
     #[test]
+    fn no_more_than_three_neighbours_are_offered() {
+        let said = fails("bats 1\ncat 1\nrat 1\nbat 1\n", &["baat"]);
+        assert!(said.ends_with("did you mean `bat`, `bats` or `cat`?"), "{said}");
+    }
+
+    #[test]
     fn another_case_is_said_to_be_there() {
         assert!(fails(WORDS, &["BAT"]).contains("`bat` is there: upper and lower case count"));
         assert!(fails(WORDS, &["rocket"]).contains("`Rocket` is there"));
