@@ -4,6 +4,7 @@ mod builder;
 mod documents;
 mod multiplication;
 mod pipeline;
+mod similarity;
 mod story;
 mod understanding;
 pub mod words;
@@ -49,7 +50,7 @@ impl Demo {
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS].into_iter().flatten()
 }
 
 /// The demo of this name.
