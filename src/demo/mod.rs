@@ -2,6 +2,7 @@
 
 mod builder;
 mod documents;
+pub mod errata;
 mod multiplication;
 mod pipeline;
 mod similarity;
@@ -44,7 +45,7 @@ impl Demo {
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
         let source = format!("{}, section «{}»", self.document.title(), self.section);
-        builder.finish(self.title, source, Vec::new(), self.digits)
+        builder.finish(self.title, source, errata::notes(self.name), self.digits)
     }
 }
 
