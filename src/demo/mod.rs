@@ -4,6 +4,7 @@ mod builder;
 mod documents;
 pub mod errata;
 mod multiplication;
+mod notation;
 mod pipeline;
 mod similarity;
 mod story;
@@ -12,6 +13,7 @@ pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
 pub use documents::Document;
+pub use notation::notation;
 pub use pipeline::pipeline;
 pub use story::{Digits, Plane, Shown, Step, Story, Table, in_sentence};
 
