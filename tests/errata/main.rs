@@ -33,6 +33,15 @@ fn every_erratum_is_computed_by_a_test() {
 }
 
 #[test]
+fn the_demos_that_errata_name_exist() {
+    for erratum in errata::errata() {
+        if let Some(demo) = erratum.demo {
+            assert!(find(demo).is_ok(), "{}: there is no demo {demo}", erratum.id);
+        }
+    }
+}
+
+#[test]
 fn a_story_ends_with_the_errata_that_its_demo_shows() {
     let notes = story("context", &[]).notes;
     assert_eq!(notes.len(), errata::for_demo("context").count());
