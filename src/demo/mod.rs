@@ -2,14 +2,18 @@
 
 mod builder;
 mod documents;
+pub mod errata;
 mod multiplication;
+mod notation;
 mod pipeline;
+mod similarity;
 mod story;
 mod understanding;
 pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
 pub use documents::Document;
+pub use notation::notation;
 pub use pipeline::pipeline;
 pub use story::{Digits, Plane, Shown, Step, Story, Table, in_sentence};
 
@@ -43,13 +47,13 @@ impl Demo {
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
         let source = format!("{}, section «{}»", self.document.title(), self.section);
-        builder.finish(self.title, source, Vec::new(), self.digits)
+        builder.finish(self.title, source, errata::notes(self.name), self.digits)
     }
 }
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS].into_iter().flatten()
 }
 
 /// The demo of this name.

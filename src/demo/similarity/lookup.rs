@@ -1,0 +1,141 @@
+//! `lookup`: a dictionary asked exactly, then softly; what the keys are compared by; which values can be mixed.
+
+use super::SOFTMAX;
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "lookup",
+    document: Document::Similarity,
+    section: "Intuition behind K, Q and V matrices",
+    title: "Attention as a dictionary that is asked softly",
+    summary: "exact look-up, soft look-up, a transform of the keys, values that can be averaged",
+    digits: Digits::Places(2),
+    build,
+};
+
+/// The names under which the dictionary keeps its entries.
+const KEYS: [&str; 3] = ["alex.", "Alec", "Bob"];
+/// What is looked up.
+const QUERIES: [&str; 2] = ["Alex", "Bob"];
+/// The characters of these names, and the letters they become when case and punctuation are taken away.
+const CHARACTERS: [&str; 10] = ["A", "a", "l", "e", "x", "c", "B", "b", "o", "."];
+const LETTERS: [&str; 7] = ["a", "l", "e", "x", "c", "b", "o"];
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let v = Matrix::of([[30.0, 5_550_101.0], [40.0, 5_550_199.0], [60.0, 5_550_123.0]]);
+    let v = demo.given("V", v.rows_named(&KEYS).cols_named(&["age", "phone"]))?;
+    demo.step("A dictionary: each row has a key (its name) and two values.").together(&[v]);
+
+    exactly(demo, v)?;
+    let keys = demo.given("X_K", key_characters())?;
+    let queries = demo.given("X_Q", query_characters())?;
+    demo.step("To be asked softly, names become vectors with a column for each character.")
+        .notice("The numbers say how often the character occurs.")
+        .together(&[queries])
+        .together(&[keys]);
+    let s = demo.compute("S_as_written", Op::ProductTransposed, &[queries, keys])?;
+    demo.step("The scores of the names as they are written.")
+        .notice(
+            "They count shared characters. «Alex» shares {S_as_written[Alex,alex.]} with «alex.» and {S_as_written[Alex,Alec]} with «Alec»: a \
+             tie, because A and a are different columns.",
+        )
+        .show(&[s]);
+    softly(demo, [queries, keys, v])
+}
+
+/// Each spelling is a direction of its own: a key matches or it does not.
+fn exactly(demo: &mut Builder, v: NodeId) -> Result<()> {
+    let spellings = ["Alex", "alex.", "Alec", "Bob"];
+    let queries = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
+    let keys = Matrix::of([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
+    let queries = demo.given("Q_exact", queries.rows_named(&QUERIES).cols_named(&spellings))?;
+    let keys = demo.given("K_exact", keys.rows_named(&KEYS).cols_named(&spellings))?;
+    let a = demo.compute("A_exact", Op::ProductTransposed, &[queries, keys])?;
+    let o = demo.compute("O_exact", Op::Product, &[a, v])?;
+    demo.step("Asked exactly: every spelling has a column of its own. A query finds the key of its spelling, or nothing.")
+        .notice("«Bob» finds his age, {O_exact[Bob,age]}. «Alex» finds no row: the key is spelt «alex.».")
+        .together(&[queries, keys])
+        .show(&[a, o]);
+    Ok(())
+}
+
+/// Normalised names, weights, mixed values; and a sharper softmax, which comes near to the exact look-up.
+fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
+    let normalise = demo.given("W", normalising())?;
+    let q = demo.compute("Q", Op::Product, &[queries, normalise])?;
+    let k = demo.compute("K", Op::Product, &[keys, normalise])?;
+    demo.step("One matrix makes names comparable. Here it serves as W_Q and as W_K.")
+        .notice("It adds capitals to their small letters and leaves the full stop out.")
+        .together(&[normalise])
+        .show(&[q, k]);
+
+    let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
+    let a = demo.compute("A", SOFTMAX, &[s])?;
+    demo.step(
+        "The scores of the transformed names, and the softmax of each row. Every key gets some weight.",
+    )
+    .notice(
+        "Now «alex.» has {S[Alex,alex.]} and «Alec» {S[Alex,Alec]}: the tie is broken, and the weights are \
+             {A[Alex,alex.]:2} and {A[Alex,Alec]:2}.",
+    )
+    .show(&[s, a]);
+
+    let o = demo.compute("O", Op::Product, &[a, v])?;
+    demo.step(
+        "The weights mix the values. That makes sense for values that can be averaged, and only for those.",
+    )
+    .notice(
+        "A mixed age, {O[Alex,age]:2}, is an estimate. A mixed phone number, {O[Alex,phone]:1}, is nobody's.",
+    )
+    .show(&[o]);
+
+    let sharper = demo.compute("S_sharp", Op::Temperature(0.125), &[s])?;
+    let a = demo.compute("A_sharp", SOFTMAX, &[sharper])?;
+    let o = demo.compute("O_sharp", Op::Product, &[a, v])?;
+    demo.step("Scores divided by a small number make the softmax sharp. In the limit only the best key counts.")
+        .notice("«alex.» now has {A_sharp[Alex,alex.]:4} of the weight: nearly an exact look-up, and an age of {O_sharp[Alex,age]:3}.")
+        .show(&[sharper, a, o]);
+    Ok(())
+}
+
+/// How often each character (column) occurs in each name that is looked up.
+fn query_characters() -> Matrix {
+    Matrix::of([
+        [1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0],
+    ])
+    .rows_named(&QUERIES)
+    .cols_named(&CHARACTERS)
+}
+
+/// How often each character (column) occurs in each key.
+fn key_characters() -> Matrix {
+    Matrix::of([
+        [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [1.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 0.0],
+    ])
+    .rows_named(&KEYS)
+    .cols_named(&CHARACTERS)
+}
+
+/// 1 where a character (row) becomes a letter (column).
+fn normalising() -> Matrix {
+    Matrix::of([
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
+        [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+    ])
+    .rows_named(&CHARACTERS)
+    .cols_named(&LETTERS)
+}

@@ -1,0 +1,160 @@
+//! `multihead`: two heads one after the other, the same as one product cut into blocks, and both under the causal mask.
+
+use super::SOFTMAX;
+use crate::attention::Mask;
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "multihead",
+    document: Document::Similarity,
+    section: "Implementing Multi-head self-attention",
+    title: "Several heads: a loop, or one product cut into blocks",
+    summary: "each head its own Q, K, V; concatenation; the loop equals one product; causal heads",
+    digits: Digits::Places(2),
+    build,
+};
+
+/// The nodes of one head from its scores on.
+struct Head {
+    scores: NodeId,
+    scaled: NodeId,
+    weights: NodeId,
+    output: NodeId,
+}
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let x = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]).rows_named(&["she", "saw", "bats"]);
+    let x = demo.given("X", x)?;
+    let first =
+        weights(demo, 1, [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], [[2.0, 0.0], [0.0, 1.0]]])?;
+    let second =
+        weights(demo, 2, [[[1.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [-1.0, 1.0]], [[0.0, 1.0], [3.0, 0.0]]])?;
+    demo.step("Each head has weights of its own; all heads read the same X.")
+        .together(&[x])
+        .together(&first)
+        .together(&second);
+
+    let (one, q_1) = looped(demo, "_1", x, first)?;
+    demo.step("Head 1: queries, keys and values, scores over √d_k, softmax along each row, mix.")
+        .show(&q_1)
+        .show(&[one.scores, one.scaled, one.weights, one.output]);
+    let (two, q_2) = looped(demo, "_2", x, second)?;
+    demo.step("Head 2: the same steps with its weights.")
+        .notice(
+            "The heads look at different tokens: «she» gives {A_1[she,she]:2} to itself in head 1 and \
+             {A_2[she,she]:2} in head 2.",
+        )
+        .show(&q_2)
+        .show(&[two.scores, two.scaled, two.weights, two.output]);
+
+    let c = demo.compute("C", Op::Concatenate, &[one.output, two.output])?;
+    demo.step("The outputs of the heads stand side by side. With H heads of width d_v the result has H · d_v columns.")
+        .show(&[c]);
+    let last = one_product(demo, x, [first, second])?;
+    agreement(demo, c, last)?;
+    causal(demo, [one, two], [&q_1, &q_2])
+}
+
+/// The given weights of one head: `W_Q_1 W_K_1 W_V_1`.
+fn weights(demo: &mut Builder, head: usize, [q, k, v]: [[[f64; 2]; 2]; 3]) -> Result<[NodeId; 3]> {
+    Ok([
+        demo.given(&format!("W_Q_{head}"), Matrix::of(q))?,
+        demo.given(&format!("W_K_{head}"), Matrix::of(k))?,
+        demo.given(&format!("W_V_{head}"), Matrix::of(v))?,
+    ])
+}
+
+/// One turn of the loop: its own three products, then attention.
+fn looped(demo: &mut Builder, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> Result<(Head, [NodeId; 3])> {
+    let mut project = |name: &str, w: NodeId| demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, w]);
+    let projected = [project("Q", weights[0])?, project("K", weights[1])?, project("V", weights[2])?];
+    let head = attend(demo, suffix, projected)?;
+    Ok((head, projected))
+}
+
+fn attend(demo: &mut Builder, suffix: &str, [q, k, v]: [NodeId; 3]) -> Result<Head> {
+    let width = demo.matrix(k)?.cols();
+    let scores = demo.compute(&format!("S{suffix}"), Op::ProductTransposed, &[q, k])?;
+    let scale = Op::Scale(Factor::InverseRoot(width));
+    let scaled = demo.compute(&format!("S_scaled{suffix}"), scale, &[scores])?;
+    let weights = demo.compute(&format!("A{suffix}"), SOFTMAX, &[scaled])?;
+    let output = demo.compute(&format!("O{suffix}"), Op::Product, &[weights, v])?;
+    Ok(Head { scores, scaled, weights, output })
+}
+
+/// All heads' weights side by side, one product for each of Q, K and V, whose columns are then cut into heads.
+fn one_product(demo: &mut Builder, x: NodeId, heads: [[NodeId; 3]; 2]) -> Result<NodeId> {
+    let (mut wide, mut blocks) = (Vec::new(), [Vec::new(), Vec::new()]);
+    for (role, name) in ["Q", "K", "V"].into_iter().enumerate() {
+        let own = [heads[0][role], heads[1][role]];
+        let w = demo.compute(&format!("W_{name}"), Op::Concatenate, &own)?;
+        let all = demo.compute(name, Op::Product, &[x, w])?;
+        wide.extend([w, all]);
+        let mut start = 0;
+        for (head, blocks) in blocks.iter_mut().enumerate() {
+            let count = demo.matrix(own[head])?.cols();
+            let block = Op::Columns { start, count };
+            blocks.push(demo.compute(&format!("{name}_block_{}", head + 1), block, &[all])?);
+            start += count;
+        }
+    }
+    demo.step("Now without the loop: the heads' weights side by side, and one product each for Q, K and V.")
+        .show(&wide);
+
+    let cut: Vec<NodeId> = blocks.iter().flatten().copied().collect();
+    demo.step("Reshaping cuts the columns into one block a head. No number changes.").show(&cut);
+
+    let mut outputs = Vec::new();
+    for (head, block) in blocks.iter().enumerate() {
+        let [q, k, v] = block[..] else { continue };
+        outputs.push(attend(demo, &format!("_block_{}", head + 1), [q, k, v])?.output);
+    }
+    demo.compute("C_blocks", Op::Concatenate, &outputs)
+}
+
+fn agreement(demo: &mut Builder, c: NodeId, blocks: NodeId) -> Result<()> {
+    let difference = demo.compute("difference", Op::Subtract, &[blocks, c])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step("Attention inside each block, concatenated, and compared with the loop.")
+        .notice(
+            "The largest difference is {largest[1,1]}: the same sums in the same order, so the same bits.",
+        )
+        .show(&[blocks, difference, largest]);
+    Ok(())
+}
+
+/// The same heads under the causal mask, and the projection that brings the result back to the width of X.
+fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) -> Result<()> {
+    let (mut shown, mut outputs) = (Vec::new(), Vec::new());
+    for (head, (Head { scaled, .. }, [_, _, v])) in heads.iter().zip(projected).enumerate() {
+        let head = head + 1;
+        let mask = Op::Mask(Mask { causal: true, ..Mask::default() });
+        let masked = demo.compute(&format!("S_masked_{head}"), mask, &[*scaled])?;
+        let weights = demo.compute(&format!("A_causal_{head}"), SOFTMAX, &[masked])?;
+        let output = demo.compute(&format!("O_causal_{head}"), Op::Product, &[weights, *v])?;
+        shown.extend([masked, weights]);
+        outputs.push(output);
+    }
+    let c = demo.compute("C_causal", Op::Concatenate, &outputs)?;
+    demo.step(
+        "The causal variant hides later tokens in every head; the weights above the diagonal are exactly 0.",
+    )
+    .notice("«she» comes first and can only attend to itself, in both heads.")
+    .show(&shown)
+    .show(&[c]);
+
+    let w_o = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
+    let w_o = demo.given("W_O", w_o)?;
+    let o = demo.compute("O", Op::Product, &[c, w_o])?;
+    demo.step(
+        "The document stops at the concatenation. An output matrix W_O mixes the heads and can bring the result back \
+         to the width of X.",
+    )
+    .notice("This W_O simply adds the two heads.")
+    .together(&[w_o])
+    .show(&[o]);
+    Ok(())
+}
