@@ -84,13 +84,7 @@ impl DemoArgs {
         match &self.document {
             None => self.names.iter().map(|name| demo::find(name)).collect(),
             Some(number) => {
-                let document = Document::ALL.into_iter().find(|document| document.number() == number);
-                let document = document.ok_or_else(|| {
-                    let known: Vec<_> =
-                        Document::ALL.iter().map(|d| format!("{} «{}»", d.number(), d.title())).collect();
-                    Error::new(format!("there is no document `{number}`"))
-                        .help(format!("the documents are {}", known.join(", ")))
-                })?;
+                let document = Document::numbered(number)?;
                 Ok(demo::demos().filter(|demo| demo.document == document).collect())
             }
         }

@@ -6,6 +6,7 @@ mod env;
 mod negative;
 mod output;
 mod params;
+mod reference;
 mod shell;
 mod similarity;
 mod softmax;
@@ -63,6 +64,8 @@ enum Command {
     Similarity(similarity::SimilarityArgs),
     Softmax(softmax::SoftmaxArgs),
     Params(params::ParamsArgs),
+    Errata(reference::ErrataArgs),
+    Notation(reference::NotationArgs),
     Completions(shell::CompletionsArgs),
     Man(shell::ManArgs),
 }
@@ -145,6 +148,8 @@ fn execute(cli: Cli, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         Command::Similarity(args) => args.run(env, streams)?,
         Command::Softmax(args) => args.run(env, streams)?,
         Command::Params(args) => args.run(env, streams)?,
+        Command::Errata(args) => args.run(env, streams)?,
+        Command::Notation(args) => args.run(env, streams)?,
         Command::Completions(args) => args.run(streams)?,
         Command::Man(args) => args.run(streams)?,
     }

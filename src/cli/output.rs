@@ -115,6 +115,11 @@ impl OutputArgs {
         }
     }
 
+    /// Whether people read the format, or programs.
+    pub(super) fn is_for_people(&self) -> bool {
+        matches!(self.format, FormatArg::Table | FormatArg::Markdown | FormatArg::Latex)
+    }
+
     /// Writes tables of words.
     pub(super) fn tables(
         &self,

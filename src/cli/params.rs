@@ -42,13 +42,9 @@ impl ParamsArgs {
             return self.output.tables("params", &[("Built-in models".into(), table)], env, streams);
         };
         let mut parts = Vec::new();
-        let written = match self.output.format {
-            FormatArg::Table | FormatArg::Markdown | FormatArg::Latex => {
-                Written { for_people: true, joined: self.output.format == FormatArg::Table }
-            }
-            FormatArg::Json | FormatArg::Csv | FormatArg::Numpy => {
-                Written { for_people: false, joined: false }
-            }
+        let written = Written {
+            for_people: self.output.is_for_people(),
+            joined: self.output.format == FormatArg::Table,
         };
         for model in self.models(name, streams)? {
             parts.extend(self.tables(&model, written)?);

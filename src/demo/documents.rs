@@ -1,5 +1,7 @@
 //! The five texts that the demos follow.
 
+use crate::error::{Error, Result};
+
 /// One of the five texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Document {
@@ -24,6 +26,19 @@ impl Document {
         Document::Imagined,
         Document::OneThird,
     ];
+
+    /// The document of this number.
+    ///
+    /// # Errors
+    /// If there is none; the error lists them.
+    pub fn numbered(number: &str) -> Result<Document> {
+        Document::ALL.into_iter().find(|document| document.number() == number).ok_or_else(|| {
+            let known: Vec<String> =
+                Document::ALL.iter().map(|d| format!("{} «{}»", d.number(), d.title())).collect();
+            Error::new(format!("there is no document `{number}`"))
+                .help(format!("the documents are {}", known.join(", ")))
+        })
+    }
 
     /// Its number on the command line: `000` to `004`.
     pub fn number(self) -> &'static str {

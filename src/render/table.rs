@@ -137,14 +137,14 @@ pub(super) fn words(table: &Table, width: usize, style: &Style) -> Block {
         let lines = table.rows.iter().filter_map(|row| row.get(j)).flat_map(|cell| cell.lines());
         lines.map(|line| line.width()).chain([table.header[j].width()]).max().unwrap_or(0)
     };
-    let mut widths: Vec<usize> = (0..table.header.len()).map(widest).collect();
-    let frame = 2 + widths.len() * 2 + widths.len().saturating_sub(1);
-    while widths.iter().sum::<usize>() + frame > width {
-        match widths.iter_mut().max() {
-            Some(widest) if *widest > 8 => *widest -= 1,
-            _ => break,
-        }
-    }
+    let longest_word = |j: usize| {
+        let cells = table.rows.iter().filter_map(|row| row.get(j)).chain([&table.header[j]]);
+        cells.flat_map(|cell| unbreakable(cell)).map(UnicodeWidthStr::width).max().unwrap_or(0)
+    };
+    let columns = 0..table.header.len();
+    let mut widths: Vec<usize> = columns.clone().map(widest).collect();
+    let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
+    narrow(&mut widths, &columns.map(longest_word).collect::<Vec<_>>(), room);
     let is_number = |j: usize| {
         let first = table.rows.first().and_then(|row| row.get(j)).map_or("", String::as_str);
         first.starts_with(|c: char| c.is_ascii_digit()) && !first.contains(char::is_alphabetic)
@@ -159,6 +159,25 @@ pub(super) fn words(table: &Table, width: usize, style: &Style) -> Block {
     }
     let widths: Vec<Width> = widths.into_iter().map(|text| Width { text, left: 1, right: 1 }).collect();
     fixed(grid, &widths)
+}
+
+/// The pieces of a text that a line break should not cut.
+fn unbreakable(text: &str) -> Vec<&str> {
+    text.split_whitespace()
+        .flat_map(|word| if text.contains(' ') { vec![word] } else { word.split_inclusive('.').collect() })
+        .collect()
+}
+
+/// Takes columns from the widest until all fit: first those that have more than their longest word, then any.
+fn narrow(widths: &mut [usize], longest_words: &[usize], room: usize) {
+    const LEAST: usize = 6;
+    for least in [longest_words.to_vec(), vec![LEAST; widths.len()]] {
+        while widths.iter().sum::<usize>() > room {
+            let spare = (0..widths.len()).filter(|&j| widths[j] > least[j].max(LEAST));
+            let Some(widest) = spare.max_by_key(|&j| widths[j]) else { break };
+            widths[widest] -= 1;
+        }
+    }
 }
 
 /// A text without spaces that is too wide, such as the name of a weight, broken behind its points.
