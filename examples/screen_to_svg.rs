@@ -1,4 +1,5 @@
 //! Draws what a command prints as an SVG, colours and all: `cargo run --example screen_to_svg -- demo context > context.svg`.
+//! The picture in the README: `-- demo mask --only S,S_masked,A,O --precision 2 > docs/mask.svg`.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -7,7 +8,7 @@ use attn::cli::{Env, Streams, run};
 use unicode_width::UnicodeWidthChar;
 
 const COLUMN: f64 = 8.4;
-const LINE: f64 = 18.0;
+const LINE: f64 = 16.0;
 const MARGIN: f64 = 16.0;
 const PAPER: &str = "#fdfdfb";
 const INK: &str = "#24292f";
@@ -105,7 +106,7 @@ fn draw_text(text: &str, left: f64, top: f64, look: Look, svg: &mut String) -> u
     let weight = if look.bold { " font-weight=\"bold\"" } else { "" };
     let faint = if look.dim { " opacity=\"0.6\"" } else { "" };
     let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let baseline = top + 13.5;
+    let baseline = top + 12.5;
     let _ = writeln!(
         svg,
         "<text x=\"{left:.1}\" y=\"{baseline:.1}\" textLength=\"{length:.1}\" xml:space=\"preserve\" fill=\"{ink}\"{weight}{faint}>{escaped}</text>"

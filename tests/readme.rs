@@ -1,6 +1,8 @@
 //! Every command block of the README runs on the real binary and prints what stands there; its two commands are what the
 //! gate runs; its picture is what the program draws.
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 
@@ -18,8 +20,7 @@ fn command_blocks_print_what_stands_there() {
         .env("COLUMNS", "80")
         .env("LC_ALL", "C.UTF-8")
         .env("NO_COLOR", "1")
-        .case("README.md")
-        .case("walkthroughs/README.md");
+        .case("README.md");
 }
 
 #[test]
@@ -38,6 +39,16 @@ fn the_picture_is_what_the_program_draws() {
         screen_to_svg::picture_of(&args),
         "draw it again: see examples/screen_to_svg.rs"
     );
+}
+
+#[test]
+fn every_command_of_the_reading_guide_runs() {
+    let guide = file("walkthroughs/README.md");
+    let commands: Vec<&str> = guide.split('`').filter(|text| text.starts_with("attn ")).collect();
+    assert!(commands.len() > 40, "only {} commands", commands.len());
+    for command in commands {
+        common::attn(&command.replace('"', "'").replacen("attn ", "", 1)).ok();
+    }
 }
 
 #[test]

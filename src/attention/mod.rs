@@ -1,6 +1,6 @@
 //! The mathematics of attention: one step, one function.
 //!
-//! Every function takes and gives [`Matrix`]; rows are tokens. All sums run from left to right and start at +0.0,
+//! Every function takes and gives [`Matrix`](crate::matrix::Matrix); rows are tokens. All sums run from left to right and start at +0.0,
 //! elementary functions are those of [`crate::elementary`], so that the same input gives the same bits everywhere.
 //! The order of a whole pipeline is: scores, scale, bias, temperature, mask, softmax, mix.
 
