@@ -51,7 +51,7 @@ fn the_loop_works_on_one_query_at_a_time() {
         }
     }
     let stacked = &graph[graph.require("O_loop").unwrap()];
-    assert!(matches!(stacked.op, Op::Stack) && stacked.inputs.len() == 3);
+    assert!(matches!(stacked.op, Op::Stack(_)) && stacked.inputs.len() == 3);
 }
 
 #[test]

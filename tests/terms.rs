@@ -103,6 +103,8 @@ proptest! {
             Op::Exponential(Base::Number(3.0)),
             Op::Sums(Axis::Rows),
             Op::Sums(Axis::Columns),
+            Op::Largest(Axis::Rows),
+            Op::Largest(Axis::Columns),
             Op::DivideBySum(Axis::Rows),
             Op::DivideBySum(Axis::Columns),
             Op::Softmax(Axis::Rows, Base::Number(2.0)),
@@ -128,7 +130,7 @@ proptest! {
         }
         let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
         graph.add("divide", Op::Divide, &[a, one]).unwrap();
-        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack, Op::Cosine, Op::Euclidean] {
+        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack(None), Op::Cosine, Op::Euclidean] {
             graph.add(op.name(), op.clone(), &[a, b]).unwrap();
         }
         let turned = graph.find("unary_0").unwrap();

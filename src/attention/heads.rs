@@ -58,7 +58,8 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
         .with_col_labels(labels))
 }
 
-/// Puts matrices on top of each other: `[a ; b ; …]`, the rows of the first above those of the second.
+/// Puts matrices on top of each other: `[a ; b ; …]`, the rows of the first above those of the second. The rows get these
+/// names, or keep their own where all have some.
 ///
 /// # Shapes
 /// All have d columns; the result has d columns and the numbers of rows added up.
@@ -66,7 +67,7 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
 /// If the widths differ, or there is nothing to stack.
 /// # Source
 /// «Multi-Headed attention as matrix multiplication», section Computing the attention weights: vectors stacked as rows.
-pub fn stack(parts: &[&Matrix]) -> Result<Matrix> {
+pub fn stack(parts: &[&Matrix], names: Option<Labels>) -> Result<Matrix> {
     let first = parts.first().ok_or_else(|| Error::new("there are no rows to stack"))?;
     if let Some(other) = parts.iter().find(|part| part.cols() != first.cols()) {
         return Err(Error::new(format!(
@@ -76,7 +77,9 @@ pub fn stack(parts: &[&Matrix]) -> Result<Matrix> {
         )));
     }
     let turned: Vec<Matrix> = parts.iter().map(|part| part.transposed()).collect();
-    concatenate(&turned.iter().collect::<Vec<_>>()).map(|whole| whole.transposed())
+    let whole = concatenate(&turned.iter().collect::<Vec<_>>())?.transposed();
+    let names = names.filter(|names| names.len() == whole.rows()).or_else(|| whole.row_labels().cloned());
+    Ok(whole.with_row_labels(names))
 }
 
 /// The key/value head that query head `head` reads: `⌈h · G / H⌉` with heads counted from 1; here from 0 on both sides.
@@ -102,17 +105,28 @@ mod tests {
     fn rows_taken_apart_and_stacked_again_are_the_whole_with_its_labels() {
         let x = Matrix::from_fn(3, 2, |i, j| (10 * i + j) as f64).rows_named(&["a", "b", "c"]);
         let parts = [rows(&x, 0, 1).unwrap(), rows(&x, 1, 2).unwrap()];
-        assert_eq!(stack(&parts.iter().collect::<Vec<_>>()).unwrap(), x);
+        assert_eq!(stack(&parts.iter().collect::<Vec<_>>(), None).unwrap(), x);
+    }
+
+    #[test]
+    fn stacked_rows_take_new_names_if_there_is_one_for_each() {
+        let (a, b) = (Matrix::of([[1.0]]).rows_named(&["bat"]), Matrix::of([[2.0]]).rows_named(&["cave"]));
+        let named = |names: &[&str]| {
+            let names = Some(crate::matrix::labels(names));
+            stack(&[&a, &b], names).unwrap().row_labels().unwrap().to_vec()
+        };
+        assert_eq!(named(&["first", "second"]), ["first", "second"]);
+        assert_eq!(named(&["one", "too", "many"]), ["bat", "cave"]);
     }
 
     #[test]
     fn stacking_rows_of_different_widths_names_both_shapes() {
-        let error = stack(&[&Matrix::identity(2), &Matrix::identity(3)]).unwrap_err().to_string();
+        let error = stack(&[&Matrix::identity(2), &Matrix::identity(3)], None).unwrap_err().to_string();
         assert!(
             error.contains("3×3") && error.contains("2×2") && error.contains("columns differ"),
             "{error}"
         );
-        assert!(stack(&[]).is_err());
+        assert!(stack(&[], None).is_err());
     }
 
     #[test]

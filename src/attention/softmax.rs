@@ -63,6 +63,16 @@ pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
     }
 }
 
+/// The largest cell of each row (a column), or of each column (a row); the first of equals.
+pub fn largest_along(x: &Matrix, axis: Axis) -> Matrix {
+    match axis {
+        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| largest(x.row(i)))
+            .with_row_labels(x.row_labels().cloned())
+            .cols_named(&["largest"]),
+        Axis::Columns => largest_along(&x.transposed(), Axis::Rows).transposed(),
+    }
+}
+
 /// Every cell divided by the sum of its row (or column): `out[i,j] = x[i,j] / Σ_k x[i,k]`.
 ///
 /// This is what fails on numbers of both signs (the sum may be 0 or negative): the result is then what the division
@@ -122,6 +132,13 @@ mod tests {
         let x = Matrix::of([[1.0, -2.0], [0.5, 3.0], [2.0, 2.0]]);
         let down = softmax(&x, Axis::Columns, Base::E);
         assert!(down.same_bits(&softmax(&x.transposed(), Axis::Rows, Base::E).transposed()));
+    }
+
+    #[test]
+    fn the_largest_of_each_row_and_of_each_column() {
+        let x = Matrix::of([[1.0, -2.0], [-5.0, -3.0]]);
+        assert_eq!(largest_along(&x, Axis::Rows).cells().collect::<Vec<_>>(), [1.0, -3.0]);
+        assert_eq!(largest_along(&x, Axis::Columns).cells().collect::<Vec<_>>(), [1.0, -2.0]);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod builder;
 mod documents;
 pub mod errata;
+mod imagined;
 mod multiplication;
 mod notation;
 mod pipeline;
@@ -53,7 +54,7 @@ impl Demo {
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, imagined::DEMOS].into_iter().flatten()
 }
 
 /// The demo of this name.

@@ -85,18 +85,13 @@ impl Writer<'_> {
             Op::Exponential(Base::E) => format!("exp({})", a()),
             Op::Exponential(Base::Number(base)) => format!("{} ^ {}", number_text(*base), a()),
             Op::Sums(axis) => format!("sum of each {} of {}", self.axis(*axis), a()),
+            Op::Largest(axis) => format!("largest of each {} of {}", self.axis(*axis), a()),
             Op::DivideBySum(axis) => format!("{} / sum of each {}", a(), self.axis(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
             Op::Columns { start, count } => self.part(false, *start, *count),
             Op::Rows { start, count } => self.part(true, *start, *count),
-            Op::Concatenate => match self.convention {
-                Convention::Rows => format!("[{}]", self.joined(" | ")),
-                Convention::Columns => format!("[{}]", self.joined(" ; ")),
-            },
-            Op::Stack => match self.convention {
-                Convention::Rows => format!("[{}]", self.joined(" ; ")),
-                Convention::Columns => format!("[{}]", self.joined(" | ")),
-            },
+            Op::Concatenate => self.put_together(true),
+            Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),
             Op::Silu => format!("SiLU({})", a()),
             Op::RmsNorm(_) => format!("RMSNorm({})", a()),
@@ -114,6 +109,14 @@ impl Writer<'_> {
             Op::SingularValues => format!("diagonal of Σ, {} = U Σ Vᵀ", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
+        }
+    }
+
+    /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
+    fn put_together(&self, side_by_side: bool) -> String {
+        match side_by_side == (self.convention == Convention::Rows) {
+            true => format!("[{}]", self.joined(" | ")),
+            false => format!("[{}]", self.joined(" ; ")),
         }
     }
 
@@ -239,6 +242,15 @@ mod tests {
                 "A (2×4) = softmax(S_masked (2×4))",
             ]
         );
+    }
+
+    #[test]
+    fn what_stands_side_by_side_in_rows_stands_one_above_the_other_in_columns() {
+        let mut graph = graph();
+        let (q, k) = (graph.find("Q").unwrap(), graph.find("K").unwrap());
+        let stack = graph.add("both", Op::Stack(None), &[q, k]).unwrap();
+        assert_eq!(formula(&graph, stack, Convention::Rows, true), "both (6×3) = [Q (2×3) ; K (4×3)]");
+        assert_eq!(formula(&graph, stack, Convention::Columns, false), "bothᵀ = [Qᵀ | Kᵀ]");
     }
 
     #[test]

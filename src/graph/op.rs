@@ -1,7 +1,7 @@
 //! The closed set of steps that a node can be made by.
 
 use crate::attention::{Axis, Base, Mask};
-use crate::matrix::Matrix;
+use crate::matrix::{Labels, Matrix};
 
 /// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +36,8 @@ pub enum Op {
     Exponential(Base),
     /// The sum of each row (or column).
     Sums(Axis),
+    /// The largest cell of each row (or column).
+    Largest(Axis),
     /// Every cell divided by the sum of its row (or column).
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
@@ -56,8 +58,8 @@ pub enum Op {
     },
     /// All inputs side by side.
     Concatenate,
-    /// All inputs on top of each other.
-    Stack,
+    /// All inputs on top of each other; the rows keep their own names unless new ones are given.
+    Stack(Option<Labels>),
     /// `max(0, a)`.
     Relu,
     /// `a / (1 + e⁻ᵃ)`.
@@ -170,12 +172,13 @@ impl Op {
             Op::MinusMax(_) => "minus-max",
             Op::Exponential(_) => "exponential",
             Op::Sums(_) => "sums",
+            Op::Largest(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
             Op::Columns { .. } => "columns",
             Op::Rows { .. } => "rows",
             Op::Concatenate => "concatenate",
-            Op::Stack => "stack",
+            Op::Stack(_) => "stack",
             Op::Relu => "relu",
             Op::Silu => "silu",
             Op::RmsNorm(_) => "rms-norm",

@@ -87,7 +87,7 @@ fn queries_one_by_one(demo: &mut Builder, [q, k, v]: Projections) -> Result<Node
     let outputs: Vec<NodeId> = passes.iter().map(|[.., output]| *output).collect();
     demo.step("The other queries go through the same steps, one after the other.")
         .show(outputs.get(1..).unwrap_or_default());
-    demo.compute("O_loop", Op::Stack, &outputs)
+    demo.compute("O_loop", Op::Stack(None), &outputs)
 }
 
 /// Scores, weights and outputs of all queries, each in one product.

@@ -1,0 +1,185 @@
+//! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
+
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op, Statistic};
+use crate::matrix::{Matrix, labels};
+
+pub(super) const DEMO: Demo = Demo {
+    name: "init",
+    document: Document::Imagined,
+    section: "Finishing notes",
+    title: "Where the weights start: at 0, near 0, far from 0",
+    summary: "weights near 0 give uniform attention, exact zeros no gradient, large ones saturate",
+    digits: Digits::Places(4),
+    build,
+};
+
+/// How the weights are stretched, and what each case is called.
+const CASES: [(&str, f64); 4] = [("zero", 0.0), ("small", 0.01), ("one", 1.0), ("large", 10.0)];
+
+/// What every case reads.
+#[derive(Clone, Copy)]
+struct Inputs {
+    x: NodeId,
+    x_turned: NodeId,
+    w_q: NodeId,
+    w_k: NodeId,
+    v: NodeId,
+    ones: NodeId,
+    d_o: NodeId,
+}
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let inputs = inputs(demo)?;
+    for case in CASES {
+        forward(demo, inputs, case)?;
+    }
+    let uniform = demo.compute("uniform", Op::DivideBySum(Axis::Rows), &[inputs.ones])?;
+    let average = demo.compute("average", Op::Product, &[uniform, inputs.v])?;
+    near_zero(demo, average)?;
+    exactly_zero(demo, average)?;
+    gradients(demo, inputs)?;
+    far_from_zero(demo)
+}
+
+fn inputs(demo: &mut Builder) -> Result<Inputs> {
+    let x = Matrix::of([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 0.0], [2.0, 0.0, 1.0]]);
+    let x = demo.given("X", x.rows_named(&["he", "swung", "the", "bat"]))?;
+    let w_q = Matrix::of([[1.0, 0.0, -1.0, 1.0], [0.0, 1.0, 1.0, -1.0], [1.0, 1.0, 0.0, 0.0]]);
+    let w_k = Matrix::of([[0.0, 1.0, 1.0, 0.0], [1.0, -1.0, 0.0, 1.0], [1.0, 0.0, -1.0, 1.0]]);
+    let (w_q, w_k) = (demo.given("W_Q", w_q)?, demo.given("W_K", w_k)?);
+    let w_v = demo.given("W_V", Matrix::of([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]]))?;
+    demo.step(
+        "Words and weights. The values stay as they are; W_Q and W_K are multiplied by 0, 0.01, 1 and 10 in \
+         turn.",
+    )
+    .together(&[x])
+    .together(&[w_q, w_k, w_v]);
+    let v = demo.compute("V", Op::Product, &[x, w_v])?;
+    let n = demo.matrix(x)?.rows();
+    let ones = demo.given("ones", Matrix::filled(n, n, 1.0))?;
+    let d_o = demo.given("dO", Matrix::of([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 2.0]]))?;
+    let x_turned = demo.compute("X_turned", Op::Transpose, &[x])?;
+    Ok(Inputs { x, x_turned, w_q, w_k, v, ones, d_o })
+}
+
+fn forward(demo: &mut Builder, inputs: Inputs, (name, factor): (&str, f64)) -> Result<()> {
+    let mut compute = |node: &str, op, from: &[NodeId]| demo.compute(&format!("{node}_{name}"), op, from);
+    let w_q = compute("W_Q", Op::Scale(Factor::Number(factor)), &[inputs.w_q])?;
+    let w_k = compute("W_K", Op::Scale(Factor::Number(factor)), &[inputs.w_k])?;
+    let q = compute("Q", Op::Product, &[inputs.x, w_q])?;
+    let k = compute("K", Op::Product, &[inputs.x, w_k])?;
+    let s = compute("S", Op::ProductTransposed, &[q, k])?;
+    let d_k = demo.matrix(k)?.cols();
+    let mut compute = |node: &str, op, from: &[NodeId]| demo.compute(&format!("{node}_{name}"), op, from);
+    let scaled = compute("S_scaled", Op::Scale(Factor::InverseRoot(d_k)), &[s])?;
+    let a = compute("A", Op::Softmax(Axis::Rows, Base::E), &[scaled])?;
+    compute("O", Op::Product, &[a, inputs.v])?;
+    Ok(())
+}
+
+/// The nodes of these names.
+fn nodes<const COUNT: usize>(demo: &Builder, names: [&str; COUNT]) -> Result<Vec<NodeId>> {
+    names.into_iter().map(|name| demo.graph().require(name)).collect()
+}
+
+/// The largest difference between a result and the plain average of the values.
+fn from_average(demo: &mut Builder, name: &str, average: NodeId) -> Result<NodeId> {
+    let o = demo.graph().require(&format!("O_{name}"))?;
+    let change = demo.compute(&format!("change_{name}"), Op::Subtract, &[o, average])?;
+    demo.compute(&format!("from_average_{name}"), Op::Summary(Statistic::LargestSize), &[change])
+}
+
+fn near_zero(demo: &mut Builder, average: NodeId) -> Result<()> {
+    let shown = nodes(demo, ["S_scaled_small", "A_small"])?;
+    demo.step(
+        "Weights near 0: the scores hold a product of two small numbers and are smaller still. The softmax \
+         of nearly equal scores is nearly uniform.",
+    )
+    .notice("All weights of attention are close to 1/4.")
+    .show(&shown);
+    let o = demo.graph().require("O_small")?;
+    let difference = from_average(demo, "small", average)?;
+    demo.step(
+        "So every word receives about the same: the average of all values. Attention starts as plain \
+         averaging.",
+    )
+    .notice("The result is at most {from_average_small[1,1]} away from the average.")
+    .show(&[o, average, difference]);
+    Ok(())
+}
+
+fn exactly_zero(demo: &mut Builder, average: NodeId) -> Result<()> {
+    let a = demo.graph().require("A_zero")?;
+    let difference = from_average(demo, "zero", average)?;
+    demo.step(
+        "With exact zeros the scores are 0, each weight is exactly 1/n, and the result is the average \
+         itself.",
+    )
+    .notice("The difference is {from_average_zero[1,1]}.")
+    .show(&[a, difference]);
+    Ok(())
+}
+
+/// From a gradient at O back to W_Q, by the chain rule.
+fn backward(demo: &mut Builder, inputs: Inputs, name: &str, d_a: NodeId) -> Result<NodeId> {
+    let [a, k] = [demo.graph().require(&format!("A_{name}"))?, demo.graph().require(&format!("K_{name}"))?];
+    let d_k = demo.matrix(k)?.cols();
+    let ones = inputs.ones;
+    let mut compute = |node: &str, op, from: &[NodeId]| demo.compute(&format!("{node}_{name}"), op, from);
+    let weighted = compute("A_dA", Op::Multiply, &[a, d_a])?;
+    let mean = compute("mean_dA", Op::Product, &[weighted, ones])?;
+    let centred = compute("centred_dA", Op::Subtract, &[d_a, mean])?;
+    let d_scaled = compute("dS_scaled", Op::Multiply, &[a, centred])?;
+    let d_s = compute("dS", Op::Scale(Factor::InverseRoot(d_k)), &[d_scaled])?;
+    let d_q = compute("dQ", Op::Product, &[d_s, k])?;
+    compute("dW_Q", Op::Product, &[inputs.x_turned, d_q])
+}
+
+fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
+    let d_a = demo.compute("dA", Op::ProductTransposed, &[inputs.d_o, inputs.v])?;
+    for (name, _) in CASES {
+        backward(demo, inputs, name, d_a)?;
+    }
+    let shown = nodes(demo, ["dS_scaled_zero", "dS_zero", "dQ_zero", "dW_Q_zero"])?;
+    demo.step(
+        "Back from a gradient dO at the result: dS = A ∘ (dA − its mean under A) / √d_k. Then dQ = dS · K, \
+         and dW_Q = Xᵀ · dQ: the way to W_Q leads through K.",
+    )
+    .notice(
+        "The scores would move, but K is 0, so every weight of W_Q gets the gradient {dW_Q_zero[1,1]}; \
+             and W_K likewise, because Q is 0. Zeros never start to learn.",
+    )
+    .together(&[inputs.d_o, shown[1]])
+    .show(&[shown[2], shown[3]]);
+    let small = demo.graph().require("dW_Q_small")?;
+    demo.step("The same gradient with small weights in place of zeros.")
+        .notice("It is small, but it is there, and it differs from cell to cell: training can begin.")
+        .show(&[small]);
+    Ok(())
+}
+
+fn far_from_zero(demo: &mut Builder) -> Result<()> {
+    let a = demo.graph().require("A_large")?;
+    demo.step("Weights far from 0: the scores are far apart, and the softmax saturates.")
+        .notice("«he» gives «swung» the weight {A_large[he,swung]}.")
+        .show(&[a]);
+    let names = labels(&CASES.map(|(name, _)| name));
+    let mut tables = Vec::new();
+    for (table, from, statistic) in
+        [("largest_weight", "A", Statistic::Largest), ("gradient_size", "dW_Q", Statistic::LargestSize)]
+    {
+        let mut parts = Vec::new();
+        for (name, _) in CASES {
+            let node = demo.graph().require(&format!("{from}_{name}"))?;
+            parts.push(demo.compute(&format!("{table}_{name}"), Op::Summary(statistic), &[node])?);
+        }
+        tables.push(demo.compute(table, Op::Stack(Some(names.clone())), &parts)?);
+    }
+    demo.step("The largest weight and the largest gradient of W_Q, case by case.")
+        .notice("Both ends are flat. One starts near 0, but not at 0.")
+        .show(&tables);
+    Ok(())
+}

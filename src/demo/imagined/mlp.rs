@@ -1,0 +1,122 @@
+//! `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
+
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "mlp",
+    document: Document::Imagined,
+    section: "MLP or FFNN",
+    title: "The perceptron: why it needs more than linear maps",
+    summary: "two linear maps collapse into one; ReLU separates XOR in a wider space; the gate with SiLU",
+    digits: Digits::Places(4),
+    build,
+};
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let x = Matrix::of([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
+    let x = demo.given("X", x.cols_named(&["x1", "x2"]))?;
+    let xor = demo.given("xor", Matrix::of([[0.0], [1.0], [1.0], [0.0]]))?;
+    demo.step("The perceptron works on each row alone. The column beside X is what it should give.")
+        .notice("XOR: 1 where exactly one of the two features is there.")
+        .together(&[x, xor]);
+
+    let w_1 = demo.given("W_1", Matrix::of([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]))?;
+    let w_2 = demo.given("W_2", Matrix::of([[-1.0], [1.0], [2.0]]))?;
+    let wide = demo.compute("H_linear", Op::Product, &[x, w_1])?;
+    let linear = demo.compute("Y_linear", Op::Product, &[wide, w_2])?;
+    demo.step("W_1 leads from d to the wider i, W_2 back. (The document calls them M_i and M_o.)")
+        .show(&[wide, linear]);
+    collapse(demo, x, [w_1, w_2], linear)?;
+    impossible(demo, xor, linear)?;
+    with_relu(demo, wide, w_2, xor)?;
+    silu(demo)?;
+    gated(demo, x, xor)
+}
+
+fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: NodeId) -> Result<()> {
+    let w = demo.compute("W", Op::Product, &[w_1, w_2])?;
+    let one = demo.compute("Y_one", Op::Product, &[x, w])?;
+    let change = demo.compute("change", Op::Subtract, &[one, linear])?;
+    let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
+    demo.step(
+        "Nothing stands between the two maps, so they are one: (X W_1) W_2 = X (W_1 W_2). The wider space \
+         was in vain.",
+    )
+    .notice("The largest difference is {difference[1,1]}.")
+    .show(&[w, one, difference]);
+    Ok(())
+}
+
+/// What any linear map gives the two outer rows together, it gives the two inner ones together.
+fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
+    let signs = demo.given("signs", Matrix::of([[-1.0, 1.0, 1.0, -1.0]]))?;
+    let of_linear = demo.compute("balance_linear", Op::Product, &[signs, linear])?;
+    let of_xor = demo.compute("balance_xor", Op::Product, &[signs, xor])?;
+    demo.step(
+        "Can any linear map give the wanted column? Take the two middle outputs minus the two outer ones.",
+    )
+    .notice(
+        "Since (0,1) + (1,0) = (0,0) + (1,1), every linear map gives {balance_linear[1,1]}. XOR needs \
+             {balance_xor[1,1]}: no linear map will do.",
+    )
+    .show(&[of_linear, of_xor]);
+    Ok(())
+}
+
+fn with_relu(demo: &mut Builder, wide: NodeId, w_2: NodeId, xor: NodeId) -> Result<()> {
+    let hidden = demo.compute("H", Op::Relu, &[wide])?;
+    demo.step("ReLU between the maps: what is negative becomes 0.")
+        .notice(
+            "The third column is now 1 for «x1 without x2» alone. In three dimensions a plane separates the \
+             two classes.",
+        )
+        .show(&[hidden]);
+    let y = demo.compute("Y", Op::Product, &[hidden, w_2])?;
+    let miss = demo.compute("miss", Op::Subtract, &[y, xor])?;
+    let largest = demo.compute("largest_miss", Op::Summary(Statistic::LargestSize), &[miss])?;
+    demo.step("The same W_2 as before, after the ReLU.")
+        .notice("0, 1, 1, 0: XOR, with a largest miss of {largest_miss[1,1]}.")
+        .show(&[y, largest]);
+    Ok(())
+}
+
+fn silu(demo: &mut Builder) -> Result<()> {
+    let z = demo.given("z", Matrix::of([[-8.0, -1.0, 0.0, 1.0, 2.0, 8.0]]))?;
+    let hard = demo.compute("relu", Op::Relu, &[z])?;
+    let soft = demo.compute("silu", Op::Silu, &[z])?;
+    demo.step(
+        "SiLU(z) = z / (1 + exp(−z)) is a smooth ReLU: far from 0 they nearly agree, and SiLU has no corner.",
+    )
+    .notice("Below 0 it dips a little: SiLU(−1) = {silu[1,2]}.")
+    .show(&[hard, soft]);
+    Ok(())
+}
+
+fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
+    let w_gate = demo.given("W_gate", Matrix::of([[1.0, -1.0], [-1.0, 1.0]]))?;
+    let w_up = demo.given("W_up", Matrix::of([[1.0, -1.0], [-1.0, 1.0]]))?;
+    let w_down = demo.given("W_down", Matrix::of([[1.0], [1.0]]))?;
+    let (gate, up) =
+        (demo.compute("O_gate", Op::Product, &[x, w_gate])?, demo.compute("O_up", Op::Product, &[x, w_up])?);
+    let open = demo.compute("gate", Op::Silu, &[gate])?;
+    demo.step(
+        "The gated variant has two maps side by side, the gate and the way up. (The document's M_g and M_u; \
+         M_d leads down.)",
+    )
+    .together(&[w_gate, w_up, w_down])
+    .show(&[open, up]);
+    let hidden = demo.compute("H_gated", Op::Multiply, &[open, up])?;
+    let y = demo.compute("Y_gated", Op::Product, &[hidden, w_down])?;
+    let miss = demo.compute("miss_gated", Op::Subtract, &[y, xor])?;
+    let largest = demo.compute("largest_miss_gated", Op::Summary(Statistic::LargestSize), &[miss])?;
+    demo.step(
+        "The gate multiplies the way up, cell by cell: (SiLU(X W_gate) ∘ (X W_up)) W_down. A product of two \
+         maps is not linear either.",
+    )
+    .notice("XOR again, with two hidden columns instead of three: SiLU(z)·z + SiLU(−z)·(−z) = z².")
+    .show(&[hidden, y, largest]);
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! `order`: attention alone is blind to order; a causal mask helps from the second layer on, positions help at once.
+
+use super::head::head;
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::{Matrix, labels};
+
+pub(super) const DEMO: Demo = Demo {
+    name: "order",
+    document: Document::Imagined,
+    section: "Finishing notes",
+    title: "«A defeated B» and «B defeated A»: where order comes from",
+    summary: "attention alone is blind to order; a causal mask and positions (sinusoidal, rotary) are not",
+    digits: Digits::Places(4),
+    build,
+};
+
+const FEATURES: [&str; 4] = ["team A", "team B", "deed", "outcome"];
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let mut weights = Vec::new();
+    for name in ["W_Q", "W_K", "W_V"] {
+        weights.push(demo.given(name, Matrix::identity(FEATURES.len()).cols_named(&FEATURES))?);
+    }
+    let layers = Layers { weights: [weights[0], weights[1], weights[2]] };
+    two_teams(demo, &layers)?;
+    let (questions, plain) = cricket(demo, &layers)?;
+    let causal = causal(demo, &layers, questions)?;
+    let stacked = second_layer(demo, &layers, questions)?;
+    let sinusoidal = sinusoidal(demo, &layers, questions)?;
+    let rotary = rotary(demo, &layers, questions)?;
+    let names =
+        ["attention alone", "two layers", "causal mask", "causal mask, two layers", "sinusoidal", "rotary"];
+    let gaps = [plain, stacked[0], causal, stacked[1], sinusoidal, rotary];
+    let gaps = demo.compute("gaps", Op::Stack(Some(labels(&names))), &gaps)?;
+    demo.step("All of it together: how far apart the two questions leave their last word.")
+        .notice("Only what is not 0 could ever lead to two different answers.")
+        .show(&[gaps]);
+    Ok(())
+}
+
+/// The weights of every layer; the identity, unless the user puts in others.
+struct Layers {
+    weights: [NodeId; 3],
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Plain,
+    Causal,
+    Rotary,
+}
+
+impl Layers {
+    fn run(&self, demo: &mut Builder, suffix: &str, x: NodeId, kind: Kind) -> Result<NodeId> {
+        let mut nodes = Vec::new();
+        for (name, weights) in ["Q", "K", "V"].into_iter().zip(self.weights) {
+            nodes.push(demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, weights])?);
+        }
+        if kind == Kind::Rotary {
+            for (name, node) in ["Q", "K"].into_iter().zip(&mut nodes) {
+                let turn = Op::Rotary { first: 0, base: 10_000.0 };
+                *node = demo.compute(&format!("{name}_turned{suffix}"), turn, &[*node])?;
+            }
+        }
+        Ok(head(demo, suffix, [nodes[0], nodes[1], nodes[2]], kind == Kind::Causal)?.o)
+    }
+
+    /// The same layer on both questions.
+    fn both(&self, demo: &mut Builder, name: &str, x: [NodeId; 2], kind: Kind) -> Result<[NodeId; 2]> {
+        Ok([
+            self.run(demo, &format!("_1{name}"), x[0], kind)?,
+            self.run(demo, &format!("_2{name}"), x[1], kind)?,
+        ])
+    }
+}
+
+fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
+    let x = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
+    let x = demo.given("X_AB", x.rows_named(&["A", "defeated", "B"]).cols_named(&FEATURES))?;
+    let swap = Matrix::of([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]);
+    let swap = demo.given("swap", swap.rows_named(&["B", "defeated", "A"]))?;
+    let turned = demo.compute("X_BA", Op::Product, &[swap, x])?;
+    demo.step("Two sentences of the same words: a product with `swap` puts the rows into another order.")
+        .show(&[turned]);
+
+    let o = layers.run(demo, "_AB", x, Kind::Plain)?;
+    let o_turned = layers.run(demo, "_BA", turned, Kind::Plain)?;
+    let back = demo.compute("swap_back", Op::Transpose, &[swap])?;
+    let back = demo.compute("O_BA_in_order", Op::Product, &[back, o_turned])?;
+    let change = demo.compute("change", Op::Subtract, &[back, o])?;
+    let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
+    demo.step(
+        "Attention over both, with the same weights: every word comes out as the same vector, whoever won. \
+         Only the rows have changed places.",
+    )
+    .notice("The largest difference, rows put back in order, is {difference[1,1]}.")
+    .show(&[o, o_turned, difference]);
+    Ok(())
+}
+
+/// The document's two questions, shortened to four words.
+fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)> {
+    let x =
+        Matrix::of([[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]);
+    let words = ["South Africa", "defeated", "Australia", "is"];
+    let x = demo.given("X_1", x.rows_named(&words).cols_named(&FEATURES))?;
+    let exchange =
+        Matrix::of([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
+    let exchange =
+        demo.given("exchange", exchange.rows_named(&["Australia", "defeated", "South Africa", "is"]))?;
+    let turned = demo.compute("X_2", Op::Product, &[exchange, x])?;
+    let questions = [x, turned];
+    let o = layers.both(demo, "", questions, Kind::Plain)?;
+    let [last, gap] = gap(demo, "", o)?;
+    demo.step(
+        "The document's two cricket questions, shortened. The next word is predicted from the last row, and \
+         both last rows are the same.",
+    )
+    .together(&questions)
+    .show(&[last, gap]);
+    Ok((questions, gap))
+}
+
+/// The last rows of both results, and the largest difference between them.
+fn gap(demo: &mut Builder, name: &str, o: [NodeId; 2]) -> Result<[NodeId; 2]> {
+    let mut last = |i: usize| {
+        let start = demo.matrix(o[i])?.rows().saturating_sub(1);
+        demo.compute(&format!("last_{}{name}", i + 1), Op::Rows { start, count: 1 }, &[o[i]])
+    };
+    let rows = [last(0)?, last(1)?];
+    let names = labels(&["question 1", "question 2"]);
+    let last = demo.compute(&format!("last{name}"), Op::Stack(Some(names)), &rows)?;
+    let change = demo.compute(&format!("last_change{name}"), Op::Subtract, &rows)?;
+    Ok([last, demo.compute(&format!("gap{name}"), Op::Summary(Statistic::LargestSize), &[change])?])
+}
+
+fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
+    let o = layers.both(demo, "_causal", questions, Kind::Causal)?;
+    let [_, gap] = gap(demo, "_causal", o)?;
+    demo.step(
+        "A causal mask alone: earlier words see different words before them. The last word still sees the \
+         same set, so one layer tells it nothing new.",
+    )
+    .notice(
+        "Row «defeated» differs, since it sees only who stands before it. For «is» the difference is \
+             {gap_causal[1,1]}.",
+    )
+    .together(&o)
+    .show(&[gap]);
+    Ok(gap)
+}
+
+/// A second layer on the first one's result and its input, without and with the mask.
+fn second_layer(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<[NodeId; 2]> {
+    let mut gaps = Vec::new();
+    for (first, name, kind) in [("", "_second", Kind::Plain), ("_causal", "_causal_second", Kind::Causal)] {
+        let mut x = Vec::new();
+        for (i, question) in questions.into_iter().enumerate() {
+            let o = demo.graph().require(&format!("O_{}{first}", i + 1))?;
+            x.push(demo.compute(&format!("X_{}{name}", i + 1), Op::Add, &[question, o])?);
+        }
+        let o = layers.both(demo, name, [x[0], x[1]], kind)?;
+        gaps.push(gap(demo, name, o)?[1]);
+    }
+    let last = demo.graph().require("last_causal_second")?;
+    demo.step(
+        "A second layer reads the first one's result, added to its input. With the mask, earlier rows now \
+         carry who stood before them, and the last row reads that.",
+    )
+    .notice(
+        "The difference is {gap_causal_second[1,1]:3} with the mask. Without it a second layer is as \
+             blind as the first.",
+    )
+    .show(&[last, gaps[0], gaps[1]]);
+    Ok([gaps[0], gaps[1]])
+}
+
+fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
+    let shape = demo.matrix(questions[0])?.shape();
+    let p = demo.compute("P", Op::Sinusoidal { tokens: shape.rows, width: shape.cols }, &[])?;
+    let x = [
+        demo.compute("X_1_placed", Op::Add, &[questions[0], p])?,
+        demo.compute("X_2_placed", Op::Add, &[questions[1], p])?,
+    ];
+    let o = layers.both(demo, "_placed", x, Kind::Plain)?;
+    let [last, gap] = gap(demo, "_placed", o)?;
+    demo.step(
+        "Sinusoidal positions, no mask: a vector for each place is added to the word there, so a word in \
+         another place is another row.",
+    )
+    .notice("One layer is enough: the last rows differ by up to {gap_placed[1,1]:3}.")
+    .show(&[p])
+    .together(&x)
+    .show(&[last, gap]);
+    Ok(gap)
+}
+
+fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
+    let o = layers.both(demo, "_rotary", questions, Kind::Rotary)?;
+    let [last, gap] = gap(demo, "_rotary", o)?;
+    let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
+    let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];
+    demo.step(
+        "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by an angle that \
+         grows with the place. A score then depends on how far apart two words stand.",
+    )
+    .notice(
+        "«is» gives «South Africa» {A_1_rotary[is,South Africa]:2} of its weight three places away, and \
+             {A_2_rotary[is,South Africa]:2} next door.",
+    )
+    .together(&[q, turned])
+    .together(&a)
+    .show(&[last, gap]);
+    Ok(gap)
+}

@@ -1,0 +1,181 @@
+//! `output`: heads of any width side by side, and W_O, which brings them back to the width of the input.
+
+use super::head::{Head, head};
+use crate::demo::{Builder, Demo, Digits, Document, Table};
+use crate::error::Result;
+use crate::graph::{NodeId, Op};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "output",
+    document: Document::Imagined,
+    section: "Putting it all together",
+    title: "Concatenation and W_O: the shape of every matrix on the way",
+    summary: "two heads with h_v ≠ h and H·h_v ≠ d, back to the width d; M_q … M_o beside W_Q … W_O",
+    digits: Digits::Places(4),
+    build,
+};
+
+/// The three weight matrices of a head.
+type HeadWeights = (Matrix, Matrix, Matrix);
+
+fn first_head() -> HeadWeights {
+    (
+        Matrix::of([
+            [1., 0., 0., 0.],
+            [0., 1., 0., 0.],
+            [0., 0., 1., 0.],
+            [0., 0., 0., 1.],
+            [0., 1., 0., 0.],
+        ]),
+        Matrix::of([
+            [1., 0., 0., 0.],
+            [0., 0., 0., 1.],
+            [0., 0., 1., 0.],
+            [0., 1., 0., 0.],
+            [0., 0., 0., 0.],
+        ]),
+        Matrix::of([[1., 0., 0.], [0., 1., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.]]),
+    )
+}
+
+fn second_head() -> HeadWeights {
+    (
+        Matrix::of([
+            [0., 1., 0., 0.],
+            [1., 0., 0., 0.],
+            [0., 0., 0., 1.],
+            [0., 0., 1., 0.],
+            [0., 0., 0., 0.],
+        ]),
+        Matrix::of([
+            [1., 0., 0., 0.],
+            [0., 1., 0., 0.],
+            [0., 0., 1., 0.],
+            [0., 0., 0., 1.],
+            [0., 0., 0., 1.],
+        ]),
+        Matrix::of([[0., 1., 0.], [0., 0., 1.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.]]),
+    )
+}
+
+fn output_weights() -> Matrix {
+    Matrix::of([
+        [1., 0., 0., 0., 0.],
+        [0., 1., 0., 0., 0.],
+        [0., 0., 1., 0., 0.],
+        [0., 0., 0., 1., 0.],
+        [0., 0., 0., 0., 1.],
+        [1., 0., 0., 0., 1.],
+    ])
+}
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let x = Matrix::of([[1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0, 1.0]]);
+    let x = demo.given("X", x.rows_named(&["red", "bat"]))?;
+    demo.step("X holds n words of width d. Two heads will read it, each with matrices of its own.")
+        .together(&[x]);
+
+    let one = weights(demo, "_1", first_head())?;
+    let projected_one = project(demo, "_1", x, one)?;
+    demo.step(
+        "The transformations of head 1. Query and key must share a width h; the value has its own, h_v.",
+    )
+    .notice("Here h = 4 and h_v = 3; X has d = 5.")
+    .together(&one)
+    .show(&projected_one);
+
+    let Head { a: a_one, o: o_one } = head(demo, "_1", projected_one, false)?;
+    demo.step(
+        "Scores, scale and softmax give an n×n matrix, whatever h is. The result has the width h_v of the \
+         values.",
+    )
+    .show(&[a_one, o_one]);
+
+    let two = weights(demo, "_2", second_head())?;
+    let projected_two = project(demo, "_2", x, two)?;
+    let Head { a: a_two, o: o_two } = head(demo, "_2", projected_two, false)?;
+    demo.step("Head 2 does the same with matrices of its own.")
+        .notice("In head 1 each word looks mostly at itself, in head 2 at the other word.")
+        .show(&[a_two, o_two]);
+
+    let c = demo.compute("C", Op::Concatenate, &[o_one, o_two])?;
+    demo.step(
+        "The heads stand side by side. C is H·h_v wide, which need not be d. (The document calls it A.)",
+    )
+    .notice("Two heads of width 3 make 6 columns, and X has 5. C could not be added to X.")
+    .show(&[c]);
+    let w_o = demo.given("W_O", output_weights())?;
+    let o = demo.compute("O", Op::Product, &[c, w_o])?;
+    demo.step("W_O brings every row from H·h_v back to the width d, and mixes what the heads have found.")
+        .show(&[o]);
+
+    let names = [
+        ("X", x),
+        ("W_Q_1", one[0]),
+        ("W_K_1", one[1]),
+        ("W_V_1", one[2]),
+        ("A_1", a_one),
+        ("O_1", o_one),
+        ("C", c),
+        ("W_O", w_o),
+        ("O", o),
+    ];
+    let table = shapes(demo, &names)?;
+    demo.step("Every matrix on the way, its shape, and what the document and common code call it.")
+        .table(table);
+    models(demo)
+}
+
+fn weights(demo: &mut Builder, suffix: &str, (q, k, v): HeadWeights) -> Result<[NodeId; 3]> {
+    Ok([
+        demo.given(&format!("W_Q{suffix}"), q)?,
+        demo.given(&format!("W_K{suffix}"), k)?,
+        demo.given(&format!("W_V{suffix}"), v)?,
+    ])
+}
+
+fn project(demo: &mut Builder, suffix: &str, x: NodeId, [q, k, v]: [NodeId; 3]) -> Result<[NodeId; 3]> {
+    let mut project = |name: &str, w| demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, w]);
+    Ok([project("Q", q)?, project("K", k)?, project("V", v)?])
+}
+
+/// What the document and common code call each matrix, and its shape in letters and in numbers.
+fn shapes(demo: &Builder, nodes: &[(&str, NodeId)]) -> Result<Table> {
+    let other_names = |name: &str| match name {
+        "X" => ("X", "hidden_states", "n×d"),
+        "W_Q_1" => ("M_q", "q_proj", "d×h"),
+        "W_K_1" => ("M_k", "k_proj", "d×h"),
+        "W_V_1" => ("M_v", "v_proj", "d×h_v"),
+        "A_1" => ("S′", "attn_weights", "n×n"),
+        "O_1" => ("head_1", "", "n×h_v"),
+        "C" => ("A", "attn_output", "n×(H·h_v)"),
+        "W_O" => ("M_o", "o_proj", "(H·h_v)×d"),
+        _ => ("O", "", "n×d"),
+    };
+    let row = |(name, id): &(&str, NodeId)| {
+        let (document, code, letters) = other_names(name);
+        let shape = demo.matrix(*id)?.shape().to_string();
+        Ok([*name, document, code, letters, &shape].map(str::to_string).to_vec())
+    };
+    let rows = nodes.iter().map(row).collect::<Result<Vec<_>>>()?;
+    Ok(Table::new(&["node", "document", "in code", "shape", "here"], rows))
+}
+
+/// Widths of published models.
+fn models(demo: &mut Builder) -> Result<()> {
+    let models = Matrix::of([[32.0, 128.0, 4096.0], [16.0, 256.0, 3584.0]]);
+    let models = models.rows_named(&["Llama 3 8B", "Gemma 2 9B"]).cols_named(&["H", "h_v", "d"]);
+    let models = demo.given("models", models)?;
+    let heads = demo.compute("H", Op::Columns { start: 0, count: 1 }, &[models])?;
+    let width = demo.compute("h_v", Op::Columns { start: 1, count: 1 }, &[models])?;
+    let concatenated = demo.compute("C_width", Op::Multiply, &[heads, width])?;
+    demo.step("Published models: C is H·h_v wide. Where that is not d, W_O is not square.")
+        .notice(
+            "In Llama 3 8B both are {models[1,d]}. Gemma 2 9B goes from {C_width[2,1]} back to \
+             {models[2,d]}.",
+        )
+        .together(&[models])
+        .show(&[concatenated]);
+    Ok(())
+}

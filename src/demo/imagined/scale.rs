@@ -1,0 +1,123 @@
+//! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k repairs it.
+
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op, Statistic};
+use crate::input::random::LegacyStream;
+use crate::matrix::Labels;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "scale",
+    document: Document::Imagined,
+    section: "Putting it all together",
+    title: "Why scores are divided by √d_k",
+    summary: "scores grow like √d, the softmax saturates, its gradient vanishes; 1/√d_k repairs it",
+    digits: Digits::Places(4),
+    build,
+};
+
+const WIDTHS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
+const TOKENS: usize = 16;
+
+/// What is measured for one width.
+#[derive(Default)]
+struct Measures {
+    size: Vec<NodeId>,
+    largest: Vec<NodeId>,
+    slope: Vec<NodeId>,
+}
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let (mut plain, mut scaled) = (Measures::default(), Measures::default());
+    let mut widths = Vec::new();
+    let mut stream = LegacyStream::seeded(demo.seed());
+    for width in WIDTHS {
+        let q = demo.drawn(&format!("Q_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
+        let k = demo.drawn(&format!("K_d{width}"), stream.standard_normal_matrix(TOKENS, width))?;
+        let d_k = demo.matrix(k)?.cols();
+        widths.push(d_k);
+        let s = demo.compute(&format!("S_d{width}"), Op::ProductTransposed, &[q, k])?;
+        measure(demo, &mut plain, &format!("d{width}"), s)?;
+        let s = demo.compute(&format!("S_scaled_d{width}"), Op::Scale(Factor::InverseRoot(d_k)), &[s])?;
+        measure(demo, &mut scaled, &format!("scaled_d{width}"), s)?;
+    }
+    let names: Labels = widths.iter().map(|width| format!("d = {width}")).collect();
+    let [size, largest, slope] = tables(demo, "", &plain, &names)?;
+    let [size_scaled, largest_scaled, slope_scaled] = tables(demo, "_scaled", &scaled, &names)?;
+
+    demo.step(
+        "Queries and keys are drawn from N(0, 1), 16 of each for every width d. How large are their scores, \
+         as a root mean square?",
+    )
+    .notice(
+        "The width grows fourfold from row to row, the scores about twofold: they grow like √d, to \
+             {size[6,1]:1} at d = 1024, where √d is 32.",
+    )
+    .show(&[size]);
+    one_query(demo)?;
+    demo.step(
+        "The largest weight of each row, averaged over the rows: the softmax saturates, and one key takes \
+         nearly all.",
+    )
+    .notice(
+        "From {largest[1,1]:2} at d = 1 to {largest[6,1]:2} at d = 1024 (16 rows scatter a little); an \
+             even share would be 1/16.",
+    )
+    .show(&[largest]);
+    demo.step(
+        "The slope of a weight against its own score is a(1 − a) = a − a², here averaged over all cells. It \
+         vanishes near 0 and near 1, and with it the gradient.",
+    )
+    .notice("At d = 1024 it is {slope[6,1]}, at d = 4 it was {slope[2,1]}.")
+    .show(&[slope]);
+    demo.step("Multiplied by 1/√d_k, the scores of such draws have about the size 1 at every width.")
+        .show(&[size_scaled]);
+    demo.step("With that, weights and slopes hardly depend on the width.")
+        .notice(
+            "At d = 1024 the largest weight is now {largest_scaled[6,1]:2}, the slope {slope_scaled[6,1]}.",
+        )
+        .show(&[largest_scaled, slope_scaled]);
+    Ok(())
+}
+
+/// The size of the scores, the largest weights and the slopes of the softmax.
+fn measure(demo: &mut Builder, measures: &mut Measures, suffix: &str, s: NodeId) -> Result<()> {
+    let mut compute =
+        |name: &str, op, inputs: &[NodeId]| demo.compute(&format!("{name}_{suffix}"), op, inputs);
+    measures.size.push(compute("size", Op::Summary(Statistic::RootMeanSquare), &[s])?);
+    let a = compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
+    let largest = compute("row_largest", Op::Largest(Axis::Rows), &[a])?;
+    measures.largest.push(compute("largest", Op::Summary(Statistic::Mean), &[largest])?);
+    let squares = compute("A_squared", Op::Multiply, &[a, a])?;
+    let slopes = compute("slopes", Op::Subtract, &[a, squares])?;
+    measures.slope.push(compute("slope", Op::Summary(Statistic::Mean), &[slopes])?);
+    Ok(())
+}
+
+fn tables(demo: &mut Builder, suffix: &str, measures: &Measures, names: &Labels) -> Result<[NodeId; 3]> {
+    let mut table = |name: &str, parts: &[NodeId]| {
+        demo.compute(&format!("{name}{suffix}"), Op::Stack(Some(names.clone())), parts)
+    };
+    Ok([
+        table("size", &measures.size)?,
+        table("largest", &measures.largest)?,
+        table("slope", &measures.slope)?,
+    ])
+}
+
+/// The weights of the first query at a small width, at a large one, and at the large one scaled.
+fn one_query(demo: &mut Builder) -> Result<()> {
+    let mut columns = Vec::new();
+    for name in ["d4", "d1024", "scaled_d1024"] {
+        let a = demo.graph().require(&format!("A_{name}"))?;
+        let row = demo.compute(&format!("row_{name}"), Op::Rows { start: 0, count: 1 }, &[a])?;
+        columns.push(demo.compute(&format!("a_{name}"), Op::Transpose, &[row])?);
+    }
+    demo.step(
+        "The 16 weights of the first query: at d = 4, at d = 1024, and at d = 1024 with the scores that step 5 \
+         will scale.",
+    )
+    .together(&columns);
+    Ok(())
+}

@@ -1,0 +1,151 @@
+//! `transforms`: why queries and keys are transformed, and why differently.
+
+use crate::attention::{Axis, Base};
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::{Matrix, labels};
+
+pub(super) const DEMO: Demo = Demo {
+    name: "transforms",
+    document: Document::Imagined,
+    section: "The formulation",
+    title: "Query and key: what a word asks for, and what it offers",
+    summary: "one transformation gives symmetric scores, two do not; q·k relations for the senses of «bat»",
+    digits: Digits::Places(4),
+    build,
+};
+
+const SENSES: [&str; 4] = ["animal", "cricket", "baseball", "batting"];
+const ASPECTS: [&str; 2] = ["life", "game"];
+
+/// A transformation from the four senses to two aspects.
+fn transformation(rows: [[f64; 2]; 4]) -> Matrix {
+    Matrix::of(rows).rows_named(&SENSES).cols_named(&ASPECTS)
+}
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let x = Matrix::of([
+        [1.0, 1.0, 1.0, 1.0],
+        [2.0, 0.0, 0.0, 0.0],
+        [0.0, 2.0, 0.0, 0.0],
+        [0.0, 0.0, 2.0, 0.0],
+        [0.0, 0.0, 0.0, 2.0],
+    ]);
+    let words = ["bat", "cave", "wicket", "pitcher", "swung"];
+    let x = demo.given("X", x.rows_named(&words).cols_named(&SENSES))?;
+    demo.step(
+        "Four senses as features: the flying animal, the cricket bat, the baseball bat, and the act of \
+         batting.",
+    )
+    .notice("«bat» alone could be any of the four. The words around it must decide.")
+    .together(&[x]);
+    one_transformation(demo, x)?;
+    two_transformations(demo, x)?;
+    relations(demo, x)?;
+    pairs_in_use(demo)
+}
+
+fn one_transformation(demo: &mut Builder, x: NodeId) -> Result<()> {
+    let w = demo.given("W", transformation([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 1.0]]))?;
+    let p = demo.compute("P", Op::Product, &[x, w])?;
+    let s = demo.compute("S_one", Op::ProductTransposed, &[p, p])?;
+    demo.step(
+        "One transformation for both sides: every word is turned into P, and P is compared with itself.",
+    )
+    .show(&[p, s]);
+    let turned = demo.compute("S_one_turned", Op::Transpose, &[s])?;
+    let difference = demo.compute("difference_one", Op::Subtract, &[s, turned])?;
+    let largest = demo.compute("asymmetry_one", Op::Summary(Statistic::LargestSize), &[difference])?;
+    demo.step(
+        "Such scores are always symmetric, S = Sᵀ: what one word asks of another, the other must ask of it. \
+         This is the largest cell of S − Sᵀ.",
+    )
+    .notice("«swung» with «bat» scores {S_one[swung,bat]}, and «bat» with «swung» {S_one[bat,swung]}.")
+    .show(&[largest]);
+    Ok(())
+}
+
+fn two_transformations(demo: &mut Builder, x: NodeId) -> Result<()> {
+    let w_q = demo.given("W_Q", transformation([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 2.0]]))?;
+    let w_k = demo.given("W_K", transformation([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]))?;
+    let q = demo.compute("Q", Op::Product, &[x, w_q])?;
+    let k = demo.compute("K", Op::Product, &[x, w_k])?;
+    demo.step("Two transformations: the query is what a word asks for, the key is what it offers.")
+        .notice("Batting asks twice for a game, and offers none itself: it is a deed, not a thing.")
+        .together(&[w_q, w_k])
+        .show(&[q, k]);
+    let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
+    let turned = demo.compute("S_turned", Op::Transpose, &[s])?;
+    let difference = demo.compute("difference", Op::Subtract, &[s, turned])?;
+    demo.step(
+        "Now the scores need not be symmetric. The difference S − Sᵀ is what one transformation could never \
+         make.",
+    )
+    .notice("«swung» finds «bat» with {S[swung,bat]}; «bat» finds «swung» with {S[bat,swung]}.")
+    .show(&[s, difference]);
+    Ok(())
+}
+
+/// The word of the first row, asked about with two queries against two keys.
+fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
+    let queries =
+        [[[1.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]];
+    let keys =
+        [[[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [-1.0, 1.0]]];
+    let mut weights = Vec::new();
+    for (name, all) in [("Q", queries), ("K", keys)] {
+        for (i, rows) in all.into_iter().enumerate() {
+            weights.push(demo.given(&format!("W_{name}_{}", i + 1), transformation(rows))?);
+        }
+    }
+    demo.step("Two queries and two keys: every transformation picks out something else.")
+        .notice(
+            "W_Q_1 asks for animals, W_Q_2 for sport. W_K_1 offers things, W_K_2 deeds: batting speaks for \
+             a game and against life.",
+        )
+        .together(&weights[..2])
+        .together(&weights[2..]);
+
+    let word = demo.compute("x_bat", Op::Rows { start: 0, count: 1 }, &[x])?;
+    let q = [
+        demo.compute("q_1", Op::Product, &[word, weights[0]])?,
+        demo.compute("q_2", Op::Product, &[word, weights[1]])?,
+    ];
+    let k = [
+        demo.compute("K_1", Op::Product, &[x, weights[2]])?,
+        demo.compute("K_2", Op::Product, &[x, weights[3]])?,
+    ];
+    let mut scores = Vec::new();
+    for (i, query) in q.into_iter().enumerate() {
+        for (j, key) in k.into_iter().enumerate() {
+            let name = format!("s_{}{}", i + 1, j + 1);
+            scores.push(demo.compute(&name, Op::ProductTransposed, &[query, key])?);
+        }
+    }
+    let names = labels(&["q1 with k1", "q1 with k2", "q2 with k1", "q2 with k2"]);
+    let relations = demo.compute("relations", Op::Stack(Some(names)), &scores)?;
+    let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[relations])?;
+    demo.step("The first word asks each question of each offer: 2 · 2 relations.")
+        .notice(
+            "Animals among things: «cave». Sport among things: «wicket» and «pitcher». Sport among deeds: \
+             «swung», with {A[4,swung]:2}.",
+        )
+        .show(&[relations, a]);
+    Ok(())
+}
+
+fn pairs_in_use(demo: &mut Builder) -> Result<()> {
+    let models = ["here", "8 heads", "Llama 3 8B"];
+    let queries = demo.given("queries", Matrix::of([[2.0, 8.0, 32.0]]).cols_named(&models))?;
+    let keys = demo.given("keys", Matrix::of([[2.0, 8.0, 8.0]]).cols_named(&models))?;
+    let possible = demo.compute("possible", Op::Multiply, &[queries, keys])?;
+    demo.step(
+        "q query and k key transformations make q·k relations possible. Real models use one for each head: \
+         as many as there are queries.",
+    )
+    .notice("Llama 3 8B could compare {possible[1,3]} pairs in every layer, and uses {queries[1,3]}.")
+    .together(&[queries, keys])
+    .show(&[possible]);
+    Ok(())
+}
