@@ -52,6 +52,25 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
     })
 }
 
+/// The square matrix with the numbers of a row down its diagonal: `out[i,i] = values[1,i]`, and 0 elsewhere.
+///
+/// # Shapes
+/// `values` is (1, r); the result is (r, r), both its sides labelled by the columns of `values`.
+/// # Errors
+/// If `values` is not a single row.
+pub fn diagonal(values: &Matrix) -> Result<Matrix> {
+    if values.rows() != 1 {
+        return Err(Error::new(format!(
+            "a diagonal is written from one row of numbers, not from a {} matrix",
+            values.shape()
+        )));
+    }
+    let cell = |i, j| if i == j { values[(0, j)] } else { 0.0 };
+    Ok(Matrix::from_fn(values.cols(), values.cols(), cell)
+        .with_row_labels(values.col_labels().cloned())
+        .with_col_labels(values.col_labels().cloned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,5 +90,13 @@ mod tests {
             let largest = left.col(k).fold(0.0_f64, |best, x| if x.abs() > best.abs() { x } else { best });
             assert!(largest > 0.0);
         }
+    }
+
+    #[test]
+    fn a_diagonal_is_made_of_one_row_and_of_nothing_else() {
+        let square = diagonal(&Matrix::of([[3.0, f64::INFINITY]])).unwrap();
+        assert_eq!(square.cells().collect::<Vec<_>>(), [3.0, 0.0, 0.0, f64::INFINITY]);
+        let error = diagonal(&Matrix::identity(2)).unwrap_err().to_string();
+        assert!(error.contains("2×2"), "{error}");
     }
 }
