@@ -5,6 +5,7 @@ mod documents;
 pub mod errata;
 mod multiplication;
 mod notation;
+mod one_third;
 mod pipeline;
 mod similarity;
 mod story;
@@ -53,7 +54,7 @@ impl Demo {
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, one_third::DEMOS].into_iter().flatten()
 }
 
 /// The demo of this name.
