@@ -67,7 +67,8 @@ fn by_columns(demo: &mut Builder, s: NodeId, grid: NodeId) -> Result<NodeId> {
     .show(&[scaled, masked]);
     let weights = demo.compute("A_grid", Op::Softmax(Axis::Columns, Base::E), &[masked])?;
     let sums = demo.compute("A_grid_sums", Op::Sums(Axis::Columns), &[weights])?;
-    demo.step("The softmax runs down each column: one query's weights over its keys.").show(&[weights, sums]);
+    demo.step("The softmax runs down each column: one query's weights over its keys.")
+        .together(&[weights, sums]);
     Ok(weights)
 }
 
@@ -112,7 +113,7 @@ fn literally(demo: &mut Builder, v: NodeId, s_scaled: NodeId) -> Result<()> {
          queries. Nothing makes the weights of a query sum to 1.",
     )
     .notice("The weights with which creature would mix the values sum to {A_literal_sums[3,1]:2}.")
-    .show(&[a, sums]);
+    .together(&[a, sums]);
 
     let o = demo.compute("O_literal", Op::Product, &[a, v])?;
     let a = demo.compute("A_unmasked", Op::Softmax(Axis::Rows, Base::E), &[s_scaled])?;

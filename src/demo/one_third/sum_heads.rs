@@ -103,7 +103,7 @@ fn at_once(demo: &mut Builder, heads: &[Head; 2], mixes: [NodeId; 2]) -> Result<
         "The output matrix: the V_up, which the document has side by side as columns, one below the other. The V_down \
          are not in it; they stay with the heads and make the values.",
     )
-    .show(&[side_by_side, w_o]);
+    .together(&[side_by_side, w_o]);
 
     let c = demo.compute("C", Op::Concatenate, &mixes)?;
     let output = demo.compute("O", Op::Product, &[c, w_o])?;
@@ -117,6 +117,7 @@ fn compare(demo: &mut Builder, x: NodeId, sum: NodeId, output: NodeId) -> Result
     demo.step(
         "Both add the same products, in another order. What differs can only be the rounding of the last digits.",
     )
+    .notice("Here nothing does: the largest difference is {largest[1,1]}.")
     .show(&[apart, largest]);
 
     let updated = demo.compute("X_updated", Op::Add, &[x, output])?;
