@@ -242,4 +242,20 @@ proptest! {
             prop_assert!(difference.row(changed).any(|x| x != 0.0));
         }
     }
+
+    #[test]
+    fn any_shape_in_place_of_any_matrix_gives_a_story_or_an_error_and_no_panic(
+        shape in (0..9_usize, 0..9_usize), fill in prop_oneof![Just(0.0), Just(-1.5), Just(1e200), Just(f64::NEG_INFINITY)]
+    ) {
+        for demo in DEMOS {
+            let own = story(demo);
+            for (_, given) in own.graph.nodes().filter(|(_, node)| node.op.is_given()) {
+                let matrix = Matrix::filled(shape.0, shape.1, fill);
+                let set = [(given.name.clone(), (matrix, "--set".to_string()))].into();
+                if let Err(error) = find(demo).unwrap().story(&Settings { set, seed: None }) {
+                    prop_assert!(!error.to_string().is_empty());
+                }
+            }
+        }
+    }
 }
