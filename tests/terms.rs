@@ -133,6 +133,8 @@ proptest! {
         for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack(None), Op::Cosine, Op::Euclidean] {
             graph.add(op.name(), op.clone(), &[a, b]).unwrap();
         }
+        let row = graph.add("row", Op::Rows { start: 1, count: 1 }, &[a]).unwrap();
+        graph.add("diagonal", Op::Diagonal, &[row]).unwrap();
         let turned = graph.find("unary_0").unwrap();
         graph.add("product", Op::Product, &[a, turned]).unwrap();
         graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();

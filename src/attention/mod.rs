@@ -15,7 +15,7 @@ mod similarity;
 mod softmax;
 
 pub use heads::{columns, concatenate, key_value_head, rows, stack};
-pub use low_rank::{SingularValues, singular_values};
+pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask};
 pub use mlp::{relu, silu};
 pub use norm::rms_norm;

@@ -6,6 +6,7 @@ pub mod errata;
 mod imagined;
 mod multiplication;
 mod notation;
+mod one_third;
 mod pipeline;
 mod similarity;
 mod story;
@@ -54,7 +55,9 @@ impl Demo {
 
 /// All demos, in the order of the documents and of their sections.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, imagined::DEMOS].into_iter().flatten()
+    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, imagined::DEMOS, one_third::DEMOS]
+        .into_iter()
+        .flatten()
 }
 
 /// The demo of this name.

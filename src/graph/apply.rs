@@ -44,6 +44,7 @@ impl Op {
             (Op::Rotary { first, base }, [a]) => attention::rotary(a, *first, *base),
             (Op::SingularVectors { side, rank }, [a]) => singular_vectors(a, *side, *rank),
             (Op::SingularValues, [a]) => Ok(attention::singular_values(a)?.values),
+            (Op::Diagonal, [a]) => attention::diagonal(a),
             (Op::Summary(statistic), [a]) => Ok(summary(a, *statistic)),
             (Op::Round(decimals), [a]) => Ok(a.map(|x| rounded(x, *decimals))),
             _ => Err(Error::new(format!("`{}` does not work on {} matrices", self.name(), inputs.len()))),

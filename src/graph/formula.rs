@@ -107,6 +107,7 @@ impl Writer<'_> {
                 format!("first {rank} columns of V, {} = U Σ Vᵀ", a())
             }
             Op::SingularValues => format!("diagonal of Σ, {} = U Σ Vᵀ", a()),
+            Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
         }

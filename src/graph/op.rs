@@ -95,6 +95,8 @@ pub enum Op {
     },
     /// All singular values of a, as one row. Checked, not derived.
     SingularValues,
+    /// A square matrix with the numbers of the row a down its diagonal, and zeros elsewhere.
+    Diagonal,
     /// One number about all cells of a.
     Summary(Statistic),
     /// Every cell rounded to a number of decimals, ties to even as NumPy does.
@@ -189,6 +191,7 @@ impl Op {
             Op::Rotary { .. } => "rotary",
             Op::SingularVectors { .. } => "singular-vectors",
             Op::SingularValues => "singular-values",
+            Op::Diagonal => "diagonal",
             Op::Summary(_) => "summary",
             Op::Round(_) => "round",
         }

@@ -64,6 +64,7 @@ impl Reader<'_> {
                 if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
             }
             Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
+            Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
             Op::Round(decimals) => Term::Rounded(Box::new(self.cell(0, i, j)), *decimals),
             Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues => {
@@ -218,6 +219,13 @@ impl Reader<'_> {
         let own = times(self.cell(0, i, j), Term::Cosine(Box::new(angle.clone())));
         let other = times(self.cell(0, i, (j + half) % width), Term::Sine(Box::new(angle)));
         if j < half { minus(own, other) } else { Term::Sum(vec![own, other]) }
+    }
+
+    fn diagonal(&self, i: usize, j: usize) -> Term {
+        match i == j {
+            true => chosen(self.cell(0, 0, j), "it stands on the diagonal"),
+            false => chosen(Term::Number(0.0), "it stands off the diagonal"),
+        }
     }
 
     fn summary(&self, statistic: Statistic) -> Term {

@@ -7,6 +7,13 @@ use crate::matrix::Matrix;
 /// From here on a number is written with an exponent.
 const LARGE: f64 = 1e9;
 
+/// A whole number is written out up to here, so that a count of parameters keeps its digits.
+const LARGE_COUNT: f64 = 1e15;
+
+fn is_large(x: f64) -> bool {
+    x.abs() >= if x.fract() == 0.0 { LARGE_COUNT } else { LARGE }
+}
+
 /// The texts of all cells, row by row. Zeros that no cell needs are not written, so integers stay integers; an exact 0
 /// is «0», a number that only rounds to it «0.0000».
 pub(super) fn cells(matrix: &Matrix, digits: Digits) -> Vec<String> {
@@ -35,14 +42,14 @@ pub(super) fn number(x: f64, places: usize) -> String {
         f64::INFINITY => "∞".into(),
         f64::NEG_INFINITY => "-∞".into(),
         0.0 => "0".into(),
-        _ if x.abs() >= LARGE => format!("{x:.places$e}"),
+        _ if is_large(x) => format!("{x:.places$e}"),
         _ => format!("{x:.places$}"),
     }
 }
 
 /// How many decimals the shortest text of a number has.
 fn decimals_of(x: f64) -> usize {
-    if !x.is_finite() || x.abs() >= LARGE {
+    if !x.is_finite() || is_large(x) {
         return 0;
     }
     let shortest = x.to_string();
@@ -93,5 +100,11 @@ mod tests {
     fn infinity_and_nan_have_their_signs_and_huge_numbers_an_exponent() {
         assert_eq!(texts([f64::NEG_INFINITY, 1.5], 4), ["-∞  ", " 1.5"]);
         assert_eq!(texts([1e30, f64::NAN], 2), ["1e30", " NaN"]);
+    }
+
+    #[test]
+    fn a_count_of_parameters_keeps_its_digits() {
+        assert_eq!(texts([1_391_569_403_904.0], 4), ["1391569403904"]);
+        assert_eq!(texts([1_391_569_403_904.5, 1.0], 4), ["1e12", "   1"]);
     }
 }

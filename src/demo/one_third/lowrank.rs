@@ -1,0 +1,140 @@
+//! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and the best narrow stand-in for it.
+
+use crate::demo::{Builder, Demo, Digits, Document};
+use crate::error::Result;
+use crate::graph::{NodeId, Op, Side, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "lowrank",
+    document: Document::OneThird,
+    section: "Values",
+    title: "W_V of low rank: down to a few numbers, and up again",
+    summary: "W_V = V_up V_down, what a full one would cost, and what the best narrow one loses",
+    digits: Digits::Places(4),
+    build,
+};
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let factors = two_factors(demo)?;
+    cost(demo)?;
+    best(demo, factors)
+}
+
+/// W_V as a product, and the two orders of multiplying by it. Gives back the first factor.
+fn two_factors(demo: &mut Builder) -> Result<NodeId> {
+    let x = Matrix::of([[1.0, 0.0, 2.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0, 0.0, 3.0]]);
+    let x = demo.given("X", x.rows_named(&["fluffy", "blue"]))?;
+    let down = Matrix::of([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0], [1.0, 1.0], [0.0, -1.0], [0.0, 2.0]]);
+    let up = Matrix::of([[1.0, 2.0, 0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 3.0, -1.0, 0.0, 1.0]]);
+    let down = demo.given("V_down", down)?;
+    let up = demo.given("V_up", up)?;
+    demo.step(
+        "V_down takes a token to a few numbers, V_up brings these back to the full width. The document multiplies \
+         columns from the left, so its V_u V_d is V_down · V_up here.",
+    )
+    .together(&[x, down])
+    .together(&[up]);
+
+    let w_v = demo.compute("W_V", Op::Product, &[down, up])?;
+    demo.step("Their product is the whole W_V: every row of it is a mixture of the rows of V_up.")
+        .notice("Its rank is 2. Row 3 is twice row 1; row 4 is the sum of rows 1 and 2.")
+        .show(&[w_v]);
+
+    let v = demo.compute("V", Op::Product, &[x, down])?;
+    let lifted = demo.compute("V_lifted", Op::Product, &[v, up])?;
+    let whole = demo.compute("V_whole", Op::Product, &[x, w_v])?;
+    let apart = demo.compute("V_difference", Op::Subtract, &[lifted, whole])?;
+    let largest = demo.compute("V_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    demo.step("First down, then up gives what W_V gives. The narrow V is what a head keeps as its values.")
+        .notice("The largest difference is {V_largest[1,1]}.")
+        .show(&[v, lifted, whole, largest]);
+    Ok(down)
+}
+
+/// The counts of parameters at the document's sizes.
+fn cost(demo: &mut Builder) -> Result<()> {
+    let d = demo.given("d", Matrix::of([[12288.0]]))?;
+    let d_k = demo.given("d_k", Matrix::of([[128.0]]))?;
+    let copies = Matrix::of([[1.0], [96.0], [9216.0]]);
+    let copies = demo.given("copies", copies.rows_named(&["head", "block", "model"]))?;
+    demo.step("The sizes of the document's example. A block has 96 heads there, and the model 96 blocks.")
+        .together(&[d, d_k, copies]);
+
+    let full = demo.compute("full", Op::Multiply, &[d, d])?;
+    let factor = demo.compute("factor", Op::Multiply, &[d, d_k])?;
+    let factored = demo.compute("factored", Op::Add, &[factor, factor])?;
+    let all_full = demo.compute("all_full", Op::Product, &[copies, full])?;
+    let all_factored = demo.compute("all_factored", Op::Product, &[copies, factored])?;
+    let ratio = demo.compute("ratio", Op::Divide, &[full, factored])?;
+    demo.step("A full W_V has d · d parameters, its two factors 2 · d · d_k: in a head, in a block, in the model.")
+        .notice(
+            "Full matrices would be {ratio[1,1]} times as large: {all_full[model,1]:0} parameters for the values alone. \
+             All of GPT-3 has 175 billion.",
+        )
+        .show(&[full, factored])
+        .together(&[all_full, all_factored])
+        .show(&[ratio]);
+    Ok(())
+}
+
+/// The nearest matrix of the rank of the factors, by singular values.
+fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
+    let full = Matrix::of([
+        [1.0, 2.0, 0.0, 0.0, 1.0, 0.0],
+        [0.0, 1.0, 4.0, -1.0, 0.0, 1.0],
+        [3.0, 4.0, 0.0, 0.0, 2.0, 0.0],
+        [1.0, 2.0, 3.0, -1.0, 1.0, 1.0],
+        [0.0, -1.0, -3.0, 0.0, 0.0, -1.0],
+        [0.0, 2.0, 6.0, -2.0, 0.0, 2.0],
+    ]);
+    let w = demo.given("W_full", full)?;
+    let size = demo.matrix(w)?.rows().min(demo.matrix(w)?.cols());
+    let rank = demo.matrix(down)?.cols().min(size);
+    let sigma = demo.compute("sigma", Op::SingularValues, &[w])?;
+    let u = demo.compute("U", Op::SingularVectors { side: Side::Left, rank: size }, &[w])?;
+    let r = demo.compute("R", Op::SingularVectors { side: Side::Right, rank: size }, &[w])?;
+    let diagonal = demo.compute("Sigma", Op::Diagonal, &[sigma])?;
+    let stretched = demo.compute("U_Sigma", Op::Product, &[u, diagonal])?;
+    let again = demo.compute("W_again", Op::ProductTransposed, &[stretched, r])?;
+    let apart = demo.compute("W_difference", Op::Subtract, &[again, w])?;
+    let largest = demo.compute("W_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    demo.step(
+        "Now a W_V that was never split. Like every matrix it is U Σ Rᵀ, with falling singular values down the diagonal \
+         of Σ. (R is mostly called V, a name that is taken here.)",
+    )
+    .notice("W_full is W_V with four cells moved by 1. Two singular values are large; multiplied out again, the three \
+         matrices give W_full up to rounding.")
+    .together(&[w])
+    .show(&[sigma, largest]);
+
+    let kept = Op::Columns { start: 0, count: rank };
+    let [u, sigma, r] = [("U_kept", u), ("sigma_kept", sigma), ("R_kept", r)]
+        .map(|(name, whole)| demo.compute(name, kept.clone(), &[whole]));
+    let diagonal = demo.compute("Sigma_kept", Op::Diagonal, &[sigma?])?;
+    let down = demo.compute("V_down_best", Op::Product, &[u?, diagonal])?;
+    let up = demo.compute("V_up_best", Op::Transpose, &[r?])?;
+    let best = demo.compute("W_best", Op::Product, &[down, up])?;
+    demo.step(
+        "The largest of them, as many as V_down has columns, give the best pair of factors: no matrix of that rank is \
+         nearer to W_full.",
+    )
+    .show(&[down, up, best]);
+    lost(demo, w, best)
+}
+
+/// What the best narrow stand-in leaves out.
+fn lost(demo: &mut Builder, w: NodeId, best: NodeId) -> Result<()> {
+    let lost = demo.compute("W_lost", Op::Subtract, &[w, best])?;
+    let values = demo.compute("sigma_lost", Op::SingularValues, &[lost])?;
+    let spectral = demo.compute("sigma_largest", Op::Summary(Statistic::Largest), &[values])?;
+    let largest = demo.compute("lost_largest", Op::Summary(Statistic::LargestSize), &[lost])?;
+    let typical = demo.compute("lost_typical", Op::Summary(Statistic::RootMeanSquare), &[lost])?;
+    demo.step("What is lost: the part of the singular values that were dropped. The largest of them is the largest of the loss.")
+        .notice(
+            "The third was {sigma[1,3]}, and the loss has {sigma_largest[1,1]}. No cell is off by more than \
+             {lost_largest[1,1]}.",
+        )
+        .show(&[lost, spectral, largest, typical]);
+    Ok(())
+}
