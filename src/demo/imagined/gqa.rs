@@ -236,7 +236,7 @@ fn cache(demo: &mut Builder, cached: NodeId) -> Result<()> {
     let mebi = number(demo, "MiB", 1_048_576.0)?;
     let mebi = demo.compute("cache_MiB", Op::Divide, &[whole, mebi])?;
     demo.step(
-        "The cache in bytes: those numbers times layers, bytes a number, and tokens. A MiB is 2²⁰ bytes.",
+        "The cache in bytes: those numbers times layers, bytes a number, and tokens. A MiB is 1024·1024 bytes.",
     )
     .notice(
         "A context of {tokens[1,1]} tokens takes {cache_MiB[MHA,1]} MiB with MHA, {cache_MiB[GQA,1]} \

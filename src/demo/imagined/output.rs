@@ -164,18 +164,15 @@ fn shapes(demo: &Builder, nodes: &[(&str, NodeId)]) -> Result<Table> {
 
 /// Widths of published models.
 fn models(demo: &mut Builder) -> Result<()> {
-    let models = Matrix::of([[32.0, 128.0, 4096.0], [16.0, 256.0, 3584.0]]);
-    let models = models.rows_named(&["Llama 3 8B", "Gemma 2 9B"]).cols_named(&["H", "h_v", "d"]);
-    let models = demo.given("models", models)?;
-    let heads = demo.compute("H", Op::Columns { start: 0, count: 1 }, &[models])?;
-    let width = demo.compute("h_v", Op::Columns { start: 1, count: 1 }, &[models])?;
-    let concatenated = demo.compute("C_width", Op::Multiply, &[heads, width])?;
+    let mut sizes = Vec::new();
+    for (name, llama, gemma) in [("H", 32.0, 16.0), ("h_v", 128.0, 256.0), ("d", 4096.0, 3584.0)] {
+        let size = Matrix::of([[llama], [gemma]]).rows_named(&["Llama 3 8B", "Gemma 2 9B"]);
+        sizes.push(demo.given(name, size)?);
+    }
+    let concatenated = demo.compute("C_width", Op::Multiply, &sizes[..2])?;
     demo.step("Published models: C is H·h_v wide. Where that is not d, W_O is not square.")
-        .notice(
-            "In Llama 3 8B both are {models[1,d]}. Gemma 2 9B goes from {C_width[2,1]} back to \
-             {models[2,d]}.",
-        )
-        .together(&[models])
+        .notice("In Llama 3 8B both are {d[1,1]}. Gemma 2 9B goes from {C_width[2,1]} back to {d[2,1]}.")
+        .together(&sizes)
         .show(&[concatenated]);
     Ok(())
 }
