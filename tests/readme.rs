@@ -33,9 +33,9 @@ fn the_test_command_of_the_readme_is_what_the_gate_runs() {
 
 #[test]
 fn the_picture_is_what_the_program_draws() {
-    let args = ["demo", "context", "--until", "O_racket"].map(String::from);
+    let args = ["demo", "mask", "--only", "S,S_masked,A,O", "--precision", "2"].map(String::from);
     assert_eq!(
-        file("docs/context.svg"),
+        file("docs/mask.svg"),
         screen_to_svg::picture_of(&args),
         "draw it again: see examples/screen_to_svg.rs"
     );

@@ -101,6 +101,39 @@ fn every_character_has_a_spelling_in_ascii() {
 }
 
 #[test]
+fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
+    // At 40 columns no two boxes stand side by side, so that every line of a box is as wide as its border.
+    let commands = [
+        "attend --words 'bat cave racket' --causal --only S_masked,A",
+        "demo columns",
+        "notation",
+        "demo gqa",
+    ];
+    for command in commands {
+        for heat in ["never", "auto", "always"] {
+            let out =
+                attn(command).arg("--charset=ascii").arg("--width=40").arg(format!("--heat={heat}")).ok().out;
+            let lines = out
+                .lines()
+                .map(str::trim)
+                .filter(|line| line.starts_with(['+', '|']) && line.ends_with(['+', '|']));
+            let (mut width, mut borders, mut boxes) = (0, 0, 0);
+            for line in lines {
+                if borders == 0 {
+                    width = line.len();
+                    boxes += 1;
+                }
+                let beside = line.contains("+  +") || line.contains("|  |");
+                assert!(beside || line.len() == width, "attn {command} --heat {heat}: {line}");
+                // Top, below the head, bottom: then the next box begins.
+                borders = (borders + usize::from(line.starts_with('+'))) % 3;
+            }
+            assert!(boxes > 0, "attn {command} draws no box");
+        }
+    }
+}
+
+#[test]
 fn the_surroundings_decide_where_no_option_does() {
     let ascii =
         attn::cli::Env { charset: Charset::Ascii, width: 60, colour: true, ..attn::cli::Env::default() };

@@ -1,5 +1,7 @@
 //! Everything is written in UTF-8; where a terminal has only ASCII, the characters beyond it are spelled out.
 
+use std::borrow::Cow;
+
 /// Which characters a terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Charset {
@@ -10,8 +12,18 @@ pub enum Charset {
     Ascii,
 }
 
-/// The text in ASCII alone. Characters that make up tables keep their width, others may grow.
-pub(super) fn ascii(text: &str) -> String {
+impl Charset {
+    /// The text in this charset. Characters that make up tables keep their width, others may grow.
+    pub(super) fn spelled(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Charset::Utf8 => Cow::Borrowed(text),
+            Charset::Ascii => Cow::Owned(ascii(text)),
+        }
+    }
+}
+
+/// The text in ASCII alone.
+fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -57,7 +69,7 @@ fn spelled(character: char) -> &'static str {
         '─' => "-",
         '│' => "|",
         'Σ' => "sum",
-        'Δ' => "Delta",
+        'Δ' => "Delta ",
         'δ' => "delta",
         'σ' => "sigma",
         'θ' => "theta",
@@ -65,6 +77,8 @@ fn spelled(character: char) -> &'static str {
         'π' => "pi",
         'α' => "alpha",
         'β' => "beta",
+        '⁰' => "^0",
+        '¹' => "^1",
         '²' => "^2",
         '³' => "^3",
         'ⁿ' => "^n",

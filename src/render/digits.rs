@@ -1,6 +1,6 @@
 //! The text of each number of a matrix, aligned at the point.
 
-use super::numpy;
+use super::{Charset, numpy};
 use crate::demo::Digits;
 use crate::matrix::Matrix;
 
@@ -16,13 +16,13 @@ fn is_large(x: f64) -> bool {
 
 /// The texts of all cells, row by row. Zeros that no cell needs are not written, so integers stay integers; an exact 0
 /// is «0», a number that only rounds to it «0.0000».
-pub(super) fn cells(matrix: &Matrix, digits: Digits) -> Vec<String> {
+pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
         Digits::AsNumPy => without_bare_points(numpy::cells(matrix)),
         Digits::Places(places) => {
             let values: Vec<f64> = matrix.cells().collect();
             let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
-            aligned(values.iter().map(|&x| number(x, needed)).collect())
+            aligned(values.iter().map(|&x| charset.spelled(&number(x, needed)).into_owned()).collect())
         }
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn texts<const N: usize>(row: [f64; N], places: usize) -> Vec<String> {
-        cells(&Matrix::of([row]), Digits::Places(places))
+        cells(&Matrix::of([row]), Digits::Places(places), Charset::Utf8)
     }
 
     #[test]
@@ -92,8 +92,8 @@ mod tests {
 
     #[test]
     fn integers_in_numpys_digits_have_no_bare_points() {
-        assert_eq!(cells(&Matrix::identity(2), Digits::AsNumPy), ["1", "0", "0", "1"]);
-        assert_eq!(cells(&Matrix::of([[1.0, 0.5]]), Digits::AsNumPy), ["1. ", "0.5"]);
+        assert_eq!(cells(&Matrix::identity(2), Digits::AsNumPy, Charset::Utf8), ["1", "0", "0", "1"]);
+        assert_eq!(cells(&Matrix::of([[1.0, 0.5]]), Digits::AsNumPy, Charset::Utf8), ["1. ", "0.5"]);
     }
 
     #[test]

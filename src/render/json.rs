@@ -8,16 +8,13 @@ use super::Page;
 use crate::demo::Table;
 use crate::error::Result;
 use crate::graph::{Convention, Graph, NodeId, formula};
+use crate::input::{GRAPH_SCHEMA, GRAPH_VERSION};
 use crate::matrix::{Labels, Matrix};
-
-/// The name of the schema, the value of `"schema"`.
-pub const SCHEMA: &str = "attn-graph";
-/// The version of the schema, the value of `"version"`.
-pub const VERSION: u32 = 1;
 
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
     let graphs: Vec<Value> = pages.iter().map(graph).collect();
-    let whole = json!({ "schema": SCHEMA, "version": VERSION, "command": command, "graphs": graphs });
+    let whole =
+        json!({ "schema": GRAPH_SCHEMA, "version": GRAPH_VERSION, "command": command, "graphs": graphs });
     finish(&whole, out)
 }
 
@@ -31,7 +28,10 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
     };
     let tables: Vec<Value> =
         parts.iter().map(|(title, table)| json!({ "title": title, "rows": rows(table) })).collect();
-    finish(&json!({ "schema": "attn-table", "version": VERSION, "command": command, "tables": tables }), out)
+    finish(
+        &json!({ "schema": "attn-table", "version": GRAPH_VERSION, "command": command, "tables": tables }),
+        out,
+    )
 }
 
 /// A cell of words; one that is nothing but a number in its usual text is a number.

@@ -16,7 +16,6 @@ mod view;
 
 pub use charset::Charset;
 pub use heat::Heat;
-pub use json::{SCHEMA, VERSION};
 
 use std::io::Write;
 
@@ -117,9 +116,6 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
 }
 
 fn write_text(text: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
-    match style.charset {
-        Charset::Utf8 => out.write_all(text.as_bytes())?,
-        Charset::Ascii => out.write_all(charset::ascii(text).as_bytes())?,
-    }
+    out.write_all(style.charset.spelled(text).as_bytes())?;
     Ok(())
 }

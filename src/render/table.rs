@@ -131,31 +131,60 @@ fn ruled(line: &str, at: usize) -> String {
     out
 }
 
-/// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow.
-pub(super) fn words(table: &Table, width: usize, style: &Style) -> Block {
-    let widest = |j: usize| {
+/// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow. Where not even
+/// that fits, several tables of some columns each, the first column repeated.
+pub(super) fn words(table: &Table, width: usize, style: &Style) -> Vec<Block> {
+    let spelled =
+        |cells: &Vec<String>| cells.iter().map(|cell| style.charset.spelled(cell).into_owned()).collect();
+    let table = &Table { header: spelled(&table.header), rows: table.rows.iter().map(spelled).collect() };
+    let longest = |j: usize| longest_word(table, j).max(LEAST) + 3;
+    let mut parts: Vec<Vec<usize>> = vec![vec![0]];
+    let mut used = longest(0) + 1;
+    for j in 1..table.header.len() {
+        if parts.last().is_some_and(|part| part.len() > 1) && used + longest(j) > width {
+            parts.push(vec![0]);
+            used = longest(0) + 1;
+        }
+        used += longest(j);
+        if let Some(part) = parts.last_mut() {
+            part.push(j);
+        }
+    }
+    parts.iter().map(|columns| words_of(table, columns, width, style)).collect()
+}
+
+/// No column of words is made narrower.
+const LEAST: usize = 6;
+
+fn longest_word(table: &Table, j: usize) -> usize {
+    let cells = table.rows.iter().filter_map(|row| row.get(j)).chain([&table.header[j]]);
+    cells.flat_map(|cell| unbreakable(cell)).map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Block {
+    let widest = |&j: &usize| {
         let lines = table.rows.iter().filter_map(|row| row.get(j)).flat_map(|cell| cell.lines());
         lines.map(|line| line.width()).chain([table.header[j].width()]).max().unwrap_or(0)
     };
-    let longest_word = |j: usize| {
-        let cells = table.rows.iter().filter_map(|row| row.get(j)).chain([&table.header[j]]);
-        cells.flat_map(|cell| unbreakable(cell)).map(UnicodeWidthStr::width).max().unwrap_or(0)
-    };
-    let columns = 0..table.header.len();
-    let mut widths: Vec<usize> = columns.clone().map(widest).collect();
+    let mut widths: Vec<usize> = columns.iter().map(widest).collect();
     let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
-    narrow(&mut widths, &columns.map(longest_word).collect::<Vec<_>>(), room);
-    let is_number = |j: usize| {
+    narrow(&mut widths, &columns.iter().map(|&j| longest_word(table, j)).collect::<Vec<_>>(), room);
+    let is_number = |&j: &usize| {
         let first = table.rows.first().and_then(|row| row.get(j)).map_or("", String::as_str);
         first.starts_with(|c: char| c.is_ascii_digit()) && !first.contains(char::is_alphabetic)
     };
-    let numbers: Vec<bool> = (0..widths.len()).map(is_number).collect();
-    let cell = |(j, content): (usize, &String)| if numbers[j] { right(content) } else { text(content) };
+    let numbers: Vec<bool> = columns.iter().map(is_number).collect();
+    let row_of = |row: &[String]| {
+        let cell = |(i, &j): (usize, &usize)| {
+            let content = broken(row.get(j).map_or("", String::as_str), widths[i]);
+            if numbers[i] { right(&content) } else { text(&content) }
+        };
+        columns.iter().enumerate().map(cell).collect::<Vec<_>>()
+    };
     let mut grid = new_grid(style);
-    grid.set_header(table.header.iter().enumerate().map(cell).collect::<Vec<_>>());
+    grid.set_header(row_of(&table.header));
     for row in &table.rows {
-        let broken: Vec<String> = row.iter().zip(&widths).map(|(cell, &width)| broken(cell, width)).collect();
-        grid.add_row(broken.iter().enumerate().map(cell).collect::<Vec<_>>());
+        grid.add_row(row_of(row));
     }
     let widths: Vec<Width> = widths.into_iter().map(|text| Width { text, left: 1, right: 1 }).collect();
     fixed(grid, &widths)
@@ -170,7 +199,6 @@ fn unbreakable(text: &str) -> Vec<&str> {
 
 /// Takes columns from the widest until all fit: first those that have more than their longest word, then any.
 fn narrow(widths: &mut [usize], longest_words: &[usize], room: usize) {
-    const LEAST: usize = 6;
     for least in [longest_words.to_vec(), vec![LEAST; widths.len()]] {
         while widths.iter().sum::<usize>() > room {
             let spare = (0..widths.len()).filter(|&j| widths[j] > least[j].max(LEAST));

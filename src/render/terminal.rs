@@ -53,7 +53,7 @@ impl<'a> Terminal<'a> {
         let width = self.style.width.clamp(20, WIDEST_PROSE);
         let options =
             textwrap::Options::new(width).initial_indent(first).subsequent_indent(rest).break_words(false);
-        for line in textwrap::wrap(text, options) {
+        for line in textwrap::wrap(&self.style.charset.spelled(text), options) {
             let line = self.painted(&line, &paint);
             self.line(&line);
         }
@@ -98,15 +98,19 @@ impl<'a> Terminal<'a> {
         let mut blocks = Vec::new();
         for (sign, operand) in &node.operands {
             if !sign.is_empty() {
-                blocks.push(Block::plain(vec![sign.to_string()]));
+                blocks.push(self.sign(sign));
             }
             blocks.push(self.single(operand)?);
         }
         let equals = if node.operands.len() == 1 { "→" } else { "=" };
-        blocks.push(Block::plain(vec![equals.to_string()]));
+        blocks.push(self.sign(equals));
         blocks.push(self.single(value)?);
         let picture = Block::beside(&blocks, 1);
         (picture.width <= self.room()).then_some(picture)
+    }
+
+    fn sign(&self, sign: &str) -> Block {
+        Block::plain(vec![self.style.charset.spelled(sign).into_owned()])
     }
 
     fn single(&self, view: &View) -> Option<Block> {
@@ -199,8 +203,9 @@ impl Markup for Terminal<'_> {
 
     fn table(&mut self, table: &Table) {
         self.gap();
-        let block = table::words(table, self.room(), self.style);
-        self.block(&block);
+        for block in table::words(table, self.room(), self.style) {
+            self.block(&block);
+        }
     }
 
     fn notice(&mut self, text: &str) {

@@ -1,8 +1,8 @@
 //! A node as it is looked at: name, labels, texts and shades, turned where the convention asks for it.
 
-use super::Style;
 use super::digits;
 use super::heat::{self, Heat, Shade};
+use super::{Charset, Style};
 use crate::demo::{Digits, Story};
 use crate::graph::{CellId, Convention, NodeId, cell_symbol, symbolic};
 use crate::matrix::{Labels, Matrix};
@@ -95,11 +95,11 @@ impl Viewer<'_> {
         cells.push(sums);
         let cols = columns.iter().map(|(id, _)| self.story.graph[*id].name.clone()).collect();
         let rows = labels.into_iter().chain(["sum".to_string()]).collect();
-        View { name: String::new(), rows, cols, cells }
+        View { name: String::new(), rows, cols, cells }.in_charset(self.style.charset)
     }
 
     fn values(&self, id: NodeId, matrix: &Matrix) -> Vec<Vec<Cell>> {
-        let texts = digits::cells(matrix, self.digits());
+        let texts = digits::cells(matrix, self.digits(), self.style.charset);
         let shades = match self.style.heat {
             Heat::Never => Vec::new(),
             Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),
@@ -118,7 +118,7 @@ impl Viewer<'_> {
         let width = text.chars().count();
         let text = match shade {
             Shade::Masked => {
-                let number = if text.contains('0') { "0" } else { "-∞" };
+                let number = if text.contains('0') { "0" } else { text.trim() };
                 format!("{}{number}", "░".repeat(width.saturating_sub(number.chars().count())))
             }
             _ => text,
@@ -139,11 +139,35 @@ impl Viewer<'_> {
         let (rows, cols) = (labels(rows, shape.rows), labels(cols, shape.cols));
         let view = View { name: node.name.clone(), rows, cols, cells };
         let turned = turned != (self.style.convention == Convention::Columns);
-        if turned { view.turned() } else { view }
+        let view = if turned { view.turned() } else { view };
+        view.in_charset(self.style.charset)
     }
 }
 
 impl View {
+    /// In characters that the screen has, before anything is laid out: spelled out, some of them are wider.
+    fn in_charset(mut self, charset: Charset) -> View {
+        if charset == Charset::Utf8 {
+            return self;
+        }
+        let labels = self.rows.iter_mut().chain(&mut self.cols).chain([&mut self.name]);
+        for text in labels.chain(self.cells.iter_mut().flatten().map(|cell| &mut cell.text)) {
+            *text = charset.spelled(text).into_owned();
+        }
+        self.align();
+        self
+    }
+
+    /// Makes the texts of each column equally wide again, on the left as numbers are.
+    fn align(&mut self) {
+        for j in 0..self.cols.len() {
+            let width = self.cells.iter().map(|row| row[j].text.chars().count()).max().unwrap_or(0);
+            for row in &mut self.cells {
+                row[j].text = format!("{:>width$}", row[j].text);
+            }
+        }
+    }
+
     fn turned(self) -> View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
