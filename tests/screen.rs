@@ -103,12 +103,8 @@ fn every_character_has_a_spelling_in_ascii() {
 #[test]
 fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
     // At 40 columns no two boxes stand side by side, so that every line of a box is as wide as its border.
-    let commands = [
-        "attend --words 'bat cave racket' --causal --only S_masked,A",
-        "demo columns",
-        "notation",
-        "demo gqa",
-    ];
+    let commands =
+        ["attend --words 'bat cave racket' --causal --only S_masked,A", "demo columns", "notation"];
     for command in commands {
         for heat in ["never", "auto", "always"] {
             let out =
