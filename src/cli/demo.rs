@@ -117,7 +117,7 @@ impl DemoArgs {
         let Some(until) = &self.until else { return self.nodes.page(story) };
         let node = story.graph.require(until)?;
         let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
-        Ok(Page { story: story.until(node), nodes })
+        Ok(Page { story: story.until(node), nodes, headed: true })
     }
 }
 

@@ -151,8 +151,8 @@ impl NodeArgs {
             self.only.iter().map(|name| story.graph.require(name.trim())).collect::<Result<Vec<NodeId>>>()?;
         let steps =
             nodes.iter().map(|&id| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
-        let story = Story { title: String::new(), source: None, steps, notes: Vec::new(), ..story };
-        Ok(Page { story, nodes })
+        let story = Story { steps, notes: Vec::new(), ..story };
+        Ok(Page { story, nodes, headed: false })
     }
 }
 

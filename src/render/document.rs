@@ -2,7 +2,7 @@
 
 use super::view::{View, Viewer};
 use super::{Page, Style, plane};
-use crate::demo::{Shown, Step, Story, Table};
+use crate::demo::{Shown, Step, Table};
 use crate::graph::{NodeId, Op, formula};
 
 /// A computed node: its equation, its operands and its values.
@@ -42,7 +42,7 @@ pub(super) trait Markup {
 /// All stories, one after the other.
 pub(super) fn write_all(pages: &[Page], style: &Style, markup: &mut dyn Markup) -> String {
     for page in pages {
-        write_story(&page.story, style, markup);
+        write_story(page, style, markup);
     }
     markup.finish()
 }
@@ -60,8 +60,9 @@ pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> Stri
     markup.finish()
 }
 
-fn write_story(story: &Story, style: &Style, markup: &mut dyn Markup) {
-    if !story.title.is_empty() {
+fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
+    let story = &page.story;
+    if page.headed {
         markup.title(&story.title, story.source.as_deref());
     }
     let viewer = Viewer { story, style };

@@ -74,13 +74,15 @@ pub struct Page {
     pub story: Story,
     /// The nodes that JSON, NumPy and CSV write, in this order.
     pub nodes: Vec<NodeId>,
+    /// Whether people are shown the headline.
+    pub headed: bool,
 }
 
 impl Page {
     /// The whole story.
     pub fn whole(story: Story) -> Page {
         let nodes = story.graph.nodes().map(|(id, _)| id).collect();
-        Page { story, nodes }
+        Page { story, nodes, headed: true }
     }
 }
 

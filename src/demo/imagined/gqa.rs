@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Additional Modifications",
     title: "MHA, GQA, MQA and the latent variant: who shares keys and values",
-    summary: "which query head reads which key head; parameters and cache bytes; G = H is MHA, G = 1 is MQA",
+    summary: "MHA, GQA, MQA, latent: who reads which keys; cache bytes",
     digits: Digits::Places(4),
     build,
 };

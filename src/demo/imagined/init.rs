@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Finishing notes",
     title: "Where the weights start: at 0, near 0, far from 0",
-    summary: "weights near 0 give uniform attention, exact zeros no gradient, large ones saturate",
+    summary: "weights near 0: uniform attention; at 0: no gradient",
     digits: Digits::Places(4),
     build,
 };

@@ -10,7 +10,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "MLP or FFNN",
     title: "The perceptron: why it needs more than linear maps",
-    summary: "two linear maps collapse into one; ReLU separates XOR in a wider space; the gate with SiLU",
+    summary: "linear maps collapse; ReLU separates XOR; the SiLU gate",
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Finishing notes",
     title: "«A defeated B» and «B defeated A»: where order comes from",
-    summary: "attention alone is blind to order; a causal mask and positions (sinusoidal, rotary) are not",
+    summary: "who defeated whom: mask, sinusoidal and rotary positions",
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Putting it all together",
     title: "Concatenation and W_O: the shape of every matrix on the way",
-    summary: "two heads with h_v ≠ h and H·h_v ≠ d, back to the width d; M_q … M_o beside W_Q … W_O",
+    summary: "concatenation and W_O: the shape of every matrix on the way",
     digits: Digits::Places(4),
     build,
 };

@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "The word vectors",
     title: "From counting words to weights that depend on the input",
-    summary: "n-grams, sum, average, fixed weights, weights from the input: where each breaks",
+    summary: "n-grams, sum, average, weights: where each of them breaks",
     digits: Digits::Places(3),
     build,
 };

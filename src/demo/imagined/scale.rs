@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Putting it all together",
     title: "Why scores are divided by √d_k",
-    summary: "scores grow like √d, the softmax saturates, its gradient vanishes; 1/√d_k repairs it",
+    summary: "scores grow like √d, the softmax saturates, 1/√d_k repairs it",
     digits: Digits::Places(4),
     build,
 };

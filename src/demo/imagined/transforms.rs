@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "The formulation",
     title: "Query and key: what a word asks for, and what it offers",
-    summary: "one transformation gives symmetric scores, two do not; q·k relations for the senses of «bat»",
+    summary: "one transformation: symmetric scores; two: asking, offering",
     digits: Digits::Places(4),
     build,
 };

@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Imagined,
     section: "Finishing notes",
     title: "From a vector back to a word",
-    summary: "logits against every word of the vocabulary, softmax, temperature",
+    summary: "from a vector to a word: logits, softmax, temperature",
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Multiplication,
     section: "Computing the attention weights",
     title: "A B as a table of all dot products",
-    summary: "rows of A against columns of B, each with each, in one product",
+    summary: "rows of A against columns of B: all dot products at once",
     digits: Digits::Places(4),
     build,
 };

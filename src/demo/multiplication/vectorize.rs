@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Multiplication,
     section: "Finishing thoughts",
     title: "From a loop over the queries to matrix products, and a second head",
-    summary: "query by query, then Q Kᵀ/√d, softmax, A V: the same numbers; and a second head",
+    summary: "the loop over queries, the products: the same; a second head",
     digits: Digits::Places(4),
     build,
 };

@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Multiplication,
     section: "Computing the outputs",
     title: "A B as weighted sums of the rows of B",
-    summary: "row i of A holds the weights, the rows of B are what is mixed",
+    summary: "row i of A holds the weights, rows of B are what is mixed",
     digits: Digits::Places(4),
     build,
 };

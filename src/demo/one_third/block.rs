@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::OneThird,
     section: "Architecture",
     title: "One whole block, and a second on top of it",
-    summary: "norm, attention, residual, norm, MLP, residual; and how far stacking carries what a token knows",
+    summary: "attention, norms, residuals, MLP; what stacking carries on",
     digits: Digits::Places(4),
     build,
 };

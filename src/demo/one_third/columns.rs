@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::OneThird,
     section: "Compact form",
     title: "Columns or rows: one grid, seen from two sides",
-    summary: "the grid of keys against queries is the row view transposed; read literally it is something else",
+    summary: "the grid k_i·q_j is the row view, transposed",
     digits: Digits::Places(4),
     build,
 };

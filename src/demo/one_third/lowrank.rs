@@ -10,7 +10,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::OneThird,
     section: "Values",
     title: "W_V of low rank: down to a few numbers, and up again",
-    summary: "W_V = V_up V_down, what a full one would cost, and what the best narrow one loses",
+    summary: "W_V = V_up V_down: its cost, the best one, what it loses",
     digits: Digits::Places(4),
     build,
 };

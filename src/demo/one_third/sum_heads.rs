@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::OneThird,
     section: "Output",
     title: "The sum of the heads is one output matrix",
-    summary: "the heads' Δe added up equal the concatenation times W_O, which is made of the V_up alone",
+    summary: "the heads' Δe added up equal the concatenation times W_O",
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::OneThird,
     section: "Values",
     title: "Δe: what the context adds to a token",
-    summary: "creature reads fluffy and blue, and e + Δe is a fluffy blue creature",
+    summary: "creature reads fluffy and blue: Δe, and e + Δe",
     digits: Digits::Places(2),
     build,
 };

@@ -10,7 +10,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Similarity,
     section: "So what is self-attention?",
     title: "The other words of the sentence move a word",
-    summary: "similarity, mixture, weights and the movement of bat towards cave or racket",
+    summary: "what cave or racket does to bat: weights, and its movement",
     digits: Digits::Places(2),
     build,
 };

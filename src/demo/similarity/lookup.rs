@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Similarity,
     section: "Intuition behind K, Q and V matrices",
     title: "Attention as a dictionary that is asked softly",
-    summary: "exact look-up, soft look-up, a transform of the keys, values that can be averaged",
+    summary: "a dictionary asked exactly, then softly; values to average",
     digits: Digits::Places(2),
     build,
 };

@@ -10,7 +10,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Similarity,
     section: "Word Similarity",
     title: "How alike are two words? It depends on the measure",
-    summary: "dot, scaled dot, cosine and distance on bat, cave, racket; where they disagree",
+    summary: "dot, scaled, cosine, distance: where four measures disagree",
     digits: Digits::Places(2),
     build,
 };

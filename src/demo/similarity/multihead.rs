@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Similarity,
     section: "Implementing Multi-head self-attention",
     title: "Several heads: a loop, or one product cut into blocks",
-    summary: "each head its own Q, K, V; concatenation; the loop equals one product; causal heads",
+    summary: "each head its own Q, K, V; the loop equals one product",
     digits: Digits::Places(2),
     build,
 };

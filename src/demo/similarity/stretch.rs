@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Similarity,
     section: "Intuition behind K, Q and V matrices",
     title: "A matrix changes how alike two vectors are",
-    summary: "stretching one axis, a rotation, a shear: which of them change a cosine",
+    summary: "stretch, rotation, shear: which of them change a cosine",
     digits: Digits::Places(2),
     build,
 };

@@ -10,7 +10,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Understanding,
     section: "Token interaction as matrix multiplication",
     title: "Y = L X R: L mixes tokens, R mixes features",
-    summary: "left and right products in symbols; (L X) R = L (X R)",
+    summary: "L X and X R in symbols; (L X) R = L (X R)",
     digits: Digits::Places(4),
     build,
 };

@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Understanding,
     section: "Interaction matrices in practice",
     title: "L X: a matrix on the left mixes the tokens",
-    summary: "L as identity, ones, triangle, random numbers, softmax; columns never mix",
+    summary: "L = identity, ones, triangle, random, softmax; columns stay",
     digits: Digits::AsNumPy,
     build,
 };

@@ -12,7 +12,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Understanding,
     section: "Interaction matrices in practice",
     title: "X R: a matrix on the right mixes the features",
-    summary: "a new width, rows never mix; and R with its columns softmaxed",
+    summary: "a new width, rows never mix; R with softmaxed columns",
     digits: Digits::AsNumPy,
     build,
 };

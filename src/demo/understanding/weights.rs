@@ -11,7 +11,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Understanding,
     section: "Interaction matrices in practice",
     title: "From numbers to weights: why the softmax",
-    summary: "dividing by the sum works, misleads, fails; exp first, and before it minus the maximum",
+    summary: "dividing by the sum: works, misleads, fails; why exp and max",
     digits: Digits::Places(4),
     build,
 };

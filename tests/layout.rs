@@ -1,0 +1,28 @@
+//! Snapshots of screens: they hold the layout, not the numbers. `INSTA_UPDATE=always cargo test --test layout` draws them anew.
+
+mod common;
+
+use common::attn;
+
+macro_rules! screens {
+    ($($name:ident: $command:literal)*) => {
+        $(#[test]
+        fn $name() {
+            insta::assert_snapshot!(stringify!($name), attn($command).ok().out);
+        })*
+    };
+}
+
+screens! {
+    mask_at_80_columns: "demo mask --precision 2 --width 80"
+    mask_at_200_columns: "demo mask --precision 2 --width 200"
+    context_with_its_planes: "demo context --until S_racket --width 100"
+    two_heads_in_ascii_with_bars: "attend --random 3,4 --heads 2 --causal --charset ascii --heat always --width 100"
+    columns_as_tokens: "attend --words 'bat cave racket' --causal --convention columns --width 100"
+    markdown: "attend --words 'bat cave racket' --causal --format markdown"
+    latex: "attend --words 'bat cave racket' --causal --format latex"
+    a_softmax: "softmax 1 -2 -inf 0.5 --temperature 2"
+    parameters_at_80_columns: "params llama3-8b --width 80"
+    the_list_of_demos: "demo"
+    notation_at_120_columns: "notation --width 120"
+}
