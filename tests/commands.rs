@@ -15,7 +15,12 @@ fn close(a: f64, b: f64) -> bool {
 fn without_a_name_demo_lists_every_demo_under_its_document() {
     let out = attn("demo").ok().out;
     for demo in attn::demo::demos() {
-        assert!(out.contains(&format!("│ {} ", demo.name)), "{} is not listed", demo.name);
+        let line = out.lines().find(|line| line.starts_with(&format!("│ {} ", demo.name)));
+        assert!(
+            line.is_some_and(|line| line.contains(demo.summary)),
+            "{} is not listed on one line",
+            demo.name
+        );
     }
     let titles: Vec<_> =
         attn::demo::Document::ALL.iter().map(|document| out.find(document.title())).collect();

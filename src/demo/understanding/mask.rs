@@ -13,7 +13,7 @@ pub(super) const DEMO: Demo = Demo {
     document: Document::Understanding,
     section: "Masked attention",
     title: "The causal mask: no token reads the future",
-    summary: "scores, mask, −∞, softmax, triangular weights; the future cannot reach back",
+    summary: "scores, −∞, softmax, triangle; the future cannot reach back",
     digits: Digits::AsNumPy,
     build,
 };
