@@ -28,6 +28,15 @@ pub(super) struct Block {
     pub width: usize,
 }
 
+/// What of blocks next to each other is on one line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Level {
+    /// The first lines, as of things in a row.
+    Tops,
+    /// The middles, as in an equation.
+    Middles,
+}
+
 impl Block {
     /// A block of plain lines.
     pub(super) fn plain(lines: Vec<String>) -> Block {
@@ -36,11 +45,14 @@ impl Block {
         Block { lines: lines.into_iter().map(pad).collect(), width }
     }
 
-    /// Blocks next to each other, the shorter ones centred.
-    pub(super) fn beside(blocks: &[Block], gap: usize) -> Block {
+    /// Blocks next to each other, their tops level, or the shorter ones centred.
+    pub(super) fn beside(blocks: &[Block], gap: usize, level: Level) -> Block {
         let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
         let line_of = |block: &Block, line: usize| {
-            let above = (height - block.lines.len()) / 2;
+            let above = match level {
+                Level::Tops => 0,
+                Level::Middles => (height - block.lines.len()) / 2,
+            };
             let own = line.checked_sub(above).and_then(|line| block.lines.get(line));
             own.cloned().unwrap_or_else(|| " ".repeat(block.width))
         };

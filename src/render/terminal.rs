@@ -4,7 +4,7 @@ use colored::{ColoredString, Colorize};
 
 use super::Style;
 use super::document::{Computed, Markup};
-use super::table::{self, Block};
+use super::table::{self, Block, Level};
 use super::view::View;
 use crate::demo::Table;
 
@@ -79,13 +79,13 @@ impl<'a> Terminal<'a> {
         for block in blocks {
             let width: usize = row.iter().map(|block| block.width + GAP).sum();
             if !row.is_empty() && width + block.width > self.room() {
-                let beside = Block::beside(&row, GAP);
+                let beside = Block::beside(&row, GAP, Level::Tops);
                 self.block(&beside);
                 row.clear();
             }
             row.push(block.clone());
         }
-        let beside = Block::beside(&row, GAP);
+        let beside = Block::beside(&row, GAP, Level::Tops);
         self.block(&beside);
     }
 
@@ -105,7 +105,7 @@ impl<'a> Terminal<'a> {
         let equals = if node.operands.len() == 1 { "→" } else { "=" };
         blocks.push(self.sign(equals));
         blocks.push(self.single(value)?);
-        let picture = Block::beside(&blocks, 1);
+        let picture = Block::beside(&blocks, 1, Level::Middles);
         (picture.width <= self.room()).then_some(picture)
     }
 
