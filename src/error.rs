@@ -127,7 +127,9 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     known
         .into_iter()
         .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| *distance <= 1 + name.chars().count() / 3)
+        .filter(|(distance, name)| {
+            *distance <= 1 + name.chars().count() / 3 && *distance < name.chars().count()
+        })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }

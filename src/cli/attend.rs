@@ -104,15 +104,23 @@ impl AttendArgs {
         let recipe = self.recipe(&loaded)?;
         let graph = build::attend(&recipe, loaded.inputs)?;
         self.save(&graph)?;
+        let mut notes = loaded.notes;
+        if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
+            notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
+        }
         let convention = match self.convention {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
-        let page = self.nodes.page(demo::pipeline("Attention", graph, loaded.notes))?;
+        let page = self.nodes.page(demo::pipeline("Attention", graph, convention, notes))?;
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }
 
     fn recipe(&self, loaded: &inputs::Loaded) -> Result<Recipe> {
+        if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
+            return Err(Error::new("--causal-from start, and nothing that it aligns")
+                .help("give --causal or --window with it"));
+        }
         let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
         let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);
         Ok(Recipe {

@@ -57,6 +57,9 @@ impl DemoArgs {
             return Err(output::wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
+            if self.seed.is_some() {
+                return Err(Error::new("--seed without a demo").help("attn demo mask --seed 1"));
+            }
             return self.output.tables("demo", &list(), env, streams);
         }
         let settings = self.settings(streams)?;
@@ -72,7 +75,7 @@ impl DemoArgs {
         };
         if self.seed.is_some() && !pages.iter().any(drawn) {
             return Err(Error::new("--seed, and nothing here is drawn")
-                .help("the demos of document 000 draw their matrices: attn demo mask --seed 1"));
+                .help("one that draws its matrices is mask: attn demo mask --seed 1"));
         }
         Ok(())
     }
@@ -129,5 +132,7 @@ fn list() -> Vec<(String, Table)> {
             .map(|demo| vec![demo.name.to_string(), demo.summary.to_string()]);
         (format!("{}  {}", document.number(), document.title()), Table::new(&["demo", "shows"], rows))
     };
-    Document::ALL.into_iter().map(part).filter(|(_, table)| !table.rows.is_empty()).collect()
+    let how = "`attn demo mask` plays one, `attn demo --document 000` a whole text";
+    let parts = Document::ALL.into_iter().map(part);
+    parts.chain([(how.to_string(), Table::default())]).collect()
 }

@@ -35,12 +35,7 @@ pub struct Streams<'a> {
 
 /// Every number of attention, and where it comes from.
 #[derive(Parser, Debug)]
-#[command(
-    name = "attn",
-    disable_help_subcommand = true,
-    subcommand_required = true,
-    arg_required_else_help = true
-)]
+#[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
 #[command(before_help = EXAMPLES)]
 struct Cli {
     #[command(subcommand)]

@@ -159,16 +159,22 @@ impl NodeArgs {
 /// Writes pages, and their warnings to standard error.
 pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
     render::stories(pages, command, style, streams.out)?;
-    for warning in pages.iter().flat_map(|page| page.story.graph.warnings()) {
-        warn(warning, streams);
+    let told = matches!(style.format, Format::Table | Format::Markdown | Format::Latex);
+    for page in pages {
+        for warning in page.story.graph.warnings() {
+            say("warning", warning, streams);
+        }
+        for remark in page.story.remarks.iter().filter(|_| !told || !page.headed) {
+            say("note", remark, streams);
+        }
     }
     Ok(())
 }
 
 /// Says on standard error what does not stop the command.
-pub(super) fn warn(warning: &str, streams: &mut Streams<'_>) {
-    // A warning that cannot be written is no reason to stop.
-    let _ = writeln!(streams.err, "warning: {warning}");
+fn say(kind: &str, text: &str, streams: &mut Streams<'_>) {
+    // What cannot be written there is no reason to stop.
+    let _ = writeln!(streams.err, "{kind}: {text}");
 }
 
 /// An option that names nodes goes with one demo only.

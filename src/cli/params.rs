@@ -6,7 +6,7 @@ use super::output::{FormatArg, OutputArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::Files;
+use crate::input::{Files, clean_label};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
 /// Every weight matrix of a model, counted; its key/value cache
@@ -46,8 +46,11 @@ impl ParamsArgs {
             for_people: self.output.is_for_people(),
             joined: self.output.format == FormatArg::Table,
         };
-        for model in self.models(name, streams)? {
-            parts.extend(self.tables(&model, written)?);
+        let models = self.models(name, streams)?;
+        let longest = models.iter().filter_map(|model| model.positions.longest()).min();
+        let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
+        for model in &models {
+            parts.extend(self.tables(model, context, written)?);
         }
         self.output.tables("params", &parts, env, streams)
     }
@@ -58,13 +61,18 @@ impl ParamsArgs {
             || name.ends_with(".json")
             || std::path::Path::new(name).is_file();
         if looks_like_a_file {
+            if name != "-" && !std::path::Path::new(name).exists() {
+                return Err(Error::new("no such file")
+                    .in_source(clean_label(name))
+                    .help("`attn params` lists the built-in models"));
+            }
             let text = Files::new(streams.input).text(name)?;
             return Ok(vec![Model::from_config(&text, name)?]);
         }
         params::named(name)
     }
 
-    fn tables(&self, model: &Model, written: Written) -> Result<Vec<(String, Table)>> {
+    fn tables(&self, model: &Model, context: u64, written: Written) -> Result<Vec<(String, Table)>> {
         let weights = params::weights(model)?;
         let counts = Counts::of(&weights)?;
         let counting = model.counting.map_or(String::new(), |counting| format!(", {counting}"));
@@ -73,7 +81,7 @@ impl ParamsArgs {
             ("What it adds up to".into(), totals(&counts, written)),
         ];
         if counts.part(Part::Attention) > 0 {
-            parts.push(self.cache_table(model, written)?);
+            parts.push(self.cache_table(model, context, written)?);
         }
         let assumed = model
             .assumed
@@ -87,23 +95,21 @@ impl ParamsArgs {
         Ok(parts)
     }
 
-    fn cache_table(&self, model: &Model, written: Written) -> Result<(String, Table)> {
-        let longest = model.positions.longest();
-        let context = self
-            .context
-            .unwrap_or_else(|| longest.map_or(USUAL_CONTEXT, |longest| longest.min(USUAL_CONTEXT)));
+    fn cache_table(&self, model: &Model, context: u64, written: Written) -> Result<(String, Table)> {
         if context == 0 {
             return Err(Error::new("a context of 0 tokens needs no cache").help("--context 8192"));
         }
         let own = params::cache(model, context, self.bytes)?;
         let row = |name: String, cache: &Cache| {
-            let mut row = vec![name, cache.figures(), written.count(cache.bytes)];
+            let figures = cache.figures();
+            let figures = if written.joined { unbreakable(&figures) } else { figures };
+            let mut row = vec![name, figures, written.count(cache.bytes)];
             row.extend(written.for_people.then(|| size(cache.bytes)));
             row
         };
         let mut rows = vec![row(format!("this model, {} tokens", grouped(context)), &own)];
         for (sharing, cache) in params::caches_by_sharing(model, context, self.bytes)? {
-            rows.push(row(format!("{}, {} key/value heads", sharing.name(), cache.key_value_heads), &cache));
+            rows.push(row(format!("{}, G = {}", sharing.name(), cache.key_value_heads), &cache));
         }
         let header = ["cache", "numbers", "bytes", "size"];
         let title = format!("Key/value cache = {}", own.formula());
@@ -136,7 +142,7 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
         };
         let mut row = vec![weight.symbol.to_string(), weight.name.to_string()];
         match written.joined {
-            true => row.push(format!("{}\n{}", weight.formula(), weight.figures())),
+            true => row.push(unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()))),
             false => row.extend([weight.formula(), weight.figures()]),
         }
         row.extend([count, written.share(counts.share(weight.count))]);
@@ -155,6 +161,11 @@ fn totals(counts: &Counts, written: Written) -> Table {
     };
     let parts = counts.by_part().iter().map(|&(part, count)| row(part.name(), count));
     Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]))
+}
+
+/// A text whose spaces are no places to break a line.
+fn unbreakable(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 /// A count with commas: 8,030,261,248.

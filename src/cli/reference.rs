@@ -12,6 +12,8 @@ use crate::render::Page;
 
 /// Where the texts slip or contradict each other
 ///
+/// 003:97 is line 97 of text 003 as a plain file, a paragraph a line.
+///
 /// Examples:
 ///   attn errata
 ///   attn errata --document 003
@@ -54,6 +56,7 @@ fn story(document: Document) -> Story {
         graph: Graph::new(),
         steps: errata().filter(|erratum| erratum.document == document).map(step).collect(),
         notes: Vec::new(),
+        remarks: Vec::new(),
         digits: Digits::Places(4),
     }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, nearest};
 use crate::graph::build::{self, Measure};
 use crate::graph::{Convention, Graph, Origin};
 use crate::input::{Allow, Files, clean_label};
-use crate::matrix::Matrix;
+use crate::matrix::{Labels, Matrix, labels};
 
 /// How alike words are: dot products, cosines, distances
 ///
@@ -126,23 +126,35 @@ pub(super) fn vectors(
         }
     }
     let labels = names.iter().map(|name| clean_label(name).into_owned()).collect();
-    Ok(Matrix::from_rows(&rows)?.with_row_labels(Some(labels)))
+    let axes = axes(names, embeddings, definitions);
+    Ok(Matrix::from_rows(&rows)?.with_row_labels(Some(labels)).with_col_labels(axes))
 }
 
-fn known(name: &str, found: &[(String, Vec<f64>)]) -> Result<Vec<f64>> {
+/// The names of the axes, where all words are known ones of one plane.
+fn axes(names: &[&str], embeddings: Option<&str>, definitions: &[String]) -> Option<Labels> {
+    if embeddings.is_some() || !definitions.is_empty() {
+        return None;
+    }
+    let planes: Vec<_> = names.iter().map(|name| words::find(name).map(|word| word.axes)).collect();
+    let first = planes.first().copied().flatten()?;
+    planes.iter().all(|plane| *plane == Some(first)).then(|| labels(&first))
+}
+
+fn known(name: &str, defined: &[(String, Vec<f64>)]) -> Result<Vec<f64>> {
     if let Some(word) = words::find(name) {
         return Ok(word.coordinates.to_vec());
     }
-    let all: Vec<&str> = words::known_words()
-        .iter()
-        .map(|word| word.name)
-        .chain(found.iter().map(|(word, _)| word.as_str()))
-        .collect();
+    let built_in = words::known_words().iter().map(|word| word.name);
+    let mut all: Vec<&str> = built_in.chain(defined.iter().map(|(word, _)| word.as_str())).collect();
+    all.sort_unstable();
+    all.dedup();
     let near =
         nearest(name, all.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Err(Error::new(format!("the word `{}` is not known", clean_label(name))).help(format!(
-        "{near}Known are {}; add one with --define {}=1,2, or take word vectors with --embeddings FILE",
-        all.join(" "),
+        "{near}The known words are {}; take others from a file of word vectors with --embeddings FILE, or \
+         define one: attn similarity {} --define {}=1,2",
+        all.join(", "),
+        clean_label(name),
         clean_label(name)
     )))
 }
@@ -166,7 +178,7 @@ fn ours(names: &[&str], definitions: &[String], from_file: bool) -> Vec<String> 
     }
 }
 
-fn story(graph: Graph, notes: Vec<String>) -> Story {
+fn story(graph: Graph, remarks: Vec<String>) -> Story {
     let sentences = [
         ("X", "The words as vectors, a row each."),
         ("dot", "Dot products: large where vectors are long and point the same way."),
@@ -184,5 +196,13 @@ fn story(graph: Graph, notes: Vec<String>) -> Story {
         }
         steps.push(Step { text: text.into(), notice: None, shown });
     }
-    Story { title: "Similarity".into(), source: None, graph, steps, notes, digits: Digits::Places(4) }
+    Story {
+        title: "Similarity".into(),
+        source: None,
+        graph,
+        steps,
+        notes: Vec::new(),
+        remarks,
+        digits: Digits::Places(4),
+    }
 }

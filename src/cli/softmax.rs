@@ -39,7 +39,9 @@ pub(super) struct SoftmaxArgs {
 impl SoftmaxArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let mut scores = Vec::new();
-        for (i, text) in self.numbers.iter().enumerate() {
+        let numbers =
+            self.numbers.iter().flat_map(|text| text.split([',', ' '])).filter(|text| !text.is_empty());
+        for (i, text) in numbers.enumerate() {
             let number =
                 input::number(text).map_err(|error| error.in_source(format!("number {}", i + 1)))?.value;
             if number.is_nan() || number == f64::INFINITY {
@@ -61,13 +63,11 @@ impl SoftmaxArgs {
     fn base(&self) -> Result<Base> {
         match self.base.as_deref() {
             None | Some("e") => Ok(Base::E),
-            Some(text) => {
-                match positive("--base", text)? {
-                    1.0 => Err(Error::new("with base 1 every power is 1")
-                        .help("take a base above 1, such as 2 or 10")),
-                    base => Ok(Base::Number(base)),
-                }
-            }
+            Some(text) => match positive("--base", text)? {
+                base if base > 1.0 => Ok(Base::Number(base)),
+                _ => Err(Error::new(format!("powers of {text} do not grow with the score"))
+                    .help("take a base above 1, such as 2 or 10")),
+            },
         }
     }
 }
@@ -99,6 +99,7 @@ fn story(graph: Graph) -> Story {
         graph,
         steps,
         notes: Vec::new(),
+        remarks: Vec::new(),
         digits: Digits::Places(4),
     }
 }

@@ -116,7 +116,15 @@ impl Builder {
             Ok(Step { notice, ..step })
         });
         let steps = steps.collect::<Result<Vec<_>>>()?;
-        Ok(Story { title: title.to_string(), source: Some(source), graph, steps, notes, digits })
+        Ok(Story {
+            title: title.to_string(),
+            source: Some(source),
+            graph,
+            steps,
+            notes,
+            remarks: Vec::new(),
+            digits,
+        })
     }
 }
 

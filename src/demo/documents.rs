@@ -32,7 +32,8 @@ impl Document {
     /// # Errors
     /// If there is none; the error lists them.
     pub fn numbered(number: &str) -> Result<Document> {
-        Document::ALL.into_iter().find(|document| document.number() == number).ok_or_else(|| {
+        let padded = format!("{number:0>3}");
+        Document::ALL.into_iter().find(|document| document.number() == padded).ok_or_else(|| {
             let known: Vec<String> =
                 Document::ALL.iter().map(|d| format!("{} «{}»", d.number(), d.title())).collect();
             Error::new(format!("there is no document `{number}`"))

@@ -1,10 +1,10 @@
 //! The story of a pipeline on the user's own matrices: the steps in the field's words.
 
 use super::story::{Digits, Shown, Step, Story};
-use crate::graph::{Graph, Node, NodeId, Op};
+use crate::graph::{Convention, Graph, Node, NodeId, Op};
 
 /// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
-pub fn pipeline(title: &str, graph: Graph, notes: Vec<String>) -> Story {
+pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = Stage::Given;
@@ -15,7 +15,7 @@ pub fn pipeline(title: &str, graph: Graph, notes: Vec<String>) -> Story {
             continue;
         }
         if stage != last {
-            steps.push(Step { text: sentence(&stage, node), ..Step::default() });
+            steps.push(Step { text: in_convention(&sentence(&stage, node), convention), ..Step::default() });
             last = stage;
         }
         if let Some(step) = steps.last_mut() {
@@ -24,7 +24,15 @@ pub fn pipeline(title: &str, graph: Graph, notes: Vec<String>) -> Story {
     }
     let text = "What is given.".to_string();
     steps.insert(0, Step { text, notice: None, shown: vec![Shown::Together(given)] });
-    Story { title: title.to_string(), source: None, graph, steps, notes, digits: Digits::Places(4) }
+    Story {
+        title: title.to_string(),
+        source: None,
+        graph,
+        steps,
+        notes: Vec::new(),
+        remarks,
+        digits: Digits::Places(4),
+    }
 }
 
 /// A part of the pipeline that takes one sentence.
@@ -72,6 +80,14 @@ fn head(name: &str) -> String {
     digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())).unwrap_or_default().to_string()
 }
 
+/// A sentence about rows, which the column convention turns into one about columns.
+fn in_convention(sentence: &str, convention: Convention) -> String {
+    match convention {
+        Convention::Rows => sentence.to_string(),
+        Convention::Columns => sentence.replace("row", "\0").replace("column", "row").replace('\0', "column"),
+    }
+}
+
 fn sentence(stage: &Stage, node: &Node) -> String {
     let of = |head: &String| if head.is_empty() { String::new() } else { format!("Head {head}: ") };
     let start = |head: &String, text: &str| match head.is_empty() {
@@ -92,7 +108,7 @@ fn sentence(stage: &Stage, node: &Node) -> String {
             _ => start(head, "the dot product of every query with every key."),
         },
         Stage::Scale(head) => {
-            start(head, "the scores are scaled, so that a wide head does not saturate the softmax.")
+            start(head, "the scores are scaled, so that wide heads do not saturate the softmax.")
         }
         Stage::Bias(head) => start(head, "the bias is added."),
         Stage::Temperature(head) => start(head, "divided by the temperature."),

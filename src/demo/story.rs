@@ -13,8 +13,10 @@ pub struct Story {
     pub graph: Graph,
     /// What is said and shown, in order.
     pub steps: Vec<Step>,
-    /// Where the text itself slips: remarks for the end.
+    /// Where the text itself slips, for the end.
     pub notes: Vec<String>,
+    /// What the user should know of what was done with their input.
+    pub remarks: Vec<String>,
     /// How numbers are written where the user does not say.
     pub digits: Digits,
 }
@@ -91,31 +93,56 @@ impl Story {
     pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
         let steps =
             graph.nodes().map(|(id, _)| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
-        Story { title: title.to_string(), source: None, graph, steps, notes: Vec::new(), digits }
+        Story {
+            title: title.to_string(),
+            source: None,
+            graph,
+            steps,
+            notes: Vec::new(),
+            remarks: Vec::new(),
+            digits,
+        }
     }
 
-    /// The story up to the node, whose values are left open: what a class is asked before it is shown.
+    /// The story up to the node, whose values are left open: what a class is asked before it is shown. Nothing that is
+    /// computed after the node, or together with it, is shown.
     pub fn until(mut self, node: NodeId) -> Story {
-        let mut steps = Vec::new();
-        for mut step in self.steps {
-            let at = step.shown.iter().position(|shown| shown.nodes().contains(&node));
-            let Some(at) = at else {
-                steps.push(step);
-                continue;
-            };
+        let is_later = |shown: &Shown| shown.nodes().iter().any(|&id| id >= node);
+        let end = self.steps.iter().position(|step| step.shown.iter().any(is_later));
+        self.notes.clear();
+        let Some(end) = end else { return self };
+        self.steps.truncate(end + 1);
+        if let Some(step) = self.steps.last_mut() {
+            let at = step.shown.iter().position(is_later).unwrap_or(0);
+            let before = step.shown[at].before(node);
             step.shown.truncate(at);
+            step.shown.extend(before);
             step.shown.push(Shown::Open(node));
             step.notice = None;
-            steps.push(step);
-            break;
         }
-        self.steps = steps;
-        self.notes.clear();
         self
     }
 }
 
 impl Shown {
+    /// What of this comes before a node, where it shows several.
+    fn before(&self, node: NodeId) -> Option<Shown> {
+        match self {
+            Shown::Together(ids) => {
+                let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
+                (!ids.is_empty()).then_some(Shown::Together(ids))
+            }
+            Shown::Columns(columns) => {
+                let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
+                    (id < node).then(|| (id, sum.filter(|&sum| sum < node)))
+                };
+                let columns: Vec<_> = columns.iter().filter_map(early).collect();
+                (!columns.is_empty()).then_some(Shown::Columns(columns))
+            }
+            _ => None,
+        }
+    }
+
     /// The nodes whose values this shows.
     pub fn nodes(&self) -> Vec<NodeId> {
         match self {
@@ -159,6 +186,9 @@ pub fn fill(graph: &Graph, text: &str) -> Result<String, String> {
 
 /// A number as a sentence shows it: rounded, trailing zeros dropped, with a real minus sign.
 pub fn in_sentence(value: f64, places: usize) -> String {
+    if value.abs() >= 1e9 && value.is_finite() {
+        return format!("{value:.places$e}").replace('-', "−");
+    }
     let rounded = format!("{value:.places$}");
     let trimmed = match rounded.contains('.') {
         true => rounded.trim_end_matches('0').trim_end_matches('.'),

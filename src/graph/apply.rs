@@ -54,25 +54,33 @@ impl Op {
     /// What a reader should be warned of when the op runs on these inputs.
     pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
         let [a, ..] = inputs else { return None };
-        let (rows, what, then) = match self {
+        let (rows, [one, many]) = match self {
             Op::Softmax(Axis::Rows, _) => {
                 let hidden = |i: &usize| a.cols() > 0 && a.row(*i).all(|x| x == f64::NEG_INFINITY);
                 let rows: Vec<usize> = (0..a.rows()).filter(hidden).collect();
-                (rows, "may attend to nothing", "its weights are 0, and so is what it mixes")
+                let one = "may attend to nothing; its weights are 0, and so is what it mixes";
+                (rows, [one, "may attend to nothing; their weights are 0, and so is what they mix"])
             }
             Op::Cosine | Op::UnitRows => {
                 let rows = (0..a.rows()).filter(|&i| attention::squared_length(a, i) == 0.0).collect();
-                (rows, "is all zeros and has no direction", "its cosines are taken as 0")
+                let one = "is all zeros and has no direction; its cosines are taken as 0";
+                (rows, [one, "are all zeros and have no direction; their cosines are taken as 0"])
             }
             _ => return None,
         };
-        let first = rows.first()?;
-        let label = a.row_labels().map_or(String::new(), |labels| format!(" ({})", labels[*first]));
-        let others = match rows.len() {
-            1 => String::new(),
-            more => format!(", and {} other rows,", more - 1),
+        let label = |i: &usize| match a.row_labels() {
+            Some(labels) => format!("{} ({})", i + 1, labels[*i]),
+            None => format!("{}", i + 1),
         };
-        Some(format!("{name}: row {}{label}{others} {what}; {then}", first + 1))
+        const NAMED: usize = 5;
+        let named = rows.iter().take(NAMED).map(label).collect::<Vec<_>>().join(", ");
+        let more =
+            if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+        match rows.len() {
+            0 => None,
+            1 => Some(format!("{name}: row {named} {one}")),
+            _ => Some(format!("{name}: rows {named}{more} {many}")),
+        }
     }
 }
 

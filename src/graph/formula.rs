@@ -101,12 +101,12 @@ impl Writer<'_> {
             Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d)".into(),
             Op::Rotary { first, .. } => format!("{} turned by position, from {}", a(), first + 1),
             Op::SingularVectors { side: Side::Left, rank } => {
-                format!("first {rank} columns of U, {} = U Σ Vᵀ", a())
+                format!("first {rank} left singular vectors of {}", a())
             }
             Op::SingularVectors { side: Side::Right, rank } => {
-                format!("first {rank} columns of V, {} = U Σ Vᵀ", a())
+                format!("first {rank} right singular vectors of {}", a())
             }
-            Op::SingularValues => format!("diagonal of Σ, {} = U Σ Vᵀ", a()),
+            Op::SingularValues => format!("singular values of {}", a()),
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
@@ -191,6 +191,7 @@ impl Writer<'_> {
 fn given(origin: &Origin) -> String {
     match origin {
         Origin::Stated => "given".into(),
+        Origin::Identity => "identity, as none is given".into(),
         Origin::Drawn(seed) => format!("randn, seed {seed}"),
         Origin::User(source) => format!("given by {source}"),
     }
@@ -200,8 +201,8 @@ fn statistic_text(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => "mean",
         Statistic::RootMeanSquare => "root mean square",
-        Statistic::Largest => "largest cell",
-        Statistic::LargestSize => "largest size",
+        Statistic::Largest => "largest value",
+        Statistic::LargestSize => "largest absolute value",
     }
 }
 

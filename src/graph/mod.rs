@@ -139,6 +139,15 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
     }
 
+    /// Adds a warning about the first node that holds NaN, if there is one: a number on the way has left the range.
+    pub fn warn_of_nan(&mut self) {
+        let is_nan = |node: &&Node| node.matrix().is_some_and(|matrix| matrix.cells().any(f64::is_nan));
+        if let Some(node) = self.nodes.iter().find(is_nan) {
+            let warning = format!("{} holds NaN: a number on the way is larger than 1.8e308", node.name);
+            self.warnings.push(warning);
+        }
+    }
+
     /// What is worth a warning: fully masked rows, rows without a direction.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

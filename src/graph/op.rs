@@ -108,6 +108,8 @@ pub enum Op {
 pub enum Origin {
     /// Stated by the demo or the document.
     Stated,
+    /// The identity, because nothing else was given.
+    Identity,
     /// Drawn from NumPy's legacy stream of this seed.
     Drawn(u32),
     /// Given by the user: the file or the argument.

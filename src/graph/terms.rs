@@ -291,6 +291,7 @@ fn why_hidden(rule: Hidden) -> &'static str {
 fn given(origin: &Origin) -> String {
     match origin {
         Origin::Stated => "given".into(),
+        Origin::Identity => "identity, as none is given".into(),
         Origin::Drawn(seed) => format!("drawn, seed {seed}"),
         Origin::User(source) => format!("given by {source}"),
     }

@@ -78,7 +78,7 @@ fn numbers_in(layer: &str) -> Vec<usize> {
 
 fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
     let list = enumerate(found.iter().map(String::as_str));
-    let help = "choose one by its number, or by its name where numbers repeat";
+    let help = "choose one with --layer, by its number, or by its name where numbers repeat";
     match wanted {
         Some(wanted) if matching == 0 && found.is_empty() => {
             Error::new(format!("no layer `{}`: the names here belong to no layer", clip(wanted)))

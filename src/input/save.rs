@@ -73,7 +73,12 @@ pub fn save(path: &Path, name: &str, matrix: &Matrix) -> Result<()> {
         Format::Json => json(file, matrix),
     })
     .map_err(|error| {
-        Error::new(format!("cannot be written: {error}"))
+        // The system's words without the name of the temporary file.
+        let why = match error.downcast_ref::<std::io::Error>() {
+            Some(error) => std::io::Error::from(error.kind()).to_string(),
+            None => error.to_string(),
+        };
+        Error::new(format!("cannot be written: {why}"))
             .in_source(shown)
             .help("check the folder, its permissions and its space")
     })

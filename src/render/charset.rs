@@ -25,13 +25,27 @@ impl Charset {
 /// The text in ASCII alone.
 fn ascii(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
-            '\0'..='\x7f' => out.push(character),
+            '√' if characters.peek().is_some_and(|next| is_in_name(*next)) => {
+                let mut radicand = String::new();
+                while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
+                    radicand.push(next);
+                }
+                out.push_str(&format!("sqrt({radicand})"));
+            }
+            // The space that no line is broken at becomes a plain one when all is laid out.
+            '\0'..='\x7f' | '\u{a0}' => out.push(character),
             other => out.push_str(spelled(other)),
         }
     }
     out
+}
+
+/// Whether a character belongs to a name or a number, as what stands under a root does: √d_k, √2.
+fn is_in_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '.')
 }
 
 fn spelled(character: char) -> &'static str {
@@ -56,6 +70,7 @@ fn spelled(character: char) -> &'static str {
         '«' | '»' | '“' | '”' => "\"",
         '‘' | '’' | '′' => "'",
         '░' => ":",
+        '▿' => "v",
         '▁' => ".",
         '▂' => "-",
         '▃' => "~",
@@ -112,6 +127,6 @@ mod tests {
         let plain = ascii(text);
         assert!(plain.is_ascii());
         assert_eq!(plain.lines().nth(1), Some("|:0|"));
-        assert!(plain.ends_with("A (2x2) = softmax(S / sqrt3)^T, -inf"));
+        assert!(plain.ends_with("A (2x2) = softmax(S / sqrt(3))^T, -inf"));
     }
 }

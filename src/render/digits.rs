@@ -18,12 +18,23 @@ fn is_large(x: f64) -> bool {
 /// is «0», a number that only rounds to it «0.0000».
 pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
-        Digits::AsNumPy => without_bare_points(numpy::cells(matrix)),
+        Digits::AsNumPy => with_infinity(without_bare_points(numpy::cells(matrix)), charset),
         Digits::Places(places) => {
             let values: Vec<f64> = matrix.cells().collect();
             let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
             aligned(values.iter().map(|&x| charset.spelled(&number(x, needed)).into_owned()).collect())
         }
+    }
+}
+
+/// NumPy writes «-inf»; a table writes −∞ as everywhere, in the same width.
+fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
+    match charset {
+        Charset::Ascii => texts,
+        Charset::Utf8 => texts
+            .into_iter()
+            .map(|text| text.replace("-inf", "  -∞").replace("inf", "  ∞").replace("nan", "NaN"))
+            .collect(),
     }
 }
 

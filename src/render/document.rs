@@ -4,6 +4,7 @@ use super::view::{View, Viewer};
 use super::{Page, Style, plane};
 use crate::demo::{Shown, Step, Table};
 use crate::graph::{NodeId, Op, formula};
+use crate::matrix::Shape;
 
 /// A computed node: its equation, its operands and its values.
 pub(super) struct Computed {
@@ -77,7 +78,7 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
             markup.notice(notice);
         }
     }
-    for note in &story.notes {
+    for note in story.notes.iter().chain(story.remarks.iter().filter(|_| page.headed)) {
         markup.note(note);
     }
 }
@@ -107,7 +108,9 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
         }
         match shown {
             Shown::Together(ids) => {
-                let views: Vec<_> = ids.iter().map(|&id| viewer.node(id, false)).collect();
+                let is_number = |id: &NodeId| viewer.story.graph[*id].shape() == Shape { rows: 1, cols: 1 };
+                let views: Vec<_> =
+                    ids.iter().filter(|id| !is_number(id)).map(|&id| viewer.node(id, false)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
             Shown::Columns(columns) => {
@@ -139,7 +142,7 @@ fn equation(id: NodeId, viewer: &Viewer<'_>) -> String {
 fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
     let mut lines: Vec<(Vec<String>, String)> = Vec::new();
     for &id in ids {
-        let equation = equation(id, viewer);
+        let Computed { equation, .. } = computed(id, viewer);
         let (left, right) = equation.split_once(" = ").unwrap_or((&equation, ""));
         match lines.last_mut() {
             Some((names, same)) if same == right => names.push(left.to_string()),

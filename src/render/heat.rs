@@ -45,6 +45,8 @@ impl Shade {
     /// Foreground and background, as numbers of the 256-colour palette.
     pub(super) fn colours(self) -> Option<(u8, u8)> {
         let (palette, level) = match self {
+            // What is near 0 keeps the screen's own colours: on a dark one it would shine.
+            Shade::Positive(0) | Shade::Negative(0) => return None,
             Shade::Positive(level) => (BLUES, level),
             Shade::Negative(level) => (ORANGES, level),
             Shade::None | Shade::Masked => return None,
@@ -55,7 +57,9 @@ impl Shade {
     /// The bar beside the number.
     pub(super) fn bar(self) -> Option<char> {
         match self {
-            Shade::Positive(level) | Shade::Negative(level) => Some(BARS[level]),
+            Shade::Positive(level) => Some(BARS[level]),
+            // A bar for how large, and none that could be taken for a positive number's.
+            Shade::Negative(_) => Some('▿'),
             Shade::Masked => Some(' '),
             Shade::None => None,
         }
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn every_shade_sets_foreground_and_background_apart() {
-        for level in 0..LEVELS {
+        for level in 1..LEVELS {
             for shade in [Shade::Positive(level), Shade::Negative(level)] {
                 let (foreground, background) = shade.colours().unwrap();
                 assert_ne!(foreground, background);

@@ -118,6 +118,8 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
 }
 
 fn write_text(text: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
-    out.write_all(style.charset.spelled(text).as_bytes())?;
+    // Spaces that no line was to be broken at have done their work.
+    let text = text.replace('\u{a0}', " ");
+    out.write_all(style.charset.spelled(&text).as_bytes())?;
     Ok(())
 }

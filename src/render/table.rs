@@ -204,7 +204,7 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
 
 /// The pieces of a text that a line break should not cut.
 fn unbreakable(text: &str) -> Vec<&str> {
-    text.split_whitespace()
+    text.split([' ', '\n'])
         .flat_map(|word| if text.contains(' ') { vec![word] } else { word.split_inclusive('.').collect() })
         .collect()
 }

@@ -177,7 +177,9 @@ impl Markup for Terminal<'_> {
         }
         let bands: Vec<Block> =
             matrices.iter().flat_map(|view| table::matrix(view, self.room(), self.style)).collect();
-        self.flow(&bands);
+        if !bands.is_empty() {
+            self.flow(&bands);
+        }
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {

@@ -105,6 +105,7 @@ impl Viewer<'_> {
             Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),
         };
         let shade = |i: usize| shades.get(i).copied().unwrap_or_default();
+        let texts = with_room_for_hatching(texts, &shades);
         let cells: Vec<Cell> = texts
             .into_iter()
             .enumerate()
@@ -173,6 +174,17 @@ impl View {
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells }
     }
+}
+
+/// Texts wide enough that a hatched cell shows its hatching.
+fn with_room_for_hatching(texts: Vec<String>, shades: &[Shade]) -> Vec<String> {
+    const HATCHES: usize = 2;
+    let masked = texts.iter().zip(shades).filter(|(_, shade)| **shade == Shade::Masked);
+    let Some(needed) = masked.map(|(text, _)| text.trim().chars().count() + HATCHES).max() else {
+        return texts;
+    };
+    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(needed);
+    texts.into_iter().map(|text| format!("{text:>width$}")).collect()
 }
 
 fn labels(labels: Option<&Labels>, count: usize) -> Vec<String> {

@@ -45,7 +45,7 @@ fn the_demos_that_errata_name_exist() {
 fn a_story_ends_with_the_errata_that_its_demo_shows() {
     let notes = story("context", &[]).notes;
     assert_eq!(notes.len(), errata::for_demo("context").count());
-    assert!(notes[0].starts_with("002:52: Rounding is for the end."), "{notes:?}");
+    assert!(notes[0].starts_with("002:52, ") && notes[0].contains(". Rounding is for the end."), "{notes:?}");
 }
 
 /// A demo's story with some of its given matrices replaced.

@@ -71,7 +71,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
     /// Names for the tokens.
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with = "words")]
     tokens: Vec<String>,
 }
 
@@ -170,7 +170,7 @@ impl Loading {
         let biases: Vec<&str> = bundle.ignored_biases().collect();
         if !biases.is_empty() {
             self.notes.push(format!(
-                "{} in {} is not added: projections here have no biases.",
+                "left out: {} in {}; the projections here add no biases.",
                 biases.join(", "),
                 clean_label(file)
             ));
@@ -312,6 +312,11 @@ fn read_mask(array: Array, kind: Option<MaskKindArg>, origin: &Origin) -> Result
         Origin::User(source) => source.clone(),
         _ => "the mask".into(),
     };
+    if array.values().contains(&f64::INFINITY) {
+        return Err(Error::new("`inf` in a mask")
+            .in_source(place)
+            .help("a mask hides with -inf; inf would drown every other score"));
+    }
     let boolean = array.is_boolean();
     let zeros_and_ones = array.values().iter().all(|&x| x == 0.0 || x == 1.0);
     let rule = match kind {

@@ -48,9 +48,13 @@ pub fn for_demo(name: &str) -> impl Iterator<Item = &'static Erratum> {
     errata().filter(move |erratum| erratum.demo == Some(name))
 }
 
-/// The notes at the end of a demo: where the text stands, and what holds.
+/// The notes at the end of a demo: the place, what is written there, and what holds.
 pub(super) fn notes(demo: &str) -> Vec<String> {
-    for_demo(demo).map(|erratum| format!("{}: {}", erratum.reference(), erratum.holds)).collect()
+    for_demo(demo)
+        .map(|erratum| {
+            format!("{}, where the text says: {}. {}", erratum.reference(), erratum.written, erratum.holds)
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -78,7 +82,7 @@ mod tests {
     #[test]
     fn a_demo_gets_its_notes_with_document_and_line() {
         let notes = notes("mask");
-        assert!(notes.iter().any(|note| note.starts_with("000:247: ")), "{notes:?}");
-        assert!(notes.iter().any(|note| note.starts_with("003:141: ")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.starts_with("000:247, where the text says: ")), "{notes:?}");
+        assert!(notes.iter().any(|note| note.starts_with("003:141, where the text says: ")), "{notes:?}");
     }
 }

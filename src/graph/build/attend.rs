@@ -62,6 +62,7 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
     let w_o = pipeline.optional("W_O", w_o)?;
     let heads = pipeline.heads(Sources { q, k, v, bias, mask })?;
     pipeline.output(heads, w_o, x)?;
+    pipeline.graph.warn_of_nan();
     Ok(pipeline.graph)
 }
 
@@ -101,7 +102,7 @@ impl Pipeline<'_> {
                 .help(format!("give --{}, or --x with --w{}", name.to_lowercase(), name.to_lowercase())));
         };
         let width = self.graph[x].shape().cols;
-        let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Stated));
+        let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
         self.graph.add(name, Op::Product, &[x, weights])
     }
@@ -124,8 +125,8 @@ impl Pipeline<'_> {
         }
         if q_width / heads != k_width / groups {
             return Err(Error::new(format!(
-                "a query of width {} cannot be compared with a key of width {}: Q is {t}×{q_width} in {heads} \
-                 heads, K is {n}×{k_width} in {groups}",
+                "a query of width {} cannot be compared with a key of width {}: Q is {t}×{q_width} (heads: {heads}), \
+                 K is {n}×{k_width} (heads: {groups})",
                 q_width / heads,
                 k_width / groups
             ))
