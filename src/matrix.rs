@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// The names of the rows, or of the columns, of a matrix: tokens, words, features.
 pub type Labels = Arc<[String]>;
@@ -63,7 +63,11 @@ impl Matrix {
     pub fn from_rows(rows: &[Vec<f64>]) -> Result<Matrix> {
         let cols = rows.first().map_or(0, Vec::len);
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
-            return Err(Error::new(format!("row {} has {} numbers, row 1 has {cols}", i + 1, row.len())));
+            return Err(Error::new(format!(
+                "row {} has {}, row 1 has {cols}",
+                i + 1,
+                counted(row.len(), "number")
+            )));
         }
         Ok(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j]))
     }
@@ -163,11 +167,6 @@ impl Matrix {
         }
     }
 
-    /// The nalgebra matrix inside, for decompositions.
-    pub fn values(&self) -> &DMatrix<f64> {
-        &self.values
-    }
-
     /// Whether both have the same shape and the same bits in every cell (so that NaN equals NaN, and +0 is not −0).
     pub fn same_bits(&self, other: &Matrix) -> bool {
         self.shape() == other.shape()
@@ -205,7 +204,7 @@ mod tests {
     #[test]
     fn ragged_rows_are_refused_with_both_lengths() {
         let error = Matrix::from_rows(&[vec![1.0, 2.0], vec![3.0]]).unwrap_err();
-        assert_eq!(error.to_string(), "row 2 has 1 numbers, row 1 has 2");
+        assert_eq!(error.to_string(), "row 2 has 1 number, row 1 has 2");
     }
 
     #[test]

@@ -8,7 +8,9 @@ macro_rules! screens {
     ($($name:ident: $command:literal)*) => {
         $(#[test]
         fn $name() {
-            insta::assert_snapshot!(stringify!($name), attn($command).ok().out);
+            // Digits become 0: snapshots say how it looks, other tests what it says.
+            let out: String = attn($command).ok().out.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            insta::assert_snapshot!(stringify!($name), out);
         })*
     };
 }

@@ -83,12 +83,23 @@ fn colours_change_no_text() {
 #[test]
 fn ascii_is_ascii() {
     for command in commands() {
-        for format in ["table", "markdown", "latex", "numpy", "csv"] {
+        for format in ["table", "markdown", "latex"] {
             let out = attn(&command).arg("--charset=ascii").arg(format!("--format={format}")).ok().out;
             let strange: Vec<char> = out.chars().filter(|c| !c.is_ascii()).collect();
             assert!(strange.is_empty(), "attn {command} --format {format}: {strange:?}");
         }
     }
+}
+
+#[test]
+fn latex_is_ascii_and_needs_no_packages_for_characters() {
+    for command in commands() {
+        let out = attn(&command).arg("--format=latex").ok().out;
+        let strange: Vec<char> = out.chars().filter(|c| !c.is_ascii()).collect();
+        assert!(strange.is_empty(), "attn {command}: {strange:?}");
+    }
+    let out = attn("attend --random 2,2 --tokens").arg("a\\input{x}^b~,c").arg("--format=latex").ok().out;
+    assert!(!out.contains("\\input"), "{out}");
 }
 
 #[test]
@@ -103,8 +114,7 @@ fn every_character_has_a_spelling_in_ascii() {
 #[test]
 fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
     // At 40 columns no two boxes stand side by side, so that every line of a box is as wide as its border.
-    let commands =
-        ["attend --words 'bat cave racket' --causal --only S_masked,A", "demo columns", "notation"];
+    let commands = ["attend --words 'bat cave racket' --causal --only S_masked,A", "demo columns"];
     for command in commands {
         for heat in ["never", "auto", "always"] {
             let out =

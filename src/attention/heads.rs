@@ -11,7 +11,7 @@ pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
     if start.checked_add(count).is_none_or(|end| end > x.cols()) {
         return Err(Error::new(format!(
             "columns {} to {} are asked of a {} matrix",
-            start + 1,
+            start.saturating_add(1),
             start.saturating_add(count),
             x.shape()
         )));
@@ -28,7 +28,12 @@ pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
 /// If they reach past the last row.
 pub fn rows(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
     columns(&x.transposed(), start, count).map(|part| part.transposed()).map_err(|_| {
-        Error::new(format!("rows {} to {} are asked of a {} matrix", start + 1, start + count, x.shape()))
+        Error::new(format!(
+            "rows {} to {} are asked of a {} matrix",
+            start.saturating_add(1),
+            start.saturating_add(count),
+            x.shape()
+        ))
     })
 }
 
@@ -84,6 +89,8 @@ pub fn stack(parts: &[&Matrix], names: Option<Labels>) -> Result<Matrix> {
 
 /// The key/value head that query head `head` reads: `⌈h · G / H⌉` with heads counted from 1; here from 0 on both sides.
 ///
+/// # Panics
+/// If there are no heads.
 /// # Source
 /// Ainslie et al. 2023, «GQA», section 2.2.
 pub fn key_value_head(head: usize, heads: usize, key_value_heads: usize) -> usize {

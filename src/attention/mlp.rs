@@ -16,7 +16,7 @@ pub fn relu(x: &Matrix) -> Matrix {
 /// # Source
 /// Elfwing et al. 2017; as the gate of a perceptron: Shazeer 2020, «GLU Variants Improve Transformer».
 pub fn silu(x: &Matrix) -> Matrix {
-    x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { x / (0.0 + 1.0 + elementary::exp(-x)) })
+    x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { x / (1.0 + elementary::exp(-x)) })
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ use crate::matrix::Matrix;
 /// Zhang and Sennrich 2019, «Root Mean Square Layer Normalization»; the norm of Llama 3.
 pub fn rms_norm(x: &Matrix, epsilon: f64) -> Matrix {
     let width = x.cols() as f64;
-    let root: Vec<f64> =
-        (0..x.rows()).map(|i| (0.0 + squared_length(x, i) / width + epsilon).sqrt()).collect();
+    let root: Vec<f64> = (0..x.rows()).map(|i| (squared_length(x, i) / width + epsilon).sqrt()).collect();
     Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(i, j)] / root[i]).labelled_like(x)
 }
 

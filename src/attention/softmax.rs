@@ -17,7 +17,7 @@ pub enum Axis {
 pub enum Base {
     /// e, through `exp`.
     E,
-    /// Another positive number, through `pow`.
+    /// Another number above 1, through `pow`.
     Number(f64),
 }
 
@@ -33,7 +33,8 @@ impl Base {
 
 /// Every cell minus the largest of its row (or column): `out[i,j] = x[i,j] − max_k x[i,k]`.
 ///
-/// The softmax of the result is the softmax of `x`, and its largest exponential is exactly 1, so none overflows.
+/// The softmax of the result is the softmax of `x`, and for a base above 1 its largest power is exactly 1, so none
+/// overflows.
 /// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row.
 pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {

@@ -13,7 +13,7 @@ use crate::attention::Mask;
 use crate::demo;
 use crate::error::{Error, Result};
 use crate::graph::build::{self, Output, Recipe, Scale, Score};
-use crate::graph::{Convention, Graph};
+use crate::graph::{Convention, Graph, NodeId};
 use crate::input;
 
 /// Attention on your own matrices, every step on show
@@ -103,7 +103,7 @@ impl AttendArgs {
         let loaded = self.inputs.load(streams.input)?;
         let recipe = self.recipe(&loaded)?;
         let graph = build::attend(&recipe, loaded.inputs)?;
-        self.save(&graph)?;
+        let savings = self.savings(&graph)?;
         let mut notes = loaded.notes;
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
@@ -113,6 +113,11 @@ impl AttendArgs {
             ConventionArg::Columns => Convention::Columns,
         };
         let page = self.nodes.page(demo::pipeline("Attention", graph, convention, notes))?;
+        // Nothing is written before all that was asked for is known to be there.
+        for (node, file) in savings {
+            let graph = &page.story.graph;
+            input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?)?;
+        }
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }
 
@@ -146,18 +151,17 @@ impl AttendArgs {
         })
     }
 
-    fn save(&self, graph: &Graph) -> Result<()> {
+    /// What `--save` asks for: nodes that exist, and files whose endings are known.
+    fn savings(&self, graph: &Graph) -> Result<Vec<(NodeId, String)>> {
         let parse = |saving: &String| {
-            let (name, file) = saving.split_once('=').ok_or_else(|| {
-                Error::new(format!("`--save {saving}` has no `=`")).help("write --save O=out.npy")
-            })?;
+            let wrong =
+                || Error::new(format!("`--save {saving}` names no file")).help("write --save O=out.npy");
+            let (name, file) =
+                saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
+            input::check_ending(Path::new(file))?;
             Ok((graph.require(name.trim())?, file.to_string()))
         };
-        let savings = self.save.iter().map(parse).collect::<Result<Vec<_>>>()?;
-        for (node, file) in savings {
-            input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?)?;
-        }
-        Ok(())
+        self.save.iter().map(parse).collect()
     }
 }
 

@@ -17,6 +17,7 @@ use crate::render::Page;
 ///   attn demo mask                     scores, mask, softmax, output
 ///   attn demo --document 000           all demos of a document, in its order
 ///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
+///   attn demo mask --precision 2       fewer decimals, for a projector
 ///   attn demo mask --until A           stop before the answer
 ///   attn demo qkv --format numpy       arrays as NumPy prints them
 #[derive(Args, Debug)]
@@ -60,7 +61,7 @@ impl DemoArgs {
             if self.seed.is_some() {
                 return Err(Error::new("--seed without a demo").help("attn demo mask --seed 1"));
             }
-            return self.output.tables("demo", &list(), env, streams);
+            return self.output.look.tables("demo", &list(), env, streams);
         }
         let settings = self.settings(streams)?;
         let pages = chosen.iter().map(|demo| self.page(demo, &settings)).collect::<Result<Vec<_>>>()?;

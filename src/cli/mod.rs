@@ -96,7 +96,8 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
     }
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
     // Where standard error cannot be written either there is nobody left to tell.
-    let _ = writeln!(streams.err, "{head} {error}");
+    let text = env.charset.spelled(&negative::unshielded(&error.to_string())).into_owned();
+    let _ = writeln!(streams.err, "{head} {text}");
 }
 
 /// The parsed command; `None` if help or the version was asked for and has been written.
@@ -117,7 +118,7 @@ fn parse<A: Into<OsString>>(
     let is_help = matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_help {
         let text = if env.colour { text.ansi().to_string() } else { text.to_string() };
-        streams.out.write_all(text.as_bytes())?;
+        streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
         return Ok(None);
     }
     let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });

@@ -8,16 +8,13 @@ use crate::error::{Error, Result};
 use crate::graph::{Convention, NodeId};
 use crate::render::{self, Charset, Format, Heat, Page, Style};
 
-/// How the output looks.
+/// What the output is, and on what screen.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
-pub(super) struct OutputArgs {
+pub(super) struct LookArgs {
     /// What to write.
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatArg,
-    /// Decimals in text (JSON and CSV have every digit) [default: 4, or as the document has them].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
-    pub precision: Option<u8>,
     /// Columns of the screen [default: COLUMNS, the terminal, or 80].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..=10_000))]
     pub width: Option<u16>,
@@ -27,6 +24,17 @@ pub(super) struct OutputArgs {
     /// Characters; `auto` heeds the locale.
     #[arg(long, value_enum, default_value = "auto")]
     pub charset: CharsetArg,
+}
+
+/// How numbers look, beside the screen.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct OutputArgs {
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// Decimals in text (JSON and CSV have every digit) [default: 4, or as the document has them].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
+    pub precision: Option<u8>,
     /// Shades for weights and scores; `always` adds a bar to each number, for screens without colour.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub heat: HeatArg,
@@ -86,6 +94,22 @@ impl OutputArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
         Style {
+            places: self.precision.map(usize::from),
+            heat: match self.heat {
+                HeatArg::Auto => Heat::Auto,
+                HeatArg::Always => Heat::Always,
+                HeatArg::Never => Heat::Never,
+            },
+            convention,
+            ..self.look.style(env)
+        }
+    }
+}
+
+impl LookArgs {
+    /// The style under these options and surroundings.
+    pub(super) fn style(&self, env: &Env) -> Style {
+        Style {
             format: match self.format {
                 FormatArg::Table => Format::Table,
                 FormatArg::Json => Format::Json,
@@ -94,7 +118,7 @@ impl OutputArgs {
                 FormatArg::Latex => Format::Latex,
                 FormatArg::Csv => Format::Csv,
             },
-            places: self.precision.map(usize::from),
+            places: None,
             width: self.width.map_or(env.width, usize::from).max(20),
             colour: match self.color {
                 ColorArg::Auto => env.colour,
@@ -106,12 +130,8 @@ impl OutputArgs {
                 CharsetArg::Utf8 => Charset::Utf8,
                 CharsetArg::Ascii => Charset::Ascii,
             },
-            heat: match self.heat {
-                HeatArg::Auto => Heat::Auto,
-                HeatArg::Always => Heat::Always,
-                HeatArg::Never => Heat::Never,
-            },
-            convention,
+            heat: Heat::Auto,
+            convention: Convention::Rows,
         }
     }
 
@@ -128,7 +148,7 @@ impl OutputArgs {
         env: &Env,
         streams: &mut Streams<'_>,
     ) -> Result<()> {
-        render::tables(parts, command, &self.style(env, Convention::Rows), streams.out)
+        render::tables(parts, command, &self.style(env), streams.out)
     }
 }
 
@@ -162,19 +182,19 @@ pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut 
     let told = matches!(style.format, Format::Table | Format::Markdown | Format::Latex);
     for page in pages {
         for warning in page.story.graph.warnings() {
-            say("warning", warning, streams);
+            say("warning", warning, style, streams);
         }
         for remark in page.story.remarks.iter().filter(|_| !told || !page.headed) {
-            say("note", remark, streams);
+            say("note", remark, style, streams);
         }
     }
     Ok(())
 }
 
 /// Says on standard error what does not stop the command.
-fn say(kind: &str, text: &str, streams: &mut Streams<'_>) {
+fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
     // What cannot be written there is no reason to stop.
-    let _ = writeln!(streams.err, "{kind}: {text}");
+    let _ = writeln!(streams.err, "{kind}: {}", style.charset.spelled(text));
 }
 
 /// An option that names nodes goes with one demo only.

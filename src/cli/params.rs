@@ -2,11 +2,11 @@
 
 use clap::Args;
 
-use super::output::{FormatArg, OutputArgs};
+use super::output::{FormatArg, LookArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::{Files, clean_label};
+use crate::input::{self, Files, clean_label};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
 /// Every weight matrix of a model, counted; its key/value cache
@@ -21,13 +21,13 @@ pub(super) struct ParamsArgs {
     /// A built-in name, or a config.json; without it, the built-in names.
     model: Option<String>,
     /// Tokens in the key/value cache [default: what the positions are made for, at most 8192].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", requires = "model")]
     context: Option<u64>,
     /// Bytes of one number in the cache.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
     bytes: u64,
     #[command(flatten)]
-    output: OutputArgs,
+    look: LookArgs,
 }
 
 /// The context where neither the user nor the model says one.
@@ -39,29 +39,25 @@ impl ParamsArgs {
             let rows =
                 params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
             let table = Table::new(&["model", "is"], rows);
-            return self.output.tables("params", &[("Built-in models".into(), table)], env, streams);
+            return self.look.tables("params", &[("Built-in models".into(), table)], env, streams);
         };
         let mut parts = Vec::new();
-        let written = Written {
-            for_people: self.output.is_for_people(),
-            joined: self.output.format == FormatArg::Table,
-        };
+        let written =
+            Written { for_people: self.look.is_for_people(), joined: self.look.format == FormatArg::Table };
         let models = self.models(name, streams)?;
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
         for model in &models {
             parts.extend(self.tables(model, context, written)?);
         }
-        self.output.tables("params", &parts, env, streams)
+        self.look.tables("params", &parts, env, streams)
     }
 
     fn models(&self, name: &str, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
-        let looks_like_a_file = name == "-"
-            || name.contains(['/', '\\'])
-            || name.ends_with(".json")
-            || std::path::Path::new(name).is_file();
+        let looks_like_a_file =
+            name == "-" || name.contains(['/', '\\']) || name.ends_with(".json") || input::exists(name);
         if looks_like_a_file {
-            if name != "-" && !std::path::Path::new(name).exists() {
+            if name != "-" && !input::exists(name) {
                 return Err(Error::new("no such file")
                     .in_source(clean_label(name))
                     .help("`attn params` lists the built-in models"));
@@ -113,7 +109,7 @@ impl ParamsArgs {
         }
         let header = ["cache", "numbers", "bytes", "size"];
         let title = format!("Key/value cache = {}", own.formula());
-        Ok((title, Table::new(&header[..rows[0].len()], rows)))
+        Ok((title, Table::new(&header[..rows[0].len()], rows).with_numbers(&["bytes", "size"])))
     }
 }
 
@@ -152,7 +148,7 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
         true => &["weights", "name", "shape", "count", "share"],
         false => &["weights", "name", "formula", "numbers", "count", "share"],
     };
-    Table::new(header, weights.iter().map(row))
+    Table::new(header, weights.iter().map(row)).with_numbers(&["count", "share"])
 }
 
 fn totals(counts: &Counts, written: Written) -> Table {
@@ -161,6 +157,7 @@ fn totals(counts: &Counts, written: Written) -> Table {
     };
     let parts = counts.by_part().iter().map(|&(part, count)| row(part.name(), count));
     Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]))
+        .with_numbers(&["count", "share"])
 }
 
 /// A text whose spaces are no places to break a line.

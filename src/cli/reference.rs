@@ -2,12 +2,12 @@
 
 use clap::Args;
 
-use super::output::{self, OutputArgs};
+use super::output::{self, LookArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
 use crate::demo::{Digits, Document, Step, Story, Table, notation};
 use crate::error::Result;
-use crate::graph::{Convention, Graph};
+use crate::graph::Graph;
 use crate::render::Page;
 
 /// Where the texts slip or contradict each other
@@ -24,19 +24,19 @@ pub(super) struct ErrataArgs {
     #[arg(long, value_name = "NUMBER")]
     document: Option<String>,
     #[command(flatten)]
-    output: OutputArgs,
+    look: LookArgs,
 }
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let only = self.document.as_deref().map(Document::numbered).transpose()?;
         let wanted = Document::ALL.into_iter().filter(|&document| only.is_none_or(|only| only == document));
-        if self.output.is_for_people() {
+        if self.look.is_for_people() {
             let pages: Vec<Page> = wanted.map(|document| Page::whole(story(document))).collect();
-            return output::pages(&pages, "errata", &self.output.style(env, Convention::Rows), streams);
+            return output::pages(&pages, "errata", &self.look.style(env), streams);
         }
         let parts: Vec<(String, Table)> = wanted.map(part).collect();
-        self.output.tables("errata", &parts, env, streams)
+        self.look.tables("errata", &parts, env, streams)
     }
 }
 
@@ -86,12 +86,12 @@ fn part(document: Document) -> (String, Table) {
 #[command(verbatim_doc_comment)]
 pub(super) struct NotationArgs {
     #[command(flatten)]
-    output: OutputArgs,
+    look: LookArgs,
 }
 
 impl NotationArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        self.output.tables(
+        self.look.tables(
             "notation",
             &[("The five texts' letters, and ours".into(), notation())],
             env,

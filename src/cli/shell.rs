@@ -39,7 +39,7 @@ pub(super) struct ManArgs {}
 impl ManArgs {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
         let mut page = Vec::new();
-        let command = super::command();
+        let command = super::command().version(env!("CARGO_PKG_VERSION"));
         clap_mangen::Man::new(command.clone()).render(&mut page)?;
         for subcommand in command.get_subcommands() {
             let mut section = Vec::new();

@@ -56,10 +56,7 @@ impl SimilarityArgs {
         let names: Vec<&str> = self.words.iter().map(String::as_str).collect();
         let vectors =
             vectors(&names, self.embeddings.as_deref(), &self.define, &mut Files::new(streams.input))?;
-        let origin = self
-            .embeddings
-            .as_ref()
-            .map_or(Origin::Stated, |file| Origin::User(clean_label(file).into_owned()));
+        let origin = self.origin();
         let measure = |measure: &MeasureArg| match measure {
             MeasureArg::Dot => Measure::Dot,
             MeasureArg::Scaled => Measure::Scaled,
@@ -74,6 +71,23 @@ impl SimilarityArgs {
         let page = self.nodes.page(story(graph, ours(&names, &self.define, self.embeddings.is_some())))?;
         output::pages(&[page], "similarity", &self.output.style(env, Convention::Rows), streams)
     }
+}
+
+impl SimilarityArgs {
+    /// Where the vectors come from: known words are stated, the others the user's.
+    fn origin(&self) -> Origin {
+        let defined = |word: &String| self.define.iter().any(|definition| defines(definition, word));
+        match (&self.embeddings, self.words.iter().all(defined), self.words.iter().any(defined)) {
+            (Some(file), false, _) => Origin::User(clean_label(file).into_owned()),
+            (_, _, true) => Origin::User("--define".into()),
+            _ => Origin::Stated,
+        }
+    }
+}
+
+/// Whether `WORD=NUMBERS` is about this word.
+fn defines(definition: &str, word: &str) -> bool {
+    definition.split_once('=').is_some_and(|(defined, _)| defined == word)
 }
 
 /// The vectors of words, one row each, labelled: defined ones first, then those of a file, or else the known ones.
@@ -94,6 +108,11 @@ pub(super) fn vectors(
         if row.rows() != 1 {
             return Err(Error::new(format!("`{word}` is one vector, not {} rows", row.rows()))
                 .help("write --define dog=1,2"));
+        }
+        if found.iter().any(|(defined, _)| defined == word) {
+            return Err(
+                Error::new(format!("`{}` is defined twice", clean_label(word))).help("give each word once")
+            );
         }
         found.push((word.to_string(), row.row(0).collect()));
     }
@@ -161,13 +180,12 @@ fn known(name: &str, defined: &[(String, Vec<f64>)]) -> Result<Vec<f64>> {
 
 /// Known words whose coordinates are not the document's.
 fn ours(names: &[&str], definitions: &[String], from_file: bool) -> Vec<String> {
-    let defined = |name: &str| {
-        definitions.iter().any(|definition| definition.split_once('=').is_some_and(|(word, _)| word == name))
-    };
+    let defined = |name: &str| definitions.iter().any(|definition| defines(definition, name));
     let ours = names
         .iter()
         .filter(|name| !from_file && !defined(name) && words::find(name).is_some_and(|word| word.ours));
     let mut ours: Vec<&str> = ours.copied().collect();
+    ours.sort_unstable();
     ours.dedup();
     match ours.is_empty() {
         true => Vec::new(),

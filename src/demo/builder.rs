@@ -105,7 +105,10 @@ impl Builder {
         if let Some(name) = self.set.keys().next() {
             return Err(not_given(&self.graph, name));
         }
-        let graph = self.graph;
+        let mut graph = self.graph;
+        if self.replaced {
+            graph.warn_of_nan();
+        }
         let fill = |text: &str| {
             fill(&graph, text).map_err(|address| {
                 Error::new(format!("a sentence of this demo names {address}, which does not exist"))

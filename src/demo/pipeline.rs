@@ -14,8 +14,12 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
             given.push(id);
             continue;
         }
+        let projects = node.inputs.iter().any(|&input| graph[input].name == "W_O");
         if stage != last {
-            steps.push(Step { text: in_convention(&sentence(&stage, node), convention), ..Step::default() });
+            steps.push(Step {
+                text: in_convention(&sentence(&stage, node, projects), convention),
+                ..Step::default()
+            });
             last = stage;
         }
         if let Some(step) = steps.last_mut() {
@@ -84,11 +88,24 @@ fn head(name: &str) -> String {
 fn in_convention(sentence: &str, convention: Convention) -> String {
     match convention {
         Convention::Rows => sentence.to_string(),
-        Convention::Columns => sentence.replace("row", "\0").replace("column", "row").replace('\0', "column"),
+        Convention::Columns => sentence.split_inclusive(' ').map(turned).collect(),
     }
 }
 
-fn sentence(stage: &Stage, node: &Node) -> String {
+/// The word «row» for «column» and the other way round; other words as they are.
+fn turned(word: &str) -> String {
+    let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
+    let other = match letters {
+        "row" => "column",
+        "rows" => "columns",
+        "column" => "row",
+        "columns" => "rows",
+        same => same,
+    };
+    format!("{other}{}", &word[letters.len()..])
+}
+
+fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
     let of = |head: &String| if head.is_empty() { String::new() } else { format!("Head {head}: ") };
     let start = |head: &String, text: &str| match head.is_empty() {
         true => {
@@ -117,10 +134,10 @@ fn sentence(stage: &Stage, node: &Node) -> String {
             start(head, "the softmax of each row: how much each query attends to each key.")
         }
         Stage::Mix(head) => start(head, "each row mixes the values by its weights."),
-        Stage::Concatenation => "The heads stand side by side again.".into(),
+        Stage::Concatenation => "The heads are put together again.".into(),
         Stage::Output => match node.op {
-            Op::Product if node.name == "O" => "The result, one row for each query.".into(),
-            _ => "The output projection.".into(),
+            Op::Product if projects => "The output projection: W_O mixes what the heads have found.".into(),
+            _ => "The result, one row for each query.".into(),
         },
         Stage::Residual => "The input is added: what attention gives is a change to it.".into(),
     }

@@ -46,7 +46,7 @@ pub struct Step {
 pub enum Shown {
     /// A computed node: its equation, its operands where there is room, its values.
     Node(NodeId),
-    /// Matrices next to each other, without equations.
+    /// Matrices next to each other, under their equations.
     Together(Vec<NodeId>),
     /// Nodes of one row, each a column of one table, with the node that holds its sum below it.
     Columns(Vec<(NodeId, Option<NodeId>)>),
@@ -76,15 +76,21 @@ pub struct Table {
     pub header: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
+    /// Which columns hold numbers: they stand on the right, and JSON writes them as numbers.
+    pub numbers: Vec<usize>,
 }
 
 impl Table {
     /// A table from texts.
     pub fn new(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-        Table {
-            header: header.iter().map(|text| text.to_string()).collect(),
-            rows: rows.into_iter().collect(),
-        }
+        let header = header.iter().map(|text| text.to_string()).collect();
+        Table { header, rows: rows.into_iter().collect(), numbers: Vec::new() }
+    }
+
+    /// The same table, whose columns under these heads hold numbers.
+    pub fn with_numbers(mut self, heads: &[&str]) -> Table {
+        self.numbers = (0..self.header.len()).filter(|&j| heads.contains(&self.header[j].as_str())).collect();
+        self
     }
 }
 

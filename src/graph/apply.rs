@@ -21,6 +21,12 @@ impl Op {
             (Op::Divide, [a, b]) => attention::divide(a, b),
             (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
             (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
+            (Op::Mask(rule), [_]) if rule.matrix.is_some() => {
+                Err(Error::new("this mask needs a matrix, and none is given"))
+            }
+            (Op::Mask(rule), [_, _]) if rule.matrix.is_none() => {
+                Err(Error::new("a mask matrix is given, and no rule says what its cells mean"))
+            }
             (Op::Mask(rule), [scores]) => attention::mask(scores, None, rule),
             (Op::Mask(rule), [scores, matrix]) => attention::mask(scores, Some(matrix), rule),
             (Op::MaskPattern(rule), [a]) => Ok(rule.pattern(a.rows(), a.cols()).labelled_like(a)),
@@ -61,26 +67,45 @@ impl Op {
                 let one = "may attend to nothing; its weights are 0, and so is what it mixes";
                 (rows, [one, "may attend to nothing; their weights are 0, and so is what they mix"])
             }
-            Op::Cosine | Op::UnitRows => {
-                let rows = (0..a.rows()).filter(|&i| attention::squared_length(a, i) == 0.0).collect();
+            Op::Cosine => {
+                let longest = |a: &&&Matrix| zero_rows(a).len();
+                let a = inputs.iter().max_by_key(longest)?;
                 let one = "is all zeros and has no direction; its cosines are taken as 0";
-                (rows, [one, "are all zeros and have no direction; their cosines are taken as 0"])
+                return said(
+                    name,
+                    a,
+                    zero_rows(a),
+                    [one, "are all zeros and have no direction; their cosines are taken as 0"],
+                );
+            }
+            Op::UnitRows => {
+                let one = "is all zeros and has no direction; it stays as it is";
+                (zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
             }
             _ => return None,
         };
-        let label = |i: &usize| match a.row_labels() {
-            Some(labels) => format!("{} ({})", i + 1, labels[*i]),
-            None => format!("{}", i + 1),
-        };
-        const NAMED: usize = 5;
-        let named = rows.iter().take(NAMED).map(label).collect::<Vec<_>>().join(", ");
-        let more =
-            if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
-        match rows.len() {
-            0 => None,
-            1 => Some(format!("{name}: row {named} {one}")),
-            _ => Some(format!("{name}: rows {named}{more} {many}")),
-        }
+        said(name, a, rows, [one, many])
+    }
+}
+
+/// The rows without a direction.
+fn zero_rows(a: &Matrix) -> Vec<usize> {
+    (0..a.rows()).filter(|&i| a.row(i).all(|x| x == 0.0)).collect()
+}
+
+/// A warning about some rows of a matrix; the sentence for one row, and for several.
+fn said(name: &str, a: &Matrix, rows: Vec<usize>, [one, many]: [&str; 2]) -> Option<String> {
+    const NAMED: usize = 5;
+    let label = |i: &usize| match a.row_labels() {
+        Some(labels) => format!("{} ({})", i + 1, labels[*i]),
+        None => format!("{}", i + 1),
+    };
+    let named = rows.iter().take(NAMED).map(label).collect::<Vec<_>>().join(", ");
+    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+    match rows.len() {
+        0 => None,
+        1 => Some(format!("{name}: row {named} {one}")),
+        _ => Some(format!("{name}: rows {named}{more} {many}")),
     }
 }
 

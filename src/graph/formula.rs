@@ -3,7 +3,7 @@
 //! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
 //! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
 
-use super::op::{Factor, Op, Origin, Side, Statistic};
+use super::op::{Factor, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Mask, MatrixRule};
 
@@ -68,7 +68,7 @@ impl Writer<'_> {
     fn right_hand_side(&self, op: &Op) -> String {
         let a = || self.input(0);
         match op {
-            Op::Given(origin) => given(origin),
+            Op::Given(origin) => origin.to_string(),
             Op::Product => self.in_order(a(), self.input(1)),
             Op::ProductTransposed => self.in_order(a(), self.turned(1)),
             Op::Transpose => self.turned(0),
@@ -76,7 +76,7 @@ impl Writer<'_> {
             Op::Subtract => self.joined(" − "),
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide => self.joined(" / "),
-            Op::Scale(Factor::InverseRoot(width)) => format!("{} / √{width}", a()),
+            Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
             Op::Scale(Factor::Number(number)) => format!("{} · {}", number_text(*number), a()),
             Op::Temperature(temperature) => format!("{} / {}", a(), number_text(*temperature)),
             Op::Mask(mask) => self.masked(mask),
@@ -94,12 +94,14 @@ impl Writer<'_> {
             Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),
             Op::Silu => format!("SiLU({})", a()),
-            Op::RmsNorm(_) => format!("RMSNorm({})", a()),
+            Op::RmsNorm(epsilon) => format!("RMSNorm({}), ε = {}", a(), number_text(*epsilon)),
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of each {}", a(), self.axis(Axis::Rows)),
-            Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d)".into(),
-            Op::Rotary { first, .. } => format!("{} turned by position, from {}", a(), first + 1),
+            Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d), p the pair".into(),
+            Op::Rotary { first, base } => {
+                format!("{} turned by position, from {}, base {}", a(), first + 1, number_text(*base))
+            }
             Op::SingularVectors { side: Side::Left, rank } => {
                 format!("first {rank} left singular vectors of {}", a())
             }
@@ -188,15 +190,6 @@ impl Writer<'_> {
     }
 }
 
-fn given(origin: &Origin) -> String {
-    match origin {
-        Origin::Stated => "given".into(),
-        Origin::Identity => "identity, as none is given".into(),
-        Origin::Drawn(seed) => format!("randn, seed {seed}"),
-        Origin::User(source) => format!("given by {source}"),
-    }
-}
-
 fn statistic_text(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => "mean",
@@ -214,6 +207,7 @@ pub(super) fn number_text(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Origin;
     use crate::matrix::Matrix;
 
     fn graph() -> Graph {
@@ -239,7 +233,7 @@ mod tests {
             equations(Convention::Rows),
             [
                 "S (2×4) = Q (2×3) · Kᵀ (3×4)",
-                "S_scaled (2×4) = S (2×4) / √3",
+                "S_scaled (2×4) = S (2×4) · 1/√3",
                 "S_masked (2×4) = S_scaled (2×4) where key ≤ query + 2, else −∞",
                 "A (2×4) = softmax(S_masked (2×4))",
             ]

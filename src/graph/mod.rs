@@ -86,8 +86,9 @@ impl Graph {
     /// Records a matrix that is given, not computed.
     ///
     /// # Errors
-    /// If the name is taken.
+    /// If the name is taken, or there is no room for so many numbers.
     pub fn given(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+        self.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(name))?;
         self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
     }
 

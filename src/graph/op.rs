@@ -116,6 +116,17 @@ pub enum Origin {
     User(String),
 }
 
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Stated => write!(f, "given"),
+            Origin::Identity => write!(f, "identity, as none is given"),
+            Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
+            Origin::User(source) => write!(f, "given by {source}"),
+        }
+    }
+}
+
 /// The number that a scale multiplies by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Factor {
@@ -204,12 +215,13 @@ impl Op {
         match (self, inputs) {
             (Op::Product, [a, b]) => a.rows().saturating_mul(b.cols()),
             (Op::ProductTransposed | Op::Cosine | Op::Euclidean, [a, b]) => a.rows().saturating_mul(b.rows()),
+            (Op::Diagonal, [a]) => a.cols().saturating_mul(a.cols()),
             (Op::Sinusoidal { tokens, width }, _) => tokens.saturating_mul(*width),
             (_, inputs) => inputs.iter().map(|a| a.rows() * a.cols()).fold(0, usize::saturating_add),
         }
     }
 
-    /// Whether the op is a leaf that nothing in the graph explains: given, or checked rather than derived.
+    /// Whether the op is a leaf: given, not computed.
     pub fn is_given(&self) -> bool {
         matches!(self, Op::Given(_))
     }

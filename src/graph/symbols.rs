@@ -32,6 +32,7 @@ struct Written {
 #[derive(PartialEq, PartialOrd, Clone, Copy)]
 enum Binding {
     Sum,
+    Quotient,
     Product,
     Atom,
 }
@@ -66,13 +67,14 @@ fn write(graph: &Graph, term: &Term) -> Written {
             Written { text: joined(graph, terms, "·", Binding::Product), binding: Binding::Product }
         }
         Term::Difference(a, b) => {
-            let text = format!("{} − {}", inside(graph, a, Binding::Sum), inside(graph, b, Binding::Product));
+            let text =
+                format!("{} − {}", inside(graph, a, Binding::Sum), inside(graph, b, Binding::Quotient));
             Written { text, binding: Binding::Sum }
         }
         Term::Quotient(a, b) => {
             let text =
-                format!("{} / {}", inside(graph, a, Binding::Product), inside(graph, b, Binding::Atom));
-            Written { text, binding: Binding::Product }
+                format!("{} / {}", inside(graph, a, Binding::Quotient), inside(graph, b, Binding::Atom));
+            Written { text, binding: Binding::Quotient }
         }
         Term::Power(Base::E, exponent) => atom(format!("exp({})", symbolic(graph, exponent))),
         Term::Power(Base::Number(base), exponent) => {
@@ -91,7 +93,7 @@ fn write(graph: &Graph, term: &Term) -> Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Op, Origin};
+    use crate::graph::{Factor, Op, Origin};
     use crate::matrix::Matrix;
 
     fn symbols_of_last(graph: &Graph, row: usize, col: usize) -> String {
@@ -106,6 +108,14 @@ mod tests {
         let x = graph.given("X", Matrix::filled(2, 3, 1.0), Origin::Stated).unwrap();
         graph.add("Y", Op::Product, &[l, x]).unwrap();
         assert_eq!(symbols_of_last(&graph, 1, 2), "l21·x13 + l22·x23");
+    }
+
+    #[test]
+    fn a_scale_is_written_as_it_is_computed_a_product_with_a_quotient() {
+        let mut graph = Graph::new();
+        let s = graph.given("S", Matrix::identity(2), Origin::Stated).unwrap();
+        graph.add("scaled", Op::Scale(Factor::InverseRoot(3)), &[s]).unwrap();
+        assert_eq!(symbols_of_last(&graph, 0, 0), "s11·(1 / √(3))");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The terms of a cell: what each op says about where a number came from.
 
-use super::op::{Factor, Op, Origin, Side, Statistic};
+use super::op::{Factor, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
 use crate::attention::{Axis, Hidden, Mask, MatrixRule, Visibility};
 
@@ -12,7 +12,7 @@ impl Graph {
         let reader = Reader { graph: self, inputs: &node.inputs };
         let recorded = || Term::Cell(cell).evaluate(self);
         match &node.op {
-            Op::Given(origin) => Term::Leaf(recorded(), given(origin)),
+            Op::Given(origin) => Term::Leaf(recorded(), origin.to_string()),
             Op::SingularVectors { side, rank } => Term::Leaf(recorded(), singular_vector(*side, *rank)),
             Op::SingularValues => Term::Leaf(recorded(), "a singular value; W = U Σ Vᵀ is checked".into()),
             op => reader.terms(op, cell.row, cell.col),
@@ -285,15 +285,6 @@ fn why_hidden(rule: Hidden) -> &'static str {
         Hidden::Future => "the key comes after the query",
         Hidden::OutsideWindow => "the key lies outside the window",
         Hidden::ByMatrix => "the mask matrix hides it",
-    }
-}
-
-fn given(origin: &Origin) -> String {
-    match origin {
-        Origin::Stated => "given".into(),
-        Origin::Identity => "identity, as none is given".into(),
-        Origin::Drawn(seed) => format!("drawn, seed {seed}"),
-        Origin::User(source) => format!("given by {source}"),
     }
 }
 

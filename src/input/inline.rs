@@ -1,6 +1,6 @@
 //! A matrix typed where a file name could stand: `"1 2; 3 4"`.
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 
 use super::array::{Allow, Array};
 use super::cells::Cells;
@@ -29,7 +29,7 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
             cols = count;
         }
         if count != cols || count == 0 {
-            return Err(Error::new(format!("row {rows} has {count} numbers, row 1 has {cols}"))
+            return Err(Error::new(format!("row {rows} has {}, row 1 has {cols}", counted(count, "number")))
                 .in_source(&name)
                 .help("rows end at `;`, numbers stand apart by spaces or commas: \"1 2; 3 4\""));
         }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn ragged_and_empty_rows_are_refused_with_both_counts() {
-        assert!(fails("1 2; 3").contains("row 2 has 1 numbers, row 1 has 2"));
+        assert!(fails("1 2; 3").contains("row 2 has 1 number, row 1 has 2"));
         assert!(fails("1 2;; 3 4").contains("row 2 has 0 numbers"));
         assert!(fails(";").contains("row 1 has 0 numbers"));
         assert!(fails("").contains("row 1 has 0 numbers"));

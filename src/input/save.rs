@@ -139,6 +139,26 @@ fn npz(out: impl Write + Seek, name: &str, matrix: &Matrix) -> Written {
     Ok(())
 }
 
+/// The matrix as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same
+/// bits and labels.
+///
+/// # Errors
+/// None that a matrix could cause; memory is the only limit.
+pub fn delimited_text(delimiter: u8, matrix: &Matrix) -> Result<String> {
+    let mut text = Vec::new();
+    let failed = |error: String| Error::new(format!("a table could not be written: {error}"));
+    delimited(&mut text, delimiter, matrix).map_err(|error| failed(error.to_string()))?;
+    String::from_utf8(text).map_err(|error| failed(error.to_string()))
+}
+
+/// Whether a matrix can be saved under this name, as far as the name tells.
+///
+/// # Errors
+/// If the ending is unknown.
+pub fn check_ending(path: &Path) -> Result<()> {
+    Format::of(path).map(|_| ())
+}
+
 fn safetensors(out: &mut dyn Write, name: &str, matrix: &Matrix) -> Written {
     let bytes: Vec<u8> = matrix.cells().flat_map(f64::to_le_bytes).collect();
     let tensor = TensorView::new(Dtype::F64, vec![matrix.rows(), matrix.cols()], &bytes)?;

@@ -45,6 +45,11 @@ impl Source {
     }
 }
 
+/// Whether something of this name is there.
+pub fn exists(name: &str) -> bool {
+    fs::metadata(name).is_ok()
+}
+
 /// The path, if something of that name exists.
 fn existing(text: &str) -> Result<Option<PathBuf>> {
     match fs::metadata(text) {

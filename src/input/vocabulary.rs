@@ -62,7 +62,7 @@ impl<'w> Neighbours<'w> {
     }
 
     fn consider(&mut self, candidate: &str) {
-        // The same rule as for every «did you mean»: one slip, and one more for every three letters.
+        // One slip, and one more for every three letters, as for commands and nodes.
         let tolerance = 1 + candidate.len() / 3;
         if candidate.len().abs_diff(self.lower.len()) > 4 * tolerance || self.length > LONGEST_WORD {
             return;

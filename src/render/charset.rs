@@ -14,7 +14,7 @@ pub enum Charset {
 
 impl Charset {
     /// The text in this charset. Characters that make up tables keep their width, others may grow.
-    pub(super) fn spelled(self, text: &str) -> Cow<'_, str> {
+    pub fn spelled(self, text: &str) -> Cow<'_, str> {
         match self {
             Charset::Utf8 => Cow::Borrowed(text),
             Charset::Ascii => Cow::Owned(ascii(text)),

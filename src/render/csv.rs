@@ -6,7 +6,7 @@ use ::csv::Writer;
 use super::Page;
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::input;
 
 pub(super) fn pages(pages: &[Page]) -> Result<String> {
     let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
@@ -18,7 +18,7 @@ pub(super) fn pages(pages: &[Page]) -> Result<String> {
                 let gap = if text.is_empty() { "" } else { "\n" };
                 text.push_str(&format!("{gap}# {}\n", page.story.graph[id].name));
             }
-            text.push_str(&csv_of(matrix)?);
+            text.push_str(&input::delimited_text(b',', matrix)?);
         }
     }
     Ok(text)
@@ -36,17 +36,6 @@ pub(super) fn tables(parts: &[(String, Table)]) -> Result<String> {
         text.push_str(&written(records.map(|row| row.to_vec()))?);
     }
     Ok(text)
-}
-
-fn csv_of(matrix: &Matrix) -> Result<String> {
-    let rows = matrix.row_labels();
-    let corner = rows.map(|_| String::new());
-    let header = matrix.col_labels().map(|labels| corner.into_iter().chain(labels.iter().cloned()).collect());
-    let row = |i: usize| {
-        let label = rows.map(|labels| labels[i].clone());
-        label.into_iter().chain(matrix.row(i).map(|x| x.to_string())).collect::<Vec<String>>()
-    };
-    written(header.into_iter().chain((0..matrix.rows()).map(row)))
 }
 
 fn written(records: impl Iterator<Item = Vec<String>>) -> Result<String> {

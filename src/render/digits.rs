@@ -22,7 +22,8 @@ pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<St
         Digits::Places(places) => {
             let values: Vec<f64> = matrix.cells().collect();
             let needed = values.iter().map(|&x| decimals_of(x)).max().unwrap_or(0).min(places);
-            aligned(values.iter().map(|&x| charset.spelled(&number(x, needed)).into_owned()).collect())
+            let text = |x: f64| number(x, if is_large(x) { places } else { needed });
+            aligned(values.iter().map(|&x| charset.spelled(&text(x)).into_owned()).collect())
         }
     }
 }
@@ -53,8 +54,19 @@ pub(super) fn number(x: f64, places: usize) -> String {
         f64::INFINITY => "∞".into(),
         f64::NEG_INFINITY => "-∞".into(),
         0.0 => "0".into(),
-        _ if is_large(x) => format!("{x:.places$e}"),
+        _ if is_large(x) => with_exponent(x, places),
         _ => format!("{x:.places$}"),
+    }
+}
+
+/// A number with an exponent, its mantissa without trailing zeros.
+fn with_exponent(x: f64, places: usize) -> String {
+    let text = format!("{x:.places$e}");
+    match text.split_once('e') {
+        Some((mantissa, exponent)) if mantissa.contains('.') => {
+            format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
+        }
+        _ => text,
     }
 }
 
@@ -116,6 +128,6 @@ mod tests {
     #[test]
     fn a_count_of_parameters_keeps_its_digits() {
         assert_eq!(texts([1_391_569_403_904.0], 4), ["1391569403904"]);
-        assert_eq!(texts([1_391_569_403_904.5, 1.0], 4), ["1e12", "   1"]);
+        assert_eq!(texts([1_391_569_403_904.5, 1.0], 4), ["1.3916e12", "1        "]);
     }
 }

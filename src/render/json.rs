@@ -19,27 +19,24 @@ pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Resul
 }
 
 pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut dyn Write) -> Result<()> {
-    let rows = |table: &Table| -> Vec<Value> {
-        let row = |cells: &Vec<String>| {
-            let pairs = table.header.iter().cloned().zip(cells.iter().map(|cell| text_or_count(cell)));
-            Value::Object(pairs.collect::<Map<_, _>>())
-        };
-        table.rows.iter().map(row).collect()
+    let cell = |table: &Table, j: usize, cell: &str| match table.numbers.contains(&j) {
+        // A number column has null where there is no number.
+        true => serde_json::from_str::<serde_json::Number>(cell).map_or(Value::Null, Value::Number),
+        false => cell.into(),
     };
+    let row = |table: &Table, cells: &[String]| -> Value {
+        let pairs = cells.iter().enumerate().zip(&table.header);
+        Value::Object(
+            pairs.map(|((j, text), head)| (head.clone(), cell(table, j, text))).collect::<Map<_, _>>(),
+        )
+    };
+    let rows = |table: &Table| -> Vec<Value> { table.rows.iter().map(|cells| row(table, cells)).collect() };
     let tables: Vec<Value> =
         parts.iter().map(|(title, table)| json!({ "title": title, "rows": rows(table) })).collect();
     finish(
         &json!({ "schema": "attn-table", "version": GRAPH_VERSION, "command": command, "tables": tables }),
         out,
     )
-}
-
-/// A cell of words; one that is nothing but a number in its usual text is a number.
-fn text_or_count(cell: &str) -> Value {
-    match serde_json::from_str::<serde_json::Number>(cell) {
-        Ok(number) if number.to_string() == cell => Value::Number(number),
-        _ => cell.into(),
-    }
 }
 
 fn finish(value: &Value, out: &mut dyn Write) -> Result<()> {

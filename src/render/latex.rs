@@ -1,5 +1,6 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath`.
 
+use super::Charset;
 use super::document::{Computed, Markup};
 use super::view::View;
 use crate::demo::Table;
@@ -40,7 +41,8 @@ impl Latex {
 /// A text in which nothing is taken for a command.
 fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
         match character {
             '\\' => out.push_str("\\textbackslash{}"),
             '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
@@ -51,24 +53,28 @@ fn prose(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '«' => out.push_str("``"),
             '»' => out.push_str("''"),
-            '−' | '∞' | '√' | '×' | '·' | '≤' | '≥' | '≠' | '→' | 'Δ' | 'Σ' | 'ᵀ' | '∘' | 'θ' | 'ε' | 'δ' =>
-            {
-                out.push_str(&format!("${}$", symbol(character).unwrap_or_default()));
+            '–' => out.push_str("--"),
+            '√' => {
+                let mut radicand = String::new();
+                while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
+                    radicand.push(next);
+                }
+                out.push_str(&format!("$\\sqrt{{{}}}$", math_word(&radicand)));
             }
-            'ⁿ' => out.push_str("$^n$"),
-            '²' => out.push_str("$^2$"),
-            '…' => out.push_str("\\dots{}"),
-            other => out.push(other),
+            other => match symbol(other) {
+                Some(symbol) => out.push_str(&format!("${symbol}$")),
+                None => out.push(other),
+            },
         }
     }
     out
 }
 
+/// The mathematical command for a character.
 fn symbol(character: char) -> Option<&'static str> {
     Some(match character {
         '−' => "-",
         '∞' => "\\infty",
-        '√' => "\\surd",
         '×' => "\\times",
         '·' => "\\cdot",
         '∘' => "\\circ",
@@ -79,9 +85,17 @@ fn symbol(character: char) -> Option<&'static str> {
         'Δ' => "\\Delta",
         'δ' => "\\delta",
         'Σ' => "\\Sigma",
+        'σ' => "\\sigma",
         'θ' => "\\theta",
         'ε' => "\\varepsilon",
+        '′' => "'",
         'ᵀ' => "^{\\top}",
+        'ⁿ' => "^n",
+        'ˣ' => "^x",
+        '⁰' => "^0",
+        '¹' => "^1",
+        '²' => "^2",
+        '³' => "^3",
         '…' => "\\dots",
         _ => return None,
     })
@@ -89,8 +103,11 @@ fn symbol(character: char) -> Option<&'static str> {
 
 /// The text of a cell: a power of ten where a number has an exponent.
 fn number(text: &str) -> String {
-    match text.split_once('e') {
-        Some((mantissa, exponent)) if mantissa.parse::<f64>().is_ok() => {
+    match (text, text.split_once('e')) {
+        ("NaN" | "nan", _) => "\\text{NaN}".into(),
+        ("-inf", _) => "-\\infty".into(),
+        ("inf", _) => "\\infty".into(),
+        (_, Some((mantissa, exponent))) if mantissa.parse::<f64>().is_ok() => {
             let exponent = exponent.parse::<i32>().unwrap_or_default();
             format!("{mantissa} \\cdot 10^{{{exponent}}}")
         }
@@ -98,48 +115,103 @@ fn number(text: &str) -> String {
     }
 }
 
+/// Whether a character belongs to a name or a number.
+fn is_in_name(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '.')
+}
+
+/// A part of an equation.
+#[derive(PartialEq)]
+enum Part {
+    Mathematics(String),
+    Words(String),
+}
+
 /// An equation: names keep their subscripts, words become text.
 fn math(equation: &str) -> String {
-    let mut out = String::new();
-    let mut word = String::new();
-    for character in equation.chars() {
-        if character.is_alphanumeric() && character != 'ᵀ' || character == '_' || character == '.' {
-            word.push(character);
+    let mut parts: Vec<Part> = Vec::new();
+    let mut characters = equation.chars().peekable();
+    while let Some(character) = characters.next() {
+        if is_in_name(character) {
+            let mut word = String::from(character);
+            while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
+                word.push(next);
+            }
+            parts.push(if is_name(&word) { Part::Mathematics(math_word(&word)) } else { Part::Words(word) });
             continue;
         }
-        out.push_str(&math_word(&word));
-        word.clear();
-        match (character, symbol(character)) {
-            (_, Some(symbol)) => {
-                out.push_str(symbol);
-                if !symbol.ends_with(['}', '-']) {
-                    out.push(' ');
+        let text = match (character, symbol(character)) {
+            ('√', _) => {
+                let mut radicand = String::new();
+                while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
+                    radicand.push(next);
+                }
+                if radicand.is_empty() {
+                    "\\surd ".into()
+                } else {
+                    format!("\\sqrt{{{}}}", math_word(&radicand))
                 }
             }
-            ('|', None) => out.push('|'),
-            (' ', None) => out.push(' '),
-            ('{' | '}' | '%' | '#' | '&' | '$', None) => {
-                out.push('\\');
-                out.push(character);
+            (_, Some(symbol)) if symbol.starts_with('\\') => format!("{symbol} "),
+            (_, Some(symbol)) => symbol.to_string(),
+            ('{' | '}' | '%' | '#' | '&' | '$', None) => format!("\\{character}"),
+            ('\\', None) => "\\backslash ".into(),
+            ('~', None) => "\\sim ".into(),
+            ('^', None) => match characters.next_if_eq(&'(') {
+                Some(_) => {
+                    let exponent: String = std::iter::from_fn(|| characters.next_if(|c| *c != ')')).collect();
+                    characters.next_if_eq(&')');
+                    format!("^{{{}}}", math(&exponent))
+                }
+                None => "\\wedge ".into(),
+            },
+            (' ', None) if matches!(parts.last(), Some(Part::Words(_))) => {
+                if let Some(Part::Words(words)) = parts.last_mut() {
+                    words.push(' ');
+                }
+                continue;
             }
-            (other, None) => out.push(other),
+            (other, None) => other.to_string(),
+        };
+        parts.push(Part::Mathematics(text));
+    }
+    joined(parts)
+}
+
+/// Neighbouring words share one `\\text`, with the blanks around them inside it.
+fn joined(parts: Vec<Part>) -> String {
+    let mut out = String::new();
+    let mut words = String::new();
+    for part in parts.into_iter().chain([Part::Mathematics(String::new())]) {
+        match part {
+            Part::Words(word) => words.push_str(&word),
+            Part::Mathematics(text) => {
+                if !words.is_empty() {
+                    let space = if out.ends_with(' ') { " " } else { "" };
+                    out.push_str(&format!("\\text{{{space}{}}}", prose(&words)));
+                    words.clear();
+                }
+                out.push_str(&text);
+            }
         }
     }
-    out.push_str(&math_word(&word));
-    out
+    out.trim_end().to_string()
+}
+
+/// Whether a word is a mathematical name: a number, a letter, or one of those with a subscript.
+fn is_name(word: &str) -> bool {
+    let letter = word.split_once('_').map_or(word, |(letter, _)| letter);
+    letter.chars().count() == 1 || word.parse::<f64>().is_ok()
 }
 
 fn math_word(word: &str) -> String {
-    let is_name = |text: &str| text.chars().count() == 1 || text.parse::<f64>().is_ok();
     match word.split_once('_') {
-        _ if word.is_empty() => String::new(),
         Some((letter, index)) => {
-            let subscript =
-                if is_name(index) { index.to_string() } else { format!("\\text{{{}}}", prose(index)) };
-            format!("{}_{{{subscript}}}", math_word(letter))
+            let plain = index.chars().count() == 1 || index.parse::<f64>().is_ok();
+            let subscript = if plain { index.to_string() } else { format!("\\text{{{}}}", prose(index)) };
+            format!("{letter}_{{{subscript}}}")
         }
-        None if is_name(word) => word.to_string(),
-        None => format!("\\text{{ {word} }}"),
+        None => word.to_string(),
     }
 }
 
@@ -181,7 +253,10 @@ impl Markup for Latex {
     }
 
     fn drawing(&mut self, lines: &[String]) {
-        self.paragraph(&format!("\\begin{{verbatim}}\n{}\n\\end{{verbatim}}", lines.join("\n")));
+        self.paragraph(&format!(
+            "\\begin{{verbatim}}\n{}\n\\end{{verbatim}}",
+            Charset::Ascii.spelled(&lines.join("\n"))
+        ));
     }
 
     fn table(&mut self, table: &Table) {
@@ -191,7 +266,8 @@ impl Markup for Latex {
         };
         let mut lines = vec![format!("{} \\hline", row(&table.header))];
         lines.extend(table.rows.iter().map(row));
-        let columns = "l".repeat(table.header.len());
+        let column = |j: usize| if table.numbers.contains(&j) { 'r' } else { 'l' };
+        let columns: String = (0..table.header.len()).map(column).collect();
         self.paragraph(&format!("\\begin{{tabular}}{{{columns}}}\n{}\n\\end{{tabular}}", lines.join("\n")));
     }
 
@@ -216,8 +292,12 @@ mod tests {
     fn equations_keep_their_subscripts_and_their_signs() {
         assert_eq!(math("Q (4×5) = X · W_Q"), "Q (4\\times 5) = X \\cdot  W_{Q}");
         assert_eq!(math("Kᵀ"), "K^{\\top}");
-        assert_eq!(number("-∞"), "-\\infty ");
+        assert_eq!(math("S_scaled / √d_k"), "S_{\\text{scaled}} / \\sqrt{d_{k}}");
+        assert_eq!(math("X = given by the file"), "X = \\text{ given by the file}");
+        assert_eq!(number("-∞"), "-\\infty");
+        assert_eq!(number("-inf"), "-\\infty");
         assert_eq!(number("8.7e-05"), "8.7 \\cdot 10^{-5}");
+        assert_eq!(prose("1/√d_k"), "1/$\\sqrt{d_{k}}$");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub use heat::Heat;
 use std::io::Write;
 
 use crate::demo::{Digits, Story, Table};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{Convention, NodeId};
 
 /// What the bytes are.
@@ -93,8 +93,8 @@ impl Page {
 pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
     let text = match style.format {
         Format::Json => return json::write(pages, command, out),
-        Format::Numpy => numpy::pages(pages),
-        Format::Csv => csv::pages(pages)?,
+        Format::Numpy => return data(&numpy::pages(pages), out),
+        Format::Csv => return data(&csv::pages(pages)?, out),
         Format::Table => document::write_all(pages, style, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
         Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
@@ -109,12 +109,22 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
 pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
-        Format::Csv | Format::Numpy => csv::tables(parts)?,
+        Format::Csv => return data(&csv::tables(parts)?, out),
+        Format::Numpy => {
+            return Err(Error::new("a table of words is no array")
+                .help("--format csv or --format json has it as data"));
+        }
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
         Format::Latex => document::tables(parts, &mut latex::Latex::default()),
     };
     write_text(&text, style, out)
+}
+
+/// What programs read is the same on every screen.
+fn data(text: &str, out: &mut dyn Write) -> Result<()> {
+    out.write_all(text.as_bytes())?;
+    Ok(())
 }
 
 fn write_text(text: &str, style: &Style, out: &mut dyn Write) -> Result<()> {

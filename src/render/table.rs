@@ -148,7 +148,11 @@ fn ruled(line: &str, at: usize) -> String {
 pub(super) fn words(table: &Table, width: usize, style: &Style) -> Vec<Block> {
     let spelled =
         |cells: &Vec<String>| cells.iter().map(|cell| style.charset.spelled(cell).into_owned()).collect();
-    let table = &Table { header: spelled(&table.header), rows: table.rows.iter().map(spelled).collect() };
+    let table = &Table {
+        header: spelled(&table.header),
+        rows: table.rows.iter().map(spelled).collect(),
+        numbers: table.numbers.clone(),
+    };
     let longest = |j: usize| longest_word(table, j).max(LEAST) + 3;
     let mut parts: Vec<Vec<usize>> = vec![vec![0]];
     let mut used = longest(0) + 1;
@@ -181,11 +185,7 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
     let mut widths: Vec<usize> = columns.iter().map(widest).collect();
     let room = width.saturating_sub(2 + widths.len() * 2 + widths.len().saturating_sub(1));
     narrow(&mut widths, &columns.iter().map(|&j| longest_word(table, j)).collect::<Vec<_>>(), room);
-    let is_number = |&j: &usize| {
-        let first = table.rows.first().and_then(|row| row.get(j)).map_or("", String::as_str);
-        first.starts_with(|c: char| c.is_ascii_digit()) && !first.contains(char::is_alphabetic)
-    };
-    let numbers: Vec<bool> = columns.iter().map(is_number).collect();
+    let numbers: Vec<bool> = columns.iter().map(|j| table.numbers.contains(j)).collect();
     let row_of = |row: &[String]| {
         let cell = |(i, &j): (usize, &usize)| {
             let content = broken(row.get(j).map_or("", String::as_str), widths[i]);

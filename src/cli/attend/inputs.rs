@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 use crate::attention::{MatrixRule, concatenate};
 use crate::cli::similarity;
 use crate::error::{Error, Result};
-use crate::graph::Origin;
 use crate::graph::build::{AttendInputs, Given};
+use crate::graph::{MAX_CELLS, Origin};
 use crate::input::random::LegacyStream;
 use crate::input::{Allow, Array, Bundle, Files, Layout, clean_label};
 use crate::matrix::{Labels, Matrix};
@@ -205,6 +205,13 @@ impl Loading {
             text.trim().parse::<usize>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong)
         };
         let (tokens, width) = (count(tokens)?, count(width)?);
+        let cells = tokens * width + 3 * width * width;
+        if cells > MAX_CELLS {
+            return Err(Error::new(format!(
+                "--random {shape} would draw {cells} numbers, more than the {MAX_CELLS} that are kept"
+            ))
+            .help("take fewer tokens, or a smaller width"));
+        }
         let mut stream = LegacyStream::seeded(seed);
         let mut draw = |rows| Some((stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
         self.inputs.x = draw(tokens);
@@ -260,6 +267,13 @@ impl Loading {
     }
 
     fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
+        if let Some((bias, Origin::User(source))) = &self.inputs.bias
+            && bias.cells().any(|x| x == f64::INFINITY)
+        {
+            return Err(Error::new("`inf` in a bias")
+                .in_source(source.clone())
+                .help("-inf hides; inf would drown every other score"));
+        }
         self.which_wins();
         let kv_heads = match (self.key_heads, self.value_heads) {
             (Some(keys), Some(values)) if keys != values => {

@@ -52,7 +52,7 @@ fn who_reads_whom() -> Table {
 fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> {
     let names = ["kv 1", "kv 2"];
     let w_k = demo.given("W_K", Matrix::of([[1., 0.], [0., 1.], [1., 1.], [0., 1.]]).cols_named(&names))?;
-    let w_v = demo.given("W_V", Matrix::of([[2., 0.], [0., 1.], [1., 0.], [0., 3.]]).cols_named(&names))?;
+    let w_v = demo.given("W_V", Matrix::of([[2., 0.], [0., 1.], [1., 0.], [0., 3.]]))?;
     let weights = [w_q, w_k, w_v];
     let shared = Shared { name: "gqa", groups: 2, w_k, w_v };
     let [k, v, o] = shared.attend(demo, x, q)?;
@@ -77,7 +77,7 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
 
 fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     let w_k = demo.given("W_K_mqa", Matrix::of([[1.], [1.], [0.], [1.]]).cols_named(&["kv 1"]))?;
-    let w_v = demo.given("W_V_mqa", Matrix::of([[1.], [2.], [0.], [3.]]).cols_named(&["kv 1"]))?;
+    let w_v = demo.given("W_V_mqa", Matrix::of([[1.], [2.], [0.], [3.]]))?;
     let shared = Shared { name: "mqa", groups: 1, w_k, w_v };
     let [_, _, o] = shared.attend(demo, x, q)?;
     let [_, _, o_each, difference] = shared.written_out(demo, x, q, o)?;

@@ -108,6 +108,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let w_o = demo.given("W_O", output_weights())?;
     let o = demo.compute("O", Op::Product, &[c, w_o])?;
     demo.step("W_O brings every row from H·h_v back to the width d, and mixes what the heads have found.")
+        .together(&[w_o])
         .show(&[o]);
 
     let names = [

@@ -61,7 +61,7 @@ fn rounding(demo: &mut Builder, x: NodeId, s: NodeId, o: NodeId) -> Result<()> {
             "Bat lands at ({O_rounded_cave[bat,1]:2}, {O_rounded_cave[bat,2]:2}): its second coordinate is off in \
              the last digit shown, by {difference_cave[bat,2]:3}. Round once, at the end.",
         )
-        .show(&[weights, output]);
+        .show(&[output]);
     Ok(())
 }
 

@@ -46,10 +46,13 @@ pub struct AttendInputs {
 /// If matrices are missing or do not fit, or more than [`MAX_CELLS`] numbers would be recorded.
 pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
     recipe.check()?;
+    if recipe.mask.matrix.is_some() != inputs.mask.is_some() {
+        return Err(Error::new("a mask matrix and the rule for it go together, and one of them is missing"));
+    }
     let mut pipeline = Pipeline { graph: Graph::new(), recipe };
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens } = inputs;
     let named = |(matrix, origin): Given| {
-        let labels = matrix.row_labels().cloned().or_else(|| tokens.clone());
+        let labels = tokens.clone().or_else(|| matrix.row_labels().cloned());
         (matrix.with_row_labels(labels), origin)
     };
     let x = pipeline.optional("X", x.map(named))?;
