@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result, nearest};
+use crate::graph::build::{self, Additions, Recipe, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::matrix::Matrix;
 
@@ -69,6 +70,37 @@ impl Builder {
     /// If the name is taken, or the inputs do not fit.
     pub fn compute(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         self.graph.add(name, op, inputs)
+    }
+
+    /// The weights of one head under a recipe, each node's name with the suffix.
+    ///
+    /// # Errors
+    /// If a name is taken, or queries and keys do not fit.
+    pub fn weights(&mut self, suffix: &str, q: NodeId, k: NodeId, recipe: &Recipe) -> Result<Weights> {
+        build::weights(&mut self.graph, recipe, suffix, [q, k], Additions::default())
+    }
+
+    /// The weights of one head, and the values mixed by them as `O`.
+    ///
+    /// # Errors
+    /// If a name is taken, or queries, keys and values do not fit.
+    pub fn head(
+        &mut self,
+        suffix: &str,
+        [q, k, v]: [NodeId; 3],
+        recipe: &Recipe,
+    ) -> Result<(Weights, NodeId)> {
+        let weights = self.weights(suffix, q, k, recipe)?;
+        let mix = self.compute(&format!("O{suffix}"), Op::Product, &[weights.weights, v])?;
+        Ok((weights, mix))
+    }
+
+    /// A matrix cut into heads: neighbouring columns, the same number for each.
+    ///
+    /// # Errors
+    /// If the columns cannot be shared out evenly, or a name is taken.
+    pub fn split(&mut self, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
+        build::split(&mut self.graph, name, whole, heads)
     }
 
     /// The seed for what the demo draws.

@@ -3,7 +3,7 @@
 use super::head::head;
 use crate::attention::key_value_head;
 use crate::demo::{Builder, Demo, Digits, Document, Table};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
@@ -113,7 +113,7 @@ impl Shared {
         let name = format!("{}_each", self.name);
         let mut each = Vec::new();
         for (letter, weights) in [("W_K", self.w_k), ("W_V", self.w_v)] {
-            let blocks = split(demo, &format!("{letter}_{}", self.name), weights, self.groups)?;
+            let blocks = demo.split(&format!("{letter}_{}", self.name), weights, self.groups)?;
             let repeated: Vec<NodeId> = (0..HEADS)
                 .filter_map(|head| blocks.get(key_value_head(head, HEADS, self.groups)).copied())
                 .collect();
@@ -130,9 +130,9 @@ impl Shared {
 
 /// Every query head with the key/value head it reads, side by side.
 fn all_heads(demo: &mut Builder, name: &str, [q, k, v]: [NodeId; 3], groups: usize) -> Result<NodeId> {
-    let queries = split(demo, &format!("Q_{name}"), q, HEADS)?;
+    let queries = demo.split(&format!("Q_{name}"), q, HEADS)?;
     let (keys, values) =
-        (split(demo, &format!("K_{name}"), k, groups)?, split(demo, &format!("V_{name}"), v, groups)?);
+        (demo.split(&format!("K_{name}"), k, groups)?, demo.split(&format!("V_{name}"), v, groups)?);
     let mut heads = Vec::new();
     for (i, &query) in queries.iter().enumerate() {
         let group = key_value_head(i, HEADS, groups);
@@ -140,19 +140,6 @@ fn all_heads(demo: &mut Builder, name: &str, [q, k, v]: [NodeId; 3], groups: usi
         heads.push(head(demo, &suffix, [query, keys[group], values[group]], false)?.o);
     }
     demo.compute(&format!("O_{name}"), Op::Concatenate, &heads)
-}
-
-/// Contiguous blocks of columns, one for each head.
-fn split(demo: &mut Builder, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-    let width = demo.matrix(whole)?.cols();
-    if width == 0 || width % heads != 0 {
-        let node = &demo.graph()[whole].name;
-        return Err(Error::new(format!("the {width} columns of {node} cannot be split into {heads} heads"))
-            .help(format!("the width of {node} must be a multiple of {heads}")));
-    }
-    let count = width / heads;
-    let block = |i| Op::Columns { start: i * count, count };
-    (0..heads).map(|i| demo.compute(&format!("{name}_{}", i + 1), block(i), &[whole])).collect()
 }
 
 fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
@@ -171,7 +158,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     .show(&[latent, k, v]);
 
     let o = all_heads(demo, "mla", [q, k, v], HEADS)?;
-    let ups = split(demo, "W_up_K", up_k, HEADS)?;
+    let ups = demo.split("W_up_K", up_k, HEADS)?;
     let mut changes = Vec::new();
     for (i, up) in ups.into_iter().enumerate() {
         let i = i + 1;

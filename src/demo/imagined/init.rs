@@ -1,8 +1,9 @@
 //! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
 
-use crate::attention::{Axis, Base};
+use crate::attention::Axis;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
+use crate::graph::build::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 
@@ -71,12 +72,7 @@ fn forward(demo: &mut Builder, inputs: Inputs, (name, factor): (&str, f64)) -> R
     let w_k = compute("W_K", Op::Scale(Factor::Number(factor)), &[inputs.w_k])?;
     let q = compute("Q", Op::Product, &[inputs.x, w_q])?;
     let k = compute("K", Op::Product, &[inputs.x, w_k])?;
-    let s = compute("S", Op::ProductTransposed, &[q, k])?;
-    let d_k = demo.matrix(k)?.cols();
-    let mut compute = |node: &str, op, from: &[NodeId]| demo.compute(&format!("{node}_{name}"), op, from);
-    let scaled = compute("S_scaled", Op::Scale(Factor::InverseRoot(d_k)), &[s])?;
-    let a = compute("A", Op::Softmax(Axis::Rows, Base::E), &[scaled])?;
-    compute("O", Op::Product, &[a, inputs.v])?;
+    demo.head(&format!("_{name}"), [q, k, inputs.v], &Recipe::default())?;
     Ok(())
 }
 

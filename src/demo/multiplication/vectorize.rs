@@ -4,6 +4,7 @@ use super::rows_over_and_over;
 use crate::attention::{Axis, Base};
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
+use crate::graph::build::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
@@ -100,13 +101,9 @@ fn all_at_once(demo: &mut Builder, [q, k, v]: Projections) -> Result<NodeId> {
 }
 
 /// S, S_scaled, A and O of one head.
-fn attention(demo: &mut Builder, suffix: &str, [q, k, v]: Projections) -> Result<[NodeId; 4]> {
-    let scale = scale(demo, q)?;
-    let s = demo.compute(&format!("S{suffix}"), Op::ProductTransposed, &[q, k])?;
-    let scaled = demo.compute(&format!("S_scaled{suffix}"), scale, &[s])?;
-    let a = demo.compute(&format!("A{suffix}"), Op::Softmax(Axis::Rows, Base::E), &[scaled])?;
-    let o = demo.compute(&format!("O{suffix}"), Op::Product, &[a, v])?;
-    Ok([s, scaled, a, o])
+fn attention(demo: &mut Builder, suffix: &str, roles: Projections) -> Result<[NodeId; 4]> {
+    let (head, o) = demo.head(suffix, roles, &Recipe::default())?;
+    Ok([head.scores, head.scaled, head.weights, o])
 }
 
 /// Another head with weights of its own, and both outputs side by side.

@@ -1,9 +1,10 @@
 //! `block`: one whole block of a transformer, and what a second one on top lets a token know.
 
-use crate::attention::{Axis, Base, Mask};
+use crate::attention::Mask;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
-use crate::graph::{Factor, NodeId, Op};
+use crate::graph::build::Recipe;
+use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
@@ -75,18 +76,16 @@ fn weights(demo: &mut Builder) -> Result<Weights> {
 
 /// Norm, attention, residual, norm, MLP, residual.
 fn block(demo: &mut Builder, suffix: &str, x: NodeId, weights: &Weights) -> Result<Block> {
-    let width = demo.matrix(weights.w_k)?.cols();
     let mut add =
         |name: &str, op: Op, inputs: &[NodeId]| demo.compute(&format!("{name}{suffix}"), op, inputs);
     let normed = add("X_normed", Op::RmsNorm(EPSILON), &[x])?;
     let q = add("Q", Op::Product, &[normed, weights.w_q])?;
     let k = add("K", Op::Product, &[normed, weights.w_k])?;
     let v = add("V", Op::Product, &[normed, weights.w_v])?;
-    let s = add("S", Op::ProductTransposed, &[q, k])?;
-    let scaled = add("S_scaled", Op::Scale(Factor::InverseRoot(width)), &[s])?;
     let near = Mask { causal: true, window: Some(WINDOW), ..Mask::default() };
-    let masked = add("S_masked", Op::Mask(near), &[scaled])?;
-    let a = add("A", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
+    let a = demo.weights(suffix, q, k, &Recipe { mask: near, ..Recipe::default() })?.weights;
+    let mut add =
+        |name: &str, op: Op, inputs: &[NodeId]| demo.compute(&format!("{name}{suffix}"), op, inputs);
     let c = add("C", Op::Product, &[a, v])?;
     let o = add("O", Op::Product, &[c, weights.w_o])?;
     let attended = add("X_attended", Op::Add, &[x, o])?;

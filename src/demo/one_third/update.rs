@@ -1,9 +1,9 @@
 //! `update`: Δe and e + Δe on the document's sentence: creature reads fluffy and blue, forest reads verdant.
 
-use crate::attention::{Axis, Base, Mask};
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
-use crate::graph::{Factor, NodeId, Op};
+use crate::graph::build::{Recipe, Weights};
+use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
@@ -91,28 +91,21 @@ fn weights(demo: &mut Builder) -> Result<[NodeId; 3]> {
 
 /// Scores, scale, mask and weights.
 fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
-    let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
+    let Weights { scores, read, weights, .. } = demo.weights("", q, k, &Recipe::causal())?;
     demo.step("Row i of the scores belongs to the query of token i, column j to the key of token j.")
         .notice("Creature meets fluffy and blue, forest meets verdant; everything else is 0.")
-        .show(&[s]);
-
-    let width = demo.matrix(k)?.cols();
-    let scaled = demo.compute("S_scaled", Op::Scale(Factor::InverseRoot(width)), &[s])?;
-    let causal = Mask { causal: true, ..Mask::default() };
-    let masked = demo.compute("S_masked", Op::Mask(causal), &[scaled])?;
+        .show(&[scores]);
     demo.step("Scaled by the root of the width of a key; what comes later in the sentence is hidden.")
-        .show(&[masked]);
-
-    let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
+        .show(&[read]);
     demo.step("Row i of the weights is what token i reads. The query reads; the key is read.")
         .notice(
             "Creature reads fluffy ({A[creature,fluffy]:2}) and blue ({A[creature,blue]:2}); forest reads verdant \
              ({A[forest,verdant]:2}). The document says it the other way round: that fluffy attends to creature.",
         )
-        .show(&[a]);
+        .show(&[weights]);
     demo.step(
         "A token whose query is 0 asks for nothing. It still reads: all that it may see, in equal parts.",
     )
     .notice("Roamed gives {A[roamed,a]:2} to each of its five tokens.");
-    Ok(a)
+    Ok(weights)
 }

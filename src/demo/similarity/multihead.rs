@@ -4,7 +4,8 @@ use super::SOFTMAX;
 use crate::attention::Mask;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
-use crate::graph::{Factor, NodeId, Op, Statistic};
+use crate::graph::build::{Recipe, Weights};
+use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
@@ -75,13 +76,8 @@ fn looped(demo: &mut Builder, suffix: &str, x: NodeId, weights: [NodeId; 3]) -> 
     Ok((head, projected))
 }
 
-fn attend(demo: &mut Builder, suffix: &str, [q, k, v]: [NodeId; 3]) -> Result<Head> {
-    let width = demo.matrix(k)?.cols();
-    let scores = demo.compute(&format!("S{suffix}"), Op::ProductTransposed, &[q, k])?;
-    let scale = Op::Scale(Factor::InverseRoot(width));
-    let scaled = demo.compute(&format!("S_scaled{suffix}"), scale, &[scores])?;
-    let weights = demo.compute(&format!("A{suffix}"), SOFTMAX, &[scaled])?;
-    let output = demo.compute(&format!("O{suffix}"), Op::Product, &[weights, v])?;
+fn attend(demo: &mut Builder, suffix: &str, roles: [NodeId; 3]) -> Result<Head> {
+    let (Weights { scores, scaled, weights, .. }, output) = demo.head(suffix, roles, &Recipe::default())?;
     Ok(Head { scores, scaled, weights, output })
 }
 

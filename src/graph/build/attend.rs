@@ -1,9 +1,10 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
-use super::recipe::{Recipe, Scale, Score};
-use crate::attention::{Axis, Base, key_value_head};
+use super::recipe::Recipe;
+use super::weights::{Additions, Weights, split, weights};
+use crate::attention::key_value_head;
 use crate::error::{Error, Result};
-use crate::graph::{Factor, Graph, MAX_CELLS, NodeId, Op, Origin};
+use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
 
 /// A given matrix with where it came from.
@@ -152,67 +153,27 @@ impl Pipeline<'_> {
         Ok(())
     }
 
-    /// All heads, each with its own scores, weights and mix; the mixes are returned.
+    /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are
+    /// mixed under the name that the result has.
     fn heads(&mut self, sources: Sources) -> Result<Vec<NodeId>> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let additions = Additions { bias: sources.bias, mask: sources.mask };
+        let graph = &mut self.graph;
         if heads == 1 {
-            let (scores, v) = (self.scores("", sources.q, sources.k, sources)?, sources.v);
-            let weights = self.graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[scores])?;
-            return Ok(vec![weights, v]);
+            let Weights { weights, .. } = weights(graph, self.recipe, "", [sources.q, sources.k], additions)?;
+            return Ok(vec![weights, sources.v]);
         }
-        let queries = self.split("Q", sources.q, heads)?;
-        let keys = self.split("K", sources.k, groups)?;
-        let values = self.split("V", sources.v, groups)?;
+        let queries = split(graph, "Q", sources.q, heads)?;
+        let keys = split(graph, "K", sources.k, groups)?;
+        let values = split(graph, "V", sources.v, groups)?;
         let mut mixes = Vec::new();
         for (head, &query) in queries.iter().enumerate() {
             let (suffix, group) = (format!("_{}", head + 1), key_value_head(head, heads, groups));
-            let scores = self.scores(&suffix, query, keys[group], sources)?;
-            let weights =
-                self.graph.add(&format!("A{suffix}"), Op::Softmax(Axis::Rows, Base::E), &[scores])?;
-            mixes.push(self.graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);
+            let Weights { weights, .. } =
+                weights(graph, self.recipe, &suffix, [query, keys[group]], additions)?;
+            mixes.push(graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);
         }
         Ok(mixes)
-    }
-
-    /// Contiguous blocks of columns, one for each head.
-    fn split(&mut self, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-        let count = self.shape(whole).1 / heads;
-        (0..heads)
-            .map(|head| {
-                let block = Op::Columns { start: head * count, count };
-                self.graph.add(&format!("{name}_{}", head + 1), block, &[whole])
-            })
-            .collect()
-    }
-
-    /// Scores, scale, bias, temperature, mask: what the softmax reads.
-    fn scores(&mut self, suffix: &str, q: NodeId, k: NodeId, sources: Sources) -> Result<NodeId> {
-        let recipe = self.recipe;
-        let compare = match recipe.score {
-            Score::Dot => Op::ProductTransposed,
-            Score::Cosine => Op::Cosine,
-        };
-        let mut last = self.graph.add(&format!("S{suffix}"), compare, &[q, k])?;
-        let factor = match recipe.scale {
-            Scale::Auto => Some(Factor::InverseRoot(self.shape(k).1)),
-            Scale::Number(number) => Some(Factor::Number(number)),
-            Scale::None => None,
-        };
-        if let Some(factor) = factor {
-            last = self.graph.add(&format!("S_scaled{suffix}"), Op::Scale(factor), &[last])?;
-        }
-        if let Some(bias) = sources.bias {
-            last = self.graph.add(&format!("S_biased{suffix}"), Op::Add, &[last, bias])?;
-        }
-        if recipe.temperature != 1.0 {
-            let op = Op::Temperature(recipe.temperature);
-            last = self.graph.add(&format!("S_tempered{suffix}"), op, &[last])?;
-        }
-        if recipe.mask.is_some() {
-            let inputs: Vec<NodeId> = [Some(last), sources.mask].into_iter().flatten().collect();
-            last = self.graph.add(&format!("S_masked{suffix}"), Op::Mask(recipe.mask), &inputs)?;
-        }
-        Ok(last)
     }
 
     /// The heads side by side, the output projection and the residual; whatever comes last is called `O`.

@@ -66,6 +66,11 @@ impl Default for Recipe {
 }
 
 impl Recipe {
+    /// One head that hides what comes after the query.
+    pub fn causal() -> Recipe {
+        Recipe { mask: Mask { causal: true, ..Mask::default() }, ..Recipe::default() }
+    }
+
     /// Checks what can be checked before there are matrices.
     ///
     /// # Errors
