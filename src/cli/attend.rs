@@ -1,6 +1,7 @@
 //! `attn attend`: its options, and what comes out.
 
 mod inputs;
+mod loading;
 
 use std::path::Path;
 
@@ -121,7 +122,7 @@ impl AttendArgs {
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }
 
-    fn recipe(&self, loaded: &inputs::Loaded) -> Result<Recipe> {
+    fn recipe(&self, loaded: &loading::Loaded) -> Result<Recipe> {
         if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
             return Err(Error::new("--causal-from start, and nothing that it aligns")
                 .help("give --causal or --window with it"));

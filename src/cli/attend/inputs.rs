@@ -4,14 +4,11 @@ use std::io::Read;
 
 use clap::{Args, ValueEnum};
 
-use crate::attention::{MatrixRule, concatenate};
-use crate::cli::similarity;
-use crate::error::{Error, Result};
-use crate::graph::build::{AttendInputs, Given};
-use crate::graph::{MAX_CELLS, Origin};
-use crate::input::random::LegacyStream;
-use crate::input::{Allow, Array, Bundle, Files, Layout, clean_label};
-use crate::matrix::{Labels, Matrix};
+use crate::error::Result;
+use crate::graph::Origin;
+use crate::input::{Allow, Files, clean_label};
+
+use super::loading::{Loaded, Loading};
 
 /// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
 #[derive(Args, Debug)]
@@ -77,7 +74,7 @@ pub(super) struct InputArgs {
 
 /// `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LayoutArg {
+pub(super) enum LayoutArg {
     /// A row for each input feature: x·W.
     InOut,
     /// A row for each output feature: x·Wᵀ.
@@ -86,7 +83,7 @@ enum LayoutArg {
 
 /// `--mask-kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum MaskKindArg {
+pub(super) enum MaskKindArg {
     /// Not 0: may attend.
     Allow,
     /// Not 0: may not attend.
@@ -95,25 +92,11 @@ enum MaskKindArg {
     Add,
 }
 
-/// What was loaded.
-pub(super) struct Loaded {
-    /// The matrices.
-    pub inputs: AttendInputs,
-    /// How many heads Q was stacked of.
-    pub query_heads: Option<usize>,
-    /// How many heads K and V were stacked of.
-    pub kv_heads: Option<usize>,
-    /// What the mask matrix means.
-    pub mask_rule: Option<MatrixRule>,
-    /// What the reader should know of the choice that was made.
-    pub notes: Vec<String>,
-}
-
 impl InputArgs {
     /// Reads everything that the options name.
     pub(super) fn load(&self, stdin: &mut dyn Read) -> Result<Loaded> {
         let mut files = Files::new(stdin);
-        let mut loading = Loading { layout: self.layout, ..Loading::default() };
+        let mut loading = Loading::with_layout(self.layout);
         if let Some(file) = &self.file {
             loading.bundle(files.bundle(file, self.layer.as_deref())?, file)?;
         }
@@ -150,220 +133,5 @@ impl InputArgs {
             loading.tokens = Some(self.tokens.clone());
         }
         loading.finished(self.mask_kind)
-    }
-}
-
-#[derive(Default)]
-struct Loading {
-    inputs: AttendInputs,
-    mask: Option<(Array, Origin)>,
-    layout: Option<LayoutArg>,
-    tokens: Option<Vec<String>>,
-    query_heads: Option<usize>,
-    key_heads: Option<usize>,
-    value_heads: Option<usize>,
-    notes: Vec<String>,
-}
-
-impl Loading {
-    fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
-        let biases: Vec<&str> = bundle.ignored_biases().collect();
-        if !biases.is_empty() {
-            self.notes.push(format!(
-                "left out: {} in {}; the projections here add no biases.",
-                biases.join(", "),
-                clean_label(file)
-            ));
-        }
-        self.tokens = bundle.tokens;
-        for (name, entry) in bundle.entries {
-            let origin = Origin::User(format!("{} in {}", clean_label(&entry.name), clean_label(file)));
-            self.entry(&name, entry.array, entry.layout, origin)?;
-        }
-        Ok(())
-    }
-
-    fn words(&mut self, words: &str, embeddings: Option<&str>, files: &mut Files<'_>) -> Result<()> {
-        let words: Vec<&str> = words.split_whitespace().collect();
-        if words.is_empty() {
-            return Err(Error::new("--words names no word").help("--words \"bat cave racket\""));
-        }
-        let vectors = similarity::vectors(&words, embeddings, &[], files)?;
-        self.tokens = Some(words.iter().map(|word| clean_label(word).into_owned()).collect());
-        let origin = embeddings.map_or(Origin::Stated, |file| Origin::User(clean_label(file).into_owned()));
-        self.inputs.x = Some((vectors, origin));
-        Ok(())
-    }
-
-    fn random(&mut self, shape: &str, seed: u32) -> Result<()> {
-        let wrong = || {
-            Error::new(format!("`--random {shape}` is no shape"))
-                .help("write --random 4,5: four tokens of width five")
-        };
-        let (tokens, width) = shape.split_once(',').ok_or_else(wrong)?;
-        let count = |text: &str| {
-            text.trim().parse::<usize>().ok().filter(|n| (1..=4096).contains(n)).ok_or_else(wrong)
-        };
-        let (tokens, width) = (count(tokens)?, count(width)?);
-        let cells = tokens * width + 3 * width * width;
-        if cells > MAX_CELLS {
-            return Err(Error::new(format!(
-                "--random {shape} would draw {cells} numbers, more than the {MAX_CELLS} that are kept"
-            ))
-            .help("take fewer tokens, or a smaller width"));
-        }
-        let mut stream = LegacyStream::seeded(seed);
-        let mut draw = |rows| Some((stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
-        self.inputs.x = draw(tokens);
-        self.inputs.w_q = draw(width);
-        self.inputs.w_k = draw(width);
-        self.inputs.w_v = draw(width);
-        Ok(())
-    }
-
-    /// Takes one array in its place; heads of a stack go side by side.
-    fn entry(&mut self, name: &str, array: Array, layout: Option<Layout>, origin: Origin) -> Result<()> {
-        let place = || match &origin {
-            Origin::User(source) => source.clone(),
-            _ => name.to_string(),
-        };
-        if name == "M" {
-            self.mask = Some((array, origin));
-            return Ok(());
-        }
-        let stacked = array.dims().len() > 2;
-        let slot: &mut Option<Given> = match name {
-            "X" => &mut self.inputs.x,
-            "W_Q" => &mut self.inputs.w_q,
-            "W_K" => &mut self.inputs.w_k,
-            "W_V" => &mut self.inputs.w_v,
-            "W_O" => &mut self.inputs.w_o,
-            "Q" => &mut self.inputs.q,
-            "K" => &mut self.inputs.k,
-            "V" => &mut self.inputs.v,
-            "B" => &mut self.inputs.bias,
-            other => return Err(Error::new(format!("`{other}` has no place in attention"))),
-        };
-        if !(stacked && matches!(name, "Q" | "K" | "V")) {
-            let matrix = array.into_matrix().map_err(|error| error.in_source(place()))?;
-            let out_in = match self.layout {
-                Some(layout) => layout == LayoutArg::OutIn,
-                None => layout == Some(Layout::OutIn),
-            };
-            let turn = out_in && name.starts_with("W_");
-            *slot = Some((if turn { matrix.transposed() } else { matrix }, origin));
-            return Ok(());
-        }
-        let heads = array.into_heads().map_err(|error| error.in_source(place()))?;
-        let side_by_side = concatenate(&heads.iter().collect::<Vec<_>>())?;
-        let count = Some(heads.len());
-        match name {
-            "Q" => self.query_heads = count,
-            "K" => self.key_heads = count,
-            _ => self.value_heads = count,
-        }
-        *slot = Some((side_by_side, origin));
-        Ok(())
-    }
-
-    fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
-        if let Some((bias, Origin::User(source))) = &self.inputs.bias
-            && bias.cells().any(|x| x == f64::INFINITY)
-        {
-            return Err(Error::new("`inf` in a bias")
-                .in_source(source.clone())
-                .help("-inf hides; inf would drown every other score"));
-        }
-        self.which_wins();
-        let kv_heads = match (self.key_heads, self.value_heads) {
-            (Some(keys), Some(values)) if keys != values => {
-                return Err(Error::new(format!("K comes in {keys} heads and V in {values}"))
-                    .help("keys and values belong together: give both in as many heads"));
-            }
-            (keys, values) => keys.or(values),
-        };
-        let (mask, mask_rule) = match (self.mask, mask_kind) {
-            (Some((array, origin)), kind) => {
-                let (matrix, rule) = read_mask(array, kind, &origin)?;
-                (Some((matrix, origin)), Some(rule))
-            }
-            (None, Some(_)) => {
-                return Err(Error::new("--mask-kind without a mask").help("give the mask with --mask FILE"));
-            }
-            (None, None) => (None, None),
-        };
-        let tokens =
-            self.tokens.map(|tokens| tokens.iter().map(|token| clean_label(token).into_owned()).collect());
-        let inputs = AttendInputs { mask, tokens, ..self.inputs };
-        check_tokens(&inputs)?;
-        Ok(Loaded { inputs, query_heads: self.query_heads, kv_heads, mask_rule, notes: self.notes })
-    }
-
-    /// Says which of the given matrices are not used because Q, K or V is given itself.
-    fn which_wins(&mut self) {
-        let inputs = &self.inputs;
-        let given =
-            [("Q", &inputs.q, &inputs.w_q), ("K", &inputs.k, &inputs.w_k), ("V", &inputs.v, &inputs.w_v)];
-        let taken: Vec<_> = given.iter().filter(|(_, role, _)| role.is_some()).collect();
-        if inputs.x.is_none() && taken.iter().all(|(_, _, weights)| weights.is_none()) {
-            return;
-        }
-        for (name, _, weights) in taken {
-            let unused = if weights.is_some() {
-                format!("W_{name} is not used")
-            } else {
-                "X is not used for it".into()
-            };
-            self.notes.push(format!("{name} is taken as given; {unused}."));
-        }
-    }
-}
-
-/// What a mask's numbers mean: as `--mask-kind` says, else booleans allow and numbers are added. Numbers of only 0 and 1
-/// must say, because read the wrong way they silently hide nothing.
-fn read_mask(array: Array, kind: Option<MaskKindArg>, origin: &Origin) -> Result<(Matrix, MatrixRule)> {
-    let place = match origin {
-        Origin::User(source) => source.clone(),
-        _ => "the mask".into(),
-    };
-    if array.values().contains(&f64::INFINITY) {
-        return Err(Error::new("`inf` in a mask")
-            .in_source(place)
-            .help("a mask hides with -inf; inf would drown every other score"));
-    }
-    let boolean = array.is_boolean();
-    let zeros_and_ones = array.values().iter().all(|&x| x == 0.0 || x == 1.0);
-    let rule = match kind {
-        Some(MaskKindArg::Allow) => MatrixRule::Allow,
-        Some(MaskKindArg::Block) => MatrixRule::Block,
-        Some(MaskKindArg::Add) if boolean => {
-            return Err(Error::new("true and false cannot be added to scores")
-                .in_source(place)
-                .help("--mask-kind allow or block"));
-        }
-        Some(MaskKindArg::Add) => MatrixRule::Add,
-        None if boolean => MatrixRule::Allow,
-        None if zeros_and_ones => {
-            return Err(Error::new("a mask of only 0 and 1 can mean three things").in_source(place).help(
-                "say which: --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)",
-            ));
-        }
-        None => MatrixRule::Add,
-    };
-    Ok((array.into_matrix().map_err(|error| error.in_source(place))?, rule))
-}
-
-/// Names must be as many as the tokens they name.
-fn check_tokens(inputs: &AttendInputs) -> Result<()> {
-    let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
-    let named = [("X", &inputs.x), ("Q", &inputs.q), ("K", &inputs.k)]
-        .into_iter()
-        .find_map(|(name, given)| given.as_ref().map(|(matrix, _)| (name, matrix.rows())));
-    match named {
-        Some((name, rows)) if rows != tokens.len() => {
-            let help = format!("give {rows} names: {name} has {rows} rows");
-            Err(Error::new(format!("there are {} names for {rows} tokens", tokens.len())).help(help))
-        }
-        _ => Ok(()),
     }
 }
