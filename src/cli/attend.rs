@@ -139,7 +139,14 @@ impl AttendArgs {
             scale: match self.scale.as_str() {
                 "auto" => Scale::Auto,
                 "none" => Scale::None,
-                number => Scale::Number(input::number(number).map_err(not_a_scale)?.value),
+                number => match input::number(number) {
+                    Ok(number) => Scale::Number(number.value),
+                    Err(_) => {
+                        return Err(
+                            Error::new(format!("--scale is `{number}`")).help("take auto, none or a number")
+                        );
+                    }
+                },
             },
             temperature: positive("--temperature", &self.temperature)?,
             mask: Mask {
@@ -164,10 +171,6 @@ impl AttendArgs {
         };
         self.save.iter().map(parse).collect()
     }
-}
-
-fn not_a_scale(error: Error) -> Error {
-    error.in_source("--scale").help("take auto, none or a number")
 }
 
 /// What an option says, or what the file's own heads say; both must agree where both are there.

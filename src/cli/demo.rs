@@ -115,14 +115,20 @@ impl DemoArgs {
     }
 
     fn page(&self, demo: &Demo, settings: &Settings) -> Result<Page> {
-        let story = demo
-            .story(settings)
-            .map_err(|error| error.help(format!("see `attn demo {}` for the shapes it has", demo.name)))?;
+        let story = demo.story(settings).map_err(|error| error.help(shapes(demo)))?;
         let Some(until) = &self.until else { return self.nodes.page(story) };
         let node = story.graph.require(until)?;
         let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
         Ok(Page { story: story.until(node), nodes, headed: true })
     }
+}
+
+/// What a demo is given, with the shapes: those that depend on each other have to be set together.
+fn shapes(demo: &Demo) -> String {
+    let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
+    let given = story.graph.nodes().filter(|(_, node)| node.op.is_given());
+    let given: Vec<String> = given.map(|(_, node)| format!("{} ({})", node.name, node.shape())).collect();
+    format!("what depends on each other has to be set together; this demo is given {}", given.join(", "))
 }
 
 /// The demos, a table for each document.

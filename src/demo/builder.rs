@@ -26,6 +26,34 @@ pub struct Builder {
     seed: u32,
 }
 
+/// No matrix of a demo has more rows or columns, whoever gives it: what is made to fit it would be too large to show.
+const MOST_ROWS: usize = 2048;
+
+impl Settings {
+    /// Checks that the user's matrices are of a size that a demo can be told about.
+    ///
+    /// # Errors
+    /// If one has more than 2048 rows or columns, or holds +∞.
+    pub fn check(&self) -> Result<()> {
+        for (name, (matrix, source)) in &self.set {
+            if matrix.rows().max(matrix.cols()) > MOST_ROWS {
+                return Err(Error::new(format!(
+                    "{name} is {}, and demos take at most {MOST_ROWS} rows and columns",
+                    matrix.shape()
+                ))
+                .in_source(source.clone())
+                .help("attn attend takes larger matrices"));
+            }
+            if matrix.cells().any(|x| x == f64::INFINITY) {
+                return Err(Error::new(format!("{name} holds inf"))
+                    .in_source(source.clone())
+                    .help("finite numbers, or -inf for a masked score"));
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The seed of document 000, and of every demo that draws.
 pub const SEED: u32 = 0;
 
@@ -44,6 +72,15 @@ impl Builder {
     /// If the name is taken.
     pub fn given(&mut self, name: &str, matrix: Matrix) -> Result<NodeId> {
         self.leaf(name, matrix, Origin::Stated)
+    }
+
+    /// A matrix that the demo comes with in the shape that what the user gave asks for; `own` is its shape otherwise.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn fitted(&mut self, name: &str, matrix: Matrix, own: (usize, usize)) -> Result<NodeId> {
+        let changed = (matrix.rows(), matrix.cols()) != own;
+        self.leaf(name, matrix, if changed { Origin::Fitted } else { Origin::Stated })
     }
 
     /// A matrix that was drawn from the stream of [`Builder::seed`], unless the user puts in another.
@@ -137,10 +174,7 @@ impl Builder {
         if let Some(name) = self.set.keys().next() {
             return Err(not_given(&self.graph, name));
         }
-        let mut graph = self.graph;
-        if self.replaced {
-            graph.warn_of_nan();
-        }
+        let graph = self.graph;
         let fill = |text: &str| {
             fill(&graph, text).map_err(|address| {
                 Error::new(format!("a sentence of this demo names {address}, which does not exist"))

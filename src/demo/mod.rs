@@ -46,6 +46,7 @@ impl Demo {
     /// # Errors
     /// If what the user set does not fit the demo.
     pub fn story(&self, settings: &Settings) -> Result<Story> {
+        settings.check()?;
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
         let source = format!("{}, section «{}»", self.document.title(), self.section);

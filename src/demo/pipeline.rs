@@ -69,7 +69,7 @@ impl Stage {
             Op::Softmax(..) => Stage::Weights(head),
             Op::Concatenate => Stage::Concatenation,
             Op::Add if letter == 'S' => Stage::Bias(head),
-            Op::Add => Stage::Residual,
+            Op::Add if node.inputs.len() > 1 => Stage::Residual,
             _ if letter == 'S' => Stage::Scores(head),
             _ if matches!(letter, 'Q' | 'K' | 'V') => Stage::Projections,
             _ if node.inputs.iter().len() == 2 && (!head.is_empty() || letter == 'C') => Stage::Mix(head),

@@ -120,9 +120,9 @@ impl Graph {
         let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
         match recorded.saturating_add(more) {
             cells if cells > MAX_CELLS => Err(Error::new(format!(
-                "{more} numbers more would make {cells}, and at most {MAX_CELLS} are recorded"
+                "it would have {more} numbers; with the {recorded} recorded before it that is more than the {MAX_CELLS} that are kept"
             ))
-            .help("take fewer tokens: every matrix on the way is held and shown")),
+            .help("take smaller matrices: every one on the way is held and shown")),
             _ => Ok(()),
         }
     }
@@ -144,7 +144,8 @@ impl Graph {
     pub fn warn_of_nan(&mut self) {
         let is_nan = |node: &&Node| node.matrix().is_some_and(|matrix| matrix.cells().any(f64::is_nan));
         if let Some(node) = self.nodes.iter().find(is_nan) {
-            let warning = format!("{} holds NaN: a number on the way is larger than 1.8e308", node.name);
+            let warning =
+                format!("{} holds NaN: a number on the way left the range of 64-bit floats", node.name);
             self.warnings.push(warning);
         }
     }

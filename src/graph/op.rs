@@ -110,6 +110,8 @@ pub enum Origin {
     Stated,
     /// The identity, because nothing else was given.
     Identity,
+    /// Stated by the demo, cut or repeated to fit what the user gave.
+    Fitted,
     /// Drawn from NumPy's legacy stream of this seed.
     Drawn(u32),
     /// Given by the user: the file or the argument.
@@ -120,6 +122,7 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Origin::Stated => write!(f, "given"),
+            Origin::Fitted => write!(f, "the demo's own rows, made to fit"),
             Origin::Identity => write!(f, "identity, as none is given"),
             Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
             Origin::User(source) => write!(f, "given by {source}"),

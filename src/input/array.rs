@@ -4,7 +4,7 @@ use crate::error::{Error, Place, Result};
 use crate::matrix::{Labels, Matrix};
 
 /// The most cells of one array: a gibibyte of `f64`.
-pub(super) const MOST_CELLS: usize = 1 << 27;
+pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
 /// Which numbers beyond the finite ones a place may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -117,9 +117,12 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let equations = columns.iter().map(|(id, _)| equation(*id, viewer));
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
-            Shown::Plane(plane) => {
-                markup.drawing(&plane::draw(plane, &viewer.story.graph, viewer.style.width.saturating_sub(4)))
-            }
+            Shown::Plane(plane) => markup.drawing(&plane::draw(
+                plane,
+                &viewer.story.graph,
+                viewer.style.width.saturating_sub(4),
+                viewer.style.charset,
+            )),
             Shown::Table(table) => markup.table(table),
             Shown::Node(_) | Shown::Open(_) | Shown::Symbols(_) => {}
         }

@@ -36,7 +36,7 @@ pub(super) enum Shade {
 pub(super) const LEVELS: usize = 8;
 
 const BLUES: [u8; LEVELS] = [255, 195, 153, 117, 75, 33, 26, 18];
-const ORANGES: [u8; LEVELS] = [255, 230, 223, 222, 215, 208, 166, 130];
+const ORANGES: [u8; LEVELS] = [255, 230, 223, 222, 215, 208, 172, 94];
 const BARS: [char; LEVELS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const BLACK: u8 = 16;
 const WHITE: u8 = 231;
@@ -51,7 +51,9 @@ impl Shade {
             Shade::Negative(level) => (ORANGES, level),
             Shade::None | Shade::Masked => return None,
         };
-        Some((if level >= 5 { WHITE } else { BLACK }, palette[level]))
+        // White where the shade is dark: each text has a contrast of at least 4.5 : 1 to its shade.
+        let dark = level == LEVELS - 1 || palette[level] == BLUES[6];
+        Some((if dark { WHITE } else { BLACK }, palette[level]))
     }
 
     /// The bar beside the number.
@@ -136,12 +138,28 @@ mod tests {
         assert_eq!(shades, [Shade::Positive(7), Shade::Masked, Shade::Positive(4), Shade::Positive(4)]);
     }
 
+    /// Relative luminance of a colour of the 6×6×6 cube or a grey, as WCAG 2 defines it.
+    fn luminance(colour: u8) -> f64 {
+        let level = |step: u8| if step == 0 { 0.0 } else { 55.0 + 40.0 * f64::from(step) };
+        let [r, g, b] = match colour {
+            232..=255 => [8.0 + 10.0 * f64::from(colour - 232); 3],
+            _ => [(colour - 16) / 36, (colour - 16) / 6 % 6, (colour - 16) % 6].map(level),
+        };
+        let linear = |c: f64| {
+            let c = c / 255.0;
+            if c <= 0.040_45 { c / 12.92 } else { crate::elementary::pow((c + 0.055) / 1.055, 2.4) }
+        };
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+
     #[test]
-    fn every_shade_sets_foreground_and_background_apart() {
+    fn every_number_can_be_read_on_its_shade() {
         for level in 1..LEVELS {
             for shade in [Shade::Positive(level), Shade::Negative(level)] {
-                let (foreground, background) = shade.colours().unwrap();
-                assert_ne!(foreground, background);
+                let (text, paper) = shade.colours().unwrap();
+                let (a, b) = (luminance(text), luminance(paper));
+                let contrast = (a.max(b) + 0.05) / (a.min(b) + 0.05);
+                assert!(contrast >= 4.5, "{shade:?}: {contrast:.1}");
             }
         }
     }

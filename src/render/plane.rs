@@ -1,5 +1,6 @@
 //! The plane in characters: words as points, movements as arrows.
 
+use super::Charset;
 use crate::demo::{Plane, in_sentence};
 use crate::graph::Graph;
 use crate::matrix::Matrix;
@@ -19,14 +20,37 @@ struct Spot {
 }
 
 /// The drawing as lines. Nodes that are not two columns of finite numbers are left out.
-pub(super) fn draw(plane: &Plane, graph: &Graph, width: usize) -> Vec<String> {
+pub(super) fn draw(plane: &Plane, graph: &Graph, width: usize, charset: Charset) -> Vec<String> {
     let spots = |node: &crate::graph::NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
     let points: Vec<Spot> = plane.points.iter().flat_map(spots).collect();
     let arrows: Vec<(Spot, Spot)> =
         plane.arrows.iter().flat_map(|(from, to)| spots(from).into_iter().zip(spots(to))).collect();
     let ends = arrows.iter().flat_map(|(from, to)| [from, to]);
     let Some(canvas) = Canvas::around(points.iter().chain(ends), width) else { return Vec::new() };
-    canvas.drawn(&points, &arrows)
+    let lines = canvas.drawn(&points, &arrows);
+    match charset {
+        Charset::Utf8 => lines,
+        Charset::Ascii => lines.iter().map(|line| line.chars().map(in_ascii).collect()).collect(),
+    }
+}
+
+/// A character of a drawing in one character of ASCII.
+fn in_ascii(character: char) -> char {
+    match character {
+        '→' => '>',
+        '←' => '<',
+        '↑' => '^',
+        '↓' => 'v',
+        '↗' | '↙' => '/',
+        '↖' | '↘' => '\\',
+        '·' => '.',
+        '●' => 'o',
+        '│' => '|',
+        '─' => '-',
+        '┼' => '+',
+        '−' => '-',
+        other => other,
+    }
 }
 
 fn spots(matrix: &Matrix) -> Vec<Spot> {
@@ -166,7 +190,7 @@ mod tests {
         let mut graph = Graph::new();
         let words = Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
         let x = graph.given("X", words, Origin::Stated).unwrap();
-        let lines = draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80);
+        let lines = draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80, Charset::Utf8);
         assert!(lines[0].starts_with("● racket"), "{lines:?}");
         assert!(lines.last().unwrap().contains("● cave"), "{lines:?}");
         let bat = lines.iter().position(|line| line.contains("● bat")).unwrap();
@@ -182,7 +206,10 @@ mod tests {
             ("far", Matrix::of([[f64::INFINITY, 1.0]])),
         ] {
             let x = graph.given(name, matrix, Origin::Stated).unwrap();
-            assert!(draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80).is_empty(), "{name}");
+            assert!(
+                draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80, Charset::Utf8).is_empty(),
+                "{name}"
+            );
         }
     }
 }

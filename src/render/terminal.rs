@@ -1,6 +1,7 @@
 //! Stories on a terminal.
 
 use colored::{ColoredString, Colorize};
+use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 use super::document::{Computed, Markup};
@@ -51,8 +52,10 @@ impl<'a> Terminal<'a> {
     /// Words, wrapped, with something before the first line.
     fn prose(&mut self, first: &str, rest: &str, text: &str, paint: impl Fn(&str) -> ColoredString) {
         let width = self.style.width.clamp(20, WIDEST_PROSE);
+        let first = self.style.charset.spelled(first).into_owned();
+        let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
         let options =
-            textwrap::Options::new(width).initial_indent(first).subsequent_indent(rest).break_words(false);
+            textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&rest).break_words(false);
         for line in textwrap::wrap(&self.style.charset.spelled(text), options) {
             let line = self.painted(&line, &paint);
             self.line(&line);

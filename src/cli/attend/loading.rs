@@ -81,7 +81,7 @@ impl Loading {
     pub(super) fn random(&mut self, shape: &str, seed: u32) -> Result<()> {
         let wrong = || {
             Error::new(format!("`--random {shape}` is no shape"))
-                .help("write --random 4,5: four tokens of width five")
+                .help("write --random 4,5: four tokens of width five; neither may pass 4096")
         };
         let (tokens, width) = shape.split_once(',').ok_or_else(wrong)?;
         let count = |text: &str| {

@@ -113,7 +113,7 @@ pub(super) const ERRATA: &[Erratum] = &[
         written: "each of the q · k relations (147) is called a head, and the number of heads is that of the queries",
         holds: "A head pairs one query transformation with one key transformation: H heads use H of the pairs that are \
                 possible.",
-        demo: Some("gqa"),
+        demo: Some("transforms"),
     },
     Erratum {
         id: "linear-separation",

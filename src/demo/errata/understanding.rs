@@ -25,7 +25,7 @@ pub(super) const ERRATA: &[Erratum] = &[
         written: "a sum of vectors explodes when the vectors are long",
         holds: "A sum grows with how many tokens are added up, that is with the context. How wide their vectors are \
                 plays no part.",
-        demo: Some("weights"),
+        demo: Some("left"),
     },
     Erratum {
         id: "exponential-overflow",

@@ -20,7 +20,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let a = Matrix::of([[2.0, 0.0], [1.0, 1.0], [0.0, 3.0], [-1.0, 2.0]]);
     let a = demo.given("A", a.rows_named(&["a1", "a2", "a3", "a4"]))?;
     let b = rows_over_and_over([[1.0, 1.0, -2.0], [0.0, 2.0, 1.0]], demo.matrix(a)?.cols());
-    let b = demo.given("B", b.cols_named(&["b1", "b2", "b3"]))?;
+    let b = demo.fitted("B", b.cols_named(&["b1", "b2", "b3"]), (2, 3))?;
     demo.step("Two sets of vectors: one stands in the rows of A, the other in the columns of B.")
         .notice("Four vectors and three, all of width 2.")
         .together(&[a, b]);

@@ -35,9 +35,9 @@ fn build(demo: &mut Builder) -> Result<()> {
     let x = demo.given("X", x)?;
     let features = demo.matrix(x)?.cols();
     let weights = [
-        demo.given("W_Q", rows_over_and_over(W_Q, features))?,
-        demo.given("W_K", rows_over_and_over(W_K, features))?,
-        demo.given("W_V", rows_over_and_over(W_V, features))?,
+        demo.fitted("W_Q", rows_over_and_over(W_Q, features), (W_Q.len(), W_Q[0].len()))?,
+        demo.fitted("W_K", rows_over_and_over(W_K, features), (W_K.len(), W_K[0].len()))?,
+        demo.fitted("W_V", rows_over_and_over(W_V, features), (W_V.len(), W_V[0].len()))?,
     ];
     demo.step("Each row of X is an input vector; the text calls this matrix I. One product with each weight matrix transforms all of them.")
         .together(&[x])
@@ -110,9 +110,9 @@ fn attention(demo: &mut Builder, suffix: &str, roles: Projections) -> Result<[No
 fn second_head(demo: &mut Builder, x: NodeId, o: NodeId) -> Result<()> {
     let features = demo.matrix(x)?.cols();
     let weights = [
-        demo.given("W_Q_2", rows_over_and_over(W_Q_2, features))?,
-        demo.given("W_K_2", rows_over_and_over(W_K_2, features))?,
-        demo.given("W_V_2", rows_over_and_over(W_V_2, features))?,
+        demo.fitted("W_Q_2", rows_over_and_over(W_Q_2, features), (W_Q_2.len(), W_Q_2[0].len()))?,
+        demo.fitted("W_K_2", rows_over_and_over(W_K_2, features), (W_K_2.len(), W_K_2[0].len()))?,
+        demo.fitted("W_V_2", rows_over_and_over(W_V_2, features), (W_V_2.len(), W_V_2[0].len()))?,
     ];
     let head = projections(demo, "_2", x, weights)?;
     let [s, _, a, o_2] = attention(demo, "_2", head)?;

@@ -21,7 +21,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let a = Matrix::of([[0.5, 0.25, 0.25], [0.0, 0.5, 0.5]]);
     let a = demo.given("A", a.rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]))?;
     let b = rows_over_and_over([[4.0, 0.0], [0.0, 8.0], [8.0, 4.0]], demo.matrix(a)?.cols());
-    let b = demo.given("B", b.rows_named(&["b1", "b2", "b3"]))?;
+    let b = demo.fitted("B", b.rows_named(&["b1", "b2", "b3"]), (3, 2))?;
     demo.step("Now the vectors stand in the rows of B. Each row of A holds one weight for each of them.")
         .together(&[a, b]);
 

@@ -106,6 +106,15 @@ impl Pipeline<'_> {
                 .help(format!("give --{}, or --x with --w{}", name.to_lowercase(), name.to_lowercase())));
         };
         let width = self.graph[x].shape().cols;
+        if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
+            return Err(Error::new(format!(
+                "W_{name} is not given, and an identity as wide as X has {width}×{width} numbers"
+            ))
+            .help(format!(
+                "give --w{}, or a narrower X: at most {MAX_CELLS} numbers are kept",
+                name.to_lowercase()
+            )));
+        }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
         self.graph.add(name, Op::Product, &[x, weights])
@@ -187,9 +196,14 @@ impl Pipeline<'_> {
             (true, Some(x)) => Some(x),
             (false, _) => None,
         };
-        let mix = if w_o.is_none() && residual.is_none() { "O" } else { "C" };
-        let op = if self.recipe.heads == 1 { Op::Product } else { Op::Concatenate };
-        let mut last = self.graph.add(mix, op, &heads)?;
+        let is_result = w_o.is_none() && residual.is_none();
+        let mut last = match self.recipe.heads {
+            1 => self.graph.add(if is_result { "O" } else { "C" }, Op::Product, &heads)?,
+            _ => self.graph.add("C", Op::Concatenate, &heads)?,
+        };
+        if is_result && self.recipe.heads > 1 {
+            self.graph.add("O", Op::Add, &[last])?;
+        }
         if let Some(w_o) = w_o {
             last = self.graph.add(if residual.is_none() { "O" } else { "P" }, Op::Product, &[last, w_o])?;
         }
