@@ -156,6 +156,13 @@ fn attend_reads_a_graph_back() {
 }
 
 #[test]
+fn attend_reads_the_graph_of_a_demo_and_leaves_aside_what_it_has_no_place_for() {
+    let graph = attn("demo mask --format json").ok().out;
+    let read = attn("attend - --causal --scale none").input(graph).nodes();
+    assert!(read.matrix("O").same_bits(&attn("demo mask").nodes().matrix("O")));
+}
+
+#[test]
 fn minus_infinity_survives_every_data_format() {
     let line = "attend --q '1;1' --k '1;1' --v '1;1' --causal --only S_masked";
     assert!(attn(line).arg("--format=json").ok().out.contains(r#"[1.0,"-inf"]"#));

@@ -1,5 +1,6 @@
 //! The surroundings of a command, looked at once.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 
 use terminal_size::terminal_size_of;
@@ -39,6 +40,26 @@ impl Env {
             columns,
             [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
         )
+    }
+
+    /// The surroundings with `--color always` or `never` heeded on standard error too, also where the rest of the command
+    /// line cannot be read.
+    pub(super) fn with_colour_asked_for(mut self, args: &[OsString]) -> Env {
+        let words = args.iter().map(|arg| arg.to_string_lossy());
+        let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));
+        for (word, next) in pairs {
+            let asked = match word.split_once('=') {
+                Some(("--color", when)) => Some(when.to_string()),
+                None if word == "--color" => next.map(|when| when.into_owned()),
+                _ => None,
+            };
+            match asked.as_deref() {
+                Some("always") => (self.colour, self.colour_err) = (true, true),
+                Some("never") => (self.colour, self.colour_err) = (false, false),
+                _ => {}
+            }
+        }
+        self
     }
 
     /// The surroundings that these variables, the columns of the terminal of standard output, and whether standard

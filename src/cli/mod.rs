@@ -73,6 +73,8 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
     // The crates' own switches are global: both are set to «on» once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
+    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let env = &env.with_colour_asked_for(&args);
     let outcome = parse(args, env, streams).and_then(|cli| match cli {
         Some(cli) => execute(cli, env, streams),
         None => Ok(EXIT_DONE),

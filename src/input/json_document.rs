@@ -6,6 +6,7 @@ use crate::matrix::Labels;
 use super::container::{Container, Content, Item, clean_labels};
 use super::json::Json;
 use super::label::{clip, enumerate};
+use super::names::recognise;
 
 /// The value of `schema` in a computation written as JSON.
 pub const GRAPH_SCHEMA: &str = "attn-graph";
@@ -131,6 +132,11 @@ fn given_nodes(document: Vec<(String, Json)>) -> Result<Vec<(String, Json)>> {
     }
     if given.is_empty() {
         return Err(Error::new(format!("no node whose op is `{GIVEN}`")));
+    }
+    // A demo has given matrices that no attention layer knows: they are left aside where there are others.
+    let known = |(name, _): &(String, Json)| recognise(name).is_some();
+    if given.iter().any(known) {
+        given.retain(known);
     }
     Ok(given)
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use clap::{Args, ValueEnum};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Origin;
 use crate::input::{Allow, Files, clean_label};
 
@@ -131,6 +131,11 @@ impl InputArgs {
         }
         if !self.tokens.is_empty() {
             loading.tokens = Some(self.tokens.clone());
+        }
+        let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
+        if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
+            return Err(Error::new("--layout, and no weights that it is about")
+                .help("give weights with --wq, --wk, --wv or --wo"));
         }
         loading.finished(self.mask_kind)
     }
