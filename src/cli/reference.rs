@@ -5,7 +5,7 @@ use clap::Args;
 use super::output::{self, LookArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
-use crate::demo::{Digits, Document, Step, Story, Table, notation};
+use crate::demo::{Document, Step, Story, Table, notation};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::render::Page;
@@ -50,15 +50,8 @@ fn story(document: Document) -> Story {
             shown: Vec::new(),
         }
     };
-    Story {
-        title: format!("{}  {}", document.number(), document.title()),
-        source: None,
-        graph: Graph::new(),
-        steps: errata().filter(|erratum| erratum.document == document).map(step).collect(),
-        notes: Vec::new(),
-        remarks: Vec::new(),
-        digits: Digits::Places(4),
-    }
+    let steps = errata().filter(|erratum| erratum.document == document).map(step).collect();
+    Story::of_steps(&format!("{}  {}", document.number(), document.title()), Graph::new(), steps)
 }
 
 /// The same as a table.

@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use super::output::{self, NodeArgs, OutputArgs};
 use super::{Env, Streams};
-use crate::demo::{Digits, Plane, Shown, Step, Story, words};
+use crate::demo::{Plane, Shown, Step, Story, words};
 use crate::error::{Error, Result, nearest};
 use crate::graph::build::{self, Measure};
 use crate::graph::{Convention, Graph, Origin};
@@ -214,13 +214,5 @@ fn story(graph: Graph, remarks: Vec<String>) -> Story {
         }
         steps.push(Step { text: text.into(), notice: None, shown });
     }
-    Story {
-        title: "Similarity".into(),
-        source: None,
-        graph,
-        steps,
-        notes: Vec::new(),
-        remarks,
-        digits: Digits::Places(4),
-    }
+    Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
 }

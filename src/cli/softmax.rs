@@ -5,7 +5,7 @@ use clap::Args;
 use super::output::{self, NodeArgs, OutputArgs};
 use super::{Env, Streams};
 use crate::attention::Base;
-use crate::demo::{Digits, Shown, Step, Story};
+use crate::demo::{Shown, Step, Story};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Graph, Origin, build};
 use crate::input;
@@ -93,13 +93,5 @@ fn story(graph: Graph) -> Story {
     let text =
         "Subtracting the largest changes no weight and lets no power overflow; then powers, over their sum.";
     let steps = vec![Step { text: text.into(), notice: None, shown: vec![Shown::Columns(columns)] }];
-    Story {
-        title: "Softmax".into(),
-        source: None,
-        graph,
-        steps,
-        notes: Vec::new(),
-        remarks: Vec::new(),
-        digits: Digits::Places(4),
-    }
+    Story::of_steps("Softmax", graph, steps)
 }

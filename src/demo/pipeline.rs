@@ -1,6 +1,6 @@
 //! The story of a pipeline on the user's own matrices: the steps in the field's words.
 
-use super::story::{Digits, Shown, Step, Story};
+use super::story::{Shown, Step, Story};
 use crate::graph::{Convention, Graph, Node, NodeId, Op};
 
 /// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
@@ -28,15 +28,7 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
     }
     let text = "What is given.".to_string();
     steps.insert(0, Step { text, notice: None, shown: vec![Shown::Together(given)] });
-    Story {
-        title: title.to_string(),
-        source: None,
-        graph,
-        steps,
-        notes: Vec::new(),
-        remarks,
-        digits: Digits::Places(4),
-    }
+    Story { remarks, ..Story::of_steps(title, graph, steps) }
 }
 
 /// A part of the pipeline that takes one sentence.

@@ -95,10 +95,8 @@ impl Table {
 }
 
 impl Story {
-    /// The graph of a command, every node a step of its own without words.
-    pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
-        let steps =
-            graph.nodes().map(|(id, _)| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
+    /// Steps over a graph, with four decimals and nothing to remark.
+    pub fn of_steps(title: &str, graph: Graph, steps: Vec<Step>) -> Story {
         Story {
             title: title.to_string(),
             source: None,
@@ -106,8 +104,15 @@ impl Story {
             steps,
             notes: Vec::new(),
             remarks: Vec::new(),
-            digits,
+            digits: Digits::Places(4),
         }
+    }
+
+    /// A graph, every node a step of its own without words.
+    pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
+        let step = |(id, _): (NodeId, &_)| Step { shown: vec![Shown::Node(id)], ..Step::default() };
+        let steps = graph.nodes().map(step).collect();
+        Story { digits, ..Story::of_steps(title, graph, steps) }
     }
 
     /// The story up to the node, whose values are left open: what a class is asked before it is shown. Nothing that is
