@@ -89,7 +89,7 @@ impl DemoArgs {
             None => self.names.iter().map(|name| demo::find(name)).collect(),
             Some(number) => {
                 let document = Document::numbered(number)?;
-                Ok(demo::demos().filter(|demo| demo.document == document).collect())
+                Ok(demo::demos().filter(|demo| demo.follows(document)).collect())
             }
         }
     }

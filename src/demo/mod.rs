@@ -28,6 +28,8 @@ pub struct Demo {
     pub name: &'static str,
     /// The document it follows.
     pub document: Document,
+    /// Further documents that it belongs to.
+    pub also: &'static [Document],
     /// The section of the document.
     pub section: &'static str,
     /// The headline.
@@ -41,6 +43,11 @@ pub struct Demo {
 }
 
 impl Demo {
+    /// Whether the demo belongs to a document.
+    pub fn follows(&self, document: Document) -> bool {
+        self.document == document || self.also.contains(&document)
+    }
+
     /// The story under the user's settings.
     ///
     /// # Errors
@@ -49,7 +56,10 @@ impl Demo {
         settings.check()?;
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
-        let source = format!("{}, section «{}»", self.document.title(), self.section);
+        let mut source = format!("{}, section «{}»", self.document.title(), self.section);
+        for document in self.also {
+            source.push_str(&format!("; {}", document.title()));
+        }
         builder.finish(self.title, source, errata::notes(self.name), self.digits)
     }
 }

@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "gqa",
     document: Document::Imagined,
+    also: &[],
     section: "Additional Modifications",
     title: "MHA, GQA, MQA and the latent variant: who shares keys and values",
     summary: "MHA, GQA, MQA, latent: who reads which keys; cache bytes",

@@ -10,6 +10,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "init",
     document: Document::Imagined,
+    also: &[],
     section: "Finishing notes",
     title: "Where the weights start: at 0, near 0, far from 0",
     summary: "weights near 0: uniform attention; at 0: no gradient",

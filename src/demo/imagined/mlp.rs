@@ -8,6 +8,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "mlp",
     document: Document::Imagined,
+    also: &[],
     section: "MLP or FFNN",
     title: "The perceptron: why it needs more than linear maps",
     summary: "linear maps collapse; ReLU separates XOR; the SiLU gate",

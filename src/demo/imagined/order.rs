@@ -9,6 +9,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "order",
     document: Document::Imagined,
+    also: &[],
     section: "Finishing notes",
     title: "«A defeated B» and «B defeated A»: where order comes from",
     summary: "who defeated whom: mask, sinusoidal and rotary positions",

@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "output",
     document: Document::Imagined,
+    also: &[],
     section: "Putting it all together",
     title: "Concatenation and W_O: the shape of every matrix on the way",
     summary: "concatenation and W_O: the shape of every matrix on the way",

@@ -10,6 +10,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "pooling",
     document: Document::Imagined,
+    also: &[],
     section: "The word vectors",
     title: "From counting words to weights that depend on the input",
     summary: "n-grams, sum, average, weights: where each of them breaks",

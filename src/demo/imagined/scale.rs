@@ -10,6 +10,7 @@ use crate::matrix::Labels;
 pub(super) const DEMO: Demo = Demo {
     name: "scale",
     document: Document::Imagined,
+    also: &[],
     section: "Putting it all together",
     title: "Why scores are divided by √d_k",
     summary: "scores grow like √d, the softmax saturates, 1/√d_k repairs it",

@@ -9,6 +9,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "transforms",
     document: Document::Imagined,
+    also: &[],
     section: "The formulation",
     title: "Query and key: what a word asks for, and what it offers",
     summary: "one transformation: symmetric scores; two: asking, offering",

@@ -10,6 +10,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "unembed",
     document: Document::Imagined,
+    also: &[],
     section: "Finishing notes",
     title: "From a vector back to a word",
     summary: "from a vector to a word: logits, softmax, temperature",

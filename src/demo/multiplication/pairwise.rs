@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "pairwise",
     document: Document::Multiplication,
+    also: &[],
     section: "Computing the attention weights",
     title: "A B as a table of all dot products",
     summary: "rows of A against columns of B: all dot products at once",

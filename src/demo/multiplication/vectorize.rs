@@ -11,6 +11,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "vectorize",
     document: Document::Multiplication,
+    also: &[],
     section: "Finishing thoughts",
     title: "From a loop over the queries to matrix products, and a second head",
     summary: "the loop over queries, the products: the same; a second head",

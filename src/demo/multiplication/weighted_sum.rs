@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "weighted-sum",
     document: Document::Multiplication,
+    also: &[],
     section: "Computing the outputs",
     title: "A B as weighted sums of the rows of B",
     summary: "row i of A holds the weights, rows of B are what is mixed",

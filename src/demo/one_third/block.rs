@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "block",
     document: Document::OneThird,
+    also: &[Document::Imagined],
     section: "Architecture",
     title: "One whole block, and a second on top of it",
     summary: "attention, norms, residuals, MLP; what stacking carries on",

@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "columns",
     document: Document::OneThird,
+    also: &[],
     section: "Compact form",
     title: "Columns or rows: one grid, seen from two sides",
     summary: "the grid k_i·q_j is the row view, transposed",

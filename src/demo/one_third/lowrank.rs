@@ -8,6 +8,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "lowrank",
     document: Document::OneThird,
+    also: &[],
     section: "Values",
     title: "W_V of low rank: down to a few numbers, and up again",
     summary: "W_V = V_up V_down: its cost, the best one, what it loses",

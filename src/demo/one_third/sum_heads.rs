@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "sum-heads",
     document: Document::OneThird,
+    also: &[],
     section: "Output",
     title: "The sum of the heads is one output matrix",
     summary: "the heads' Δe added up equal the concatenation times W_O",

@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "update",
     document: Document::OneThird,
+    also: &[],
     section: "Values",
     title: "Δe: what the context adds to a token",
     summary: "creature reads fluffy and blue: Δe, and e + Δe",

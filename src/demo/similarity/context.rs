@@ -8,6 +8,7 @@ use crate::graph::{Factor, NodeId, Op};
 pub(super) const DEMO: Demo = Demo {
     name: "context",
     document: Document::Similarity,
+    also: &[],
     section: "So what is self-attention?",
     title: "The other words of the sentence move a word",
     summary: "what cave or racket does to bat: weights, and its movement",

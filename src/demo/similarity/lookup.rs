@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "lookup",
     document: Document::Similarity,
+    also: &[],
     section: "Intuition behind K, Q and V matrices",
     title: "Attention as a dictionary that is asked softly",
     summary: "a dictionary asked exactly, then softly; values to average",

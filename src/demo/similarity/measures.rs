@@ -8,6 +8,7 @@ use crate::graph::{Factor, Op};
 pub(super) const DEMO: Demo = Demo {
     name: "similarity",
     document: Document::Similarity,
+    also: &[],
     section: "Word Similarity",
     title: "How alike are two words? It depends on the measure",
     summary: "dot, scaled, cosine, distance: where four measures disagree",

@@ -11,6 +11,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "multihead",
     document: Document::Similarity,
+    also: &[],
     section: "Implementing Multi-head self-attention",
     title: "Several heads: a loop, or one product cut into blocks",
     summary: "each head its own Q, K, V; the loop equals one product",

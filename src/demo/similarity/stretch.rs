@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "stretch",
     document: Document::Similarity,
+    also: &[],
     section: "Intuition behind K, Q and V matrices",
     title: "A matrix changes how alike two vectors are",
     summary: "stretch, rotation, shear: which of them change a cosine",

@@ -8,6 +8,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "interact",
     document: Document::Understanding,
+    also: &[],
     section: "Token interaction as matrix multiplication",
     title: "Y = L X R: L mixes tokens, R mixes features",
     summary: "L X and X R in symbols; (L X) R = L (X R)",

@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "left",
     document: Document::Understanding,
+    also: &[],
     section: "Interaction matrices in practice",
     title: "L X: a matrix on the left mixes the tokens",
     summary: "L = identity, ones, triangle, random, softmax; columns stay",

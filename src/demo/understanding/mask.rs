@@ -11,6 +11,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "mask",
     document: Document::Understanding,
+    also: &[],
     section: "Masked attention",
     title: "The causal mask: no token reads the future",
     summary: "scores, −∞, softmax, triangle; the future cannot reach back",

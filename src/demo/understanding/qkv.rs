@@ -10,6 +10,7 @@ use crate::graph::{NodeId, Op, Statistic};
 pub(super) const DEMO: Demo = Demo {
     name: "qkv",
     document: Document::Understanding,
+    also: &[],
     section: "Parameterizing query, key, and value",
     title: "Queries, keys and values: the tokens themselves decide who mixes with whom",
     summary: "Q, K, V from X; softmax(Q Kᵀ) V; other tokens, other weights",

@@ -10,6 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "right",
     document: Document::Understanding,
+    also: &[],
     section: "Interaction matrices in practice",
     title: "X R: a matrix on the right mixes the features",
     summary: "a new width, rows never mix; R with softmaxed columns",

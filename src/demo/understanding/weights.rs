@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "weights",
     document: Document::Understanding,
+    also: &[],
     section: "Interaction matrices in practice",
     title: "From numbers to weights: why the softmax",
     summary: "dividing by the sum: works, misleads, fails; why exp and max",
