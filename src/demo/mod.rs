@@ -3,6 +3,7 @@
 mod builder;
 mod documents;
 pub mod errata;
+mod fit;
 mod imagined;
 mod multiplication;
 mod notation;

@@ -1,6 +1,7 @@
 //! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
 
 use crate::attention::Axis;
+use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::build::Recipe;
@@ -62,7 +63,8 @@ fn inputs(demo: &mut Builder) -> Result<Inputs> {
     let v = demo.compute("V", Op::Product, &[x, w_v])?;
     let n = demo.matrix(x)?.rows();
     let ones = demo.given("ones", Matrix::filled(n, n, 1.0))?;
-    let d_o = demo.given("dO", Matrix::of([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 2.0]]))?;
+    let d_o = rows_over_and_over([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 2.0]], n);
+    let d_o = demo.fitted("dO", d_o, (4, 2))?;
     let x_turned = demo.compute("X_turned", Op::Transpose, &[x])?;
     Ok(Inputs { x, x_turned, w_q, w_k, v, ones, d_o })
 }

@@ -1,5 +1,6 @@
 //! `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
 
+use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
@@ -19,7 +20,9 @@ pub(super) const DEMO: Demo = Demo {
 fn build(demo: &mut Builder) -> Result<()> {
     let x = Matrix::of([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]);
     let x = demo.given("X", x.cols_named(&["x1", "x2"]))?;
-    let xor = demo.given("xor", Matrix::of([[0.0], [1.0], [1.0], [0.0]]))?;
+    let rows = demo.matrix(x)?.rows();
+    let xor = rows_over_and_over([[0.0], [1.0], [1.0], [0.0]], rows);
+    let xor = demo.fitted("xor", xor, (4, 1))?;
     demo.step("The perceptron works on each row alone. The column beside X is what it should give.")
         .notice("XOR: 1 where exactly one of the two features is there.")
         .together(&[x, xor]);
@@ -53,16 +56,19 @@ fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: Node
 
 /// What any linear map gives the two outer rows together, it gives the two inner ones together.
 fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
-    let signs = demo.given("signs", Matrix::of([[-1.0, 1.0, 1.0, -1.0]]))?;
+    let rows = demo.matrix(linear)?.rows();
+    let signs = rows_over_and_over([[-1.0], [1.0], [1.0], [-1.0]], rows).transposed();
+    let signs = demo.fitted("signs", signs, (1, 4))?;
     let of_linear = demo.compute("balance_linear", Op::Product, &[signs, linear])?;
     let of_xor = demo.compute("balance_xor", Op::Product, &[signs, xor])?;
     demo.step(
-        "Can any linear map give the wanted column? Take the two middle outputs minus the two outer ones.",
+        "Can any linear map give the wanted column? Add up the outputs with the signs of `signs`, and the wanted numbers too.",
     )
     .notice(
-        "Since (0,1) + (1,0) = (0,0) + (1,1), every linear map gives {balance_linear[1,1]}. XOR needs \
+        "The two middle outputs minus the two outer ones: since (0,1) + (1,0) = (0,0) + (1,1), every linear map gives {balance_linear[1,1]}. XOR needs \
              {balance_xor[1,1]}: no linear map will do.",
     )
+    .together(&[signs])
     .show(&[of_linear, of_xor]);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `order`: attention alone is blind to order; a causal mask helps from the second layer on, positions help at once.
 
 use super::head::head;
+use crate::demo::fit::reversal;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
@@ -80,8 +81,8 @@ impl Layers {
 fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     let x = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
     let x = demo.given("X_AB", x.rows_named(&["A", "defeated", "B"]).cols_named(&FEATURES))?;
-    let swap = Matrix::of([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]);
-    let swap = demo.given("swap", swap.rows_named(&["B", "defeated", "A"]))?;
+    let rows = demo.matrix(x)?.rows();
+    let swap = demo.fitted("swap", reversal(rows, rows).rows_named(&["B", "defeated", "A"]), (3, 3))?;
     let turned = demo.compute("X_BA", Op::Product, &[swap, x])?;
     demo.step("Two sentences of the same words: a product with `swap` puts the rows into another order.")
         .show(&[turned]);
@@ -107,10 +108,10 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
         Matrix::of([[2.0, 0.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]);
     let words = ["South Africa", "defeated", "Australia", "is"];
     let x = demo.given("X_1", x.rows_named(&words).cols_named(&FEATURES))?;
+    let rows = demo.matrix(x)?.rows();
     let exchange =
-        Matrix::of([[0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]);
-    let exchange =
-        demo.given("exchange", exchange.rows_named(&["Australia", "defeated", "South Africa", "is"]))?;
+        reversal(rows, rows.saturating_sub(1)).rows_named(&["Australia", "defeated", "South Africa", "is"]);
+    let exchange = demo.fitted("exchange", exchange, (4, 4))?;
     let turned = demo.compute("X_2", Op::Product, &[exchange, x])?;
     let questions = [x, turned];
     let o = layers.both(demo, "", questions, Kind::Plain)?;

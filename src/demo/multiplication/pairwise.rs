@@ -1,6 +1,6 @@
 //! `pairwise`: a matrix product as the table of all dot products.
 
-use super::rows_over_and_over;
+use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};

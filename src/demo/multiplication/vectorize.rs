@@ -1,7 +1,7 @@
 //! `vectorize`: one query after the other beside all of them in one product, and a second head.
 
-use super::rows_over_and_over;
 use crate::attention::{Axis, Base};
+use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::build::Recipe;

@@ -1,7 +1,7 @@
 //! `weighted-sum`: a matrix product as weighted sums of rows.
 
-use super::rows_over_and_over;
 use crate::attention::Axis;
+use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};

@@ -1,0 +1,17 @@
+//! Matrices that a demo makes fit what the user put in.
+
+use crate::matrix::Matrix;
+
+/// The first `count` of these rows, over and over where there are fewer: a matrix that fits what the user put in.
+pub(super) fn rows_over_and_over<const ROWS: usize, const COLS: usize>(
+    rows: [[f64; COLS]; ROWS],
+    count: usize,
+) -> Matrix {
+    Matrix::from_fn(count, COLS, |i, j| rows[i % ROWS][j])
+}
+
+/// The permutation of `count` rows that turns the order of the first `turned` round and leaves the others.
+pub(super) fn reversal(count: usize, turned: usize) -> Matrix {
+    let source = |i: usize| if i < turned { turned - 1 - i } else { i };
+    Matrix::from_fn(count, count, |i, j| if j == source(i) { 1.0 } else { 0.0 })
+}
