@@ -83,6 +83,21 @@ fn files_that_cannot_be_read_are_refused() {
 }
 
 #[test]
+fn decimal_commas_are_refused_and_never_taken_for_labels() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("one.csv", "1,5;2\n"),
+        ("two.csv", "1,5;2\n2,5;3\n"),
+        ("quoted.csv", "\"1,5\",\"2\"\n\"3\",\"4\"\n"),
+    ] {
+        let path = file(&folder, name, text.as_bytes());
+        let output = attn(&["attend", "--x", path.to_str().expect("UTF-8")]);
+        assert_refused(&output, name);
+        assert!(String::from_utf8_lossy(&output.stderr).contains("after a point"), "{name}");
+    }
+}
+
+#[test]
 fn what_would_be_made_to_fit_a_wide_matrix_is_counted_before_it_is_made() {
     let folder = tempfile::tempdir().expect("a folder");
     let wide = npy(&folder, "wide.npy", 1, 30_000, true);

@@ -8,7 +8,7 @@ use crate::matrix::Labels;
 use super::array::{Allow, Array};
 use super::cells::Cells;
 use super::label::clean_label;
-use super::number::is_cell;
+use super::number::{has_decimal_comma, is_cell};
 use super::records::{Delimiter, Records, Spot};
 
 /// Reads a table, with a header row and a first column of labels where the table has them:
@@ -66,9 +66,11 @@ impl Row {
         self.spots.get(field).is_some_and(|spot| spot.quoted)
     }
 
-    /// Whether a field is text: no number, or a number in quotation marks where marks tell text from numbers.
+    /// Whether a field is text: no number, or a number in quotation marks where marks tell text from numbers. What is a number
+    /// but for its decimal comma is none: as a label it would silently be missing among the numbers.
     fn is_text(&self, field: usize, quotes_tell: bool) -> bool {
-        self.fields.get(field).is_some_and(|text| !is_cell(text)) || (quotes_tell && self.is_quoted(field))
+        let is_word = |text: &str| !is_cell(text) && !has_decimal_comma(text);
+        self.fields.get(field).is_some_and(is_word) || (quotes_tell && self.is_quoted(field))
     }
 
     /// Whether a field is empty, without marks around nothing.

@@ -44,10 +44,15 @@ fn not_a_number(text: &str) -> Error {
         return Error::new("a number is missing").help("every cell needs one; write 0, or -inf to mask");
     }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
-    if text.split(',').count() == 2 && text.replace(',', ".").parse::<f64>().is_ok() {
+    if has_decimal_comma(text) {
         return error.help("write the decimals after a point: 0.25");
     }
     error.help("write decimals such as 0.25, or -inf to mask")
+}
+
+/// Whether a text would be a number with a point for its one comma.
+pub(super) fn has_decimal_comma(text: &str) -> bool {
+    text.split(',').count() == 2 && text.trim().replace(',', ".").parse::<f64>().is_ok()
 }
 
 /// The digits after the point, less the exponent.
