@@ -255,7 +255,7 @@ proptest! {
     #[test]
     fn the_residual_adds_the_input_to_the_result(case in projected(masks_without_matrix())) {
         let with = |residual| {
-            let recipe = Recipe { output: Output { residual }, ..case.recipe };
+            let recipe = Recipe { output: Output { residual, ..Output::default() }, ..case.recipe };
             Projected { recipe, ..case.clone() }.run(&case.x)
         };
         let (plain, added) = (with(false), with(true));

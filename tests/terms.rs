@@ -1,7 +1,10 @@
 //! The terms of a cell are its explanation; evaluating them must give the bits that were recorded.
 
 use attn::attention::{Axis, Base, Mask, MatrixRule};
-use attn::graph::build::{AttendInputs, Recipe, Scale, Score, attend};
+use attn::graph::build::{
+    AttendInputs, Comparison, Groups, Hiding, Merge, Normalise, Output, Projection, Recipe, Scale,
+    ScaledBefore, Score, Split, Values, attend,
+};
 use attn::graph::{CellId, Factor, Graph, Op, Origin, Side, Statistic};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
@@ -46,6 +49,7 @@ fn recipes() -> impl Strategy<Value = (Recipe, bool, bool)> {
                 window: window.then_some(size),
                 from_start: false,
                 matrix: added.then_some(MatrixRule::Add),
+                ..Mask::default()
             };
             let recipe = Recipe {
                 heads,
@@ -54,7 +58,8 @@ fn recipes() -> impl Strategy<Value = (Recipe, bool, bool)> {
                 scale: if cosine { Scale::Number(0.3) } else { Scale::Auto },
                 temperature: if bias { 0.7 } else { 1.0 },
                 mask,
-                output: attn::graph::build::Output { residual },
+                output: Output { residual, ..Default::default() },
+                ..Recipe::default()
             };
             (recipe, bias, added)
         },
@@ -109,6 +114,18 @@ proptest! {
             Op::DivideBySum(Axis::Columns),
             Op::Softmax(Axis::Rows, Base::Number(2.0)),
             Op::Softmax(Axis::Columns, Base::E),
+            Op::Softmax(Axis::Whole, Base::E),
+            Op::UnguardedSoftmax(Axis::Rows, Base::E),
+            Op::UnguardedSoftmax(Axis::Columns, Base::Number(2.0)),
+            Op::MinusMax(Axis::Whole),
+            Op::DivideBySum(Axis::Whole),
+            Op::Sums(Axis::Whole),
+            Op::Largest(Axis::Whole),
+            Op::EveryNthColumn { start: 1, step: 2 },
+            Op::Reshape { rows: 2, cols: 6 },
+            Op::Scale(Factor::Inverse(3)),
+            Op::Scale(Factor::Root(3)),
+            Op::MaskPattern(Mask { causal: true, hides_own: true, inverted: true, ..Mask::default() }),
             Op::Columns { start: 1, count: 2 },
             Op::Rows { start: 1, count: 2 },
             Op::Relu,
@@ -141,8 +158,69 @@ proptest! {
         for (name, rule) in [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)] {
             let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
             graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
+            let turned = Mask { inverted: true, hides_own: true, ..mask };
+            graph.add(&format!("{name}_turned"), Op::Mask(turned), &[a, b]).unwrap();
+            graph.add(&format!("{name}_pattern"), Op::MaskPattern(mask), &[a, b]).unwrap();
         }
         assert_terms_give_the_recorded_bits(&graph);
+    }
+}
+
+/// A recipe with every kind of slip in it.
+fn slips() -> impl Strategy<Value = Recipe> {
+    let choices =
+        (0..2_usize, 0..2_usize, 0..3_usize, 0..5_usize, 0..6_usize, 0..5_usize, 0..3_usize, 0..4_usize);
+    (choices, any::<[bool; 5]>()).prop_map(|(choices, [tiled, guarded, inverted, own, transposed])| {
+        let (split, comparison, before, scale, hiding, normalise, values, merge) = choices;
+        Recipe {
+            heads: 2,
+            kv_heads: 2,
+            projection: [Projection::AsGiven, Projection::Transposed][usize::from(transposed)],
+            split: [Split::Blocks, Split::Interleaved][split],
+            groups: [Groups::Shared, Groups::Tiled][usize::from(tiled)],
+            comparison: [Comparison::QueriesWithKeys, Comparison::KeysWithQueries][comparison],
+            scaled_before: [ScaledBefore::Never, ScaledBefore::Queries, ScaledBefore::Keys][before],
+            scale: [Scale::Auto, Scale::None, Scale::Inverse, Scale::Root, Scale::InverseRootOf(5)][scale],
+            mask: Mask { causal: true, inverted, hides_own: own, ..Mask::default() },
+            hiding: [
+                Hiding::MinusInfinity,
+                Hiding::Zero,
+                Hiding::OneAddedToVisible,
+                Hiding::OneAddedToHidden,
+                Hiding::AfterSoftmax,
+                Hiding::AfterSoftmaxRenormalised,
+            ][hiding],
+            score_decimals: tiled.then_some(1),
+            normalise: [
+                Normalise::OverKeys,
+                Normalise::OverQueries,
+                Normalise::OverAll,
+                Normalise::Not,
+                Normalise::BySum,
+            ][normalise],
+            base: if guarded { Base::E } else { Base::Number(2.0) },
+            guarded,
+            weight_decimals: own.then_some(2),
+            values: [Values::Projected, Values::Tokens, Values::Keys][values],
+            merge: [Merge::SideBySide, Merge::Reversed, Merge::Reshaped, Merge::Summed][merge],
+            output: Output { projected: merge != 3, residual: false },
+            ..Recipe::default()
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn of_every_cell_of_random_pipelines_with_mistakes_in_them(
+        recipe in slips(),
+        x in matrix(3, 4),
+        weights in [matrix(4, 4), matrix(4, 4), matrix(4, 4), matrix(4, 4)],
+    ) {
+        let [w_q, w_k, w_v, w_o] = weights.map(given);
+        let inputs = AttendInputs { x: given(x), w_q, w_k, w_v, w_o, ..AttendInputs::default() };
+        assert_terms_give_the_recorded_bits(&attend(&recipe, inputs).unwrap());
     }
 }
 

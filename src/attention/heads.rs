@@ -22,6 +22,41 @@ pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
         .with_col_labels(labels))
 }
 
+/// Every `step`-th column from `start` (from 0) on: what a head gets where the width is read as (d, H), not as (H, d).
+///
+/// # Errors
+/// If the step is 0, or `start` lies past the last column.
+pub fn every_nth_column(x: &Matrix, start: usize, step: usize) -> Result<Matrix> {
+    if step == 0 || start >= x.cols() {
+        return Err(Error::new(format!(
+            "every column {step} from column {} on is asked of a {} matrix",
+            start.saturating_add(1),
+            x.shape()
+        )));
+    }
+    let taken: Vec<usize> = (start..x.cols()).step_by(step).collect();
+    let labels = x.col_labels().map(|labels| taken.iter().map(|&j| labels[j].clone()).collect());
+    Ok(Matrix::from_fn(x.rows(), taken.len(), |i, j| x[(i, taken[j])])
+        .with_row_labels(x.row_labels().cloned())
+        .with_col_labels(labels))
+}
+
+/// The same cells, read row by row into another shape; the labels are lost.
+///
+/// # Errors
+/// If the shape has another number of cells.
+pub fn reshape(x: &Matrix, rows: usize, cols: usize) -> Result<Matrix> {
+    let same = x.rows().checked_mul(x.cols()) == rows.checked_mul(cols);
+    if !same || cols == 0 {
+        return Err(Error::new(format!("a {} matrix cannot be read as a {rows}×{cols} one", x.shape())));
+    }
+    let cell = |i: usize, j: usize| {
+        let place = i * cols + j;
+        x[(place / x.cols(), place % x.cols())]
+    };
+    Ok(Matrix::from_fn(rows, cols, cell))
+}
+
 /// `count` neighbouring rows from `start` (from 0).
 ///
 /// # Errors
@@ -106,6 +141,21 @@ mod tests {
         let x = Matrix::from_fn(3, 6, |i, j| (10 * i + j) as f64);
         let parts: Vec<Matrix> = (0..3).map(|h| columns(&x, 2 * h, 2).unwrap()).collect();
         assert!(concatenate(&parts.iter().collect::<Vec<_>>()).unwrap().same_bits(&x));
+    }
+
+    #[test]
+    fn every_second_column_is_what_numpy_slices_with_a_step() {
+        let x = Matrix::of([[0.0, 1.0, 2.0, 3.0, 4.0]]).cols_named(&["a", "b", "c", "d", "e"]);
+        let taken = every_nth_column(&x, 1, 2).unwrap();
+        assert_eq!(taken, Matrix::of([[1.0, 3.0]]).cols_named(&["b", "d"]));
+        assert!(every_nth_column(&x, 5, 2).is_err() && every_nth_column(&x, 0, 0).is_err());
+    }
+
+    #[test]
+    fn reshaping_reads_row_by_row() {
+        let x = Matrix::of([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+        assert!(reshape(&x, 3, 2).unwrap().same_bits(&Matrix::of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])));
+        assert!(reshape(&x, 4, 2).is_err() && reshape(&x, 0, 0).is_err());
     }
 
     #[test]

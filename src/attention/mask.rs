@@ -17,6 +17,10 @@ pub struct Mask {
     pub from_start: bool,
     /// What a second input, a matrix of the scores' shape, means.
     pub matrix: Option<MatrixRule>,
+    /// No token sees itself.
+    pub hides_own: bool,
+    /// What the rules hide is visible, and what they let through is hidden.
+    pub inverted: bool,
 }
 
 /// What the cells of a mask matrix mean.
@@ -48,16 +52,29 @@ pub enum Hidden {
     OutsideWindow,
     /// The mask matrix says so.
     ByMatrix,
+    /// The key is the query's own token.
+    Own,
+    /// The rules let it through, and they are turned round.
+    Inverted,
 }
 
 impl Mask {
     /// Whether any rule is set.
     pub fn is_some(&self) -> bool {
-        self.causal || self.window.is_some() || self.matrix.is_some()
+        self.causal || self.window.is_some() || self.matrix.is_some() || self.hides_own || self.inverted
     }
 
     /// Whether query `i` of `queries` sees key `j` of `keys` (from 0); `cell` is the mask matrix at (i, j).
     pub fn visibility(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Visibility {
+        match (self.hidden_by(at, size, cell), self.inverted) {
+            (Some(rule), false) => Visibility::Hidden(rule),
+            (None, true) => Visibility::Hidden(Hidden::Inverted),
+            _ => Visibility::Visible,
+        }
+    }
+
+    /// The first rule that hides a key, before the rules are turned round.
+    fn hidden_by(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Option<Hidden> {
         let ((i, j), (queries, keys)) = (at, size);
         // The position of the query plus `queries`, so that it cannot go below zero where T > N.
         let (position, key) = match self.from_start {
@@ -65,24 +82,31 @@ impl Mask {
             false => (keys + i, j + queries),
         };
         if self.causal && key > position {
-            return Visibility::Hidden(Hidden::Future);
+            return Some(Hidden::Future);
         }
         if self.window.is_some_and(|window| key.abs_diff(position) >= window) {
-            return Visibility::Hidden(Hidden::OutsideWindow);
+            return Some(Hidden::OutsideWindow);
+        }
+        if self.hides_own && key == position {
+            return Some(Hidden::Own);
         }
         let allowed = match (self.matrix, cell) {
             (Some(MatrixRule::Allow), Some(cell)) => cell != 0.0,
             (Some(MatrixRule::Block), Some(cell)) => cell == 0.0,
+            (Some(MatrixRule::Add), Some(cell)) => cell != f64::NEG_INFINITY,
             _ => true,
         };
-        if allowed { Visibility::Visible } else { Visibility::Hidden(Hidden::ByMatrix) }
+        (!allowed).then_some(Hidden::ByMatrix)
     }
 
-    /// The pattern as a matrix of the given shape: 1 where query i may attend to key j, 0 elsewhere.
-    pub fn pattern(&self, queries: usize, keys: usize) -> Matrix {
-        Matrix::from_fn(queries, keys, |i, j| match self.visibility((i, j), (queries, keys), None) {
-            Visibility::Visible => 1.0,
-            Visibility::Hidden(_) => 0.0,
+    /// The pattern as a matrix of the given shape: 1 where query i may attend to key j, 0 elsewhere. `matrix` is the mask
+    /// matrix, of that shape, where there is a rule for it.
+    pub fn pattern(&self, queries: usize, keys: usize, matrix: Option<&Matrix>) -> Matrix {
+        Matrix::from_fn(queries, keys, |i, j| {
+            match self.visibility((i, j), (queries, keys), matrix.map(|matrix| matrix[(i, j)])) {
+                Visibility::Visible => 1.0,
+                Visibility::Hidden(_) => 0.0,
+            }
         })
     }
 }
@@ -97,15 +121,7 @@ impl Mask {
 /// # Source
 /// «Understanding the attention mechanism», section Masked attention; Vaswani et al. 2017, section 3.2.3.
 pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    if let Some(matrix) = matrix
-        && matrix.shape() != scores.shape()
-    {
-        return Err(Error::new(format!(
-            "a {} mask does not fit {} scores: it needs a row for each query and a column for each key",
-            matrix.shape(),
-            scores.shape()
-        )));
-    }
+    fits(matrix, scores)?;
     let size = (scores.rows(), scores.cols());
     let cell = |i, j| {
         let given = matrix.map(|matrix| matrix[(i, j)]);
@@ -118,12 +134,36 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
     Ok(Matrix::from_fn(size.0, size.1, cell).labelled_like(scores))
 }
 
+/// The mask as numbers: `out[i,j] = 1` where query i may attend to key j, 0 elsewhere, with the labels of the scores.
+///
+/// # Errors
+/// If the mask matrix has another shape than the scores.
+pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
+    fits(matrix, scores)?;
+    Ok(mask.pattern(scores.rows(), scores.cols(), matrix).labelled_like(scores))
+}
+
+/// Whether a mask matrix, where there is one, has the shape of the scores.
+///
+/// # Errors
+/// If it has not.
+fn fits(matrix: Option<&Matrix>, scores: &Matrix) -> Result<()> {
+    match matrix {
+        Some(matrix) if matrix.shape() != scores.shape() => Err(Error::new(format!(
+            "a {} mask does not fit {} scores: it needs a row for each query and a column for each key",
+            matrix.shape(),
+            scores.shape()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn pattern(mask: Mask, queries: usize, keys: usize) -> Vec<String> {
-        let matrix = mask.pattern(queries, keys);
+        let matrix = mask.pattern(queries, keys, None);
         (0..queries).map(|i| matrix.row(i).map(|x| if x == 1.0 { '1' } else { '0' }).collect()).collect()
     }
 
@@ -151,6 +191,21 @@ mod tests {
         let window = Mask { window: Some(2), ..Mask::default() };
         assert_eq!(pattern(window, 4, 4), ["1100", "1110", "0111", "0011"]);
         assert_eq!(pattern(Mask { causal: true, ..window }, 4, 4), ["1000", "1100", "0110", "0011"]);
+    }
+
+    #[test]
+    fn a_token_that_may_not_see_itself_sees_the_others() {
+        let strict = Mask { causal: true, hides_own: true, ..Mask::default() };
+        assert_eq!(pattern(strict, 3, 3), ["000", "100", "110"]);
+        assert_eq!(pattern(strict, 2, 4), ["1100", "1110"]);
+        assert_eq!(pattern(Mask { causal: false, ..strict }, 3, 3), ["011", "101", "110"]);
+    }
+
+    #[test]
+    fn turned_round_the_causal_mask_shows_the_future_alone() {
+        let inverted = Mask { causal: true, inverted: true, ..Mask::default() };
+        assert_eq!(pattern(inverted, 3, 3), ["011", "001", "000"]);
+        assert_eq!(pattern(Mask { hides_own: true, ..inverted }, 3, 3), ["111", "011", "001"]);
     }
 
     #[test]

@@ -14,12 +14,15 @@ mod product;
 mod similarity;
 mod softmax;
 
-pub use heads::{columns, concatenate, key_value_head, rows, stack};
+pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
-pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask};
+pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
 pub use mlp::{relu, silu};
 pub use norm::rms_norm;
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
 pub use product::{add, divide, multiply, product, product_transposed, subtract};
 pub use similarity::{cosine, euclidean, squared_length, unit_rows};
-pub use softmax::{Axis, Base, divide_by_sum, exponential, largest, largest_along, minus_max, softmax, sums};
+pub use softmax::{
+    Axis, Base, divide_by_sum, exponential, largest, largest_along, minus_max, softmax, sums,
+    unguarded_softmax,
+};

@@ -10,6 +10,8 @@ pub enum Axis {
     Rows,
     /// Each column on its own.
     Columns,
+    /// All cells of the matrix together.
+    Whole,
 }
 
 /// What is raised to the power of the scores.
@@ -61,6 +63,7 @@ pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
             .with_row_labels(x.row_labels().cloned())
             .cols_named(&["sum"]),
         Axis::Columns => sums(&x.transposed(), Axis::Rows).transposed(),
+        Axis::Whole => Matrix::filled(1, 1, x.cells().fold(0.0, |sum, x| sum + x)),
     }
 }
 
@@ -71,6 +74,7 @@ pub fn largest_along(x: &Matrix, axis: Axis) -> Matrix {
             .with_row_labels(x.row_labels().cloned())
             .cols_named(&["largest"]),
         Axis::Columns => largest_along(&x.transposed(), Axis::Rows).transposed(),
+        Axis::Whole => Matrix::filled(1, 1, largest(x.cells())),
     }
 }
 
@@ -98,7 +102,18 @@ pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     })
 }
 
-/// `f` of each row, or of each column.
+/// The softmax as NumPy and PyTorch have it, without a guard for a row of nothing but −∞: −∞ − (−∞) makes that row NaN.
+/// Everywhere else it is [`softmax`].
+pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
+    along_rows(x, axis, |row| {
+        let max = largest(row.iter().copied());
+        let powers: Vec<f64> = row.iter().map(|x| base.power(x - max)).collect();
+        let sum = powers.iter().fold(0.0, |sum, x| sum + x);
+        powers.iter().map(|x| x / sum).collect()
+    })
+}
+
+/// `f` of each row, of each column, or of all cells as one row.
 fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&[f64]) -> Vec<f64>) -> Matrix {
     match axis {
         Axis::Rows => {
@@ -106,6 +121,10 @@ fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&[f64]) -> Vec<f64>) -> Matrix 
             Matrix::from_fn(x.rows(), x.cols(), |i, j| rows[i][j]).labelled_like(x)
         }
         Axis::Columns => along_rows(&x.transposed(), Axis::Rows, f).transposed(),
+        Axis::Whole => {
+            let cells = f(&x.cells().collect::<Vec<_>>());
+            Matrix::from_fn(x.rows(), x.cols(), |i, j| cells[i * x.cols() + j]).labelled_like(x)
+        }
     }
 }
 
@@ -140,6 +159,24 @@ mod tests {
         let x = Matrix::of([[1.0, -2.0], [-5.0, -3.0]]);
         assert_eq!(largest_along(&x, Axis::Rows).cells().collect::<Vec<_>>(), [1.0, -3.0]);
         assert_eq!(largest_along(&x, Axis::Columns).cells().collect::<Vec<_>>(), [1.0, -2.0]);
+    }
+
+    #[test]
+    fn over_the_whole_matrix_all_cells_together_sum_to_1() {
+        // Powers 1, 1/2, 1/4, 1/4 of base 2 from the largest on: halves and quarters of 2.
+        let x = Matrix::of([[3.0, 2.0], [1.0, 1.0]]);
+        let weights = softmax(&x, Axis::Whole, Base::Number(2.0));
+        assert_eq!(weights.cells().collect::<Vec<_>>(), [0.5, 0.25, 0.125, 0.125]);
+        assert_eq!(sums(&weights, Axis::Whole)[(0, 0)], 1.0);
+    }
+
+    #[test]
+    fn without_its_guard_only_a_fully_masked_row_differs_and_is_nan() {
+        let hidden = f64::NEG_INFINITY;
+        let x = Matrix::of([[hidden, hidden], [1.0, hidden], [0.5, 2.0]]);
+        let (with, without) = (softmax(&x, Axis::Rows, Base::E), unguarded_softmax(&x, Axis::Rows, Base::E));
+        assert!(without.row(0).all(f64::is_nan));
+        assert!((1..3).all(|i| with.row(i).eq(without.row(i))));
     }
 
     #[test]

@@ -154,8 +154,10 @@ impl AttendArgs {
                 window: self.window,
                 from_start: self.causal_from == FromArg::Start,
                 matrix: loaded.mask_rule,
+                ..Mask::default()
             },
-            output: Output { residual: self.residual },
+            output: Output { residual: self.residual, ..Output::default() },
+            ..Recipe::default()
         })
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result, nearest};
-use crate::graph::build::{self, Additions, Recipe, Weights};
+use crate::graph::build::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::matrix::Matrix;
 
@@ -137,7 +137,7 @@ impl Builder {
     /// # Errors
     /// If the columns cannot be shared out evenly, or a name is taken.
     pub fn split(&mut self, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-        build::split(&mut self.graph, name, whole, heads)
+        build::split(&mut self.graph, name, whole, heads, Split::Blocks)
     }
 
     /// The seed for what the demo draws.

@@ -21,21 +21,25 @@ impl Op {
             (Op::Divide, [a, b]) => attention::divide(a, b),
             (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
             (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
-            (Op::Mask(rule), [_]) if rule.matrix.is_some() => {
+            (Op::Mask(rule) | Op::MaskPattern(rule), [_]) if rule.matrix.is_some() => {
                 Err(Error::new("this mask needs a matrix, and none is given"))
             }
-            (Op::Mask(rule), [_, _]) if rule.matrix.is_none() => {
+            (Op::Mask(rule) | Op::MaskPattern(rule), [_, _]) if rule.matrix.is_none() => {
                 Err(Error::new("a mask matrix is given, and no rule says what its cells mean"))
             }
             (Op::Mask(rule), [scores]) => attention::mask(scores, None, rule),
             (Op::Mask(rule), [scores, matrix]) => attention::mask(scores, Some(matrix), rule),
-            (Op::MaskPattern(rule), [a]) => Ok(rule.pattern(a.rows(), a.cols()).labelled_like(a)),
+            (Op::MaskPattern(rule), [a]) => attention::mask_pattern(a, None, rule),
+            (Op::MaskPattern(rule), [a, matrix]) => attention::mask_pattern(a, Some(matrix), rule),
             (Op::MinusMax(axis), [a]) => Ok(attention::minus_max(a, *axis)),
             (Op::Exponential(base), [a]) => Ok(attention::exponential(a, *base)),
             (Op::Sums(axis), [a]) => Ok(attention::sums(a, *axis)),
             (Op::Largest(axis), [a]) => Ok(attention::largest_along(a, *axis)),
             (Op::DivideBySum(axis), [a]) => Ok(attention::divide_by_sum(a, *axis)),
             (Op::Softmax(axis, base), [a]) => Ok(attention::softmax(a, *axis, *base)),
+            (Op::UnguardedSoftmax(axis, base), [a]) => Ok(attention::unguarded_softmax(a, *axis, *base)),
+            (Op::EveryNthColumn { start, step }, [a]) => attention::every_nth_column(a, *start, *step),
+            (Op::Reshape { rows, cols }, [a]) => attention::reshape(a, *rows, *cols),
             (Op::Columns { start, count }, [a]) => attention::columns(a, *start, *count),
             (Op::Rows { start, count }, [a]) => attention::rows(a, *start, *count),
             (Op::Concatenate, all) => attention::concatenate(all),

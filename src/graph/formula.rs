@@ -77,17 +77,24 @@ impl Writer<'_> {
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide => self.joined(" / "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
+            Op::Scale(Factor::Inverse(width)) => format!("{} · 1/{width}", a()),
+            Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
             Op::Scale(Factor::Number(number)) => format!("{} · {}", number_text(*number), a()),
             Op::Temperature(temperature) => format!("{} / {}", a(), number_text(*temperature)),
             Op::Mask(mask) => self.masked(mask),
             Op::MaskPattern(mask) => format!("1 where {}, else 0", self.conditions(mask)),
-            Op::MinusMax(axis) => format!("{} − max of each {}", a(), self.axis(*axis)),
+            Op::MinusMax(axis) => format!("{} − max of {}", a(), self.each(*axis)),
             Op::Exponential(Base::E) => format!("exp({})", a()),
             Op::Exponential(Base::Number(base)) => format!("{} ^ {}", number_text(*base), a()),
-            Op::Sums(axis) => format!("sum of each {} of {}", self.axis(*axis), a()),
-            Op::Largest(axis) => format!("largest of each {} of {}", self.axis(*axis), a()),
-            Op::DivideBySum(axis) => format!("{} / sum of each {}", a(), self.axis(*axis)),
+            Op::Sums(axis) => format!("sum of {} of {}", self.each(*axis), a()),
+            Op::Largest(axis) => format!("largest of {} of {}", self.each(*axis), a()),
+            Op::DivideBySum(axis) => format!("{} / sum of {}", a(), self.each(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
+            Op::UnguardedSoftmax(axis, base) => {
+                format!("{}, unguarded", self.softmax(*axis, *base))
+            }
+            Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
+            Op::Reshape { rows, cols } => format!("{} read as {rows}×{cols}", a()),
             Op::Columns { start, count } => self.part(false, *start, *count),
             Op::Rows { start, count } => self.part(true, *start, *count),
             Op::Concatenate => self.put_together(true),
@@ -97,7 +104,7 @@ impl Writer<'_> {
             Op::RmsNorm(epsilon) => format!("RMSNorm({}), ε = {}", a(), number_text(*epsilon)),
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
-            Op::UnitRows => format!("{} / length of each {}", a(), self.axis(Axis::Rows)),
+            Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
             Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d), p the pair".into(),
             Op::Rotary { first, base } => {
                 format!("{} turned by position, from {}, base {}", a(), first + 1, number_text(*base))
@@ -158,13 +165,18 @@ impl Writer<'_> {
             Some(MatrixRule::Block) => conditions.push(format!("{} = 0", self.input(1))),
             Some(MatrixRule::Add) | None => {}
         }
-        conditions.join(" and ")
+        if mask.hides_own {
+            conditions.push(format!("key ≠ {query}"));
+        }
+        let conditions = conditions.join(" and ");
+        if mask.inverted { format!("not ({conditions})") } else { conditions }
     }
 
     fn softmax(&self, axis: Axis, base: Base) -> String {
-        let along = match self.axis(axis) {
-            "row" => "",
-            _ => " down each column",
+        let along = match self.each(axis) {
+            "each row" => "",
+            "each column" => " down each column",
+            _ => " over all cells",
         };
         match base {
             Base::E => format!("softmax({}){along}", self.input(0)),
@@ -181,11 +193,17 @@ impl Writer<'_> {
         }
     }
 
-    /// The word for what an axis runs along, in the convention.
-    fn axis(&self, axis: Axis) -> &'static str {
+    fn every_nth(&self, start: usize, step: usize) -> String {
+        let what = if self.convention == Convention::Columns { "rows" } else { "columns" };
+        format!("{what} {}, {}, … of {}", start + 1, start + step + 1, self.input(0))
+    }
+
+    /// What an axis runs along, in the convention.
+    fn each(&self, axis: Axis) -> &'static str {
         match (axis, self.convention) {
-            (Axis::Rows, Convention::Rows) | (Axis::Columns, Convention::Columns) => "row",
-            (Axis::Columns, Convention::Rows) | (Axis::Rows, Convention::Columns) => "column",
+            (Axis::Rows, Convention::Rows) | (Axis::Columns, Convention::Columns) => "each row",
+            (Axis::Columns, Convention::Rows) | (Axis::Rows, Convention::Columns) => "each column",
+            (Axis::Whole, _) => "all cells",
         }
     }
 }

@@ -28,7 +28,7 @@ pub enum Op {
     Temperature(f64),
     /// Hidden cells become −∞; a mask matrix is the second input where the rule needs one.
     Mask(Mask),
-    /// 1 where the mask lets through, 0 elsewhere, in the shape of a.
+    /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
     MaskPattern(Mask),
     /// Every cell minus the largest of its row (or column).
     MinusMax(Axis),
@@ -42,12 +42,21 @@ pub enum Op {
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
     Softmax(Axis, Base),
+    /// The same without a guard: a row of −∞ gives NaN.
+    UnguardedSoftmax(Axis, Base),
     /// A block of neighbouring columns, from 0.
     Columns {
         /// The first of them.
         start: usize,
         /// How many.
         count: usize,
+    },
+    /// Every `step`-th column.
+    EveryNthColumn {
+        /// The first of them, from 0.
+        start: usize,
+        /// How far apart they are.
+        step: usize,
     },
     /// A block of neighbouring rows, from 0.
     Rows {
@@ -60,6 +69,13 @@ pub enum Op {
     Concatenate,
     /// All inputs on top of each other; the rows keep their own names unless new ones are given.
     Stack(Option<Labels>),
+    /// The cells of a, row by row, in another shape.
+    Reshape {
+        /// The new number of rows.
+        rows: usize,
+        /// The new number of columns.
+        cols: usize,
+    },
     /// `max(0, a)`.
     Relu,
     /// `a / (1 + e⁻ᵃ)`.
@@ -137,6 +153,10 @@ pub enum Factor {
     Number(f64),
     /// `1/√d` for a width d.
     InverseRoot(usize),
+    /// `1/d` for a width d.
+    Inverse(usize),
+    /// `√d` for a width d.
+    Root(usize),
 }
 
 impl Factor {
@@ -145,6 +165,8 @@ impl Factor {
         match self {
             Factor::Number(number) => number,
             Factor::InverseRoot(width) => 1.0 / (width as f64).sqrt(),
+            Factor::Inverse(width) => 1.0 / width as f64,
+            Factor::Root(width) => (width as f64).sqrt(),
         }
     }
 }
@@ -193,10 +215,13 @@ impl Op {
             Op::Largest(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
+            Op::UnguardedSoftmax(..) => "unguarded-softmax",
             Op::Columns { .. } => "columns",
+            Op::EveryNthColumn { .. } => "every-nth-column",
             Op::Rows { .. } => "rows",
             Op::Concatenate => "concatenate",
             Op::Stack(_) => "stack",
+            Op::Reshape { .. } => "reshape",
             Op::Relu => "relu",
             Op::Silu => "silu",
             Op::RmsNorm(_) => "rms-norm",

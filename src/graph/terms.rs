@@ -2,7 +2,7 @@
 
 use super::op::{Factor, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
-use crate::attention::{Axis, Hidden, Mask, MatrixRule, Visibility};
+use crate::attention::{Axis, Base, Hidden, Mask, MatrixRule, Visibility};
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
 impl Graph {
@@ -44,11 +44,16 @@ impl Reader<'_> {
             Op::MaskPattern(mask) => self.pattern(mask, i, j),
             Op::MinusMax(axis) => self.minus_max(*axis, i, j, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
-            Op::Sums(Axis::Rows) => Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect()),
-            Op::Sums(Axis::Columns) => Term::Sum((0..self.height(0)).map(|k| self.cell(0, k, j)).collect()),
+            Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
             Op::Largest(axis) => Term::Max(self.along(*axis, i, j)),
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
+            Op::UnguardedSoftmax(axis, base) => self.unguarded_softmax(*axis, *base, i, j),
+            Op::EveryNthColumn { start, step } => self.cell(0, i, start + j * step),
+            Op::Reshape { cols, .. } => {
+                let place = i * cols + j;
+                self.cell(0, place / self.width(0), place % self.width(0))
+            }
             Op::Columns { start, .. } => self.cell(0, i, start + j),
             Op::Rows { start, .. } => self.cell(0, start + i, j),
             Op::Concatenate => self.concatenated(i, j),
@@ -89,12 +94,19 @@ impl Reader<'_> {
         self.graph[self.inputs[input]].shape().rows
     }
 
-    /// The cells that share a row (or a column) with (i, j).
+    /// The cells that share a row (or a column, or the matrix) with (i, j).
     fn along(&self, axis: Axis, i: usize, j: usize) -> Vec<Term> {
-        match axis {
-            Axis::Rows => (0..self.width(0)).map(|k| self.cell(0, i, k)).collect(),
-            Axis::Columns => (0..self.height(0)).map(|k| self.cell(0, k, j)).collect(),
-        }
+        self.places(axis, i, j).map(|(row, col)| self.cell(0, row, col)).collect()
+    }
+
+    /// The places of those cells, in the order in which they are summed.
+    fn places(&self, axis: Axis, i: usize, j: usize) -> impl Iterator<Item = (usize, usize)> {
+        let (rows, cols) = match axis {
+            Axis::Rows => (i..i + 1, 0..self.width(0)),
+            Axis::Columns => (0..self.height(0), j..j + 1),
+            Axis::Whole => (0..self.height(0), 0..self.width(0)),
+        };
+        rows.flat_map(move |row| cols.clone().map(move |col| (row, col)))
     }
 
     fn dot(&self, i: usize, j: usize) -> Term {
@@ -114,7 +126,8 @@ impl Reader<'_> {
     }
 
     fn pattern(&self, mask: &Mask, i: usize, j: usize) -> Term {
-        match mask.visibility((i, j), (self.height(0), self.width(0)), None) {
+        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
+        match mask.visibility((i, j), (self.height(0), self.width(0)), given) {
             Visibility::Visible => chosen(Term::Number(1.0), "no rule hides the key"),
             Visibility::Hidden(rule) => chosen(Term::Number(0.0), why_hidden(rule)),
         }
@@ -130,15 +143,20 @@ impl Reader<'_> {
     }
 
     fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
-        let shifted: Vec<Term> = match axis {
-            Axis::Rows => (0..self.width(0)).map(|k| self.minus_max(axis, i, k, i, j)).collect(),
-            Axis::Columns => (0..self.height(0)).map(|k| self.minus_max(axis, k, j, i, j)).collect(),
-        };
-        let sum = Term::Sum(shifted.into_iter().map(&power).collect());
+        let shifted = self.places(axis, i, j).map(|(row, col)| self.minus_max(axis, row, col, i, j));
+        let sum = Term::Sum(shifted.map(&power).collect());
         if sum.evaluate(self.graph) == 0.0 {
             return chosen(Term::Number(0.0), "it may attend to nothing");
         }
         over(power(self.minus_max(axis, i, j, i, j)), sum)
+    }
+
+    fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
+        let power = |(row, col)| {
+            let shifted = minus(self.cell(0, row, col), Term::Max(self.along(axis, i, j)));
+            Term::Power(base, Box::new(shifted))
+        };
+        over(power((i, j)), Term::Sum(self.places(axis, i, j).map(power).collect()))
     }
 
     fn concatenated(&self, i: usize, j: usize) -> Term {
@@ -175,7 +193,7 @@ impl Reader<'_> {
             return chosen(Term::Number(0.0), "this is its limit at −∞");
         }
         let negative = times(Term::Number(-1.0), self.cell(0, i, j));
-        let power = Term::Power(crate::attention::Base::E, Box::new(negative));
+        let power = Term::Power(Base::E, Box::new(negative));
         over(self.cell(0, i, j), Term::Sum(vec![Term::Number(1.0), power]))
     }
 
@@ -270,13 +288,15 @@ fn factor_term(factor: Factor) -> Term {
     match factor {
         Factor::Number(number) => Term::Number(number),
         Factor::InverseRoot(width) => over(Term::Number(1.0), root(Term::Number(width as f64))),
+        Factor::Inverse(width) => over(Term::Number(1.0), Term::Number(width as f64)),
+        Factor::Root(width) => root(Term::Number(width as f64)),
     }
 }
 
 /// `position / base^(2 · pair / width)`.
 fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
     let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
-    let power = Term::Power(crate::attention::Base::Number(base), Box::new(exponent));
+    let power = Term::Power(Base::Number(base), Box::new(exponent));
     over(Term::Number(position as f64), power)
 }
 
@@ -285,6 +305,8 @@ fn why_hidden(rule: Hidden) -> &'static str {
         Hidden::Future => "the key comes after the query",
         Hidden::OutsideWindow => "the key lies outside the window",
         Hidden::ByMatrix => "the mask matrix hides it",
+        Hidden::Own => "a token may not see itself",
+        Hidden::Inverted => "the rules let it through, and they are turned round",
     }
 }
 

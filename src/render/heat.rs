@@ -79,7 +79,7 @@ enum Kind {
 fn kind(graph: &Graph, id: NodeId) -> Kind {
     let node = &graph[id];
     match &node.op {
-        Op::Softmax(..) => Kind::Weights,
+        Op::Softmax(..) | Op::UnguardedSoftmax(..) => Kind::Weights,
         Op::ProductTransposed | Op::Cosine => Kind::Scores,
         Op::Mask(_) => Kind::Scores,
         Op::Scale(_) | Op::Temperature(_) | Op::Add | Op::Transpose | Op::Round(_) => {

@@ -106,8 +106,9 @@ pub fn masks() -> impl Strategy<Value = Mask> {
         1 => Just(Some(MatrixRule::Block)),
         1 => Just(Some(MatrixRule::Add)),
     ];
-    (any::<bool>(), proptest::option::of(1..4_usize), any::<bool>(), matrix)
-        .prop_map(|(causal, window, from_start, matrix)| Mask { causal, window, from_start, matrix })
+    (any::<bool>(), proptest::option::of(1..4_usize), any::<bool>(), matrix).prop_map(
+        |(causal, window, from_start, matrix)| Mask { causal, window, from_start, matrix, ..Mask::default() },
+    )
 }
 
 /// Any recipe without residual.
@@ -124,7 +125,7 @@ pub fn recipes() -> impl Strategy<Value = Recipe> {
             scale,
             temperature,
             mask,
-            output: Output::default(),
+            ..Recipe::default()
         },
     )
 }
@@ -190,7 +191,7 @@ impl Projected {
 pub fn projected(mask: impl Strategy<Value = Mask>) -> impl Strategy<Value = Projected> {
     let heads = prop_oneof![Just((1, 1)), Just((2, 2)), Just((2, 1))];
     (heads, mask, 1..6_usize, any::<bool>()).prop_flat_map(|((heads, kv_heads), mask, tokens, residual)| {
-        let output = Output { residual };
+        let output = Output { residual, ..Output::default() };
         let recipe = Recipe { heads, kv_heads, mask, output, ..Recipe::default() };
         let narrow = 2 * kv_heads;
         let weights = vec![
@@ -215,7 +216,7 @@ pub fn causal_masks() -> impl Strategy<Value = Mask> {
         causal: true,
         window,
         from_start,
-        matrix: None,
+        ..Mask::default()
     })
 }
 

@@ -198,7 +198,7 @@ fn the_equations_have_neither_positions_nor_a_residual() {
             w_o: given(m_o),
             ..AttendInputs::default()
         };
-        let recipe = Recipe { output: Output { residual }, ..Recipe::default() };
+        let recipe = Recipe { output: Output { residual, ..Output::default() }, ..Recipe::default() };
         node(&attend(&recipe, inputs).unwrap(), "O").clone()
     };
     let turned = |x: &Matrix| Matrix::from_fn(3, 4, |i, j| x[(2 - i, j)]);

@@ -1,5 +1,8 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
+use std::collections::BTreeMap;
+
+use super::choices::{Groups, Merge, Projection, Values};
 use super::recipe::Recipe;
 use super::weights::{Additions, Weights, split, weights};
 use crate::attention::key_value_head;
@@ -36,6 +39,8 @@ pub struct AttendInputs {
     pub bias: Option<Given>,
     /// Names of the tokens.
     pub tokens: Option<Labels>,
+    /// Nodes that are taken as given, by their names, instead of being computed.
+    pub instead: BTreeMap<String, Given>,
 }
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
@@ -46,28 +51,19 @@ pub struct AttendInputs {
 /// # Errors
 /// If matrices are missing or do not fit, or more than [`MAX_CELLS`] numbers would be recorded.
 pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
-    recipe.check()?;
-    if recipe.mask.matrix.is_some() != inputs.mask.is_some() {
-        return Err(Error::new("a mask matrix and the rule for it go together, and one of them is missing"));
+    match attend_as_far_as_possible(recipe, inputs) {
+        (graph, None) => Ok(graph),
+        (_, Some(error)) => Err(error),
     }
+}
+
+/// As [`attend`]; where a step is not possible, what came before it, and why: a recipe with a mistake in it need not go on
+/// to the end.
+pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {
     let mut pipeline = Pipeline { graph: Graph::new(), recipe };
-    let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens } = inputs;
-    let named = |(matrix, origin): Given| {
-        let labels = tokens.clone().or_else(|| matrix.row_labels().cloned());
-        (matrix.with_row_labels(labels), origin)
-    };
-    let x = pipeline.optional("X", x.map(named))?;
-    let q = pipeline.role("Q", q.map(named), x, w_q)?;
-    let k = pipeline.role("K", k.map(named), x, w_k)?;
-    let v = pipeline.role("V", v.map(named), x, w_v)?;
-    pipeline.fit(q, k, v)?;
-    let bias = pipeline.optional("B", bias)?;
-    let mask = pipeline.optional("M", mask)?;
-    let w_o = pipeline.optional("W_O", w_o)?;
-    let heads = pipeline.heads(Sources { q, k, v, bias, mask })?;
-    pipeline.output(heads, w_o, x)?;
+    let error = pipeline.run(inputs).err();
     pipeline.graph.warn_of_nan();
-    Ok(pipeline.graph)
+    (pipeline.graph, error)
 }
 
 /// The nodes that every head reads.
@@ -75,7 +71,7 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
 struct Sources {
     q: NodeId,
     k: NodeId,
-    v: NodeId,
+    mixed: NodeId,
     bias: Option<NodeId>,
     mask: Option<NodeId>,
 }
@@ -86,6 +82,42 @@ struct Pipeline<'a> {
 }
 
 impl Pipeline<'_> {
+    fn run(&mut self, inputs: AttendInputs) -> Result<()> {
+        self.recipe.check()?;
+        if self.recipe.mask.matrix.is_some() != inputs.mask.is_some() {
+            return Err(Error::new(
+                "a mask matrix and the rule for it go together, and one of them is missing",
+            ));
+        }
+        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, instead } = inputs;
+        self.graph.take_instead(instead);
+        let named = |(matrix, origin): Given| {
+            let labels = tokens.clone().or_else(|| matrix.row_labels().cloned());
+            (matrix.with_row_labels(labels), origin)
+        };
+        let x = self.optional("X", x.map(named))?;
+        let q = self.role("Q", q.map(named), x, w_q)?;
+        let k = self.role("K", k.map(named), x, w_k)?;
+        let v = self.role("V", v.map(named), x, w_v)?;
+        let mixed = self.mixed(x, k, v)?;
+        self.fit(q, k, mixed)?;
+        let bias = self.optional("B", bias)?;
+        let mask = self.optional("M", mask)?;
+        let w_o = self.optional("W_O", w_o)?;
+        let heads = self.heads(Sources { q, k, mixed, bias, mask })?;
+        self.output(heads, w_o, x)
+    }
+
+    /// What the weights mix.
+    fn mixed(&self, x: Option<NodeId>, k: NodeId, v: NodeId) -> Result<NodeId> {
+        match (self.recipe.values, x) {
+            (Values::Projected, _) => Ok(v),
+            (Values::Keys, _) => Ok(k),
+            (Values::Tokens, Some(x)) => Ok(x),
+            (Values::Tokens, None) => Err(Error::new("there is no X that the weights could mix")),
+        }
+    }
+
     fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {
         given.map(|(matrix, origin)| self.graph.given(name, matrix, origin)).transpose()
     }
@@ -117,7 +149,11 @@ impl Pipeline<'_> {
         }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
-        self.graph.add(name, Op::Product, &[x, weights])
+        let op = match self.recipe.projection {
+            Projection::AsGiven => Op::Product,
+            Projection::Transposed => Op::ProductTransposed,
+        };
+        self.graph.add(name, op, &[x, weights])
     }
 
     fn shape(&self, id: NodeId) -> (usize, usize) {
@@ -125,9 +161,10 @@ impl Pipeline<'_> {
     }
 
     /// Checks that Q, K and V fit each other and the heads, and that recording everything is reasonable.
-    fn fit(&self, q: NodeId, k: NodeId, v: NodeId) -> Result<()> {
+    fn fit(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let ((t, q_width), (n, k_width), (v_rows, v_width)) = (self.shape(q), self.shape(k), self.shape(v));
+        let ((t, q_width), (n, k_width), (v_rows, v_width)) =
+            (self.shape(q), self.shape(k), self.shape(mixed));
         for (name, width, heads) in [("Q", q_width, heads), ("K", k_width, groups), ("V", v_width, groups)] {
             if width == 0 || width % heads != 0 {
                 return Err(Error::new(format!(
@@ -170,16 +207,27 @@ impl Pipeline<'_> {
         let graph = &mut self.graph;
         if heads == 1 {
             let Weights { weights, .. } = weights(graph, self.recipe, "", [sources.q, sources.k], additions)?;
-            return Ok(vec![weights, sources.v]);
+            let weights = rounded(graph, self.recipe, "", weights)?;
+            return Ok(vec![weights, sources.mixed]);
         }
-        let queries = split(graph, "Q", sources.q, heads)?;
-        let keys = split(graph, "K", sources.k, groups)?;
-        let values = split(graph, "V", sources.v, groups)?;
+        let how = self.recipe.split;
+        let queries = split(graph, "Q", sources.q, heads, how)?;
+        let keys = split(graph, "K", sources.k, groups, how)?;
+        let values = match self.recipe.values {
+            Values::Projected => split(graph, "V", sources.mixed, groups, how)?,
+            Values::Tokens => split(graph, "X", sources.mixed, groups, how)?,
+            Values::Keys => keys.clone(),
+        };
         let mut mixes = Vec::new();
         for (head, &query) in queries.iter().enumerate() {
-            let (suffix, group) = (format!("_{}", head + 1), key_value_head(head, heads, groups));
+            let suffix = format!("_{}", head + 1);
+            let group = match self.recipe.groups {
+                Groups::Shared => key_value_head(head, heads, groups),
+                Groups::Tiled => head % groups,
+            };
             let Weights { weights, .. } =
                 weights(graph, self.recipe, &suffix, [query, keys[group]], additions)?;
+            let weights = rounded(graph, self.recipe, &suffix, weights)?;
             mixes.push(graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);
         }
         Ok(mixes)
@@ -196,10 +244,11 @@ impl Pipeline<'_> {
             (true, Some(x)) => Some(x),
             (false, _) => None,
         };
+        let w_o = w_o.filter(|_| self.recipe.output.projected);
         let is_result = w_o.is_none() && residual.is_none();
         let mut last = match self.recipe.heads {
             1 => self.graph.add(if is_result { "O" } else { "C" }, Op::Product, &heads)?,
-            _ => self.graph.add("C", Op::Concatenate, &heads)?,
+            _ => self.merged(heads)?,
         };
         if is_result && self.recipe.heads > 1 {
             self.graph.add("O", Op::Add, &[last])?;
@@ -211,5 +260,31 @@ impl Pipeline<'_> {
             self.graph.add("O", Op::Add, &[x, last])?;
         }
         Ok(())
+    }
+
+    /// `C`: the heads put together.
+    fn merged(&mut self, mut heads: Vec<NodeId>) -> Result<NodeId> {
+        match self.recipe.merge {
+            Merge::SideBySide => self.graph.add("C", Op::Concatenate, &heads),
+            Merge::Reversed => {
+                heads.reverse();
+                self.graph.add("C", Op::Concatenate, &heads)
+            }
+            Merge::Summed => self.graph.add("C", Op::Add, &heads),
+            Merge::Reshaped => {
+                let stacked = self.graph.add("C_stacked", Op::Stack(None), &heads)?;
+                let (rows, width) = self.shape(stacked);
+                let shape = Op::Reshape { rows: rows / heads.len(), cols: width * heads.len() };
+                self.graph.add("C", shape, &[stacked])
+            }
+        }
+    }
+}
+
+/// `A_rounded`, where the recipe rounds the weights before they mix.
+fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) -> Result<NodeId> {
+    match recipe.weight_decimals {
+        Some(decimals) => graph.add(&format!("A_rounded{suffix}"), Op::Round(decimals), &[weights]),
+        None => Ok(weights),
     }
 }

@@ -1,12 +1,14 @@
 //! Recipes: inputs and options to the graph of a whole computation.
 
 mod attend;
+mod choices;
 mod recipe;
 mod similarity;
 mod softmax;
 mod weights;
 
-pub use attend::{AttendInputs, Given, attend};
+pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
+pub use choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, ScaledBefore, Split, Values};
 pub use recipe::{Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;

@@ -1,6 +1,7 @@
 //! What an attention pipeline is asked to do. A classic mistake is one changed field of it.
 
-use crate::attention::Mask;
+use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, ScaledBefore, Split, Values};
+use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
 
 /// The options of a pipeline, in the order in which they act.
@@ -10,14 +11,40 @@ pub struct Recipe {
     pub heads: usize,
     /// How many heads of keys and values; it divides `heads`.
     pub kv_heads: usize,
+    /// How tokens become queries, keys and values.
+    pub projection: Projection,
+    /// Which columns belong to a head.
+    pub split: Split,
+    /// Which keys and values a query head reads.
+    pub groups: Groups,
+    /// What stands in the rows of the scores.
+    pub comparison: Comparison,
     /// How a query is compared with a key.
     pub score: Score,
     /// What scores are multiplied by.
     pub scale: Scale,
+    /// What the scale is applied to: the scores, or what they are computed from.
+    pub scaled_before: ScaledBefore,
     /// What scores are divided by, after scale and bias.
     pub temperature: f64,
     /// Which keys a query may attend to.
     pub mask: Mask,
+    /// What becomes of the scores that the mask hides.
+    pub hiding: Hiding,
+    /// Scores are rounded to so many decimals before the softmax.
+    pub score_decimals: Option<u32>,
+    /// How scores become weights.
+    pub normalise: Normalise,
+    /// What is raised to the scores.
+    pub base: Base,
+    /// Whether a row that may attend to nothing has weights 0; without the guard it is NaN.
+    pub guarded: bool,
+    /// Weights are rounded to so many decimals before they mix the values.
+    pub weight_decimals: Option<u32>,
+    /// What the weights mix.
+    pub values: Values,
+    /// How the heads are put together again.
+    pub merge: Merge,
     /// What becomes of the mixed values.
     pub output: Output,
 }
@@ -42,13 +69,28 @@ pub enum Scale {
     None,
     /// A number.
     Number(f64),
+    /// 1/d_k.
+    Inverse,
+    /// √d_k.
+    Root,
+    /// 1/√d for this width d, whatever d_k is.
+    InverseRootOf(usize),
 }
 
 /// What becomes of the mixed values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Output {
+    /// Whether the output projection is applied, where there is one.
+    pub projected: bool,
     /// Whether the input X is added to the result.
     pub residual: bool,
+}
+
+impl Default for Output {
+    /// Projected, without a residual.
+    fn default() -> Output {
+        Output { projected: true, residual: false }
+    }
 }
 
 impl Default for Recipe {
@@ -56,10 +98,23 @@ impl Default for Recipe {
         Recipe {
             heads: 1,
             kv_heads: 1,
-            score: Score::Dot,
-            scale: Scale::Auto,
+            projection: Projection::default(),
+            split: Split::default(),
+            groups: Groups::default(),
+            comparison: Comparison::default(),
+            score: Score::default(),
+            scale: Scale::default(),
+            scaled_before: ScaledBefore::default(),
             temperature: 1.0,
             mask: Mask::default(),
+            hiding: Hiding::default(),
+            score_decimals: None,
+            normalise: Normalise::default(),
+            base: Base::E,
+            guarded: true,
+            weight_decimals: None,
+            values: Values::default(),
+            merge: Merge::default(),
             output: Output::default(),
         }
     }

@@ -1,7 +1,8 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
+use super::choices::{Comparison, Hiding, Normalise, ScaledBefore, Split};
 use super::recipe::{Recipe, Scale, Score};
-use crate::attention::{Axis, Base};
+use crate::attention::{Axis, Mask};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op};
 
@@ -42,47 +43,150 @@ pub fn weights(
     [q, k]: [NodeId; 2],
     additions: Additions,
 ) -> Result<Weights> {
-    let compare = match recipe.score {
-        Score::Dot => Op::ProductTransposed,
-        Score::Cosine => Op::Cosine,
-    };
-    let factor = match recipe.scale {
-        Scale::Auto => Some(Factor::InverseRoot(graph[k].shape().cols)),
-        Scale::Number(number) => Some(Factor::Number(number)),
-        Scale::None => None,
-    };
-    let mut add = |name: &str, op, inputs: &[NodeId]| graph.add(&format!("{name}{suffix}"), op, inputs);
-    let scores = add("S", compare, &[q, k])?;
-    let scaled = match factor {
-        Some(factor) => add("S_scaled", Op::Scale(factor), &[scores])?,
-        None => scores,
-    };
+    let mut head = Head { graph, recipe, suffix, mask: additions.mask };
+    let (scores, scaled) = head.scores(q, k)?;
     let mut read = scaled;
     if let Some(bias) = additions.bias {
-        read = add("S_biased", Op::Add, &[read, bias])?;
+        read = head.add("S_biased", Op::Add, &[read, bias])?;
     }
     if recipe.temperature != 1.0 {
-        read = add("S_tempered", Op::Temperature(recipe.temperature), &[read])?;
+        read = head.add("S_tempered", Op::Temperature(recipe.temperature), &[read])?;
     }
-    if recipe.mask.is_some() {
-        let inputs: Vec<NodeId> = [Some(read), additions.mask].into_iter().flatten().collect();
-        read = add("S_masked", Op::Mask(recipe.mask), &inputs)?;
-    }
-    let weights = add("A", Op::Softmax(Axis::Rows, Base::E), &[read])?;
+    let read = head.masked(read)?;
+    let weights = head.weights(read)?;
     Ok(Weights { scores, scaled, read, weights })
 }
 
-/// Contiguous blocks of columns, one for each head: `Q_1`, `Q_2` …
+/// One head on its way.
+struct Head<'a> {
+    graph: &'a mut Graph,
+    recipe: &'a Recipe,
+    suffix: &'a str,
+    mask: Option<NodeId>,
+}
+
+impl Head<'_> {
+    fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        self.graph.add(&format!("{name}{}", self.suffix), op, inputs)
+    }
+
+    /// The scores, and the scaled scores.
+    fn scores(&mut self, mut q: NodeId, mut k: NodeId) -> Result<(NodeId, NodeId)> {
+        let compare = match self.recipe.score {
+            Score::Dot => Op::ProductTransposed,
+            Score::Cosine => Op::Cosine,
+        };
+        let width = self.graph[k].shape().cols;
+        let factor = match self.recipe.scale {
+            Scale::Auto => Some(Factor::InverseRoot(width)),
+            Scale::Number(number) => Some(Factor::Number(number)),
+            Scale::Inverse => Some(Factor::Inverse(width)),
+            Scale::Root => Some(Factor::Root(width)),
+            Scale::InverseRootOf(width) => Some(Factor::InverseRoot(width)),
+            Scale::None => None,
+        };
+        match (self.recipe.scaled_before, factor) {
+            (ScaledBefore::Queries, Some(factor)) => q = self.add("Q_scaled", Op::Scale(factor), &[q])?,
+            (ScaledBefore::Keys, Some(factor)) => k = self.add("K_scaled", Op::Scale(factor), &[k])?,
+            _ => {}
+        }
+        let pair = match self.recipe.comparison {
+            Comparison::QueriesWithKeys => [q, k],
+            Comparison::KeysWithQueries => [k, q],
+        };
+        let scores = self.add("S", compare, &pair)?;
+        match factor {
+            Some(factor) if self.recipe.scaled_before == ScaledBefore::Never => {
+                Ok((scores, self.add("S_scaled", Op::Scale(factor), &[scores])?))
+            }
+            _ => Ok((scores, scores)),
+        }
+    }
+
+    /// The scores after what is done to the hidden ones, rounded where the recipe rounds them.
+    fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
+        let recipe = self.recipe;
+        if recipe.mask.is_some() {
+            read = match recipe.hiding {
+                Hiding::MinusInfinity => {
+                    let inputs = self.with_matrix(read);
+                    self.add("S_masked", Op::Mask(recipe.mask), &inputs)?
+                }
+                Hiding::Zero => {
+                    let visible = self.pattern(read, recipe.mask)?;
+                    self.add("S_masked", Op::Multiply, &[read, visible])?
+                }
+                Hiding::OneAddedToVisible => {
+                    let visible = self.pattern(read, recipe.mask)?;
+                    self.add("S_masked", Op::Add, &[read, visible])?
+                }
+                Hiding::OneAddedToHidden => {
+                    let hidden = Mask { inverted: !recipe.mask.inverted, ..recipe.mask };
+                    let hidden = self.pattern(read, hidden)?;
+                    self.add("S_masked", Op::Add, &[read, hidden])?
+                }
+                Hiding::AfterSoftmax | Hiding::AfterSoftmaxRenormalised => read,
+            };
+        }
+        match recipe.score_decimals {
+            Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
+            None => Ok(read),
+        }
+    }
+
+    /// The weights, after what is done to the hidden ones where that waits for the softmax.
+    fn weights(&mut self, read: NodeId) -> Result<NodeId> {
+        let recipe = self.recipe;
+        let softmax = |axis| match recipe.guarded {
+            true => Op::Softmax(axis, recipe.base),
+            false => Op::UnguardedSoftmax(axis, recipe.base),
+        };
+        let normalise = match recipe.normalise {
+            Normalise::OverKeys => softmax(Axis::Rows),
+            Normalise::OverQueries => softmax(Axis::Columns),
+            Normalise::OverAll => softmax(Axis::Whole),
+            // The sum of one matrix is that matrix: the same numbers under another name.
+            Normalise::Not => Op::Add,
+            Normalise::BySum => Op::DivideBySum(Axis::Rows),
+        };
+        let late = matches!(recipe.hiding, Hiding::AfterSoftmax | Hiding::AfterSoftmaxRenormalised);
+        if !(late && recipe.mask.is_some()) {
+            return self.add("A", normalise, &[read]);
+        }
+        let open = self.add("A_open", normalise, &[read])?;
+        let visible = self.pattern(read, recipe.mask)?;
+        if recipe.hiding == Hiding::AfterSoftmax {
+            return self.add("A", Op::Multiply, &[open, visible]);
+        }
+        let hidden = self.add("A_hidden", Op::Multiply, &[open, visible])?;
+        self.add("A", Op::DivideBySum(Axis::Rows), &[hidden])
+    }
+
+    /// `visible`: the mask as ones and zeros.
+    fn pattern(&mut self, like: NodeId, mask: Mask) -> Result<NodeId> {
+        let inputs = self.with_matrix(like);
+        self.add("visible", Op::MaskPattern(mask), &inputs)
+    }
+
+    fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
+        [Some(scores), self.mask].into_iter().flatten().collect()
+    }
+}
+
+/// A block of columns for each head: `Q_1`, `Q_2` …
 ///
 /// # Errors
 /// If the columns cannot be shared out evenly, or a name is taken.
-pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
+pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
     let width = graph[whole].shape().cols;
     if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
         return Err(Error::new(format!("the {width} columns of {name} cannot be split into {heads} heads"))
             .help(format!("the width of {name} must be a multiple of its number of heads")));
     }
     let count = width / heads;
-    let block = |head| Op::Columns { start: head * count, count };
+    let block = |head| match how {
+        Split::Blocks => Op::Columns { start: head * count, count },
+        Split::Interleaved => Op::EveryNthColumn { start: head, step: heads },
+    };
     (0..heads).map(|head| graph.add(&format!("{name}_{}", head + 1), block(head), &[whole])).collect()
 }

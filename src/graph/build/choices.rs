@@ -1,0 +1,114 @@
+//! The ways in which a step of attention can be taken: the right one first, which is the default, then those that are
+//! taken by mistake, or that come to the same.
+
+/// How tokens become queries, keys and values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Projection {
+    /// `X W`.
+    #[default]
+    AsGiven,
+    /// `X Wᵀ`.
+    Transposed,
+}
+
+/// Which columns belong to a head.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Split {
+    /// Neighbouring columns.
+    #[default]
+    Blocks,
+    /// Every H-th column.
+    Interleaved,
+}
+
+/// Which of G key/value heads query head h (from 0) of H reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Groups {
+    /// Head `h · G / H`, rounded down: neighbours share one.
+    #[default]
+    Shared,
+    /// Head `h mod G`: the key/value heads are repeated one after the other.
+    Tiled,
+}
+
+/// What stands in the rows of the scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Comparison {
+    /// A row for each query: `Q Kᵀ`.
+    #[default]
+    QueriesWithKeys,
+    /// A row for each key: `K Qᵀ`.
+    KeysWithQueries,
+}
+
+/// What the scale is applied to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScaledBefore {
+    /// Nothing: the scores themselves are scaled.
+    #[default]
+    Never,
+    /// The queries, before they meet the keys.
+    Queries,
+    /// The keys.
+    Keys,
+}
+
+/// What becomes of the scores that the mask hides.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Hiding {
+    /// They become −∞.
+    #[default]
+    MinusInfinity,
+    /// They become 0.
+    Zero,
+    /// The mask is added as numbers: 1 where a key is visible.
+    OneAddedToVisible,
+    /// The mask is added as numbers: 1 where a key is hidden.
+    OneAddedToHidden,
+    /// Nothing; their weights become 0 after the softmax.
+    AfterSoftmax,
+    /// Nothing; their weights become 0 after the softmax, and each row is divided by what is left of it.
+    AfterSoftmaxRenormalised,
+}
+
+/// How scores become weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Normalise {
+    /// A softmax over the keys of each query.
+    #[default]
+    OverKeys,
+    /// A softmax over the queries of each key.
+    OverQueries,
+    /// One softmax over all pairs.
+    OverAll,
+    /// Not at all.
+    Not,
+    /// Each row divided by its sum.
+    BySum,
+}
+
+/// What the weights mix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Values {
+    /// The values.
+    #[default]
+    Projected,
+    /// The tokens themselves.
+    Tokens,
+    /// The keys.
+    Keys,
+}
+
+/// How the heads are put together again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Merge {
+    /// Side by side, the first on the left.
+    #[default]
+    SideBySide,
+    /// Side by side, the last on the left.
+    Reversed,
+    /// The stack (H, T, d) read row by row as (T, H·d).
+    Reshaped,
+    /// Added up.
+    Summed,
+}
