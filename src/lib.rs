@@ -69,6 +69,7 @@
 pub mod attention;
 pub mod cli;
 pub mod demo;
+pub mod diagnose;
 pub mod elementary;
 pub mod error;
 pub mod graph;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 12] = [
+const ROOMS: [&str; 13] = [
     "error",
     "elementary",
     "matrix",
@@ -13,6 +13,7 @@ const ROOMS: [&str; 12] = [
     "graph",
     "params",
     "input",
+    "diagnose",
     "demo",
     "render",
     "cli",

@@ -1,0 +1,97 @@
+//! What there is to say of a submission.
+
+use std::sync::Arc;
+
+use crate::graph::Graph;
+use crate::matrix::Shape;
+
+use super::catalogue::Mistake;
+use super::compare::Difference;
+use super::{Form, Slip};
+
+/// Right or wrong, where, and what was done.
+#[derive(Clone, Debug)]
+pub struct Diagnosis {
+    /// Every node that was handed in, in the order of computing.
+    pub nodes: Vec<Judged>,
+    /// Mistakes that would change nothing in these nodes on these inputs: neither blamed nor ruled out.
+    pub undetectable: Vec<&'static Mistake>,
+    /// Whether pairs of mistakes were looked at, or would have taken too long.
+    pub pairs_tried: bool,
+}
+
+/// A node that was handed in.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// Its name as handed in.
+    pub name: String,
+    /// What it is.
+    pub verdict: Verdict,
+    /// The mistakes that give these numbers, the closest first; all of them fit as well as the numbers can tell.
+    pub mistakes: Vec<Named>,
+    /// Whether mistakes were found that chance would have fitted as well: too few numbers, or too few digits.
+    pub too_few_digits: bool,
+}
+
+/// What a node is.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// The right numbers.
+    Right(Distance),
+    /// Other numbers that come to the same.
+    AnotherForm(&'static Form),
+    /// Not the right numbers, but what follows from the student's own earlier nodes.
+    Follows,
+    /// Wrong numbers.
+    Wrong(Distance),
+    /// Another shape: handed in, and expected.
+    OtherShape(Shape, Shape),
+    /// The student's own earlier nodes allow no such step.
+    Unjudged,
+}
+
+/// How far a node is from what is expected, and in which matrix of it.
+#[derive(Clone, Debug)]
+pub struct Distance {
+    /// The node of the graph: `A_2` for the second head of `A`.
+    pub node: String,
+    /// How far.
+    pub difference: Difference,
+}
+
+/// One mistake, or two together, that give the student's numbers.
+#[derive(Clone, Debug)]
+pub struct Named {
+    /// The mistake, or both.
+    pub slips: Vec<Slip>,
+    /// The largest difference that remains.
+    pub residual: f64,
+    /// The computation with the mistakes in it.
+    pub graph: Arc<Graph>,
+}
+
+impl Named {
+    /// The names of the mistakes.
+    pub fn ids(&self) -> Vec<&'static str> {
+        self.slips.iter().map(|slip| slip.mistake.id).collect()
+    }
+}
+
+impl Verdict {
+    /// Whether there is nothing to correct.
+    pub fn is_right(&self) -> bool {
+        matches!(self, Verdict::Right(_) | Verdict::AnotherForm(_) | Verdict::Follows)
+    }
+}
+
+impl Diagnosis {
+    /// The first node that is wrong.
+    pub fn first_wrong(&self) -> Option<&Judged> {
+        self.nodes.iter().find(|node| !node.verdict.is_right())
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_right(&self) -> bool {
+        self.first_wrong().is_none()
+    }
+}

@@ -1,0 +1,25 @@
+//! The student's result beside the right one: right or wrong, where first, and which classic mistake gives these numbers.
+//!
+//! A [`Task`] is the exercise; an [`Examiner`] computes it with every [`Mistake`] put in, alone and in pairs, and judges
+//! [`Answer`]s: a [`Diagnosis`]. A mistake is one [`Change`] to the recipe, so that mistakes compose.
+
+mod answer;
+mod candidates;
+mod catalogue;
+mod change;
+mod compare;
+mod diagnosis;
+mod examiner;
+mod forms;
+mod search;
+mod task;
+
+pub use answer::Answer;
+pub use candidates::Slip;
+pub use catalogue::{Mistake, Way, catalogue, find};
+pub use change::Change;
+pub use compare::{Difference, Tolerance};
+pub use diagnosis::{Diagnosis, Distance, Judged, Named, Verdict};
+pub use examiner::Examiner;
+pub use forms::{FORMS, Form};
+pub use task::{Facts, Task};

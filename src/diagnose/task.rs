@@ -1,0 +1,144 @@
+//! What was to be computed, and the right answer.
+
+use std::collections::BTreeMap;
+
+use crate::attention::{Axis, MatrixRule};
+use crate::error::Result;
+use crate::graph::build::{AttendInputs, Given, Recipe, attend, attend_as_far_as_possible};
+use crate::graph::{Graph, Op};
+use crate::matrix::{Matrix, Shape};
+
+use super::Change;
+
+/// An exercise: a recipe, what it starts from, and the graph of the right answer.
+#[derive(Clone, Debug)]
+pub struct Task {
+    recipe: Recipe,
+    inputs: AttendInputs,
+    right: Graph,
+    facts: Facts,
+}
+
+/// What the mistakes ask of an exercise, to know whether they can be made in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// The shape of X, where there is one.
+    pub x: Option<Shape>,
+    /// The shape of Q with all its heads.
+    pub q: Shape,
+    /// How many keys there are.
+    pub keys: usize,
+    /// Whether the result is projected.
+    pub projects: bool,
+    /// Whether Q, K and V all come from X and square weights that somebody gave.
+    pub square_weights: bool,
+    /// Whether the mask only hides, so that it can be written as ones and zeros.
+    pub mask_only_hides: bool,
+    /// Whether some query may attend to nothing.
+    pub empty_rows: bool,
+}
+
+impl Task {
+    /// The exercise, solved.
+    ///
+    /// # Errors
+    /// As [`attend`].
+    pub fn new(recipe: Recipe, inputs: AttendInputs) -> Result<Task> {
+        let right = attend(&recipe, inputs.clone())?;
+        let facts = Facts::of(&inputs, &right)?;
+        Ok(Task { recipe, inputs, right, facts })
+    }
+
+    /// The right answer, every step of it.
+    pub fn right(&self) -> &Graph {
+        &self.right
+    }
+
+    /// What is asked for.
+    pub fn recipe(&self) -> &Recipe {
+        &self.recipe
+    }
+
+    /// What it starts from.
+    pub fn inputs(&self) -> &AttendInputs {
+        &self.inputs
+    }
+
+    /// What the mistakes ask of it.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// The same exercise with some nodes taken as given instead of being computed, as far as it goes.
+    pub fn given_instead(&self, instead: BTreeMap<String, Given>) -> Task {
+        let inputs = AttendInputs { instead, ..self.inputs.clone() };
+        let (right, _) = attend_as_far_as_possible(&self.recipe, inputs.clone());
+        Task { inputs, right, ..self.clone() }
+    }
+
+    /// The computation with these changes, as far as it goes.
+    pub fn with<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Graph {
+        let mut recipe = self.recipe;
+        for change in changes {
+            change.put_into(&mut recipe);
+        }
+        let mut inputs = self.inputs.clone();
+        if recipe.mask.matrix.is_none() {
+            inputs.mask = None;
+        }
+        attend_as_far_as_possible(&recipe, inputs).0
+    }
+
+    /// How many multiplications one run takes, about.
+    pub fn work(&self) -> usize {
+        let node = |(_, node): (_, &crate::graph::Node)| {
+            let shape = node.shape();
+            let inner = match (&node.op, node.inputs.first()) {
+                (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
+                _ => 1,
+            };
+            shape.rows * shape.cols * inner
+        };
+        self.right.nodes().map(node).sum()
+    }
+}
+
+impl Facts {
+    fn of(inputs: &AttendInputs, right: &Graph) -> Result<Facts> {
+        let shape = |name| right.require(name).map(|id| right[id].shape());
+        let is_square = |given: &Option<Given>| given.as_ref().is_some_and(|(w, _)| w.rows() == w.cols());
+        let taken = [&inputs.q, &inputs.k, &inputs.v];
+        let weights = [&inputs.w_q, &inputs.w_k, &inputs.w_v];
+        Ok(Facts {
+            x: inputs.x.as_ref().map(|(x, _)| x.shape()),
+            q: shape("Q")?,
+            keys: shape("K")?.rows,
+            projects: inputs.w_o.is_some(),
+            square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
+            mask_only_hides: inputs.mask.as_ref().is_none_or(|(mask, _)| only_hides(mask, right)),
+            empty_rows: has_empty_row(right),
+        })
+    }
+}
+
+/// Whether an added mask has no numbers but 0 and −∞; the other kinds hide and do nothing else.
+fn only_hides(mask: &Matrix, right: &Graph) -> bool {
+    let added = right
+        .nodes()
+        .any(|(_, node)| matches!(&node.op, Op::Mask(rule) if rule.matrix == Some(MatrixRule::Add)));
+    !added || mask.cells().all(|x| x == 0.0 || x == f64::NEG_INFINITY)
+}
+
+/// Whether a softmax of the graph reads a row (or whatever it runs along) of nothing but −∞.
+pub(super) fn has_empty_row(graph: &Graph) -> bool {
+    graph.nodes().any(|(_, node)| {
+        let read = node.inputs.first().and_then(|&id| graph[id].matrix());
+        let hidden = |x: f64| x == f64::NEG_INFINITY;
+        match (&node.op, read) {
+            (Op::Softmax(Axis::Rows, _), Some(read)) => (0..read.rows()).any(|i| read.row(i).all(hidden)),
+            (Op::Softmax(Axis::Columns, _), Some(read)) => (0..read.cols()).any(|j| read.col(j).all(hidden)),
+            (Op::Softmax(Axis::Whole, _), Some(read)) => read.cells().all(hidden),
+            _ => false,
+        }
+    })
+}
