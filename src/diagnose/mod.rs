@@ -12,6 +12,7 @@ mod diagnosis;
 mod examiner;
 mod forms;
 mod search;
+mod suggest;
 mod task;
 
 pub use answer::Answer;
@@ -22,4 +23,5 @@ pub use compare::{Difference, Tolerance};
 pub use diagnosis::{Diagnosis, Distance, Judged, Named, Verdict};
 pub use examiner::Examiner;
 pub use forms::{FORMS, Form};
+pub use suggest::{Suggestion, suggest};
 pub use task::{Facts, Task};
