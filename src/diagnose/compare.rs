@@ -78,7 +78,10 @@ impl Allowed {
 
     /// How far from this number a student's may be.
     pub(super) fn around(&self, expected: f64) -> f64 {
-        (self.absolute + self.relative * expected.abs()).max(self.rounding)
+        match expected.is_finite() {
+            true => (self.absolute + self.relative * expected.abs()).max(self.rounding),
+            false => 0.0,
+        }
     }
 }
 
@@ -146,4 +149,63 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
         largest = largest.max(distance);
     }
     Some(largest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fits(yours: &[f64], expected: &[f64], decimals: Option<usize>, roundoff: f64) -> bool {
+        let row = |cells: &[f64]| Matrix::from_row_major(1, cells.len(), cells).unwrap();
+        let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, roundoff };
+        let allowed = Allowed::between(&answer, &row(expected), &Tolerance::default());
+        difference(&row(yours), &row(expected), allowed).unwrap().fits()
+    }
+
+    #[test]
+    fn numbers_rounded_to_two_decimals_are_right_if_they_are_right_to_two_decimals() {
+        let expected = [0.4361, 0.125, -0.0951];
+        assert!(fits(&[0.44, 0.13, -0.10], &expected, Some(2), 0.0));
+        assert!(fits(&[0.44, 0.12, -0.10], &expected, Some(2), 0.0), "a five may go either way");
+        assert!(!fits(&[0.43, 0.13, -0.10], &expected, Some(2), 0.0), "cut off is not rounded");
+        assert!(!fits(&[0.44, 0.13, -0.10], &expected, Some(3), 0.0), "0.440 claims three decimals");
+    }
+
+    #[test]
+    fn whole_numbers_are_rounded_ones_only_where_that_leaves_something_to_tell() {
+        assert!(!fits(&[1.0, 0.0], &[0.7, 0.3], Some(0), 0.0));
+        assert!(fits(&[12.0, 30.0], &[12.4, 30.2], Some(0), 0.0));
+        assert!(fits(&[1.0, 0.0], &[1.0, 0.0], Some(0), 0.0));
+    }
+
+    #[test]
+    fn nan_is_nan_and_an_infinity_is_itself_and_nothing_else() {
+        let (nan, inf) = (f64::NAN, f64::INFINITY);
+        assert!(fits(&[nan, inf, -inf], &[nan, inf, -inf], None, 0.0));
+        for (yours, expected) in [(nan, 1.0), (1.0, nan), (inf, -inf), (1e300, inf), (nan, -inf)] {
+            assert!(!fits(&[yours], &[expected], Some(2), 0.0), "{yours} for {expected}");
+        }
+    }
+
+    #[test]
+    fn what_half_precision_cannot_hold_is_not_held_against_it() {
+        // 1/3 in half precision is 0.33325195.
+        assert!(fits(&[0.333_251_95], &[1.0 / 3.0], Some(8), 1.0 / 2048.0));
+        assert!(!fits(&[0.333_251_95], &[1.0 / 3.0], Some(8), 0.0));
+    }
+
+    #[test]
+    fn the_first_wrong_cell_and_the_worst_are_told_apart() {
+        let expected = Matrix::of([[1.0, 2.0], [3.0, 4.0]]);
+        let yours = Matrix::of([[1.0, 2.5], [9.0, 4.0]]);
+        let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals: None, roundoff: 0.0 };
+        let allowed = Allowed::between(&answer, &expected, &Tolerance::default());
+        let found = difference(&yours, &expected, allowed).unwrap();
+        assert_eq!(
+            (found.cells, found.of, found.first, found.at, found.largest),
+            (2, 4, (0, 1), (1, 0), 6.0)
+        );
+        assert!(difference(&yours, &expected.transposed(), allowed).is_some());
+        assert!(difference(&yours, &Matrix::of([[1.0]]), allowed).is_none());
+    }
 }

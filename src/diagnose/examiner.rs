@@ -1,6 +1,7 @@
 //! Judging submissions: compare node by node, find the first that is wrong, and name the mistake.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::graph::build::Given;
@@ -46,8 +47,14 @@ impl Examiner {
     /// If a node does not exist, is given and not computed, or is handed in twice.
     pub fn examine(&self, answers: &[Answer]) -> Result<Diagnosis> {
         let parts = self.in_order(answers)?;
-        let mut walk =
-            Walk { examiner: self, own: BTreeMap::new(), turned: false, any_wrong: false, pairs_tried: true };
+        let mut walk = Walk {
+            examiner: self,
+            own: BTreeMap::new(),
+            turned: false,
+            any_wrong: false,
+            pairs_tried: true,
+            mistaken: Vec::new(),
+        };
         let mut nodes = Vec::new();
         for (at, part) in parts.iter().enumerate() {
             nodes.push(walk.judge(part, &parts[..at]));
@@ -105,6 +112,8 @@ struct Walk<'a> {
     turned: bool,
     any_wrong: bool,
     pairs_tried: bool,
+    /// The computations with the mistakes that earlier nodes show.
+    mistaken: Vec<Arc<Graph>>,
 }
 
 impl Walk<'_> {
@@ -140,8 +149,9 @@ impl Walk<'_> {
     fn judge_own(&mut self, part: &Part<'_>, earlier: &[Part<'_>], compared: Verdict, judged: &mut Judged) {
         let task = self.examiner.task.given_instead(self.own.clone());
         let follows = self.compared(part, task.right(), false);
-        let turned = self.turned && matches!(self.compared(part, task.right(), true), Verdict::Right(_));
-        if turned || matches!(follows, Verdict::Right(_)) {
+        // The same mistake in another head, or further on, is not reported again.
+        let again = self.mistaken.iter().any(|graph| self.fits(part, graph));
+        if again || self.fits(part, task.right()) {
             judged.verdict = Verdict::Follows;
             return;
         }
@@ -171,8 +181,15 @@ impl Walk<'_> {
         self.any_wrong = true;
         self.pairs_tried &= found.pairs_tried;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
+        self.mistaken.extend(found.named.iter().map(|named| named.graph.clone()));
         judged.mistakes = found.named;
         judged.too_few_digits = found.too_few_digits;
+    }
+
+    /// Whether a part has the numbers of a graph, also with rows as columns where the student works so.
+    fn fits(&self, part: &Part<'_>, graph: &Graph) -> bool {
+        let as_is = |turned| matches!(self.compared(part, graph, turned), Verdict::Right(_));
+        as_is(false) || (self.turned && as_is(true))
     }
 
     /// A part beside the same nodes of a graph, as they are or with their rows as columns.
