@@ -4,8 +4,7 @@ use std::mem::discriminant;
 
 use crate::attention::{Base, Mask};
 use crate::graph::build::{
-    Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Scale, ScaledBefore, Score, Split,
-    Values,
+    Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Scale, Score, Split, Values,
 };
 
 /// One changed field.
@@ -13,8 +12,6 @@ use crate::graph::build::{
 pub enum Change {
     /// [`Recipe::scale`].
     Scale(Scale),
-    /// [`Recipe::scaled_before`].
-    ScaledBefore(ScaledBefore),
     /// [`Recipe::comparison`].
     Comparison(Comparison),
     /// [`Recipe::score`].
@@ -63,7 +60,6 @@ impl Change {
     pub fn put_into(&self, recipe: &mut Recipe) {
         match *self {
             Change::Scale(scale) => recipe.scale = scale,
-            Change::ScaledBefore(before) => recipe.scaled_before = before,
             Change::Comparison(comparison) => recipe.comparison = comparison,
             Change::Score(score) => recipe.score = score,
             Change::Mask(mask) => recipe.mask = mask,

@@ -12,7 +12,7 @@ use super::candidates::{Candidates, standing_for};
 use super::catalogue::Mistake;
 use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Diagnosis, Distance, Judged, Verdict};
-use super::forms::{self, Form};
+use super::forms::{self, FORMS, Form};
 use super::search::{Searched, search};
 use super::{Answer, Task, Tolerance};
 
@@ -233,10 +233,14 @@ impl Walk<'_> {
 
     /// The other right way that gives these numbers.
     fn another_form(&self, part: &Part<'_>) -> Option<&'static Form> {
-        let task = &self.examiner.task;
-        forms::possible(task.recipe()).find(|form| {
-            let graph = task.with([&form.change]);
-            matches!(self.compared(part, &graph, false), Verdict::Right(_))
+        let right = self.examiner.task.right();
+        FORMS.iter().find(|form| {
+            part.matrices.iter().all(|(node, matrix)| {
+                let expected = form.matrix(right, node);
+                expected
+                    .and_then(|expected| self.difference(part.answer, matrix, &expected))
+                    .is_some_and(|difference| difference.fits())
+            })
         })
     }
 }

@@ -1,19 +1,20 @@
-//! Ways to compute attention that are no mistakes: intermediate numbers differ, the result does not.
+//! Ways to compute attention that are no mistakes: numbers on the way differ, the result does not.
 
-use crate::graph::build::{Hiding, Recipe, ScaledBefore};
+use crate::graph::{Graph, Op};
 use crate::matrix::Matrix;
 
-use super::Change;
+use super::candidates::standing_for;
 
-/// Another right way.
+/// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
+/// entry: its weights are the right ones.)
 #[derive(Debug)]
 pub struct Form {
     /// Its name in JSON.
     pub id: &'static str,
     /// What was done, and why it comes to the same.
     pub says: &'static str,
-    /// What is changed in the recipe.
-    pub change: Change,
+    /// The nodes that come out scaled, by their first letter.
+    scaled: &'static [char],
 }
 
 /// All of them.
@@ -21,19 +22,29 @@ pub const FORMS: &[Form] = &[
     Form {
         id: "queries-scaled",
         says: "the queries were scaled before the product, which scales every score",
-        change: Change::ScaledBefore(ScaledBefore::Queries),
+        scaled: &['Q', 'S'],
     },
     Form {
         id: "keys-scaled",
         says: "the keys were scaled before the product, which scales every score",
-        change: Change::ScaledBefore(ScaledBefore::Keys),
-    },
-    Form {
-        id: "mask-late-renormalised",
-        says: "the mask was applied after the softmax and the rows divided by what was left, which comes to the same",
-        change: Change::Hiding(Hiding::AfterSoftmaxRenormalised),
+        scaled: &['K', 'S'],
     },
 ];
+
+impl Form {
+    /// What a node holds in this form, where that is not what it holds in the right graph.
+    pub(super) fn matrix(&self, right: &Graph, node: &str) -> Option<Matrix> {
+        let bare = node.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
+        if !self.scaled.iter().any(|letter| bare == letter.to_string()) {
+            return None;
+        }
+        let factor = right.nodes().find_map(|(_, node)| match node.op {
+            Op::Scale(factor) => Some(factor.value()),
+            _ => None,
+        })?;
+        Some(standing_for(right, node)?.map(|x| x * factor))
+    }
+}
 
 /// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
 /// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
@@ -53,10 +64,4 @@ pub(super) fn with_infinities(yours: &Matrix, expected: &Matrix) -> Option<Matri
         if hidden(i, j) { f64::NEG_INFINITY } else { yours[(i, j)] }
     });
     any.then_some(matrix)
-}
-
-/// The forms that are possible in an exercise.
-pub(super) fn possible(recipe: &Recipe) -> impl Iterator<Item = &'static Form> {
-    let masked = recipe.mask.is_some();
-    FORMS.iter().filter(move |form| masked || !matches!(form.change, Change::Hiding(_)))
 }

@@ -133,8 +133,8 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
     // Wider tokens where their width hides something, wider heads where that of a head does.
     let (e, d) = match wider {
         0 => (0, 0),
-        1 => (1, 0),
-        _ => (heads, 1),
+        1 => (heads, 0),
+        _ => (2 * heads, 1),
     };
     let width = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.cols());
     let back = width(&inputs.w_o) == width(&inputs.x);

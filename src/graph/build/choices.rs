@@ -1,5 +1,5 @@
 //! The ways in which a step of attention can be taken: the right one first, which is the default, then those that are
-//! taken by mistake, or that come to the same.
+//! taken by mistake.
 
 /// How tokens become queries, keys and values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,18 +41,6 @@ pub enum Comparison {
     KeysWithQueries,
 }
 
-/// What the scale is applied to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ScaledBefore {
-    /// Nothing: the scores themselves are scaled.
-    #[default]
-    Never,
-    /// The queries, before they meet the keys.
-    Queries,
-    /// The keys.
-    Keys,
-}
-
 /// What becomes of the scores that the mask hides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hiding {
@@ -67,8 +55,6 @@ pub enum Hiding {
     OneAddedToHidden,
     /// Nothing; their weights become 0 after the softmax.
     AfterSoftmax,
-    /// Nothing; their weights become 0 after the softmax, and each row is divided by what is left of it.
-    AfterSoftmaxRenormalised,
 }
 
 /// How scores become weights.

@@ -8,7 +8,7 @@ mod softmax;
 mod weights;
 
 pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
-pub use choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, ScaledBefore, Split, Values};
+pub use choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
 pub use recipe::{Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;

@@ -1,6 +1,6 @@
 //! What an attention pipeline is asked to do. A classic mistake is one changed field of it.
 
-use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, ScaledBefore, Split, Values};
+use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
 
@@ -23,8 +23,6 @@ pub struct Recipe {
     pub score: Score,
     /// What scores are multiplied by.
     pub scale: Scale,
-    /// What the scale is applied to: the scores, or what they are computed from.
-    pub scaled_before: ScaledBefore,
     /// What scores are divided by, after scale and bias.
     pub temperature: f64,
     /// Which keys a query may attend to.
@@ -104,7 +102,6 @@ impl Default for Recipe {
             comparison: Comparison::default(),
             score: Score::default(),
             scale: Scale::default(),
-            scaled_before: ScaledBefore::default(),
             temperature: 1.0,
             mask: Mask::default(),
             hiding: Hiding::default(),

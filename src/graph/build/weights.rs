@@ -1,6 +1,6 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
-use super::choices::{Comparison, Hiding, Normalise, ScaledBefore, Split};
+use super::choices::{Comparison, Hiding, Normalise, Split};
 use super::recipe::{Recipe, Scale, Score};
 use crate::attention::{Axis, Mask};
 use crate::error::{Error, Result};
@@ -71,7 +71,7 @@ impl Head<'_> {
     }
 
     /// The scores, and the scaled scores.
-    fn scores(&mut self, mut q: NodeId, mut k: NodeId) -> Result<(NodeId, NodeId)> {
+    fn scores(&mut self, q: NodeId, k: NodeId) -> Result<(NodeId, NodeId)> {
         let compare = match self.recipe.score {
             Score::Dot => Op::ProductTransposed,
             Score::Cosine => Op::Cosine,
@@ -85,21 +85,14 @@ impl Head<'_> {
             Scale::InverseRootOf(width) => Some(Factor::InverseRoot(width)),
             Scale::None => None,
         };
-        match (self.recipe.scaled_before, factor) {
-            (ScaledBefore::Queries, Some(factor)) => q = self.add("Q_scaled", Op::Scale(factor), &[q])?,
-            (ScaledBefore::Keys, Some(factor)) => k = self.add("K_scaled", Op::Scale(factor), &[k])?,
-            _ => {}
-        }
         let pair = match self.recipe.comparison {
             Comparison::QueriesWithKeys => [q, k],
             Comparison::KeysWithQueries => [k, q],
         };
         let scores = self.add("S", compare, &pair)?;
         match factor {
-            Some(factor) if self.recipe.scaled_before == ScaledBefore::Never => {
-                Ok((scores, self.add("S_scaled", Op::Scale(factor), &[scores])?))
-            }
-            _ => Ok((scores, scores)),
+            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[scores])?)),
+            None => Ok((scores, scores)),
         }
     }
 
@@ -125,7 +118,7 @@ impl Head<'_> {
                     let hidden = self.pattern(read, hidden)?;
                     self.add("S_masked", Op::Add, &[read, hidden])?
                 }
-                Hiding::AfterSoftmax | Hiding::AfterSoftmaxRenormalised => read,
+                Hiding::AfterSoftmax => read,
             };
         }
         match recipe.score_decimals {
@@ -149,17 +142,12 @@ impl Head<'_> {
             Normalise::Not => Op::Add,
             Normalise::BySum => Op::DivideBySum(Axis::Rows),
         };
-        let late = matches!(recipe.hiding, Hiding::AfterSoftmax | Hiding::AfterSoftmaxRenormalised);
-        if !(late && recipe.mask.is_some()) {
+        if !(recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some()) {
             return self.add("A", normalise, &[read]);
         }
         let open = self.add("A_open", normalise, &[read])?;
         let visible = self.pattern(read, recipe.mask)?;
-        if recipe.hiding == Hiding::AfterSoftmax {
-            return self.add("A", Op::Multiply, &[open, visible]);
-        }
-        let hidden = self.add("A_hidden", Op::Multiply, &[open, visible])?;
-        self.add("A", Op::DivideBySum(Axis::Rows), &[hidden])
+        self.add("A", Op::Multiply, &[open, visible])
     }
 
     /// `visible`: the mask as ones and zeros.
