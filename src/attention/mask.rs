@@ -127,7 +127,10 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
         let given = matrix.map(|matrix| matrix[(i, j)]);
         match (mask.visibility((i, j), size, given), mask.matrix, given) {
             (Visibility::Hidden(_), _, _) => f64::NEG_INFINITY,
-            (Visibility::Visible, Some(MatrixRule::Add), Some(added)) => 0.0 + scores[(i, j)] + added,
+            // Turned round, a matrix of 0 and −∞ says who is hidden, and is not added.
+            (Visibility::Visible, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
+                0.0 + scores[(i, j)] + added
+            }
             (Visibility::Visible, _, _) => scores[(i, j)],
         }
     };

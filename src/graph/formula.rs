@@ -132,7 +132,7 @@ impl Writer<'_> {
 
     fn masked(&self, mask: &Mask) -> String {
         let kept = match mask.matrix {
-            Some(MatrixRule::Add) => self.joined(" + "),
+            Some(MatrixRule::Add) if !mask.inverted => self.joined(" + "),
             _ => self.input(0),
         };
         match self.conditions(mask) {
@@ -163,6 +163,7 @@ impl Writer<'_> {
         match mask.matrix {
             Some(MatrixRule::Allow) => conditions.push(format!("{} ≠ 0", self.input(1))),
             Some(MatrixRule::Block) => conditions.push(format!("{} = 0", self.input(1))),
+            Some(MatrixRule::Add) if mask.inverted => conditions.push(format!("{} ≠ −∞", self.input(1))),
             Some(MatrixRule::Add) | None => {}
         }
         if mask.hides_own {

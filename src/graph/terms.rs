@@ -118,7 +118,9 @@ impl Reader<'_> {
         let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
         match mask.visibility((i, j), size, given) {
             Visibility::Hidden(rule) => chosen(Term::Number(f64::NEG_INFINITY), why_hidden(rule)),
-            Visibility::Visible if mask.matrix == Some(MatrixRule::Add) && given.is_some() => {
+            Visibility::Visible
+                if mask.matrix == Some(MatrixRule::Add) && !mask.inverted && given.is_some() =>
+            {
                 chosen(Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]), "the mask is added")
             }
             Visibility::Visible => chosen(self.cell(0, i, j), "no rule hides the key"),
