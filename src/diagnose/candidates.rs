@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::catalogue::{Mistake, Way, catalogue};
-use super::task::has_empty_row;
+use super::task::empty_rows;
 use super::{Change, Task};
 
 /// A mistake, and the way in which it was made where there are several.
@@ -65,13 +65,16 @@ const MOST_KEPT: usize = 40_000_000;
 
 impl Candidates {
     pub(super) fn of(task: &Task) -> Candidates {
-        let mut ways = Vec::new();
+        let (mut ways, mut singles) = (Vec::new(), Vec::new());
         for mistake in catalogue() {
-            for Way { change, detail } in (mistake.ways)(task.recipe(), task.facts()) {
-                ways.push((Slip { mistake, detail }, change));
+            for Way { change, detail, alone } in (mistake.ways)(task.recipe(), task.facts()) {
+                let way = (Slip { mistake, detail }, change);
+                if alone {
+                    singles.extend(made(task, &[&way]));
+                }
+                ways.push(way);
             }
         }
-        let singles = ways.iter().flat_map(|way| made(task, &[way])).collect();
         Candidates { ways, singles, pairs: OnceCell::new() }
     }
 
@@ -110,7 +113,7 @@ impl Candidates {
     }
 }
 
-/// The exercise with these mistakes in it; where they leave a row with nothing to attend to, with the guard for such rows
+/// The exercise with these mistakes in it; where they leave further rows with nothing to attend to, with the guard for them
 /// and without, as NumPy and PyTorch compute it.
 fn made(task: &Task, ways: &[&(Slip, Change)]) -> Vec<Candidate> {
     let slips: Vec<Slip> = ways.iter().map(|(slip, _)| slip.clone()).collect();
@@ -118,7 +121,7 @@ fn made(task: &Task, ways: &[&(Slip, Change)]) -> Vec<Candidate> {
     let changes = || ways.iter().map(|(_, change)| change);
     let candidate = |graph| Candidate { slips: slips.clone(), graph: Arc::new(graph), transposed };
     let graph = task.with(changes());
-    let unguarded = !task.facts().empty_rows && has_empty_row(&graph);
+    let unguarded = empty_rows(&graph) > task.facts().empty_rows;
     let unguarded = unguarded.then(|| candidate(task.with(changes().chain([&Change::Unguarded]))));
     [Some(candidate(graph)), unguarded].into_iter().flatten().collect()
 }

@@ -14,7 +14,8 @@ use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Diagnosis, Distance, Judged, Verdict};
 use super::forms::{self, FORMS, Form};
 use super::search::{Searched, search};
-use super::{Answer, Task, Tolerance};
+use super::task::empty_rows;
+use super::{Answer, Change, Task, Tolerance};
 
 /// Judges any number of submissions to one exercise; what the mistakes give is computed once.
 pub struct Examiner {
@@ -151,7 +152,7 @@ impl Walk<'_> {
         let follows = self.compared(part, task.right(), false);
         // The same mistake in another head, or further on, is not reported again.
         let again = self.mistaken.iter().any(|graph| self.fits(part, graph));
-        if again || self.fits(part, task.right()) {
+        if again || self.fits(part, task.right()) || self.fits_unguarded(part, &task) {
             judged.verdict = Verdict::Follows;
             return;
         }
@@ -190,6 +191,13 @@ impl Walk<'_> {
     fn fits(&self, part: &Part<'_>, graph: &Graph) -> bool {
         let as_is = |turned| matches!(self.compared(part, graph, turned), Verdict::Right(_));
         as_is(false) || (self.turned && as_is(true))
+    }
+
+    /// Whether a part follows as NumPy and PyTorch compute it, where the student's own nodes leave rows with nothing to
+    /// attend to that have something in the right answer.
+    fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
+        let emptied = empty_rows(own.right()) > self.examiner.task.facts().empty_rows;
+        emptied && self.fits(part, &own.with([&Change::Unguarded]))
     }
 
     /// A part beside the same nodes of a graph, as they are or with their rows as columns.

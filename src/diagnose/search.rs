@@ -20,6 +20,8 @@ pub(super) struct Searched {
 
 /// So likely may it be at most that numbers without any meaning fit one of all candidates.
 const CHANCE: f64 = 0.01;
+/// NaN and infinities hardly ever stand in one cell by chance and not in another.
+const NOT_FINITE: f64 = 1e-4;
 /// A mistake fits as well as the closest one if what remains is at most so many times as large.
 const AS_WELL: f64 = 10.0;
 
@@ -80,7 +82,7 @@ impl Fitting<'_> {
             largest = largest.max(residual(yours, &mistaken, allowed)?);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
-            let spread = spread(yours);
+            let spread = spread(yours).max(right.map_or(0.0, spread));
             for i in 0..yours.rows() {
                 for j in 0..yours.cols() {
                     let near = allowed.around(mistaken[(i, j)]);
@@ -88,7 +90,7 @@ impl Fitting<'_> {
                     if right.is_some_and(|right| distance(mistaken[(i, j)], right[(i, j)]) <= near) {
                         continue;
                     }
-                    let share = if yours[(i, j)].is_finite() { 2.0 * near / spread } else { 0.1 };
+                    let share = if yours[(i, j)].is_finite() { 2.0 * near / spread } else { NOT_FINITE };
                     log_chance += elementary::ln(share.clamp(1e-300, 1.0));
                 }
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
 use crate::graph::build::{AttendInputs, Given, Recipe, attend, attend_as_far_as_possible};
-use crate::graph::{Graph, Op};
+use crate::graph::{Graph, Node, Op};
 use crate::matrix::{Matrix, Shape};
 
 use super::Change;
@@ -34,8 +34,8 @@ pub struct Facts {
     pub square_weights: bool,
     /// Whether the mask only hides, so that it can be written as ones and zeros.
     pub mask_only_hides: bool,
-    /// Whether some query may attend to nothing.
-    pub empty_rows: bool,
+    /// How many rows of the weights may attend to nothing.
+    pub empty_rows: usize,
 }
 
 impl Task {
@@ -91,7 +91,7 @@ impl Task {
 
     /// How many multiplications one run takes, about.
     pub fn work(&self) -> usize {
-        let node = |(_, node): (_, &crate::graph::Node)| {
+        let node = |(_, node): (_, &Node)| {
             let shape = node.shape();
             let inner = match (&node.op, node.inputs.first()) {
                 (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
@@ -116,7 +116,7 @@ impl Facts {
             projects: inputs.w_o.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             mask_only_hides: inputs.mask.as_ref().is_none_or(|(mask, _)| only_hides(mask, right)),
-            empty_rows: has_empty_row(right),
+            empty_rows: empty_rows(right),
         })
     }
 }
@@ -129,16 +129,21 @@ fn only_hides(mask: &Matrix, right: &Graph) -> bool {
     !added || mask.cells().all(|x| x == 0.0 || x == f64::NEG_INFINITY)
 }
 
-/// Whether a softmax of the graph reads a row (or whatever it runs along) of nothing but −∞.
-pub(super) fn has_empty_row(graph: &Graph) -> bool {
-    graph.nodes().any(|(_, node)| {
+/// How many rows (or whatever a softmax of the graph runs along) have nothing but −∞ in them.
+pub(super) fn empty_rows(graph: &Graph) -> usize {
+    let hidden = |x: f64| x == f64::NEG_INFINITY;
+    let of_node = |node: &Node| {
         let read = node.inputs.first().and_then(|&id| graph[id].matrix());
-        let hidden = |x: f64| x == f64::NEG_INFINITY;
         match (&node.op, read) {
-            (Op::Softmax(Axis::Rows, _), Some(read)) => (0..read.rows()).any(|i| read.row(i).all(hidden)),
-            (Op::Softmax(Axis::Columns, _), Some(read)) => (0..read.cols()).any(|j| read.col(j).all(hidden)),
-            (Op::Softmax(Axis::Whole, _), Some(read)) => read.cells().all(hidden),
-            _ => false,
+            (Op::Softmax(Axis::Rows, _), Some(read)) => {
+                (0..read.rows()).filter(|&i| read.row(i).all(hidden)).count()
+            }
+            (Op::Softmax(Axis::Columns, _), Some(read)) => {
+                (0..read.cols()).filter(|&j| read.col(j).all(hidden)).count()
+            }
+            (Op::Softmax(Axis::Whole, _), Some(read)) => usize::from(read.cells().all(hidden)),
+            _ => 0,
         }
-    })
+    };
+    graph.nodes().map(|(_, node)| of_node(node)).sum()
 }

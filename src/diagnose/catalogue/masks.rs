@@ -2,8 +2,8 @@
 
 use super::{Mistake, Way, when};
 use crate::attention::Mask;
-use crate::diagnose::Change;
-use crate::graph::build::Hiding;
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Hiding, Recipe};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -58,9 +58,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "What is hidden has already taken its share of the sum; −∞ belongs into the scores, before the softmax.",
         symptom: "The rows of the weights sum to less than 1.",
         demo: "mask",
-        ways: |recipe, facts| {
-            when(recipe.mask.is_some() && facts.mask_only_hides, Change::Hiding(Hiding::AfterSoftmax))
-        },
+        ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::AfterSoftmax))]),
     },
     Mistake {
         id: "mask-zero",
@@ -68,9 +66,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A score of 0 is a score like any other: e⁰ = 1, and the key keeps a weight.",
         symptom: "The hidden weights are not 0, and all of a row are the same.",
         demo: "mask",
-        ways: |recipe, facts| {
-            when(recipe.mask.is_some() && facts.mask_only_hides, Change::Hiding(Hiding::Zero))
-        },
+        ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::Zero))]),
     },
     Mistake {
         id: "mask-added",
@@ -79,13 +75,20 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "No weight is 0; those of one side of the mask are a little larger.",
         demo: "mask",
         ways: |recipe, facts| {
-            if !recipe.mask.is_some() || !facts.mask_only_hides {
-                return Vec::new();
-            }
-            vec![
+            let ways = vec![
                 Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "1 where a key is visible"),
                 Way::detailed(Change::Hiding(Hiding::OneAddedToHidden), "1 where a key is hidden"),
-            ]
+            ];
+            hiding(recipe, facts, ways)
         },
     },
 ];
+
+/// Ways to hide wrongly what the mask hides; without a mask what another mistake hides, if it can hide something.
+fn hiding(recipe: &Recipe, facts: &Facts, ways: Vec<Way>) -> Vec<Way> {
+    let masked = recipe.mask.is_some();
+    match facts.mask_only_hides && (masked || facts.q.rows == facts.keys) {
+        true => ways.into_iter().map(|way| Way { alone: masked, ..way }).collect(),
+        false => Vec::new(),
+    }
+}

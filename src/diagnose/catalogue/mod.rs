@@ -35,17 +35,19 @@ pub struct Way {
     pub change: Change,
     /// What tells it from the other ways, where there are several: «to 2 decimals».
     pub detail: Option<String>,
+    /// Whether it changes anything without another mistake.
+    pub alone: bool,
 }
 
 impl Way {
     /// The only way, or the usual one.
     fn plain(change: Change) -> Way {
-        Way { change, detail: None }
+        Way { change, detail: None, alone: true }
     }
 
     /// A way among several.
     fn detailed(change: Change, detail: impl Into<String>) -> Way {
-        Way { change, detail: Some(detail.into()) }
+        Way { change, detail: Some(detail.into()), alone: true }
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "−∞ minus −∞ is no number: a softmax needs a guard for a row in which everything is hidden.",
         symptom: "Whole rows are NaN, and all others are right.",
         demo: "mask",
-        ways: |_, facts| when(facts.empty_rows, Change::Unguarded),
+        ways: |_, facts| when(facts.empty_rows > 0, Change::Unguarded),
     },
     Mistake {
         id: "weights-rounded",

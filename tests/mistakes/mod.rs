@@ -1,0 +1,137 @@
+//! The exercises of tests/golden/mistakes.json, with the wrong results that NumPy gives for every mistake.
+#![allow(dead_code, reason = "each test takes what it needs")]
+
+use std::collections::BTreeSet;
+
+use attn::attention::{Mask, MatrixRule};
+use attn::diagnose::{Answer, Diagnosis, Examiner, Named, Task, Tolerance};
+use attn::graph::Origin;
+use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score};
+use attn::matrix::Matrix;
+use serde_json::Value;
+
+use crate::golden;
+
+/// Names of mistakes that are made together.
+pub type Ids = BTreeSet<String>;
+
+/// One exercise of the golden file.
+pub struct Case {
+    pub name: String,
+    pub examiner: Examiner,
+    pub right: Matrix,
+    pub wrong: Vec<Wrong>,
+    pub value: Value,
+}
+
+/// One wrong result of it.
+pub struct Wrong {
+    pub ids: Ids,
+    pub label: String,
+    pub result: Matrix,
+    pub value: Value,
+}
+
+fn recipe(options: &Value) -> Recipe {
+    let count = |key: &str| options[key].as_u64().map(|n| n as usize);
+    Recipe {
+        heads: count("heads").unwrap(),
+        kv_heads: count("kv_heads").unwrap(),
+        score: if options["score"] == "cosine" { Score::Cosine } else { Score::Dot },
+        scale: match &options["scale"] {
+            Value::String(text) if text == "none" => Scale::None,
+            Value::String(_) => Scale::Auto,
+            number => Scale::Number(golden::number(number)),
+        },
+        temperature: golden::number(&options["temperature"]),
+        mask: Mask {
+            causal: options["causal"] == true,
+            window: count("window"),
+            from_start: options["causal_from"] == "start",
+            matrix: match options["mask_kind"].as_str() {
+                Some("allow") => Some(MatrixRule::Allow),
+                Some("block") => Some(MatrixRule::Block),
+                Some("add") => Some(MatrixRule::Add),
+                _ => None,
+            },
+            ..Mask::default()
+        },
+        output: Output { residual: options["residual"] == true, ..Output::default() },
+        ..Recipe::default()
+    }
+}
+
+fn inputs(value: &Value) -> AttendInputs {
+    let given = |name: &str| {
+        let truth =
+            |cell: &Value| cell.as_bool().map_or_else(|| golden::number(cell), |b| f64::from(u8::from(b)));
+        let rows = value.get(name)?.as_array().expect("rows");
+        let rows: Vec<Vec<f64>> =
+            rows.iter().map(|row| row.as_array().unwrap().iter().map(truth).collect()).collect();
+        Some((Matrix::from_rows(&rows).unwrap(), Origin::Stated))
+    };
+    AttendInputs {
+        x: given("X"),
+        w_q: given("W_Q"),
+        w_k: given("W_K"),
+        w_v: given("W_V"),
+        w_o: given("W_O"),
+        q: given("Q"),
+        k: given("K"),
+        v: given("V"),
+        mask: given("mask"),
+        bias: given("bias"),
+        ..AttendInputs::default()
+    }
+}
+
+pub fn cases() -> Vec<Case> {
+    let golden = golden::json("mistakes.json");
+    let case = |value: &Value| {
+        let task = Task::new(recipe(&value["options"]), inputs(&value["inputs"])).unwrap();
+        let wrong = |value: &Value| {
+            let ids: Ids =
+                golden::list(value, "mistakes").iter().map(|id| id.as_str().unwrap().to_string()).collect();
+            let extra = ["variant", "digits", "guard"]
+                .iter()
+                .filter_map(|key| value.get(*key).map(|v| format!(" {key} {v}")));
+            let label = format!("{ids:?}{}", extra.collect::<String>());
+            Wrong { ids, label, result: golden::matrix(&value["O"]), value: value.clone() }
+        };
+        Case {
+            name: golden::string(value, "name").to_string(),
+            examiner: Examiner::new(task, Tolerance::default()),
+            right: golden::matrix(&value["right"]["O"]),
+            wrong: golden::list(value, "wrong")
+                .iter()
+                .filter(|value| value["O"].is_array())
+                .map(wrong)
+                .collect(),
+            value: value.clone(),
+        }
+    };
+    golden::list(&golden, "cases").iter().map(case).collect()
+}
+
+pub fn answer(name: &str, matrix: &Matrix) -> Answer {
+    Answer { name: name.into(), matrices: vec![matrix.clone()], decimals: None, roundoff: 0.0 }
+}
+
+/// Rounded to so many decimals, as by hand.
+pub fn by_hand(name: &str, matrix: &Matrix, decimals: usize) -> Answer {
+    let rounded = matrix.map(|x| format!("{x:.decimals$}").parse().unwrap());
+    Answer { decimals: Some(decimals), ..answer(name, &rounded) }
+}
+
+pub fn named(diagnosis: &Diagnosis) -> Vec<Ids> {
+    let first = diagnosis.first_wrong();
+    let ids = |named: &Named| named.ids().iter().map(|id| id.to_string()).collect();
+    first.map_or_else(Vec::new, |judged| judged.mistakes.iter().map(ids).collect())
+}
+
+/// Whether two results are the same to six digits of the larger.
+pub fn same(a: &Matrix, b: &Matrix) -> bool {
+    let size = b.cells().filter(|x| x.is_finite()).fold(1e-300_f64, |max, x| max.max(x.abs()));
+    let near = |(a, b): (f64, f64)| a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-6 * size;
+    a.shape() == b.shape() && a.cells().zip(b.cells()).all(near)
+}
