@@ -46,8 +46,9 @@ fn complaint(case: &Case, wrong: &Wrong, diagnosis: &Diagnosis) -> Option<String
             }
             // What is named besides must not be known to give other numbers; what can be made in several ways is known
             // in some of them alone.
-            let in_several_ways =
-                |ids: &Ids| ["mask-inverted", "mask-added"].iter().any(|id| ids.contains(*id));
+            let in_several_ways = |ids: &Ids| {
+                ["mask-inverted", "mask-added", "scale-model-width"].iter().any(|id| ids.contains(*id))
+            };
             let impostor = names.iter().find(|ids| {
                 let known = || case.wrong.iter().filter(|other| other.ids == **ids);
                 !truth.contains(ids)

@@ -43,7 +43,9 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
     const STEPS: [&str; 5] = ["S_masked", "S_tempered", "S_biased", "S_scaled", "S"];
     let head_at = node.rfind('_').filter(|&at| node[at + 1..].bytes().all(|b| b.is_ascii_digit()));
     let (step, head) = node.split_at(head_at.unwrap_or(node.len()));
-    let own = graph.find(node);
+    // Weights that are rounded before they mix are what a student takes for the weights.
+    let rounded = (step == "A").then(|| graph.find(&format!("A_rounded{head}"))).flatten();
+    let own = rounded.or_else(|| graph.find(node));
     let place = STEPS.iter().position(|known| *known == step);
     let earlier =
         || place.and_then(|at| STEPS[at + 1..].iter().find_map(|step| graph.find(&format!("{step}{head}"))));
