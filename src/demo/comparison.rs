@@ -83,11 +83,17 @@ impl Teller<'_> {
             let names: Vec<&str> = self.both.same.iter().map(|&id| self.graph()[id].name.as_str()).collect();
             steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
         }
-        for difference in &self.both.differences {
+        // Neighbours that are steps of one side alone take one sentence.
+        let side = |difference: &Difference| (difference.base.is_some(), difference.other.is_some());
+        for group in self.both.differences.chunk_by(|a, b| side(a) == side(b) && side(a) != (true, true)) {
+            let moved = |difference| self.both.movement(difference).map(|moved| (moved, difference));
             steps.push(Step {
-                text: self.sentence(difference),
-                notice: self.both.movement(difference).map(|movement| self.moved(&movement, difference)),
-                shown: vec![shown(difference)],
+                text: self.sentence(group),
+                notice: group
+                    .iter()
+                    .find_map(moved)
+                    .map(|(moved, difference)| self.moved(&moved, difference)),
+                shown: group.iter().map(shown).collect(),
             });
         }
         steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));
@@ -117,13 +123,19 @@ impl Teller<'_> {
         Ok((steps, ids))
     }
 
-    /// What differs, in a sentence.
-    fn sentence(&self, difference: &Difference) -> String {
-        let (name, with) = (&difference.name, self.with);
-        let (Some(base), Some(other)) = (difference.base, difference.other) else {
-            return match difference.base {
-                Some(_) => format!("{name}: no such step with {with}."),
-                None => format!("{name}: a further step with {with}."),
+    /// What differs, in a sentence: one step, or neighbours of one side alone.
+    fn sentence(&self, group: &[Difference]) -> String {
+        let names: Vec<&str> = group.iter().map(|difference| difference.name.as_str()).collect();
+        let (name, with) = (names.join(", "), self.with);
+        let both =
+            group.iter().find_map(|difference| Some((difference.base?, difference.other?, difference)));
+        let Some((base, other, difference)) = both else {
+            let of_base = group.iter().all(|difference| difference.base.is_some());
+            return match (of_base, group.len()) {
+                (true, 1) => format!("{name}: no such step with {with}."),
+                (true, _) => format!("{name}: no such steps with {with}."),
+                (false, 1) => format!("{name}: a further step with {with}."),
+                (false, _) => format!("{name}: further steps with {with}."),
             };
         };
         let (base, other) = (&self.graph()[base], &self.graph()[other]);
