@@ -21,7 +21,7 @@ const MOST_KEPT: usize = 1 << 30;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct VersusArgs {
-    /// What differs if the same is computed with further options, which win: --versus "--scale none".
+    /// Compute the same with further options too, and show what moves: --versus "--scale none".
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     versus: Option<String>,
 }
@@ -54,10 +54,11 @@ fn words(options: &str) -> Result<Vec<String>> {
     match shlex::split(options) {
         Some(words) if !words.is_empty() => Ok(words),
         Some(_) => Err(Error::new("--versus names no option").help(example)),
-        None => {
-            Err(Error::new(format!("`--versus {options}`: a quotation mark or a backslash is left open"))
-                .help(example))
-        }
+        None => Err(Error::new(format!(
+            "`--versus {}`: a quotation mark or a backslash is left open",
+            quoted(options)
+        ))
+        .help(example)),
     }
 }
 
@@ -72,8 +73,11 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
         };
         let Some(arg) = allowed.get_arguments().find(|arg| long(arg).as_deref() == Some(name)) else {
             let all: Vec<String> = allowed.get_arguments().filter_map(long).collect();
-            return Err(Error::new(format!("in --versus: `{word}` is no option of the computation"))
-                .help(format!("what can be changed there: {}", all.join(" "))));
+            return Err(Error::new(format!(
+                "in --versus: `{}` is no option of the computation",
+                quoted(word)
+            ))
+            .help(format!("what can be changed there: {}", all.join(" "))));
         };
         if arg.get_action().takes_values() && value.is_none() {
             words.next();
