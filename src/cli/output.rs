@@ -199,6 +199,6 @@ fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
 
 /// An option that is about the nodes of one demo.
 pub(super) fn wants_one(option: &str, count: usize) -> Error {
-    Error::new(format!("{option} is about one demo, and {count} are asked for"))
+    Error::new(format!("{option} is about one demo, and {count} demos are asked for"))
         .help("name exactly one demo with it: attn demo mask …")
 }
