@@ -245,7 +245,8 @@ fn what_cannot_stand_beside_it_is_refused() {
     attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is no option", "--set --seed"]);
     attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed, and nothing here is drawn"]);
     attn("demo mask --versus '--set X=nowhere.csv'").refused(&["in --versus: nowhere.csv: no such file"]);
-    attn("demo mask right --versus '--seed 3'").refused(&["--versus is about one demo, and 2 demos are asked for"]);
+    attn("demo mask right --versus '--seed 3'")
+        .refused(&["--versus is about one demo, and 2 demos are asked for"]);
     attn("demo --versus '--seed 3'").refused(&["--versus is about one demo"]);
     attn("demo mask --until A --versus '--seed 3'").refused(&["cannot be used with"]);
 }
