@@ -182,6 +182,11 @@ impl Index<(usize, usize)> for Matrix {
     }
 }
 
+/// Whether two numbers are the same, where NaN is the same as NaN and −0 as +0.
+pub fn same_number(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan())
+}
+
 /// Names as labels.
 pub fn labels(names: &[&str]) -> Labels {
     names.iter().map(|name| name.to_string()).collect()

@@ -1,34 +1,16 @@
 //! The terms of a cell are its explanation; evaluating them must give the bits that were recorded.
 
+mod common;
+
 use attn::attention::{Axis, Base, Mask, MatrixRule};
 use attn::graph::build::{
     AttendInputs, Comparison, Groups, Hiding, Merge, Normalise, Output, Projection, Recipe, Scale, Score,
     Split, Values, attend,
 };
-use attn::graph::{CellId, Factor, Graph, Op, Origin, Side, Statistic};
+use attn::graph::{Factor, Graph, Op, Origin, Side, Statistic};
 use attn::matrix::Matrix;
+use common::assert_terms_give_the_recorded_bits;
 use proptest::prelude::*;
-
-/// Compares every cell of every node with its terms; NaN equals NaN.
-fn assert_terms_give_the_recorded_bits(graph: &Graph) {
-    for (node, content) in graph.nodes() {
-        let matrix = content.matrix().expect("the exact path records everything");
-        for row in 0..matrix.rows() {
-            for col in 0..matrix.cols() {
-                let (terms, recorded) =
-                    (graph.terms(CellId { node, row, col }).evaluate(graph), matrix[(row, col)]);
-                let same = terms.to_bits() == recorded.to_bits() || (terms.is_nan() && recorded.is_nan());
-                assert!(
-                    same,
-                    "{}[{},{}]: terms {terms:e}, recorded {recorded:e}",
-                    content.name,
-                    row + 1,
-                    col + 1
-                );
-            }
-        }
-    }
-}
 
 fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
     proptest::collection::vec(-4.0..4.0_f64, rows * cols)
@@ -147,6 +129,11 @@ proptest! {
         }
         let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
         graph.add("divide", Op::Divide, &[a, one]).unwrap();
+        let hidden = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
+        let [c, d] = [a, b].map(|id| hidden(graph.matrix(id).unwrap()));
+        let c = graph.given("c", c, Origin::Stated).unwrap();
+        let d = graph.given("d", d, Origin::Stated).unwrap();
+        graph.add("change", Op::Change, &[c, d]).unwrap();
         for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack(None), Op::Cosine, Op::Euclidean] {
             graph.add(op.name(), op.clone(), &[a, b]).unwrap();
         }

@@ -20,7 +20,7 @@ pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
 pub use mlp::{relu, silu};
 pub use norm::rms_norm;
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
-pub use product::{add, divide, multiply, product, product_transposed, subtract};
+pub use product::{add, change, divide, multiply, product, product_transposed, subtract};
 pub use similarity::{cosine, euclidean, squared_length, unit_rows};
 pub use softmax::{
     Axis, Base, divide_by_sum, exponential, largest, largest_along, minus_max, softmax, sums,

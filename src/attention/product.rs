@@ -1,7 +1,7 @@
 //! Products and cell-by-cell arithmetic of two matrices.
 
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, same_number};
 
 /// The matrix product: `out[i,j] = Σ_k a[i,k] · b[k,j]`, summed over k from left to right.
 ///
@@ -58,6 +58,15 @@ pub fn add(matrices: &[&Matrix]) -> Result<Matrix> {
 /// If the shapes differ.
 pub fn subtract(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     cell_by_cell(a, b, "subtracted", |a, b| a - b)
+}
+
+/// How far a has moved to become b: `out[i,j] = b[i,j] − a[i,j]`, and exactly 0 where both are the same number, so that
+/// −∞ beside −∞, or NaN beside NaN, has not moved.
+///
+/// # Errors
+/// If the shapes differ.
+pub fn change(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    cell_by_cell(a, b, "compared cell by cell", |a, b| if same_number(a, b) { 0.0 } else { b - a })
 }
 
 /// The product cell by cell (Hadamard): `out[i,j] = a[i,j] · b[i,j]`.
@@ -124,6 +133,15 @@ mod tests {
     fn shapes_that_do_not_fit_are_named_with_the_rule_they_break() {
         let error = product(&Matrix::identity(2), &Matrix::identity(3)).unwrap_err().to_string();
         assert!(error.contains("2×2") && error.contains("3×3") && error.contains("columns of the first (2)"));
+    }
+
+    #[test]
+    fn what_is_the_same_on_both_sides_has_not_moved() {
+        let (inf, nan) = (f64::INFINITY, f64::NAN);
+        let moved =
+            change(&Matrix::of([[1.0, -inf, nan, -inf, 0.0]]), &Matrix::of([[3.5, -inf, nan, 2.0, -0.0]]));
+        assert_eq!(moved.unwrap().row(0).collect::<Vec<_>>(), [2.5, 0.0, 0.0, inf, 0.0]);
+        assert!(change(&Matrix::of([[nan]]), &Matrix::of([[1.0]])).unwrap()[(0, 0)].is_nan());
     }
 
     #[test]

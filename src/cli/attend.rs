@@ -2,20 +2,23 @@
 
 mod inputs;
 mod loading;
+mod options;
 
+use std::ffi::OsString;
+use std::io::Read;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
 use super::output::{self, NodeArgs, OutputArgs};
-use super::softmax::positive;
-use super::{Env, Streams};
-use crate::attention::Mask;
-use crate::demo;
+use super::versus::{self, Twice, VersusArgs};
+use super::{Command, Env, Streams};
+use crate::demo::{self, Story};
 use crate::error::{Error, Result};
-use crate::graph::build::{self, Output, Recipe, Scale, Score};
+use crate::graph::build::{self, Scale, Score};
 use crate::graph::{Convention, Graph, NodeId};
 use crate::input;
+use crate::render::Page;
 
 /// Attention on your own matrices, every step on show
 ///
@@ -26,39 +29,12 @@ use crate::input;
 ///   attn attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4
 ///   attn attend layer.safetensors --x x.npy --heads 8 --only A_1,O
 ///   attn attend --random 4,6 --heads 2 --save O=out.npy
+///   attn attend --words "bat cave racket" --versus "--scale none"
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct AttendArgs {
     #[command(flatten)]
-    inputs: inputs::InputArgs,
-
-    /// Hide from each query the keys after it.
-    #[arg(long, help_heading = "Attention")]
-    causal: bool,
-    /// Where queries and keys are aligned if there are more of one: at the last token, as with a cache, or at the first.
-    #[arg(long, value_enum, default_value = "end", help_heading = "Attention", value_name = "WHERE")]
-    causal_from: FromArg,
-    /// Hide keys N or more positions away.
-    #[arg(long, value_name = "N", help_heading = "Attention")]
-    window: Option<usize>,
-    /// How a query is compared with a key.
-    #[arg(long, value_enum, default_value = "dot", help_heading = "Attention")]
-    score: ScoreArg,
-    /// What scores are multiplied by: auto is 1/√d_k, none, or a number.
-    #[arg(long, default_value = "auto", help_heading = "Attention")]
-    scale: String,
-    /// Divide scores by this: below 1 sharpens, above 1 flattens.
-    #[arg(long, value_name = "T", default_value = "1", help_heading = "Attention")]
-    temperature: String,
-    /// Query heads [default: 1, or as many as Q is stacked of].
-    #[arg(long, value_name = "H", help_heading = "Attention")]
-    heads: Option<usize>,
-    /// Key/value heads that the query heads share [default: as many as query heads].
-    #[arg(long, value_name = "G", help_heading = "Attention")]
-    kv_heads: Option<usize>,
-    /// Add X to the result.
-    #[arg(long, help_heading = "Attention")]
-    residual: bool,
+    computation: ComputationArgs,
 
     /// Show tokens as rows or as columns; JSON and saved files stay in rows.
     #[arg(long, value_enum, default_value = "rows", help_heading = "Output")]
@@ -67,27 +43,20 @@ pub(super) struct AttendArgs {
     #[arg(long, value_name = "NODE=FILE", help_heading = "Output")]
     save: Vec<String>,
     #[command(flatten)]
+    versus: VersusArgs,
+    #[command(flatten)]
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
-/// `--causal-from`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FromArg {
-    /// The last query stands at the last key.
-    End,
-    /// The first query stands at the first key.
-    Start,
-}
-
-/// `--score`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ScoreArg {
-    /// The dot product.
-    Dot,
-    /// The cosine.
-    Cosine,
+/// What is computed, from what.
+#[derive(Args, Debug)]
+struct ComputationArgs {
+    #[command(flatten)]
+    inputs: inputs::InputArgs,
+    #[command(flatten)]
+    options: options::AttentionArgs,
 }
 
 /// `--convention`.
@@ -100,65 +69,39 @@ enum ConventionArg {
 }
 
 impl AttendArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let loaded = self.inputs.load(streams.input)?;
-        let recipe = self.recipe(&loaded)?;
-        let graph = build::attend(&recipe, loaded.inputs)?;
-        let savings = self.savings(&graph)?;
-        let mut notes = loaded.notes;
-        if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
-            notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
-        }
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let convention = match self.convention {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
-        let page = self.nodes.page(demo::pipeline("Attention", graph, convention, notes))?;
+        let page = match self.versus.options() {
+            None => self.nodes.page(self.computation.story(convention, streams.input)?)?,
+            Some(options) => self.beside(options, typed, convention, streams.input)?,
+        };
         // Nothing is written before all that was asked for is known to be there.
-        for (node, file) in savings {
-            let graph = &page.story.graph;
+        let graph = &page.story.graph;
+        for (node, file) in self.savings(graph)? {
             input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?)?;
         }
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }
 
-    fn recipe(&self, loaded: &loading::Loaded) -> Result<Recipe> {
-        if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
-            return Err(Error::new("--causal-from start, and nothing that it aligns")
-                .help("give --causal or --window with it"));
-        }
-        let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
-        let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);
-        Ok(Recipe {
-            heads,
-            kv_heads,
-            score: match self.score {
-                ScoreArg::Dot => Score::Dot,
-                ScoreArg::Cosine => Score::Cosine,
-            },
-            scale: match self.scale.as_str() {
-                "auto" => Scale::Auto,
-                "none" => Scale::None,
-                number => match input::number(number) {
-                    Ok(number) => Scale::Number(number.value),
-                    Err(_) => {
-                        return Err(
-                            Error::new(format!("--scale is `{number}`")).help("take auto, none or a number")
-                        );
-                    }
-                },
-            },
-            temperature: positive("--temperature", &self.temperature)?,
-            mask: Mask {
-                causal: self.causal,
-                window: self.window,
-                from_start: self.causal_from == FromArg::Start,
-                matrix: loaded.mask_rule,
-                ..Mask::default()
-            },
-            output: Output { residual: self.residual, ..Output::default() },
-            ..Recipe::default()
-        })
+    /// What differs under the further options.
+    fn beside(
+        &self,
+        options: &str,
+        typed: &[OsString],
+        convention: Convention,
+        input: &mut dyn Read,
+    ) -> Result<Page> {
+        let Command::Attend(mut other) = versus::typed_with::<ComputationArgs>(typed, options)? else {
+            return Err(versus::another_command());
+        };
+        other.computation.inputs.replace_earlier(&self.computation.inputs);
+        let mut input = Twice::new(input);
+        let base = self.computation.story(convention, &mut input.first())?;
+        let other = other.computation.story(convention, &mut input.again()).map_err(versus::in_versus)?;
+        versus::page(base, other, options, &self.nodes.only, self.output.precision)
     }
 
     /// What `--save` asks for: nodes that exist, and files whose endings are known.
@@ -175,13 +118,15 @@ impl AttendArgs {
     }
 }
 
-/// What an option says, or what the file's own heads say; both must agree where both are there.
-fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
-    match (asked, found) {
-        (Some(asked), Some(found)) if asked != found => {
-            Err(Error::new(format!("{option} is {asked}, but {what} come in {found} heads"))
-                .help(format!("leave {option} out, or give a matrix instead of a stack of heads")))
+impl ComputationArgs {
+    fn story(&self, convention: Convention, input: &mut dyn Read) -> Result<Story> {
+        let loaded = self.inputs.load(input)?;
+        let recipe = self.options.recipe(&loaded)?;
+        let graph = build::attend(&recipe, loaded.inputs)?;
+        let mut notes = loaded.notes;
+        if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
+            notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
         }
-        (asked, found) => Ok(asked.or(found)),
+        Ok(demo::pipeline("Attention", graph, convention, notes))
     }
 }

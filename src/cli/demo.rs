@@ -1,10 +1,14 @@
 //! `attn demo`.
 
+use std::ffi::OsString;
+use std::io::Read;
+
 use clap::Args;
 
 use super::output::{self, NodeArgs, OutputArgs};
-use super::{Env, Streams};
-use crate::demo::{self, Demo, Document, Settings, Table};
+use super::versus::{self, Twice, VersusArgs};
+use super::{Command, Env, Streams};
+use crate::demo::{self, Demo, Document, Settings, Story, Table};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
@@ -19,6 +23,7 @@ use crate::render::Page;
 ///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
 ///   attn demo mask --precision 2       fewer decimals, for a projector
 ///   attn demo mask --until A           stop before the answer
+///   attn demo mask --versus "--seed 1" what moves with other numbers
 ///   attn demo qkv --format numpy       arrays as NumPy prints them
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -31,26 +36,36 @@ pub(super) struct DemoArgs {
     /// Every demo.
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Your own numbers for a given matrix: a file, or "1 2; 3 4".
-    #[arg(long, value_name = "NODE=FILE")]
-    set: Vec<String>,
-    /// Draw the random matrices anew, as np.random.seed(N) would.
-    #[arg(long, value_name = "N")]
-    seed: Option<u32>,
+    #[command(flatten)]
+    numbers: NumberArgs,
     /// Stop at a node and leave its values open.
-    #[arg(long, value_name = "NODE", conflicts_with = "only")]
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["only", "versus"])]
     until: Option<String>,
+    #[command(flatten)]
+    versus: VersusArgs,
     #[command(flatten)]
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
 }
 
+/// The numbers that a demo computes with.
+#[derive(Args, Debug)]
+struct NumberArgs {
+    /// Your own numbers for a given matrix: a file, or "1 2; 3 4".
+    #[arg(long, value_name = "NODE=FILE")]
+    set: Vec<String>,
+    /// Draw the random matrices anew, as np.random.seed(N) would.
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+}
+
 impl DemoArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let chosen = self.chosen()?;
         let options = [
-            ("--set", !self.set.is_empty()),
+            ("--versus", self.versus.options().is_some()),
+            ("--set", !self.numbers.set.is_empty()),
             ("--until", self.until.is_some()),
             ("--only", !self.nodes.only.is_empty()),
         ];
@@ -58,27 +73,56 @@ impl DemoArgs {
             return Err(output::wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
-            if self.seed.is_some() {
+            if self.numbers.seed.is_some() {
                 return Err(Error::new("--seed without a demo").help("attn demo mask --seed 1"));
             }
             return self.output.look.tables("demo", &list(), env, streams);
         }
-        let settings = self.settings(streams)?;
-        let pages = chosen.iter().map(|demo| self.page(demo, &settings)).collect::<Result<Vec<_>>>()?;
-        self.check_seed(&pages)?;
+        let pages = match (self.versus.options(), &chosen[..]) {
+            (Some(options), [demo]) => vec![self.beside(demo, options, typed, streams.input)?],
+            _ => {
+                let settings = self.numbers.settings(streams.input)?;
+                let stories = self.stories(&chosen, &settings)?;
+                stories.into_iter().map(|story| self.page(story)).collect::<Result<_>>()?
+            }
+        };
         output::pages(&pages, "demo", &self.output.style(env, Convention::Rows), streams)
     }
 
-    /// A seed for demos that draw nothing would do nothing.
-    fn check_seed(&self, pages: &[Page]) -> Result<()> {
-        let drawn = |page: &Page| {
-            page.story.graph.nodes().any(|(_, node)| matches!(node.op, Op::Given(Origin::Drawn(_))))
+    /// The demo, and what differs under the further options.
+    fn beside(
+        &self,
+        demo: &'static Demo,
+        options: &str,
+        typed: &[OsString],
+        input: &mut dyn Read,
+    ) -> Result<Page> {
+        let Command::Demo(mut other) = versus::typed_with::<NumberArgs>(typed, options)? else {
+            return Err(versus::another_command());
         };
-        if self.seed.is_some() && !pages.iter().any(drawn) {
+        other.numbers.replace_earlier(self.numbers.set.len());
+        let mut input = Twice::new(input);
+        let story = |args: &DemoArgs, input: &mut dyn Read| {
+            let mut stories = args.stories(&[demo], &args.numbers.settings(input)?)?;
+            stories.pop().ok_or_else(versus::another_command)
+        };
+        let base = story(self, &mut input.first())?;
+        let other = story(&other, &mut input.again()).map_err(versus::in_versus)?;
+        versus::page(base, other, options, &self.nodes.only, self.output.precision)
+    }
+
+    /// The stories of demos. A seed for demos that draw nothing would do nothing.
+    fn stories(&self, chosen: &[&'static Demo], settings: &Settings) -> Result<Vec<Story>> {
+        let told = |demo: &&Demo| demo.story(settings).map_err(|error| error.help(shapes(demo)));
+        let stories = chosen.iter().map(told).collect::<Result<Vec<Story>>>()?;
+        let drawn = |story: &Story| {
+            story.graph.nodes().any(|(_, node)| matches!(node.op, Op::Given(Origin::Drawn(_))))
+        };
+        if self.numbers.seed.is_some() && !stories.iter().any(drawn) {
             return Err(Error::new("--seed, and nothing here is drawn")
                 .help("one that draws its matrices is mask: attn demo mask --seed 1"));
         }
-        Ok(())
+        Ok(stories)
     }
 
     fn chosen(&self) -> Result<Vec<&'static Demo>> {
@@ -94,9 +138,18 @@ impl DemoArgs {
         }
     }
 
-    fn settings(&self, streams: &mut Streams<'_>) -> Result<Settings> {
+    fn page(&self, story: Story) -> Result<Page> {
+        let Some(until) = &self.until else { return self.nodes.page(story) };
+        let node = story.graph.require(until)?;
+        let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
+        Ok(Page { story: story.until(node), nodes, headed: true })
+    }
+}
+
+impl NumberArgs {
+    fn settings(&self, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
-        let mut files = Files::new(streams.input);
+        let mut files = Files::new(input);
         for setting in &self.set {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))
@@ -114,12 +167,12 @@ impl DemoArgs {
         Ok(settings)
     }
 
-    fn page(&self, demo: &Demo, settings: &Settings) -> Result<Page> {
-        let story = demo.story(settings).map_err(|error| error.help(shapes(demo)))?;
-        let Some(until) = &self.until else { return self.nodes.page(story) };
-        let node = story.graph.require(until)?;
-        let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
-        Ok(Page { story: story.until(node), nodes, headed: true })
+    /// Of the first `earlier` settings only those stay whose nodes no later one sets.
+    fn replace_earlier(&mut self, earlier: usize) {
+        let node = |setting: &String| setting.split_once('=').map(|(name, _)| name.trim().to_string());
+        let later = self.set.split_off(earlier.min(self.set.len()));
+        self.set.retain(|setting| !later.iter().any(|other| node(other) == node(setting)));
+        self.set.extend(later);
     }
 }
 

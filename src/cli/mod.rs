@@ -10,6 +10,7 @@ mod reference;
 mod shell;
 mod similarity;
 mod softmax;
+mod versus;
 
 pub use env::Env;
 
@@ -75,8 +76,8 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
     crossterm::style::force_color_output(true);
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
     let env = &env.with_colour_asked_for(&args);
-    let outcome = parse(args, env, streams).and_then(|cli| match cli {
-        Some(cli) => execute(cli, env, streams),
+    let outcome = parse(&args, env, streams).and_then(|cli| match cli {
+        Some(cli) => execute(cli, &args, env, streams),
         None => Ok(EXIT_DONE),
     });
     let outcome = outcome.and_then(|code| {
@@ -103,16 +104,8 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 }
 
 /// The parsed command; `None` if help or the version was asked for and has been written.
-fn parse<A: Into<OsString>>(
-    args: impl IntoIterator<Item = A>,
-    env: &Env,
-    streams: &mut Streams<'_>,
-) -> Result<Option<Cli>> {
-    let args = std::iter::once(OsString::from("attn"))
-        .chain(args.into_iter().map(|arg| negative::shielded(arg.into())));
-    let command = command().term_width(env.width.clamp(40, 100));
-    let failed = match command.try_get_matches_from(args).and_then(|matches| Cli::from_arg_matches(&matches))
-    {
+fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Option<Cli>> {
+    let failed = match Cli::read(command().term_width(env.width.clamp(40, 100)), args) {
         Ok(cli) => return Ok(Some(cli)),
         Err(failed) => failed,
     };
@@ -130,6 +123,15 @@ fn parse<A: Into<OsString>>(
     Err(Error::AlreadySaid)
 }
 
+impl Cli {
+    /// What the arguments say under the definitions of a command.
+    fn read(command: clap::Command, args: &[OsString]) -> std::result::Result<Cli, clap::Error> {
+        let args = args.iter().map(|arg| negative::shielded(arg.clone()));
+        let matches = command.try_get_matches_from(std::iter::once(OsString::from("attn")).chain(args))?;
+        Cli::from_arg_matches(&matches)
+    }
+}
+
 /// The whole command line, for parsing, completions and the manual page.
 fn command() -> clap::Command {
     Cli::command().version(version())
@@ -139,10 +141,11 @@ fn version() -> String {
     format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
 }
 
-fn execute(cli: Cli, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+/// Runs the command that the arguments `typed` have been parsed to.
+fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     match cli.command {
-        Command::Demo(args) => args.run(env, streams)?,
-        Command::Attend(args) => args.run(env, streams)?,
+        Command::Demo(args) => args.run(typed, env, streams)?,
+        Command::Attend(args) => args.run(typed, env, streams)?,
         Command::Similarity(args) => args.run(env, streams)?,
         Command::Softmax(args) => args.run(env, streams)?,
         Command::Params(args) => args.run(env, streams)?,

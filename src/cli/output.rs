@@ -197,8 +197,8 @@ fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
     let _ = writeln!(streams.err, "{kind}: {}", style.charset.spelled(text));
 }
 
-/// An option that names nodes goes with one demo only.
+/// An option that is about the nodes of one demo.
 pub(super) fn wants_one(option: &str, count: usize) -> Error {
-    Error::new(format!("{option} names nodes, and {count} demos are asked for"))
+    Error::new(format!("{option} is about one demo, and {count} demos are asked for"))
         .help("name exactly one demo with it: attn demo mask …")
 }

@@ -1,6 +1,7 @@
 //! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
 
 mod builder;
+mod comparison;
 mod documents;
 pub mod errata;
 mod fit;
@@ -15,6 +16,7 @@ mod understanding;
 pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
+pub use comparison::{Comparison, comparison};
 pub use documents::Document;
 pub use notation::notation;
 pub use pipeline::pipeline;

@@ -46,6 +46,33 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     }
 }
 
+/// The address of a cell, as [`resolve`] reads it: labels where the matrix has them and they can be read back, else positions
+/// from 1.
+pub fn address_of(graph: &Graph, cell: CellId) -> String {
+    let node = &graph[cell.node];
+    let (rows, cols) = match node.matrix() {
+        Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
+        None => (None, None),
+    };
+    format!("{}[{},{}]", node.name, place(rows, cell.row), place(cols, cell.col))
+}
+
+/// A row or a column by its label, with its number among those of one name; by its position where that could be misread.
+fn place(labels: Option<&Labels>, position: usize) -> String {
+    let by_position = (position + 1).to_string();
+    let Some(labels) = labels else { return by_position };
+    let label = &labels[position];
+    let is_number = label.bytes().all(|b| b.is_ascii_digit());
+    if is_number || label.trim() != label || label.contains([',', '[', ']', '#']) {
+        return by_position;
+    }
+    let of_this_name = |labels: &[String]| labels.iter().filter(|other| *other == label).count();
+    match of_this_name(labels) {
+        1 => label.clone(),
+        _ => format!("{label}#{}", of_this_name(&labels[..=position])),
+    }
+}
+
 fn position(
     text: &str,
     what: &str,
@@ -121,6 +148,24 @@ mod tests {
     fn a_repeated_label_must_say_which() {
         let error = resolve(&graph(), "A[the,x]").unwrap_err().to_string();
         assert!(error.contains("stands in 2 rows") && error.contains("the#1"), "{error}");
+    }
+
+    #[test]
+    fn an_address_that_is_written_is_read_back_as_the_same_cell() {
+        let odd = ["the", "the", "7", "a,b", "[", "x#1", " y", "", "cat"];
+        let mut graph = Graph::new();
+        let names = Matrix::filled(9, 9, 0.0).rows_named(&odd).cols_named(&odd);
+        let named = graph.given("A", names, Origin::Stated).unwrap();
+        let bare = graph.given("S_1", Matrix::filled(2, 11, 0.0), Origin::Stated).unwrap();
+        for (node, rows, cols) in [(named, 9, 9), (bare, 2, 11)] {
+            for (row, col) in (0..rows).flat_map(|row| (0..cols).map(move |col| (row, col))) {
+                let cell = CellId { node, row, col };
+                let address = address_of(&graph, cell);
+                assert_eq!(resolve(&graph, &address).unwrap(), Cells::Cell(cell), "{address}");
+            }
+        }
+        assert_eq!(address_of(&graph, CellId { node: named, row: 1, col: 8 }), "A[the#2,cat]");
+        assert_eq!(address_of(&graph, CellId { node: bare, row: 1, col: 10 }), "S_1[2,11]");
     }
 
     #[test]

@@ -17,6 +17,7 @@ impl Op {
             (Op::Transpose, [a]) => Ok(a.transposed()),
             (Op::Add, all) => attention::add(all),
             (Op::Subtract, [a, b]) => attention::subtract(a, b),
+            (Op::Change, [a, b]) => attention::change(a, b),
             (Op::Multiply, [a, b]) => attention::multiply(a, b),
             (Op::Divide, [a, b]) => attention::divide(a, b),
             (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),

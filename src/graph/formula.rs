@@ -74,6 +74,7 @@ impl Writer<'_> {
             Op::Transpose => self.turned(0),
             Op::Add => self.joined(" + "),
             Op::Subtract => self.joined(" − "),
+            Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide => self.joined(" / "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),

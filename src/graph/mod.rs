@@ -5,6 +5,7 @@
 
 mod address;
 mod apply;
+mod beside;
 pub mod build;
 mod formula;
 mod op;
@@ -12,7 +13,8 @@ mod symbols;
 mod term;
 mod terms;
 
-pub use address::{Cells, resolve};
+pub use address::{Cells, address_of, resolve};
+pub use beside::{Beside, Difference, Movement, beside};
 pub use formula::{Convention, formula};
 pub use op::{Factor, Op, Origin, Side, Statistic};
 pub use symbols::{cell_symbol, symbolic};

@@ -18,6 +18,8 @@ pub enum Op {
     Add,
     /// `a − b`, cell by cell.
     Subtract,
+    /// `b − a`, cell by cell: how far a has moved to become b. Exactly 0 where both are the same, also for two −∞ or two NaN.
+    Change,
     /// `a ∘ b`, cell by cell.
     Multiply,
     /// Every cell of a divided by the single number b.
@@ -203,6 +205,7 @@ impl Op {
             Op::Transpose => "transpose",
             Op::Add => "add",
             Op::Subtract => "subtract",
+            Op::Change => "change",
             Op::Multiply => "multiply",
             Op::Divide => "divide",
             Op::Scale(_) => "scale",

@@ -3,6 +3,7 @@
 use super::op::{Factor, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
 use crate::attention::{Axis, Base, Hidden, Mask, MatrixRule, Visibility};
+use crate::matrix::same_number;
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
 impl Graph {
@@ -36,6 +37,7 @@ impl Reader<'_> {
             Op::Transpose => self.cell(0, j, i),
             Op::Add => Term::Sum((0..self.inputs.len()).map(|input| self.cell(input, i, j)).collect()),
             Op::Subtract => minus(self.cell(0, i, j), self.cell(1, i, j)),
+            Op::Change => self.change(i, j),
             Op::Multiply => times(self.cell(0, i, j), self.cell(1, i, j)),
             Op::Divide => over(self.cell(0, i, j), self.cell(1, 0, 0)),
             Op::Scale(factor) => times(self.cell(0, i, j), factor_term(*factor)),
@@ -92,6 +94,13 @@ impl Reader<'_> {
 
     fn height(&self, input: usize) -> usize {
         self.graph[self.inputs[input]].shape().rows
+    }
+
+    fn change(&self, i: usize, j: usize) -> Term {
+        match same_number(self.value(0, i, j), self.value(1, i, j)) {
+            true => chosen(Term::Number(0.0), "both are the same"),
+            false => chosen(minus(self.cell(1, i, j), self.cell(0, i, j)), "it has moved"),
+        }
     }
 
     /// The cells that share a row (or a column, or the matrix) with (i, j).

@@ -28,6 +28,17 @@ pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<St
     }
 }
 
+/// The texts of all cells of a change, row by row: each with its sign, and a point where nothing has moved.
+pub(super) fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
+    let unmoved = if charset == Charset::Utf8 { "·" } else { "." };
+    let signed = |(text, x): (String, f64)| match x {
+        0.0 => unmoved.to_string(),
+        x if x > 0.0 => format!("+{}", text.trim()),
+        _ => text.trim().to_string(),
+    };
+    aligned(cells(matrix, digits, charset).into_iter().zip(matrix.cells()).map(signed).collect())
+}
+
 /// NumPy writes «-inf»; a table writes −∞ as everywhere, in the same width.
 fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
     match charset {
@@ -106,6 +117,15 @@ mod tests {
     fn integers_stay_integers_and_points_align() {
         assert_eq!(texts([1.0, -12.0, 3.0], 4), ["  1", "-12", "  3"]);
         assert_eq!(texts([0.5, 10.25], 4), [" 0.50", "10.25"]);
+    }
+
+    #[test]
+    fn a_change_carries_its_sign_and_what_has_not_moved_is_a_point() {
+        let change = Matrix::of([[0.5, 0.0, -12.25, f64::INFINITY]]);
+        let texts = |charset| changes(&change, Digits::Places(4), charset);
+        assert_eq!(texts(Charset::Utf8), [" +0.50", "  ·   ", "-12.25", " +∞   "]);
+        assert_eq!(texts(Charset::Ascii), ["  +0.50", "    .  ", " -12.25", "+inf   "]);
+        assert_eq!(changes(&change, Digits::AsNumPy, Charset::Utf8)[..2], [" +0.5 ", "  ·   "]);
     }
 
     #[test]

@@ -73,6 +73,7 @@ impl Shade {
 enum Kind {
     Weights,
     Scores,
+    Change,
     Other,
 }
 
@@ -82,6 +83,7 @@ fn kind(graph: &Graph, id: NodeId) -> Kind {
         Op::Softmax(..) | Op::UnguardedSoftmax(..) => Kind::Weights,
         Op::ProductTransposed | Op::Cosine => Kind::Scores,
         Op::Mask(_) => Kind::Scores,
+        Op::Change => Kind::Change,
         Op::Scale(_) | Op::Temperature(_) | Op::Add | Op::Transpose | Op::Round(_) => {
             node.inputs.first().map_or(Kind::Other, |&input| kind(graph, input))
         }
@@ -95,7 +97,7 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
     let largest = match kind {
         Kind::Other => return Vec::new(),
         Kind::Weights => 1.0,
-        Kind::Scores => matrix
+        Kind::Scores | Kind::Change => matrix
             .cells()
             .filter(|x| x.is_finite())
             .fold(0.0, |max: f64, x| if x.abs() > max { x.abs() } else { max }),
@@ -103,6 +105,7 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
     let scores = (graph[id].inputs.first()).and_then(|&input| graph[input].matrix());
     let scores = scores.filter(|scores| scores.shape() == matrix.shape() && kind == Kind::Weights);
     let level = |x: f64| match largest {
+        _ if x.is_infinite() => LEVELS - 1,
         0.0 => 0,
         largest => ((x.abs() / largest * LEVELS as f64) as usize).min(LEVELS - 1),
     };
@@ -112,7 +115,8 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
             let x = matrix[(i, j)];
             let hidden = scores.is_some_and(|scores| scores[(i, j)] == f64::NEG_INFINITY);
             match x {
-                f64::NEG_INFINITY => Shade::Masked,
+                0.0 if kind == Kind::Change => Shade::None,
+                f64::NEG_INFINITY if kind != Kind::Change => Shade::Masked,
                 _ if hidden => Shade::Masked,
                 _ if x.is_nan() => Shade::None,
                 _ if x < 0.0 => Shade::Negative(level(x)),
@@ -136,6 +140,17 @@ mod tests {
         let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[s]).unwrap();
         let shades = shades(&graph, a, graph.matrix(a).unwrap());
         assert_eq!(shades, [Shade::Positive(7), Shade::Masked, Shade::Positive(4), Shade::Positive(4)]);
+    }
+
+    #[test]
+    fn a_change_is_shaded_by_its_sign_and_what_has_not_moved_is_not() {
+        let mut graph = Graph::new();
+        let a = graph.given("A", Matrix::of([[0.0, 1.0, 2.0, 3.0]]), Origin::Stated).unwrap();
+        let b = Matrix::of([[0.0, 3.0, 1.0, f64::NEG_INFINITY]]);
+        let b = graph.given("B", b, Origin::Stated).unwrap();
+        let change = graph.add("change", Op::Change, &[a, b]).unwrap();
+        let shades = shades(&graph, change, graph.matrix(change).unwrap());
+        assert_eq!(shades, [Shade::None, Shade::Positive(7), Shade::Negative(4), Shade::Negative(7)]);
     }
 
     /// Relative luminance of a colour of the 6×6×6 cube or a grey, as WCAG 2 defines it.

@@ -1,5 +1,7 @@
 //! Blocks of lines, drawn with comfy-table: the one file that touches it.
 
+use std::ops::Range;
+
 use comfy_table::{
     Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
@@ -69,26 +71,66 @@ impl Block {
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
 /// move closer together where that saves a band.
 pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
-    let cut = |gap| bands(view, width, gap);
-    let closest = cut(1).len();
-    let gap = [3, 2, 1].into_iter().find(|&gap| cut(gap).len() == closest).unwrap_or(1);
-    cut(gap).into_iter().map(|(from, to)| band(view, from, to, gap, style)).collect()
+    matrices(std::slice::from_ref(view), width, style)
 }
 
-/// The columns of each band, from and up to.
-fn bands(view: &View, width: usize, gap: usize) -> Vec<(usize, usize)> {
-    let mut bands: Vec<(usize, usize)> = Vec::new();
+/// Several matrices as boxes to be set from left to right. Their columns move closer together where that saves a band, or
+/// lets more boxes stand in a row.
+pub(super) fn matrices(views: &[View], width: usize, style: &Style) -> Vec<Block> {
+    let rows = |gap| {
+        let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
+        rows(&widths.collect::<Vec<_>>(), width).len()
+    };
+    let fewest = rows(1);
+    let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
+    let bands_of =
+        |view| bands(view, width, gap).into_iter().map(move |at| band(view, at.from, at.to, gap, style));
+    views.iter().flat_map(bands_of).collect()
+}
+
+/// How far boxes next to each other stand apart.
+pub(super) const GAP: usize = 2;
+
+/// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
+pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (i, width) in widths.iter().enumerate() {
+        match rows.last_mut() {
+            Some(row) if used + GAP + width <= room => {
+                row.end = i + 1;
+                used += GAP + width;
+            }
+            _ => {
+                rows.push(i..i + 1);
+                used = *width;
+            }
+        }
+    }
+    rows
+}
+
+/// The columns of a band, from and up to, and how wide it is.
+struct Band {
+    from: usize,
+    to: usize,
+    width: usize,
+}
+
+/// The bands of a matrix.
+fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
+    let mut bands: Vec<Band> = Vec::new();
     let frame = label_width(view) + 7;
     let (mut start, mut used) = (0, frame);
     for j in 0..view.cols.len() {
         let wide = column_width(view, j);
         if j > start && used + gap + wide > width {
-            bands.push((start, j));
+            bands.push(Band { from: start, to: j, width: used });
             (start, used) = (j, frame);
         }
         used += if j > start { gap + wide } else { wide };
     }
-    bands.push((start, view.cols.len()));
+    bands.push(Band { from: start, to: view.cols.len(), width: used });
     bands
 }
 

@@ -77,19 +77,11 @@ impl<'a> Terminal<'a> {
 
     /// Blocks from left to right, as many in a row as there is room for.
     fn flow(&mut self, blocks: &[Block]) {
-        const GAP: usize = 2;
-        let mut row: Vec<Block> = Vec::new();
-        for block in blocks {
-            let width: usize = row.iter().map(|block| block.width + GAP).sum();
-            if !row.is_empty() && width + block.width > self.room() {
-                let beside = Block::beside(&row, GAP, Level::Tops);
-                self.block(&beside);
-                row.clear();
-            }
-            row.push(block.clone());
+        let widths: Vec<usize> = blocks.iter().map(|block| block.width).collect();
+        for row in table::rows(&widths, self.room()) {
+            let beside = Block::beside(&blocks[row], table::GAP, Level::Tops);
+            self.block(&beside);
         }
-        let beside = Block::beside(&row, GAP, Level::Tops);
-        self.block(&beside);
     }
 
     /// Operands, signs and result in one row, if it fits.
@@ -178,11 +170,8 @@ impl Markup for Terminal<'_> {
         for equation in equations {
             self.equation(equation);
         }
-        let bands: Vec<Block> =
-            matrices.iter().flat_map(|view| table::matrix(view, self.room(), self.style)).collect();
-        if !bands.is_empty() {
-            self.flow(&bands);
-        }
+        let bands = table::matrices(matrices, self.room(), self.style);
+        self.flow(&bands);
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {

@@ -4,7 +4,7 @@ use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
 use crate::demo::{Digits, Story};
-use crate::graph::{CellId, Convention, NodeId, cell_symbol, symbolic};
+use crate::graph::{CellId, Convention, NodeId, Op, cell_symbol, symbolic};
 use crate::matrix::{Labels, Matrix};
 
 /// What a text format shows of a matrix.
@@ -99,7 +99,10 @@ impl Viewer<'_> {
     }
 
     fn values(&self, id: NodeId, matrix: &Matrix) -> Vec<Vec<Cell>> {
-        let texts = digits::cells(matrix, self.digits(), self.style.charset);
+        let texts = match self.story.graph[id].op {
+            Op::Change => digits::changes(matrix, self.digits(), self.style.charset),
+            _ => digits::cells(matrix, self.digits(), self.style.charset),
+        };
         let shades = match self.style.heat {
             Heat::Never => Vec::new(),
             Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),

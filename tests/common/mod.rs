@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use attn::cli::{Env, Streams, run};
+use attn::graph::{CellId, Graph};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
@@ -130,5 +131,27 @@ impl Nodes {
         let row = |row: &Value| row.as_array().expect("a row").iter().map(number).collect();
         let rows: Vec<Vec<f64>> = node["values"].as_array().expect("values").iter().map(row).collect();
         Matrix::from_rows(&rows).expect("rows of one length")
+    }
+}
+
+/// Compares every cell of every node with its terms; NaN equals NaN.
+#[track_caller]
+pub fn assert_terms_give_the_recorded_bits(graph: &Graph) {
+    for (node, content) in graph.nodes() {
+        let matrix = content.matrix().expect("the exact path records everything");
+        for row in 0..matrix.rows() {
+            for col in 0..matrix.cols() {
+                let (terms, recorded) =
+                    (graph.terms(CellId { node, row, col }).evaluate(graph), matrix[(row, col)]);
+                let same = terms.to_bits() == recorded.to_bits() || (terms.is_nan() && recorded.is_nan());
+                assert!(
+                    same,
+                    "{}[{},{}]: terms {terms:e}, recorded {recorded:e}",
+                    content.name,
+                    row + 1,
+                    col + 1
+                );
+            }
+        }
     }
 }

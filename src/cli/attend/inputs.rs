@@ -93,6 +93,13 @@ pub(super) enum MaskKindArg {
 }
 
 impl InputArgs {
+    /// Where names were typed earlier and again later, the later ones count: `self` was parsed from both.
+    pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
+        if self.tokens.len() > earlier.tokens.len() {
+            self.tokens.drain(..earlier.tokens.len());
+        }
+    }
+
     /// Reads everything that the options name.
     pub(super) fn load(&self, stdin: &mut dyn Read) -> Result<Loaded> {
         let mut files = Files::new(stdin);

@@ -1,0 +1,114 @@
+//! The options of attention itself, as a recipe.
+
+use clap::{Args, ValueEnum};
+
+use super::loading::Loaded;
+use crate::attention::Mask;
+use crate::cli::softmax::positive;
+use crate::error::{Error, Result};
+use crate::graph::build::{Output, Recipe, Scale, Score};
+use crate::input;
+
+/// What is done with queries, keys and values.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Attention")]
+pub(super) struct AttentionArgs {
+    /// Hide from each query the keys after it.
+    #[arg(long)]
+    causal: bool,
+    /// Where queries and keys are aligned if there are more of one: at the last token, as with a cache, or at the first.
+    #[arg(long, value_enum, default_value = "end", value_name = "WHERE")]
+    causal_from: FromArg,
+    /// Hide keys N or more positions away.
+    #[arg(long, value_name = "N")]
+    window: Option<usize>,
+    /// How a query is compared with a key.
+    #[arg(long, value_enum, default_value = "dot")]
+    score: ScoreArg,
+    /// What scores are multiplied by: auto is 1/√d_k, none, or a number.
+    #[arg(long, default_value = "auto")]
+    scale: String,
+    /// Divide scores by this: below 1 sharpens, above 1 flattens.
+    #[arg(long, value_name = "T", default_value = "1")]
+    temperature: String,
+    /// Query heads [default: 1, or as many as Q is stacked of].
+    #[arg(long, value_name = "H")]
+    heads: Option<usize>,
+    /// Key/value heads that the query heads share [default: as many as query heads].
+    #[arg(long, value_name = "G")]
+    kv_heads: Option<usize>,
+    /// Add X to the result.
+    #[arg(long)]
+    residual: bool,
+}
+
+/// `--causal-from`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FromArg {
+    /// The last query stands at the last key.
+    End,
+    /// The first query stands at the first key.
+    Start,
+}
+
+/// `--score`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ScoreArg {
+    /// The dot product.
+    Dot,
+    /// The cosine.
+    Cosine,
+}
+
+impl AttentionArgs {
+    /// The recipe that the options and what was loaded ask for.
+    pub(super) fn recipe(&self, loaded: &Loaded) -> Result<Recipe> {
+        if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
+            return Err(Error::new("--causal-from start, and nothing that it aligns")
+                .help("give --causal or --window with it"));
+        }
+        let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
+        let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);
+        Ok(Recipe {
+            heads,
+            kv_heads,
+            score: match self.score {
+                ScoreArg::Dot => Score::Dot,
+                ScoreArg::Cosine => Score::Cosine,
+            },
+            scale: match self.scale.as_str() {
+                "auto" => Scale::Auto,
+                "none" => Scale::None,
+                number => match input::number(number) {
+                    Ok(number) => Scale::Number(number.value),
+                    Err(_) => {
+                        return Err(
+                            Error::new(format!("--scale is `{number}`")).help("take auto, none or a number")
+                        );
+                    }
+                },
+            },
+            temperature: positive("--temperature", &self.temperature)?,
+            mask: Mask {
+                causal: self.causal,
+                window: self.window,
+                from_start: self.causal_from == FromArg::Start,
+                matrix: loaded.mask_rule,
+                ..Mask::default()
+            },
+            output: Output { residual: self.residual, ..Output::default() },
+            ..Recipe::default()
+        })
+    }
+}
+
+/// What an option says, or what the file's own heads say; both must agree where both are there.
+fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
+    match (asked, found) {
+        (Some(asked), Some(found)) if asked != found => {
+            Err(Error::new(format!("{option} is {asked}, but {what} come in {found} heads"))
+                .help(format!("leave {option} out, or give a matrix instead of a stack of heads")))
+        }
+        (asked, found) => Ok(asked.or(found)),
+    }
+}

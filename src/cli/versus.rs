@@ -1,0 +1,175 @@
+//! `--versus`: the same command once more, with further options, and what differs.
+
+use std::ffi::OsString;
+use std::io::{self, Read};
+
+use clap::Args;
+
+use super::{Cli, Command, command, negative};
+use crate::demo::{Comparison, Digits, Story, comparison};
+use crate::error::{Error, Problem, Result};
+use crate::input::clean_label;
+use crate::render::Page;
+
+/// The longest text of options that a headline and the sentences repeat.
+const LONGEST_QUOTE: usize = 60;
+
+/// So many bytes of standard input are kept for the second computation.
+const MOST_KEPT: usize = 1 << 30;
+
+/// The other computation.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct VersusArgs {
+    /// Compute the same with further options too, and show what moves: --versus "--scale none".
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    versus: Option<String>,
+}
+
+impl VersusArgs {
+    /// The further options, as they are written.
+    pub(super) fn options(&self) -> Option<&str> {
+        self.versus.as_deref()
+    }
+}
+
+/// The command that `typed` and the further options stand for; of an option that is given twice the later one holds. `A` has
+/// the options that change the computation: no other may be among the further ones.
+pub(super) fn typed_with<A: Args>(typed: &[OsString], options: &str) -> Result<Command> {
+    let options = words(options)?;
+    let allowed = A::augment_args(clap::Command::new("versus"));
+    check(&options, &allowed)?;
+    // Behind `--` nothing is an option.
+    let end = typed.iter().position(|arg| arg == "--").unwrap_or(typed.len());
+    let options = options.into_iter().map(OsString::from);
+    let all: Vec<OsString> =
+        typed[..end].iter().cloned().chain(options).chain(typed[end..].iter().cloned()).collect();
+    let cli = Cli::read(command().args_override_self(true), &all).map_err(|failed| refusal(&failed))?;
+    Ok(cli.command)
+}
+
+/// The words of the options, as a shell would split them.
+fn words(options: &str) -> Result<Vec<String>> {
+    let example = "write --versus \"--scale none\", and quotes within the quotes for what has spaces";
+    match shlex::split(options) {
+        Some(words) if !words.is_empty() => Ok(words),
+        Some(_) => Err(Error::new("--versus names no option").help(example)),
+        None => Err(Error::new(format!(
+            "`--versus {}`: a quotation mark or a backslash is left open",
+            quoted(options)
+        ))
+        .help(example)),
+    }
+}
+
+/// Refuses words that are no options of `allowed`.
+fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
+    let long = |arg: &clap::Arg| arg.get_long().map(|long| format!("--{long}"));
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word.as_str(), None),
+        };
+        let Some(arg) = allowed.get_arguments().find(|arg| long(arg).as_deref() == Some(name)) else {
+            let all: Vec<String> = allowed.get_arguments().filter_map(long).collect();
+            return Err(Error::new(format!(
+                "in --versus: `{}` is no option of the computation",
+                quoted(word)
+            ))
+            .help(format!("what can be changed there: {}", all.join(" "))));
+        };
+        if arg.get_action().takes_values() && value.is_none() {
+            words.next();
+        }
+    }
+    Ok(())
+}
+
+/// The first paragraph of clap's message, which says what is wrong.
+fn refusal(failed: &clap::Error) -> Error {
+    let text = failed.render().to_string();
+    let first = text.split("\n\n").next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first).trim_end();
+    Error::new(format!("in --versus: {}", negative::unshielded(what)))
+}
+
+/// An error of the second computation, which says so.
+pub(super) fn in_versus(error: Error) -> Error {
+    let Error::Unusable(problem) = error else { return error };
+    let Problem { what, place, help } = *problem;
+    let place = place.map_or(String::new(), |place| format!("{place}: "));
+    let error = Error::new(format!("in --versus: {place}{what}"));
+    match help {
+        Some(help) => error.help(help),
+        None => error,
+    }
+}
+
+/// What is said if the further options made another command of it.
+pub(super) fn another_command() -> Error {
+    Error::new("in --versus: the options make another command of it").help("give options alone")
+}
+
+/// The page that tells `other` beside `base`.
+pub(super) fn page(
+    base: Story,
+    other: Story,
+    options: &str,
+    only: &[String],
+    places: Option<u8>,
+) -> Result<Page> {
+    let digits = places.map_or(base.digits, |places| Digits::Places(places.into()));
+    let Comparison { story, nodes } = comparison(Story { digits, ..base }, other, &quoted(options), only)?;
+    Ok(Page { story, nodes, headed: only.is_empty() })
+}
+
+/// The options on one line, cut where they are long.
+fn quoted(options: &str) -> String {
+    let options = clean_label(options);
+    let options = options.trim();
+    match options.chars().count() {
+        length if length > LONGEST_QUOTE => {
+            format!("{}…", options.chars().take(LONGEST_QUOTE - 1).collect::<String>().trim_end())
+        }
+        _ => options.to_string(),
+    }
+}
+
+/// Standard input for two readers, one after the other: what the first has read the second reads again.
+pub(super) struct Twice<'a> {
+    input: &'a mut dyn Read,
+    kept: Vec<u8>,
+}
+
+impl<'a> Twice<'a> {
+    pub(super) fn new(input: &'a mut dyn Read) -> Twice<'a> {
+        Twice { input, kept: Vec::new() }
+    }
+
+    /// The input, of which everything that is read is kept.
+    pub(super) fn first(&mut self) -> impl Read {
+        Keeping { input: self.input, kept: &mut self.kept }
+    }
+
+    /// The same input from its beginning.
+    pub(super) fn again(&mut self) -> impl Read {
+        self.kept.as_slice().chain(&mut self.input)
+    }
+}
+
+struct Keeping<'a> {
+    input: &'a mut dyn Read,
+    kept: &'a mut Vec<u8>,
+}
+
+impl Read for Keeping<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(buffer)?;
+        if self.kept.len() + read > MOST_KEPT {
+            return Err(io::Error::other("with --versus at most 1 GiB of standard input can be read"));
+        }
+        self.kept.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}

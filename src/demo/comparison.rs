@@ -1,0 +1,203 @@
+//! The story of two computations side by side: what differs, step by step, and how far it has moved.
+
+use super::story::{Digits, Shown, Step, Story, in_sentence};
+use crate::error::Result;
+use crate::graph::{Beside, Difference, Graph, Movement, NodeId, Op, address_of, beside};
+
+/// What nodes of the second computation are called after.
+const SUFFIX: &str = "_versus";
+
+/// A change is no more than rounding if it is smaller than this share of the largest number beside it.
+const ROUNDING: f64 = 1e-12;
+
+/// A story told beside another.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// The steps that differ, over one graph of both.
+    pub story: Story,
+    /// The nodes that differ: of each step the first, the other and the change, as far as they are there.
+    pub nodes: Vec<NodeId>,
+}
+
+/// Tells `other` beside `base`; `with` is what makes the other, as the user wrote it. With names of nodes in `only`, these
+/// alone, without sentences.
+///
+/// # Errors
+/// If both together have too many numbers, or there is no node of a name in `only`.
+pub fn comparison(base: Story, other: Story, with: &str, only: &[String]) -> Result<Comparison> {
+    let places = match base.digits {
+        Digits::Places(places) => places,
+        Digits::AsNumPy => 4,
+    };
+    let title = format!("{}, and with {with}", base.title);
+    let mut remarks = base.remarks;
+    remarks.extend(other.remarks.into_iter().filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
+    let both = beside(base.graph, other.graph, SUFFIX)?;
+    let teller = Teller { both: &both, with, places };
+    let (steps, nodes) = match only {
+        [] => (teller.steps(), both.differences.iter().flat_map(nodes).collect()),
+        only => teller.only(only, &mut remarks)?,
+    };
+    if both.differences.is_empty() {
+        remarks.push("Nothing differs: every number is the same in both.".into());
+    }
+    let story = Story {
+        source: base.source,
+        digits: base.digits,
+        remarks,
+        ..Story::of_steps(&title, both.graph, steps)
+    };
+    Ok(Comparison { story, nodes })
+}
+
+/// The nodes of a difference, as far as they are there.
+fn nodes(difference: &Difference) -> impl Iterator<Item = NodeId> + use<> {
+    [difference.base, difference.other, difference.change].into_iter().flatten()
+}
+
+/// What is shown of a difference.
+fn shown(difference: &Difference) -> Shown {
+    match nodes(difference).collect::<Vec<_>>()[..] {
+        [alone] => Shown::Node(alone),
+        ref several => Shown::Together(several.to_vec()),
+    }
+}
+
+struct Teller<'a> {
+    both: &'a Beside,
+    with: &'a str,
+    places: usize,
+}
+
+impl Teller<'_> {
+    fn graph(&self) -> &Graph {
+        &self.both.graph
+    }
+
+    fn steps(&self) -> Vec<Step> {
+        let mut steps: Vec<Step> = Vec::new();
+        if self.both.differences.is_empty() {
+            return steps;
+        }
+        if !self.both.same.is_empty() {
+            let names: Vec<&str> = self.both.same.iter().map(|&id| self.graph()[id].name.as_str()).collect();
+            steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
+        }
+        // Neighbours that are steps of one side alone take one sentence.
+        let side = |difference: &Difference| (difference.base.is_some(), difference.other.is_some());
+        for group in self.both.differences.chunk_by(|a, b| side(a) == side(b) && side(a) != (true, true)) {
+            let moved = |difference| self.both.movement(difference).map(|moved| (moved, difference));
+            steps.push(Step {
+                text: self.sentence(group),
+                notice: group
+                    .iter()
+                    .find_map(moved)
+                    .map(|(moved, difference)| self.moved(&moved, difference)),
+                shown: group.iter().map(shown).collect(),
+            });
+        }
+        steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));
+        steps
+    }
+
+    /// The steps and the nodes for names that the user asks for.
+    fn only(&self, names: &[String], remarks: &mut Vec<String>) -> Result<(Vec<Step>, Vec<NodeId>)> {
+        let (mut steps, mut ids) = (Vec::new(), Vec::new());
+        for name in names.iter().map(|name| name.trim()) {
+            let shown = match self.both.differences.iter().find(|difference| difference.name == name) {
+                Some(difference) => {
+                    ids.extend(nodes(difference));
+                    shown(difference)
+                }
+                None => {
+                    let id = self.graph().require(name)?;
+                    if self.both.same.contains(&id) && !self.both.differences.is_empty() {
+                        remarks.push(format!("{name} is the same in both."));
+                    }
+                    ids.push(id);
+                    Shown::Node(id)
+                }
+            };
+            steps.push(Step { shown: vec![shown], ..Step::default() });
+        }
+        Ok((steps, ids))
+    }
+
+    /// What differs, in a sentence: one step, or neighbours of one side alone.
+    fn sentence(&self, group: &[Difference]) -> String {
+        let names: Vec<&str> = group.iter().map(|difference| difference.name.as_str()).collect();
+        let (name, with) = (names.join(", "), self.with);
+        let both =
+            group.iter().find_map(|difference| Some((difference.base?, difference.other?, difference)));
+        let Some((base, other, difference)) = both else {
+            let of_base = group.iter().all(|difference| difference.base.is_some());
+            return match (of_base, group.len()) {
+                (true, 1) => format!("{name}: no such step with {with}."),
+                (true, _) => format!("{name}: no such steps with {with}."),
+                (false, 1) => format!("{name}: a further step with {with}."),
+                (false, _) => format!("{name}: further steps with {with}."),
+            };
+        };
+        let (base, other) = (&self.graph()[base], &self.graph()[other]);
+        let given = [&base.op, &other.op].map(Op::is_given);
+        match given {
+            _ if base.shape() != other.shape() => {
+                format!("{name}: of another shape with {with}, so that no cell stands beside another.")
+            }
+            [true, true] => format!("{name}: other numbers."),
+            [true, false] => format!("{name}: given, and computed with {with}."),
+            [false, true] => format!("{name}: computed, and given with {with}."),
+            _ if base.op == other.op => format!("{name}: computed in the same way from other numbers."),
+            _ if difference.change.is_none() => {
+                format!("{name}: computed in another way, and every number is the same.")
+            }
+            _ => format!("{name}: computed in another way."),
+        }
+    }
+
+    /// How many cells have moved, and the one that has moved furthest.
+    fn moved(&self, movement: &Movement, difference: &Difference) -> String {
+        let way = self.way(movement);
+        let rounding = if self.is_rounding(movement, difference) { ", by no more than rounding" } else { "" };
+        match (movement.moved, movement.cells) {
+            (_, 1) => format!("It moves{rounding}: {way}."),
+            (1, cells) => format!("1 of {cells} cells moves{rounding}: {way}."),
+            (moved, cells) if moved == cells => format!("Every cell moves{rounding}, most of all {way}."),
+            (moved, cells) => format!("{moved} of {cells} cells move{rounding}, most of all {way}."),
+        }
+    }
+
+    /// The largest change of all, where several steps have moved.
+    fn furthest(&self) -> Option<String> {
+        let movements: Vec<Movement> =
+            self.both.differences.iter().filter_map(|difference| self.both.movement(difference)).collect();
+        let finite = movements.iter().filter(|movement| movement.change.is_finite());
+        let further = |best: Movement, next: &Movement| {
+            if next.change.abs() > best.change.abs() { *next } else { best }
+        };
+        let furthest = finite.copied().reduce(|best, next| further(best, &next))?;
+        (movements.len() > 1).then(|| format!("The largest change is in {}.", self.way(&furthest)))
+    }
+
+    /// `A[cave,bat]: 0.0558 → 0.1937 (+0.1379)`.
+    fn way(&self, movement: &Movement) -> String {
+        let Movement { largest, from, to, change, .. } = *movement;
+        let number = |x| in_sentence(x, self.places);
+        let size = match number(change.abs()) {
+            zero if zero == "0" => format!("{:.1e}", change.abs()).replace('-', "−"),
+            size => size,
+        };
+        let sign = if change < 0.0 { "−" } else { "+" };
+        let change = if change.is_nan() { "NaN".to_string() } else { format!("{sign}{size}") };
+        format!("{}: {} → {} ({change})", address_of(self.graph(), largest), number(from), number(to))
+    }
+
+    /// Whether even the largest change of a step is no more than what another order of summing may make.
+    fn is_rounding(&self, movement: &Movement, difference: &Difference) -> bool {
+        let sides = [difference.base, difference.other].into_iter().flatten();
+        let matrices = sides.filter_map(|id| self.graph()[id].matrix());
+        let sizes = matrices.flat_map(|matrix| matrix.cells()).map(f64::abs).filter(|size| size.is_finite());
+        let largest = sizes.fold(0.0, |largest: f64, size| if size > largest { size } else { largest });
+        movement.change.abs() <= ROUNDING * largest
+    }
+}

@@ -1,0 +1,233 @@
+//! Two graphs side by side, in one: what is the same in both once, what differs twice, and how far it has moved.
+
+use std::collections::BTreeMap;
+
+use super::{CellId, Graph, Node, NodeId, Op, Value};
+use crate::error::Result;
+use crate::matrix::{Matrix, same_number};
+
+/// What the node that holds a change is called after.
+const CHANGE: &str = "_change";
+
+/// Two graphs in one.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// All nodes of the base, under their own ids; then those of the other that are not the same, with the suffix behind
+    /// a name that the base has too; and `A_change` where the cells of `A` have moved.
+    pub graph: Graph,
+    /// The nodes of the base whose numbers the other has too.
+    pub same: Vec<NodeId>,
+    /// What differs, in the order of computing.
+    pub differences: Vec<Difference>,
+}
+
+/// A step that is not the same in both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The name that the step has in its own graph.
+    pub name: String,
+    /// The step of the base, if the base has it.
+    pub base: Option<NodeId>,
+    /// The step of the other, if the other has it.
+    pub other: Option<NodeId>,
+    /// The other minus the base, if both have one shape and cells have moved.
+    pub change: Option<NodeId>,
+}
+
+/// How far the cells of a node have moved.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Movement {
+    /// How many cells have moved.
+    pub moved: usize,
+    /// Of how many.
+    pub cells: usize,
+    /// The cell of the base that has moved furthest; a finite way counts before one to or from ∞ or NaN.
+    pub largest: CellId,
+    /// Its number in the base.
+    pub from: f64,
+    /// Its number in the other.
+    pub to: f64,
+    /// `to − from`.
+    pub change: f64,
+}
+
+/// Puts `other` beside `base`. A node is the same in both if name, op and all bits are the same (of two leaves, name and
+/// bits: the same numbers from another source are no difference). It is held once, as the base computes it. Every other node
+/// of `other` is added with its value as it is, the suffix behind its name if the base has a node of that name.
+///
+/// # Errors
+/// If a name with its suffix is taken, or both together have more than [`super::MAX_CELLS`] numbers.
+pub fn beside(base: Graph, other: Graph, suffix: &str) -> Result<Beside> {
+    let order = order(&base, &other);
+    let mut both = Both { of_base: base.nodes.len(), graph: base, pairs: BTreeMap::new() };
+    let warnings = other.warnings;
+    let mut ids: Vec<NodeId> = Vec::new();
+    for node in other.nodes {
+        let inputs: Vec<NodeId> = node.inputs.iter().map(|input| ids[input.0]).collect();
+        ids.push(both.add(Node { inputs, ..node }, suffix)?);
+    }
+    both.warn(warnings, suffix);
+    both.finished(order)
+}
+
+impl Beside {
+    /// How far a step has moved; nothing if it has not, or if its cells do not stand beside each other.
+    pub fn movement(&self, difference: &Difference) -> Option<Movement> {
+        let Difference { base: Some(base), other: Some(other), change: Some(change), .. } = difference else {
+            return None;
+        };
+        let [from, to, change] = [base, other, change].map(|&id| self.graph[id].matrix());
+        let (from, to, change) = (from?, to?, change?);
+        let at = |(row, col): (usize, usize)| Movement {
+            moved: change.cells().filter(|x| *x != 0.0).count(),
+            cells: change.rows() * change.cols(),
+            largest: CellId { node: *base, row, col },
+            from: from[(row, col)],
+            to: to[(row, col)],
+            change: change[(row, col)],
+        };
+        furthest(change).map(at)
+    }
+}
+
+/// The cell that has moved furthest, the first of equals.
+fn furthest(change: &Matrix) -> Option<(usize, usize)> {
+    let mut found: Option<((usize, usize), f64)> = None;
+    for (i, j) in (0..change.rows()).flat_map(|i| (0..change.cols()).map(move |j| (i, j))) {
+        let way = change[(i, j)].abs();
+        let further = match found {
+            None => way != 0.0,
+            Some((_, before)) if before.is_finite() => way.is_finite() && way > before,
+            Some(_) => way.is_finite() && way != 0.0,
+        };
+        if further {
+            found = Some(((i, j), way));
+        }
+    }
+    found.map(|(at, _)| at)
+}
+
+/// The names of both graphs in the order of computing: between two steps that both have, those of the base alone come first.
+fn order(base: &Graph, other: &Graph) -> Vec<String> {
+    let of_base_alone = |from: usize, to: usize| {
+        let alone = base.nodes[from..to].iter().filter(|node| other.find(&node.name).is_none());
+        alone.map(|node| node.name.clone())
+    };
+    let (mut names, mut of_other_alone) = (Vec::new(), Vec::new());
+    let mut passed = 0;
+    for node in &other.nodes {
+        let Some(NodeId(at)) = base.find(&node.name) else {
+            of_other_alone.push(node.name.clone());
+            continue;
+        };
+        if at >= passed {
+            names.extend(of_base_alone(passed, at));
+            passed = at + 1;
+        }
+        names.append(&mut of_other_alone);
+        names.push(node.name.clone());
+    }
+    names.extend(of_base_alone(passed, base.nodes.len()));
+    names.append(&mut of_other_alone);
+    names
+}
+
+/// What becomes of a node that both have, or that the other alone has.
+enum Pair {
+    Same(NodeId),
+    Different { base: Option<NodeId>, other: NodeId, change: Option<NodeId> },
+}
+
+/// Both graphs on their way into one.
+struct Both {
+    graph: Graph,
+    /// So many nodes are those of the base.
+    of_base: usize,
+    /// By the name in the other's own graph.
+    pairs: BTreeMap<String, Pair>,
+}
+
+impl Both {
+    /// Takes a node of the other, and returns where it is held.
+    fn add(&mut self, node: Node, suffix: &str) -> Result<NodeId> {
+        let base = self.graph.find(&node.name).filter(|id| id.0 < self.of_base);
+        if let Some(base) = base
+            && is_same(&self.graph[base], &node)
+        {
+            self.pairs.insert(node.name, Pair::Same(base));
+            return Ok(base);
+        }
+        let name = format!("{}{}", node.name, if base.is_some() { suffix } else { "" });
+        let moved = base.filter(|&base| has_moved(&self.graph[base], &node));
+        // What is left to differ is the sign of a zero, which what follows may read.
+        let alike = base.filter(|&base| moved.is_none() && is_alike(&self.graph[base], &node));
+        if let Value::Formed(matrix) = &node.value {
+            self.graph.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(&*name))?;
+        }
+        let other = self.graph.push(&name, node.op, &node.inputs, node.value)?;
+        let change_name = format!("{}{CHANGE}", node.name);
+        let change =
+            moved.map(|base| self.graph.add(&change_name, Op::Change, &[base, other])).transpose()?;
+        let pair = alike.map_or(Pair::Different { base, other, change }, Pair::Same);
+        self.pairs.insert(node.name, pair);
+        Ok(other)
+    }
+
+    /// Takes the warnings that the other alone has, under the names that its nodes have here.
+    fn warn(&mut self, warnings: Vec<String>, suffix: &str) {
+        for warning in warnings {
+            if self.graph.warnings.contains(&warning) {
+                continue;
+            }
+            let end = warning.find([':', ' ']).unwrap_or(warning.len());
+            let renamed = format!("{}{suffix}", &warning[..end]);
+            let warning = match self.graph.find(&renamed) {
+                Some(_) => format!("{renamed}{}", &warning[end..]),
+                None => warning,
+            };
+            self.graph.warnings.push(warning);
+        }
+    }
+
+    fn finished(mut self, order: Vec<String>) -> Result<Beside> {
+        let (mut same, mut differences) = (Vec::new(), Vec::new());
+        for name in order {
+            match self.pairs.remove(&name) {
+                Some(Pair::Same(id)) => same.push(id),
+                Some(Pair::Different { base, other, change }) => {
+                    differences.push(Difference { name, base, other: Some(other), change });
+                }
+                None => {
+                    let base = Some(self.graph.require(&name)?);
+                    differences.push(Difference { name, base, other: None, change: None });
+                }
+            }
+        }
+        Ok(Beside { graph: self.graph, same, differences })
+    }
+}
+
+/// Whether both are made in one way; where the numbers of a leaf come from does not matter.
+fn same_op(a: &Op, b: &Op) -> bool {
+    a == b || (a.is_given() && b.is_given())
+}
+
+fn is_same(a: &Node, b: &Node) -> bool {
+    let same_value = match (&a.value, &b.value) {
+        (Value::Formed(a), Value::Formed(b)) => a.same_bits(b),
+        (Value::NeverFormed(a), Value::NeverFormed(b)) => a == b,
+        _ => false,
+    };
+    same_op(&a.op, &b.op) && same_value
+}
+
+/// Whether both have one shape, and a number of one is not that of the other.
+fn has_moved(a: &Node, b: &Node) -> bool {
+    let (Some(a), Some(b)) = (a.matrix(), b.matrix()) else { return false };
+    a.shape() == b.shape() && a.cells().zip(b.cells()).any(|(a, b)| !same_number(a, b))
+}
+
+/// Whether two nodes of one shape that have not moved are made in one way.
+fn is_alike(a: &Node, b: &Node) -> bool {
+    same_op(&a.op, &b.op) && a.matrix().is_some() && b.matrix().is_some() && a.shape() == b.shape()
+}
