@@ -97,3 +97,24 @@ fn every_mistake_and_every_pair_comes_back_under_its_name() {
         complaints[..complaints.len().min(40)].join("\n")
     );
 }
+
+#[test]
+fn results_rounded_by_hand_still_name_the_mistake() {
+    for case in cases() {
+        for wrong in case.wrong.iter().filter(|wrong| wrong.ids.len() == 1) {
+            for decimals in [3, 4] {
+                let diagnosis = case.examiner.examine(&[by_hand("O", &wrong.result, decimals)]).unwrap();
+                let judged = &diagnosis.nodes[0];
+                let told =
+                    diagnosis.is_right() || judged.too_few_digits || named(&diagnosis).contains(&wrong.ids);
+                assert!(
+                    told,
+                    "{}, {decimals} decimals: {} came back as {:?}",
+                    case.name,
+                    wrong.label,
+                    named(&diagnosis)
+                );
+            }
+        }
+    }
+}
