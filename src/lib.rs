@@ -37,6 +37,7 @@
 //! - [`kernel`]: what the processor offers for the fast path
 //! - [`attention`]: the mathematics, one step, one function
 //! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
+//! - [`explain`]: one cell, its terms, and theirs
 //! - [`params`]: a model's configuration to its weight matrices and counts
 //! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
 //! - [`demo`]: the steps of the five documents, each a graph with its sentences
@@ -72,6 +73,7 @@ pub mod demo;
 pub mod diagnose;
 pub mod elementary;
 pub mod error;
+pub mod explain;
 pub mod graph;
 pub mod input;
 pub mod kernel;

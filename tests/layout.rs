@@ -30,5 +30,9 @@ screens! {
     a_softmax: "softmax 1 -2 -inf 0.5 --temperature 2"
     parameters_at_80_columns: "params llama3-8b --width 80"
     the_list_of_demos: "demo"
+    a_weight_explained_at_80_columns: "attend --words 'bat cave racket' --causal --explain A[cave,bat] --depth 2 --width 80"
+    a_cell_explained_at_60_columns_in_ascii: "demo mask --explain A[2,1] --depth 2 --width 60 --charset ascii"
+    an_explanation_in_latex: "attend --random 3,12 --heads 2 --explain C[1,7] --explain A_1[1,2] --depth 2 --format latex"
+    an_explanation_in_markdown: "similarity bat cave --explain cosine[bat,cave] --format markdown"
     notation_at_120_columns: "notation --width 120"
 }

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 13] = [
+const ROOMS: [&str; 14] = [
     "error",
     "elementary",
     "matrix",
     "kernel",
     "attention",
     "graph",
+    "explain",
     "params",
     "input",
     "diagnose",

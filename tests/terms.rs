@@ -1,5 +1,6 @@
 //! The terms of a cell are its explanation; evaluating them must give the bits that were recorded.
 
+mod cases;
 mod common;
 
 use attn::attention::{Axis, Base, Mask, MatrixRule};
@@ -7,7 +8,7 @@ use attn::graph::build::{
     AttendInputs, Comparison, Groups, Hiding, Merge, Normalise, Output, Projection, Recipe, Scale, Score,
     Split, Values, attend,
 };
-use attn::graph::{Factor, Graph, Op, Origin, Side, Statistic};
+use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;
 use common::assert_terms_give_the_recorded_bits;
 use proptest::prelude::*;
@@ -75,81 +76,7 @@ proptest! {
     #[test]
     fn of_every_cell_of_every_op(a in matrix(3, 4), b in matrix(3, 4), zero_row in any::<bool>()) {
         let a = Matrix::from_fn(3, 4, |i, j| if zero_row && i == 1 { 0.0 } else { a[(i, j)] });
-        let mut graph = Graph::new();
-        let a = graph.given("a", a, Origin::Stated).unwrap();
-        let b = graph.given("b", b, Origin::Drawn(0)).unwrap();
-        let unary = [
-            Op::Transpose,
-            Op::Scale(Factor::Number(-0.5)),
-            Op::Scale(Factor::InverseRoot(3)),
-            Op::Temperature(0.3),
-            Op::MaskPattern(Mask { causal: true, window: Some(2), ..Mask::default() }),
-            Op::MinusMax(Axis::Rows),
-            Op::MinusMax(Axis::Columns),
-            Op::Exponential(Base::E),
-            Op::Exponential(Base::Number(3.0)),
-            Op::Sums(Axis::Rows),
-            Op::Sums(Axis::Columns),
-            Op::Largest(Axis::Rows),
-            Op::Largest(Axis::Columns),
-            Op::DivideBySum(Axis::Rows),
-            Op::DivideBySum(Axis::Columns),
-            Op::Softmax(Axis::Rows, Base::Number(2.0)),
-            Op::Softmax(Axis::Columns, Base::E),
-            Op::Softmax(Axis::Whole, Base::E),
-            Op::UnguardedSoftmax(Axis::Rows, Base::E),
-            Op::UnguardedSoftmax(Axis::Columns, Base::Number(2.0)),
-            Op::MinusMax(Axis::Whole),
-            Op::DivideBySum(Axis::Whole),
-            Op::Sums(Axis::Whole),
-            Op::Largest(Axis::Whole),
-            Op::EveryNthColumn { start: 1, step: 2 },
-            Op::Reshape { rows: 2, cols: 6 },
-            Op::Scale(Factor::Inverse(3)),
-            Op::Scale(Factor::Root(3)),
-            Op::MaskPattern(Mask { causal: true, hides_own: true, inverted: true, ..Mask::default() }),
-            Op::Columns { start: 1, count: 2 },
-            Op::Rows { start: 1, count: 2 },
-            Op::Relu,
-            Op::Silu,
-            Op::RmsNorm(1e-5),
-            Op::UnitRows,
-            Op::Rotary { first: 3, base: 10_000.0 },
-            Op::SingularVectors { side: Side::Left, rank: 2 },
-            Op::SingularVectors { side: Side::Right, rank: 2 },
-            Op::SingularValues,
-            Op::Summary(Statistic::Mean),
-            Op::Summary(Statistic::RootMeanSquare),
-            Op::Summary(Statistic::Largest),
-            Op::Summary(Statistic::LargestSize),
-            Op::Round(2),
-        ];
-        for (i, op) in unary.into_iter().enumerate() {
-            graph.add(&format!("unary_{i}"), op, &[a]).unwrap();
-        }
-        let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
-        graph.add("divide", Op::Divide, &[a, one]).unwrap();
-        let hidden = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
-        let [c, d] = [a, b].map(|id| hidden(graph.matrix(id).unwrap()));
-        let c = graph.given("c", c, Origin::Stated).unwrap();
-        let d = graph.given("d", d, Origin::Stated).unwrap();
-        graph.add("change", Op::Change, &[c, d]).unwrap();
-        for op in [Op::ProductTransposed, Op::Add, Op::Subtract, Op::Multiply, Op::Concatenate, Op::Stack(None), Op::Cosine, Op::Euclidean] {
-            graph.add(op.name(), op.clone(), &[a, b]).unwrap();
-        }
-        let row = graph.add("row", Op::Rows { start: 1, count: 1 }, &[a]).unwrap();
-        graph.add("diagonal", Op::Diagonal, &[row]).unwrap();
-        let turned = graph.find("unary_0").unwrap();
-        graph.add("product", Op::Product, &[a, turned]).unwrap();
-        graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
-        for (name, rule) in [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)] {
-            let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
-            graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
-            let turned = Mask { inverted: true, hides_own: true, ..mask };
-            graph.add(&format!("{name}_turned"), Op::Mask(turned), &[a, b]).unwrap();
-            graph.add(&format!("{name}_pattern"), Op::MaskPattern(mask), &[a, b]).unwrap();
-        }
-        assert_terms_give_the_recorded_bits(&graph);
+        assert_terms_give_the_recorded_bits(&cases::every_op(a, b));
     }
 }
 

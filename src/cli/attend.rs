@@ -30,6 +30,7 @@ use crate::render::Page;
 ///   attn attend layer.safetensors --x x.npy --heads 8 --only A_1,O
 ///   attn attend --random 4,6 --heads 2 --save O=out.npy
 ///   attn attend --words "bat cave racket" --versus "--scale none"
+///   attn attend --words "bat cave racket" --explain 'A[bat,cave]' --depth 2
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct AttendArgs {
@@ -75,7 +76,10 @@ impl AttendArgs {
             ConventionArg::Columns => Convention::Columns,
         };
         let page = match self.versus.options() {
-            None => self.nodes.page(self.computation.story(convention, streams.input)?)?,
+            None => {
+                let story = self.computation.story(convention, streams.input)?;
+                self.nodes.page(story, &self.output)?
+            }
             Some(options) => self.beside(options, typed, convention, streams.input)?,
         };
         // Nothing is written before all that was asked for is known to be there.

@@ -25,6 +25,7 @@ use crate::render::Page;
 ///   attn demo mask --until A           stop before the answer
 ///   attn demo mask --versus "--seed 1" what moves with other numbers
 ///   attn demo qkv --format numpy       arrays as NumPy prints them
+///   attn demo context --explain 'O_cave[bat,1]'          where a number comes from
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct DemoArgs {
@@ -39,7 +40,7 @@ pub(super) struct DemoArgs {
     #[command(flatten)]
     numbers: NumberArgs,
     /// Stop at a node and leave its values open.
-    #[arg(long, value_name = "NODE", conflicts_with_all = ["only", "versus"])]
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["only", "versus", "explain", "symbolic"])]
     until: Option<String>,
     #[command(flatten)]
     versus: VersusArgs,
@@ -68,6 +69,7 @@ impl DemoArgs {
             ("--set", !self.numbers.set.is_empty()),
             ("--until", self.until.is_some()),
             ("--only", !self.nodes.only.is_empty()),
+            (self.nodes.explain.used().unwrap_or_default(), self.nodes.explain.used().is_some()),
         ];
         if let Some((option, _)) = options.into_iter().find(|(_, used)| *used && chosen.len() != 1) {
             return Err(output::wants_one(option, chosen.len()));
@@ -139,7 +141,7 @@ impl DemoArgs {
     }
 
     fn page(&self, story: Story) -> Result<Page> {
-        let Some(until) = &self.until else { return self.nodes.page(story) };
+        let Some(until) = &self.until else { return self.nodes.page(story, &self.output) };
         let node = story.graph.require(until)?;
         let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
         Ok(Page { story: story.until(node), nodes, headed: true })

@@ -3,6 +3,7 @@
 mod attend;
 mod demo;
 mod env;
+mod explain;
 mod negative;
 mod output;
 mod params;
@@ -49,6 +50,7 @@ Try:
   attn demo mask                             one of them, step by step
   attn similarity bat cave racket            how alike words are, four ways
   attn softmax 1 2 3                         a softmax, every step of it
+  attn softmax 1 2 3 --explain 'A[1,3]'      where a number comes from
   attn attend --words \"bat cave racket\"      attention over words
   attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
   attn params gpt2                           a model's weights, counted";

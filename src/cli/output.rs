@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
+use super::explain::ExplainArgs;
 use super::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
@@ -152,18 +153,23 @@ impl LookArgs {
     }
 }
 
-/// Which nodes of a graph are written.
+/// Which nodes of a graph are written, or which of its cells explained.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(super) struct NodeArgs {
     /// Only these nodes, without the sentences: S,A,O.
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
+    #[command(flatten)]
+    pub explain: ExplainArgs,
 }
 
 impl NodeArgs {
-    /// The page of a story: all of it, or only the nodes asked for.
-    pub(super) fn page(&self, story: Story) -> Result<Page> {
+    /// The page of a story: all of it, only the nodes asked for, or the explanation of some cells.
+    pub(super) fn page(&self, story: Story, output: &OutputArgs) -> Result<Page> {
+        if self.explain.used().is_some() {
+            return self.explain.page(story, output);
+        }
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }

@@ -16,6 +16,7 @@ use crate::matrix::{Labels, Matrix, labels};
 /// Examples:
 ///   attn similarity bat cave racket
 ///   attn similarity bat dog --define dog=1,2
+///   attn similarity bat cave --explain 'cosine[bat,cave]'
 ///   attn similarity king queen --embeddings glove.txt.gz --measure cosine
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -68,7 +69,8 @@ impl SimilarityArgs {
             false => self.measure.iter().map(measure).collect(),
         };
         let graph = build::similarity(vectors, origin, &measures)?;
-        let page = self.nodes.page(story(graph, ours(&names, &self.define, self.embeddings.is_some())))?;
+        let story = story(graph, ours(&names, &self.define, self.embeddings.is_some()));
+        let page = self.nodes.page(story, &self.output)?;
         output::pages(&[page], "similarity", &self.output.style(env, Convention::Rows), streams)
     }
 }

@@ -18,6 +18,7 @@ use crate::matrix::Matrix;
 ///   attn softmax 2.5 -1 -inf                a masked score gets weight 0
 ///   attn softmax 1 2 3 --temperature 0.5    sharper
 ///   attn softmax 1 2 3 --base 2             powers of 2 for powers of e
+///   attn softmax 1 2 3 --explain 'A[1,3]'   one weight, worked out
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct SoftmaxArgs {
@@ -56,7 +57,7 @@ impl SoftmaxArgs {
             positive("--temperature", &self.temperature)?,
             self.base()?,
         )?;
-        let page = self.nodes.page(story(graph))?;
+        let page = self.nodes.page(story(graph), &self.output)?;
         output::pages(&[page], "softmax", &self.output.style(env, Convention::Rows), streams)
     }
 

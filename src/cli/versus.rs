@@ -22,7 +22,7 @@ const MOST_KEPT: usize = 1 << 30;
 #[command(next_help_heading = "Output")]
 pub(super) struct VersusArgs {
     /// Compute the same with further options too, and show what moves: --versus "--scale none".
-    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
+    #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }
 

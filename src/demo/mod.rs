@@ -20,7 +20,7 @@ pub use comparison::{Comparison, comparison};
 pub use documents::Document;
 pub use notation::notation;
 pub use pipeline::pipeline;
-pub use story::{Digits, Plane, Shown, Step, Story, Table, in_sentence};
+pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
 
 use crate::error::{Error, Result, nearest};
 

@@ -1,5 +1,6 @@
 //! A story: a graph, and the sentences that go with its steps.
 
+use crate::explain::Explanation;
 use crate::graph::{Cells, Graph, NodeId, resolve};
 
 /// A computation told step by step.
@@ -58,6 +59,24 @@ pub enum Shown {
     Plane(Plane),
     /// A table of words, for what is no matrix.
     Table(Table),
+    /// Where cells come from.
+    Explained {
+        /// The cells, in order.
+        of: Vec<Explained>,
+        /// Whether they stand next to each other where there is room.
+        side_by_side: bool,
+    },
+    /// Cells in symbols alone: `o21 = a21·v11 + a22·v21`.
+    Symbolic(Vec<Explanation>),
+}
+
+/// An explanation, and what is said above it.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// A caption such as «your way»; empty for none.
+    pub caption: String,
+    /// Where the cell comes from.
+    pub explanation: Explanation,
 }
 
 /// Points and movements in the plane.
@@ -166,6 +185,8 @@ impl Shown {
                 let ends = plane.arrows.iter().flat_map(|(from, to)| [*from, *to]);
                 plane.points.iter().copied().chain(ends).collect()
             }
+            Shown::Explained { of, .. } => of.iter().map(|one| one.explanation.cell.node).collect(),
+            Shown::Symbolic(of) => of.iter().map(|one| one.cell.node).collect(),
             Shown::Open(_) | Shown::Table(_) => Vec::new(),
         }
     }

@@ -36,8 +36,9 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
         Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
         None => (None, None),
     };
-    let row_of = |text: &str| position(text, "row", shape.rows, rows, address, &graph[node].name);
-    let col_of = |text: &str| position(text, "column", shape.cols, cols, address, &graph[node].name);
+    let named = format!("{} ({shape})", graph[node].name);
+    let row_of = |text: &str| position(text, "row", shape.rows, rows, address, &named);
+    let col_of = |text: &str| position(text, "column", shape.cols, cols, address, &named);
     match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [row] => Ok(Cells::Row(node, row_of(row)?)),
         [row, col] => Ok(Cells::Cell(CellId { node, row: row_of(row)?, col: col_of(col)? })),
@@ -54,22 +55,21 @@ pub fn address_of(graph: &Graph, cell: CellId) -> String {
         Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
         None => (None, None),
     };
-    format!("{}[{},{}]", node.name, place(rows, cell.row), place(cols, cell.col))
+    format!("{}[{},{}]", node.name, name_of(rows, cell.row), name_of(cols, cell.col))
 }
 
-/// A row or a column by its label, with its number among those of one name; by its position where that could be misread.
-fn place(labels: Option<&Labels>, position: usize) -> String {
-    let by_position = (position + 1).to_string();
-    let Some(labels) = labels else { return by_position };
-    let label = &labels[position];
-    let is_number = label.bytes().all(|b| b.is_ascii_digit());
-    if is_number || label.trim() != label || label.contains([',', '[', ']', '#']) {
-        return by_position;
-    }
-    let of_this_name = |labels: &[String]| labels.iter().filter(|other| *other == label).count();
-    match of_this_name(labels) {
-        1 => label.clone(),
-        _ => format!("{label}#{}", of_this_name(&labels[..=position])),
+/// The label of a row or column as it is addressed, or its number where that cannot be read back.
+fn name_of(labels: Option<&Labels>, at: usize) -> String {
+    let number = (at + 1).to_string();
+    let Some(labels) = labels else { return number };
+    let label = &labels[at];
+    let before = labels[..at].iter().filter(|other| *other == label).count();
+    let repeated = before > 0 || labels[at + 1..].contains(label);
+    let name = if repeated { format!("{label}#{}", before + 1) } else { label.clone() };
+    let is_plain = label.trim() == label && !label.contains([',', '[', ']']);
+    match is_plain && position(&name, "", labels.len(), Some(labels), "", "").is_ok_and(|found| found == at) {
+        true => name,
+        false => number,
     }
 }
 
@@ -145,6 +145,21 @@ mod tests {
     }
 
     #[test]
+    fn the_address_of_a_cell_names_it_again() {
+        let mut graph = Graph::new();
+        let odd = ["the", "cat", "the", "7", " padded", "a,b", "x]", "#", "the#1", ""];
+        let a = Matrix::filled(10, 2, 0.0).rows_named(&odd).cols_named(&["sport", "animals"]);
+        let node = graph.given("A", a, Origin::Stated).unwrap();
+        for row in 0..10 {
+            let cell = CellId { node, row, col: 1 };
+            assert_eq!(resolve(&graph, &address_of(&graph, cell)).unwrap(), Cells::Cell(cell));
+        }
+        assert_eq!(address_of(&graph, CellId { node, row: 1, col: 0 }), "A[cat,sport]");
+        assert_eq!(address_of(&graph, CellId { node, row: 2, col: 0 }), "A[the#2,sport]");
+        assert_eq!(address_of(&graph, CellId { node, row: 3, col: 0 }), "A[4,sport]");
+    }
+
+    #[test]
     fn a_repeated_label_must_say_which() {
         let error = resolve(&graph(), "A[the,x]").unwrap_err().to_string();
         assert!(error.contains("stands in 2 rows") && error.contains("the#1"), "{error}");
@@ -173,6 +188,7 @@ mod tests {
         for (address, said) in [
             ("B[1,1]", "no node `B`"),
             ("A[4,1]", "rows are 1 to 3"),
+            ("A[4,1]", "A (3×3) has no row 4"),
             ("A[cta,1]", "did you mean `cat`"),
             ("A[1,1", "closing bracket"),
             ("A[1,2,3]", "more than a row and a column"),

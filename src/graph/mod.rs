@@ -8,6 +8,7 @@ mod apply;
 mod beside;
 pub mod build;
 mod formula;
+mod notation;
 mod op;
 mod symbols;
 mod term;
@@ -16,9 +17,10 @@ mod terms;
 pub use address::{Cells, address_of, resolve};
 pub use beside::{Beside, Difference, Movement, beside};
 pub use formula::{Convention, formula};
+pub use notation::{Notation, PlainSymbols, symbolic, written};
 pub use op::{Factor, Op, Origin, Side, Statistic};
-pub use symbols::{cell_symbol, symbolic};
-pub use term::{CellId, Term};
+pub use symbols::Symbols;
+pub use term::{Bindings, CellId, Term};
 
 use std::collections::BTreeMap;
 use std::ops::Index;
@@ -32,6 +34,13 @@ pub const MAX_CELLS: usize = 20_000_000;
 /// A node's place in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
+
+impl NodeId {
+    /// Its position among the nodes, from 0.
+    pub fn position(self) -> usize {
+        self.0
+    }
+}
 
 /// What a node holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,131 +1,96 @@
-//! Terms written in symbols: `l11·x11 + l12·x21`.
+//! Symbols for cells: `x12`, or `q1[2,11]` where an index passes 9 or the name is more than a letter.
 
-use super::formula::number_text;
-use super::{CellId, Graph, Term};
-use crate::attention::Base;
+use super::{CellId, Convention, Graph, NodeId};
 
-/// A cell as a symbol: `x12`, or `q1[2,11]` where an index passes 9 or the name is more than a letter.
-pub fn cell_symbol(graph: &Graph, cell: CellId) -> String {
-    let name = &graph[cell.node].name;
-    let (row, col) = (cell.row + 1, cell.col + 1);
-    if name.chars().count() == 1 && row < 10 && col < 10 {
-        return format!("{}{row}{col}", name.to_lowercase());
+/// The symbols of a graph's cells. No two nodes share one: where lower case would make two names the same, they keep what
+/// tells them apart (`x11` and `X11`, `a1[1,2]` and `a_1[1,2]`).
+#[derive(Clone, Debug)]
+pub struct Symbols {
+    letters: Vec<String>,
+    convention: Convention,
+}
+
+impl Symbols {
+    /// The symbols of a graph; under the column convention the indices are those of the transposed matrices on show.
+    pub fn of(graph: &Graph, convention: Convention) -> Symbols {
+        let all: Vec<[String; 3]> = graph.nodes().map(|(_, node)| candidates(&node.name)).collect();
+        let is_free = |own: usize, candidate: &String| {
+            all.iter().enumerate().all(|(other, theirs)| other == own || !theirs.contains(candidate))
+        };
+        let letter = |(own, mine): (usize, &[String; 3])| {
+            mine.iter().find(|candidate| is_free(own, candidate)).unwrap_or(&mine[2]).clone()
+        };
+        Symbols { letters: all.iter().enumerate().map(letter).collect(), convention }
     }
-    let letter = match name.split_once('_') {
-        Some((letter, head)) if head.bytes().all(|b| b.is_ascii_digit()) => format!("{letter}{head}"),
-        _ => name.clone(),
+
+    /// What stands for a node in the symbols of its cells: `x`, `q1`, `s_scaled`.
+    pub fn letter(&self, node: NodeId) -> &str {
+        &self.letters[node.position()]
+    }
+
+    /// The row and the column in a symbol, from 1.
+    pub fn indices(&self, cell: CellId) -> (usize, usize) {
+        match self.convention {
+            Convention::Rows => (cell.row + 1, cell.col + 1),
+            Convention::Columns => (cell.col + 1, cell.row + 1),
+        }
+    }
+
+    /// A cell as a symbol.
+    pub fn cell(&self, cell: CellId) -> String {
+        let (letter, (row, col)) = (self.letter(cell.node), self.indices(cell));
+        match letter.chars().count() == 1 && row < 10 && col < 10 {
+            true => format!("{letter}{row}{col}"),
+            false => format!("{letter}[{row},{col}]"),
+        }
+    }
+}
+
+/// What may stand for a name, the shortest first: `q1`, `q_1`, `Q_1`.
+fn candidates(name: &str) -> [String; 3] {
+    let short = match name.split_once('_') {
+        Some((letter, head)) if !head.is_empty() && head.bytes().all(|b| b.is_ascii_digit()) => {
+            format!("{letter}{head}")
+        }
+        _ => name.to_string(),
     };
-    format!("{}[{row},{col}]", letter.to_lowercase())
-}
-
-/// The term in symbols.
-pub fn symbolic(graph: &Graph, term: &Term) -> String {
-    write(graph, term).text
-}
-
-/// A text with how tightly its outermost operation binds.
-struct Written {
-    text: String,
-    binding: Binding,
-}
-
-#[derive(PartialEq, PartialOrd, Clone, Copy)]
-enum Binding {
-    Sum,
-    Quotient,
-    Product,
-    Atom,
-}
-
-fn atom(text: String) -> Written {
-    Written { text, binding: Binding::Atom }
-}
-
-/// The term, in parentheses if it binds more loosely than asked.
-fn inside(graph: &Graph, term: &Term, at_least: Binding) -> String {
-    let Written { text, binding } = write(graph, term);
-    if binding < at_least { format!("({text})") } else { text }
-}
-
-fn joined(graph: &Graph, terms: &[Term], between: &str, at_least: Binding) -> String {
-    terms.iter().map(|term| inside(graph, term, at_least)).collect::<Vec<_>>().join(between)
-}
-
-fn write(graph: &Graph, term: &Term) -> Written {
-    match term {
-        Term::Cell(cell) => atom(cell_symbol(graph, *cell)),
-        Term::Number(number) | Term::Leaf(number, _) if *number < 0.0 => {
-            atom(format!("({})", number_text(*number)))
-        }
-        Term::Number(number) | Term::Leaf(number, _) => atom(number_text(*number)),
-        Term::Sum(terms) if terms.len() == 1 => write(graph, &terms[0]),
-        Term::Sum(terms) if terms.is_empty() => atom("0".into()),
-        Term::Sum(terms) => {
-            Written { text: joined(graph, terms, " + ", Binding::Sum), binding: Binding::Sum }
-        }
-        Term::Product(terms) => {
-            Written { text: joined(graph, terms, "·", Binding::Product), binding: Binding::Product }
-        }
-        Term::Difference(a, b) => {
-            let text =
-                format!("{} − {}", inside(graph, a, Binding::Sum), inside(graph, b, Binding::Quotient));
-            Written { text, binding: Binding::Sum }
-        }
-        Term::Quotient(a, b) => {
-            let text =
-                format!("{} / {}", inside(graph, a, Binding::Quotient), inside(graph, b, Binding::Atom));
-            Written { text, binding: Binding::Quotient }
-        }
-        Term::Power(Base::E, exponent) => atom(format!("exp({})", symbolic(graph, exponent))),
-        Term::Power(Base::Number(base), exponent) => {
-            atom(format!("{}^({})", number_text(*base), symbolic(graph, exponent)))
-        }
-        Term::Root(term) => atom(format!("√({})", symbolic(graph, term))),
-        Term::Max(terms) => atom(format!("max({})", joined(graph, terms, ", ", Binding::Sum))),
-        Term::Size(term) => atom(format!("|{}|", symbolic(graph, term))),
-        Term::Sine(angle) => atom(format!("sin({})", symbolic(graph, angle))),
-        Term::Cosine(angle) => atom(format!("cos({})", symbolic(graph, angle))),
-        Term::Rounded(term, decimals) => atom(format!("round({}, {decimals})", symbolic(graph, term))),
-        Term::Choice { taken, .. } => write(graph, taken),
-    }
+    [short.to_lowercase(), name.to_lowercase(), name.to_string()]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Factor, Op, Origin};
+    use crate::graph::Origin;
     use crate::matrix::Matrix;
 
-    fn symbols_of_last(graph: &Graph, row: usize, col: usize) -> String {
-        let node = graph.last().unwrap();
-        symbolic(graph, &graph.terms(CellId { node, row, col }))
-    }
-
-    #[test]
-    fn a_product_is_written_as_the_documents_write_it() {
+    fn symbols(names: &[&str], convention: Convention) -> Vec<String> {
         let mut graph = Graph::new();
-        let l = graph.given("L", Matrix::identity(2), Origin::Stated).unwrap();
-        let x = graph.given("X", Matrix::filled(2, 3, 1.0), Origin::Stated).unwrap();
-        graph.add("Y", Op::Product, &[l, x]).unwrap();
-        assert_eq!(symbols_of_last(&graph, 1, 2), "l21·x13 + l22·x23");
-    }
-
-    #[test]
-    fn a_scale_is_written_as_it_is_computed_a_product_with_a_quotient() {
-        let mut graph = Graph::new();
-        let s = graph.given("S", Matrix::identity(2), Origin::Stated).unwrap();
-        graph.add("scaled", Op::Scale(Factor::InverseRoot(3)), &[s]).unwrap();
-        assert_eq!(symbols_of_last(&graph, 0, 0), "s11·(1 / √(3))");
+        for name in names {
+            graph.given(name, Matrix::filled(2, 11, 1.0), Origin::Stated).unwrap();
+        }
+        let symbols = Symbols::of(&graph, convention);
+        graph.nodes().map(|(node, _)| symbols.cell(CellId { node, row: 0, col: 1 })).collect()
     }
 
     #[test]
     fn an_index_past_nine_or_a_suffix_takes_brackets() {
+        let names = ["Q", "Q_1", "S_scaled"];
+        assert_eq!(symbols(&names, Convention::Rows), ["q12", "q1[1,2]", "s_scaled[1,2]"]);
         let mut graph = Graph::new();
-        let q = graph.given("Q_1", Matrix::filled(1, 2, 1.0), Origin::Stated).unwrap();
-        let x = graph.given("X", Matrix::filled(2, 11, 1.0), Origin::Stated).unwrap();
-        graph.add("S_scaled", Op::Product, &[q, x]).unwrap();
-        assert_eq!(symbols_of_last(&graph, 0, 10), "q1[1,1]·x[1,11] + q1[1,2]·x[2,11]");
-        let node = graph.last().unwrap();
-        assert_eq!(cell_symbol(&graph, CellId { node, row: 0, col: 1 }), "s_scaled[1,2]");
+        let node = graph.given("Q", Matrix::filled(2, 11, 1.0), Origin::Stated).unwrap();
+        let symbols = Symbols::of(&graph, Convention::Rows);
+        assert_eq!(symbols.cell(CellId { node, row: 1, col: 10 }), "q[2,11]");
+    }
+
+    #[test]
+    fn two_nodes_never_share_a_symbol() {
+        assert_eq!(symbols(&["x", "X"], Convention::Rows), ["x12", "X12"]);
+        assert_eq!(symbols(&["A_1", "A1", "a1"], Convention::Rows), ["a_1[1,2]", "A1[1,2]", "a1[1,2]"]);
+        assert_eq!(symbols(&["W_Q", "w_q", "W_q"], Convention::Rows), ["W_Q[1,2]", "w_q[1,2]", "W_q[1,2]"]);
+    }
+
+    #[test]
+    fn under_the_column_convention_the_indices_are_turned() {
+        assert_eq!(symbols(&["Q"], Convention::Columns), ["q21"]);
     }
 }

@@ -53,33 +53,122 @@ pub enum Term {
     },
     /// A number that is not derived but given or checked: what it is, as a phrase.
     Leaf(f64, String),
+    /// A term in which a name stands for a part that it needs several times: «…, with m = max(…)».
+    With {
+        /// The name.
+        name: &'static str,
+        /// What it stands for.
+        is: Box<Term>,
+        /// The term that uses it.
+        within: Box<Term>,
+    },
+    /// The name of the [`Term::With`] around it.
+    Named(&'static str),
+    /// What is left out of a sum or a maximum that is shortened for the screen; [`Graph::terms`] makes none.
+    Rest {
+        /// How many terms.
+        count: usize,
+        /// What they add up to; of a maximum the largest of them.
+        value: f64,
+    },
+}
+
+/// What names stand for, the innermost first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bindings<'a>(Option<(&'static str, f64, &'a Bindings<'a>)>);
+
+impl Bindings<'_> {
+    /// These, and one more around everything inside.
+    pub fn and(&self, name: &'static str, value: f64) -> Bindings<'_> {
+        Bindings(Some((name, value, self)))
+    }
+
+    /// The value of a name; NaN for one that nothing binds.
+    pub fn value(&self, name: &str) -> f64 {
+        match self.0 {
+            Some((bound, value, _)) if bound == name => value,
+            Some((_, _, outer)) => outer.value(name),
+            None => f64::NAN,
+        }
+    }
 }
 
 impl Term {
     /// The value of the expression over the recorded values of the graph; NaN where it reads a node never formed.
     pub fn evaluate(&self, graph: &Graph) -> f64 {
+        self.value(graph, &Bindings::default())
+    }
+
+    /// The value of a part of an expression, where names have these values.
+    pub fn value(&self, graph: &Graph, names: &Bindings<'_>) -> f64 {
+        let of = |term: &Term| term.value(graph, names);
         match self {
             Term::Cell(CellId { node, row, col }) => {
                 graph[*node].matrix().map_or(f64::NAN, |matrix| matrix[(*row, *col)])
             }
             Term::Number(number) | Term::Leaf(number, _) => *number,
-            Term::Sum(terms) => terms.iter().fold(0.0, |sum, term| sum + term.evaluate(graph)),
-            Term::Product(terms) => terms.split_first().map_or(1.0, |(first, rest)| {
-                rest.iter().fold(first.evaluate(graph), |p, t| p * t.evaluate(graph))
-            }),
-            Term::Difference(a, b) => a.evaluate(graph) - b.evaluate(graph),
-            Term::Quotient(a, b) => a.evaluate(graph) / b.evaluate(graph),
-            Term::Power(base, exponent) => base.power(exponent.evaluate(graph)),
-            Term::Root(term) => term.evaluate(graph).sqrt(),
+            Term::Sum(terms) => terms.iter().fold(0.0, |sum, term| sum + of(term)),
+            Term::Product(terms) => terms
+                .split_first()
+                .map_or(1.0, |(first, rest)| rest.iter().fold(of(first), |product, term| product * of(term))),
+            Term::Difference(a, b) => of(a) - of(b),
+            Term::Quotient(a, b) => of(a) / of(b),
+            Term::Power(base, exponent) => base.power(of(exponent)),
+            Term::Root(term) => of(term).sqrt(),
             Term::Max(terms) => {
                 let larger = |max: f64, x: f64| if max.is_nan() || x <= max { max } else { x };
-                terms.iter().map(|term| term.evaluate(graph)).fold(f64::NEG_INFINITY, larger)
+                terms.iter().map(of).fold(f64::NEG_INFINITY, larger)
             }
-            Term::Size(term) => term.evaluate(graph).abs(),
-            Term::Sine(angle) => elementary::sin(angle.evaluate(graph)),
-            Term::Cosine(angle) => elementary::cos(angle.evaluate(graph)),
-            Term::Rounded(term, decimals) => super::apply::rounded(term.evaluate(graph), *decimals),
-            Term::Choice { taken, .. } => taken.evaluate(graph),
+            Term::Size(term) => of(term).abs(),
+            Term::Sine(angle) => elementary::sin(of(angle)),
+            Term::Cosine(angle) => elementary::cos(of(angle)),
+            Term::Rounded(term, decimals) => super::apply::rounded(of(term), *decimals),
+            Term::Choice { taken, .. } => of(taken),
+            Term::With { name, is, within } => within.value(graph, &names.and(name, of(is))),
+            Term::Named(name) => names.value(name),
+            Term::Rest { value, .. } => *value,
+        }
+    }
+
+    /// The terms that this one is made of, in the order of writing.
+    pub fn parts(&self) -> Vec<&Term> {
+        match self {
+            Term::Cell(_) | Term::Number(_) | Term::Leaf(..) | Term::Named(_) | Term::Rest { .. } => {
+                Vec::new()
+            }
+            Term::Sum(terms) | Term::Product(terms) | Term::Max(terms) => terms.iter().collect(),
+            Term::Difference(a, b) | Term::Quotient(a, b) => vec![a, b],
+            Term::With { is, within, .. } => vec![within, is],
+            Term::Power(_, term)
+            | Term::Root(term)
+            | Term::Size(term)
+            | Term::Sine(term)
+            | Term::Cosine(term)
+            | Term::Rounded(term, _)
+            | Term::Choice { taken: term, .. } => vec![term],
+        }
+    }
+
+    /// The same term, each of its parts replaced by `part` of it.
+    pub fn map_parts(&self, mut part: impl FnMut(&Term) -> Term) -> Term {
+        let mut boxed = |term: &Term| Box::new(part(term));
+        match self {
+            Term::Cell(_) | Term::Number(_) | Term::Leaf(..) | Term::Named(_) | Term::Rest { .. } => {
+                self.clone()
+            }
+            Term::Sum(terms) => Term::Sum(terms.iter().map(part).collect()),
+            Term::Product(terms) => Term::Product(terms.iter().map(part).collect()),
+            Term::Max(terms) => Term::Max(terms.iter().map(part).collect()),
+            Term::Difference(a, b) => Term::Difference(boxed(a), boxed(b)),
+            Term::Quotient(a, b) => Term::Quotient(boxed(a), boxed(b)),
+            Term::Power(base, term) => Term::Power(*base, boxed(term)),
+            Term::Root(term) => Term::Root(boxed(term)),
+            Term::Size(term) => Term::Size(boxed(term)),
+            Term::Sine(term) => Term::Sine(boxed(term)),
+            Term::Cosine(term) => Term::Cosine(boxed(term)),
+            Term::Rounded(term, decimals) => Term::Rounded(boxed(term), *decimals),
+            Term::Choice { taken, because } => Term::Choice { taken: boxed(taken), because },
+            Term::With { name, is, within } => Term::With { name, is: boxed(is), within: boxed(within) },
         }
     }
 }

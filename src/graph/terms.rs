@@ -44,7 +44,7 @@ impl Reader<'_> {
             Op::Temperature(temperature) => over(self.cell(0, i, j), Term::Number(*temperature)),
             Op::Mask(mask) => self.masked(mask, i, j),
             Op::MaskPattern(mask) => self.pattern(mask, i, j),
-            Op::MinusMax(axis) => self.minus_max(*axis, i, j, i, j),
+            Op::MinusMax(axis) => self.minus_max(*axis, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
             Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
             Op::Largest(axis) => Term::Max(self.along(*axis, i, j)),
@@ -144,30 +144,34 @@ impl Reader<'_> {
         }
     }
 
-    /// Cell (row, col) minus the largest along the row or column of (i, j).
-    fn minus_max(&self, axis: Axis, row: usize, col: usize, i: usize, j: usize) -> Term {
-        let cell = self.cell(0, row, col);
-        if self.value(0, row, col) == f64::NEG_INFINITY {
-            return chosen(cell, "−∞ stays −∞");
+    fn minus_max(&self, axis: Axis, i: usize, j: usize) -> Term {
+        let cell = self.cell(0, i, j);
+        if self.value(0, i, j) == f64::NEG_INFINITY {
+            return chosen(cell, "a hidden score stays −∞");
         }
         minus(cell, Term::Max(self.along(axis, i, j)))
     }
 
     fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
-        let shifted = self.places(axis, i, j).map(|(row, col)| self.minus_max(axis, row, col, i, j));
-        let sum = Term::Sum(shifted.map(&power).collect());
-        if sum.evaluate(self.graph) == 0.0 {
+        let is_hidden = |cell: &Term| cell.evaluate(self.graph) == f64::NEG_INFINITY;
+        if self.along(axis, i, j).iter().all(is_hidden) {
             return chosen(Term::Number(0.0), "it may attend to nothing");
         }
-        over(power(self.minus_max(axis, i, j, i, j)), sum)
+        self.softmax_over(axis, i, j, |cell| match is_hidden(&cell) {
+            true => power(chosen(cell, "a hidden score stays −∞")),
+            false => power(minus(cell, Term::Named("m"))),
+        })
     }
 
     fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
-        let power = |(row, col)| {
-            let shifted = minus(self.cell(0, row, col), Term::Max(self.along(axis, i, j)));
-            Term::Power(base, Box::new(shifted))
-        };
-        over(power((i, j)), Term::Sum(self.places(axis, i, j).map(power).collect()))
+        self.softmax_over(axis, i, j, |cell| Term::Power(base, Box::new(minus(cell, Term::Named("m")))))
+    }
+
+    /// The power of a cell over the sum of all powers, in which m stands for the largest of the cells.
+    fn softmax_over(&self, axis: Axis, i: usize, j: usize, power: impl Fn(Term) -> Term) -> Term {
+        let sum = Term::Sum(self.along(axis, i, j).into_iter().map(&power).collect());
+        let within = Box::new(over(power(self.cell(0, i, j)), sum));
+        Term::With { name: "m", is: Box::new(Term::Max(self.along(axis, i, j))), within }
     }
 
     fn concatenated(&self, i: usize, j: usize) -> Term {

@@ -39,6 +39,12 @@ pub(super) fn changes(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<
     aligned(cells(matrix, digits, charset).into_iter().zip(matrix.cells()).map(signed).collect())
 }
 
+/// One number by itself, as inside a formula, with a real minus sign.
+pub(super) fn one(x: f64, digits: Digits) -> String {
+    let texts = cells(&Matrix::filled(1, 1, x), digits, Charset::Utf8);
+    texts.concat().trim().replace('-', "−")
+}
+
 /// NumPy writes «-inf»; a table writes −∞ as everywhere, in the same width.
 fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
     match charset {
@@ -91,7 +97,7 @@ fn decimals_of(x: f64) -> usize {
 }
 
 /// Pads so that the points stand under each other and all texts are equally wide.
-fn aligned(texts: Vec<String>) -> Vec<String> {
+pub(super) fn aligned(texts: Vec<String>) -> Vec<String> {
     let split = |text: &str| match text.split_once('.') {
         Some((whole, rest)) => (whole.chars().count(), rest.chars().count() + 1),
         None => (text.chars().count(), 0),

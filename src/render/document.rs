@@ -1,5 +1,6 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
+use super::explained::{Symbolic, Telling};
 use super::view::{View, Viewer};
 use super::{Page, Style, plane};
 use crate::demo::{Shown, Step, Table};
@@ -32,6 +33,10 @@ pub(super) trait Markup {
     fn drawing(&mut self, lines: &[String]);
     /// A table of words.
     fn table(&mut self, table: &Table);
+    /// Where cells come from.
+    fn explained(&mut self, telling: &Telling<'_>);
+    /// Cells in symbols alone.
+    fn symbolic(&mut self, symbolic: &Symbolic<'_>);
     /// What to notice in a step.
     fn notice(&mut self, text: &str);
     /// A remark at the end.
@@ -124,6 +129,14 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 viewer.style.charset,
             )),
             Shown::Table(table) => markup.table(table),
+            Shown::Explained { of, side_by_side } => {
+                let telling = Telling::new(viewer, of, *side_by_side);
+                markup.explained(&telling);
+                if let Some(note) = telling.convention_note() {
+                    markup.note(&note);
+                }
+            }
+            Shown::Symbolic(of) => markup.symbolic(&Symbolic::new(viewer, of)),
             Shown::Node(_) | Shown::Open(_) | Shown::Symbols(_) => {}
         }
     }

@@ -39,7 +39,7 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
     )
 }
 
-fn finish(value: &Value, out: &mut dyn Write) -> Result<()> {
+pub(super) fn finish(value: &Value, out: &mut dyn Write) -> Result<()> {
     let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
     writeln!(out, "{text}")?;
     Ok(())
@@ -78,7 +78,7 @@ fn values(matrix: &Matrix) -> Value {
 }
 
 /// A number as JSON; what JSON has no numbers for becomes a string.
-fn number(x: f64) -> Value {
+pub(super) fn number(x: f64) -> Value {
     match x {
         _ if x.is_nan() => "nan".into(),
         f64::INFINITY => "inf".into(),

@@ -2,6 +2,8 @@
 
 use super::Charset;
 use super::document::{Computed, Markup};
+use super::explained::{Symbolic, Telling};
+use super::latex_terms;
 use super::view::View;
 use crate::demo::Table;
 
@@ -39,7 +41,7 @@ impl Latex {
 }
 
 /// A text in which nothing is taken for a command.
-fn prose(text: &str) -> String {
+pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -102,7 +104,7 @@ fn symbol(character: char) -> Option<&'static str> {
 }
 
 /// The text of a cell: a power of ten where a number has an exponent.
-fn number(text: &str) -> String {
+pub(super) fn number(text: &str) -> String {
     match (text, text.split_once('e')) {
         ("NaN" | "nan", _) => "\\text{NaN}".into(),
         ("-inf", _) => "-\\infty".into(),
@@ -128,7 +130,7 @@ enum Part {
 }
 
 /// An equation: names keep their subscripts, words become text.
-fn math(equation: &str) -> String {
+pub(super) fn math(equation: &str) -> String {
     let mut parts: Vec<Part> = Vec::new();
     let mut characters = equation.chars().peekable();
     while let Some(character) = characters.next() {
@@ -269,6 +271,16 @@ impl Markup for Latex {
         let column = |j: usize| if table.numbers.contains(&j) { 'r' } else { 'l' };
         let columns: String = (0..table.header.len()).map(column).collect();
         self.paragraph(&format!("\\begin{{tabular}}{{{columns}}}\n{}\n\\end{{tabular}}", lines.join("\n")));
+    }
+
+    fn explained(&mut self, telling: &Telling<'_>) {
+        for paragraph in latex_terms::explanations(telling) {
+            self.paragraph(&paragraph);
+        }
+    }
+
+    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+        self.paragraph(&latex_terms::symbolic(symbolic));
     }
 
     fn notice(&mut self, text: &str) {

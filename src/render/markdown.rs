@@ -1,8 +1,13 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
 use super::document::{Computed, Markup};
+use super::explained::{Symbolic, Telling};
 use super::view::View;
+use super::{Charset, tree};
 use crate::demo::Table;
+
+/// Blocks of code are drawn at this width, whatever the screen.
+const WIDTH: usize = 90;
 
 /// Markdown written so far.
 #[derive(Default)]
@@ -89,6 +94,17 @@ impl Markup for Markdown {
 
     fn table(&mut self, table: &Table) {
         self.grid(&table.header, &table.rows, false);
+    }
+
+    fn explained(&mut self, telling: &Telling<'_>) {
+        for block in tree::blocks(telling, WIDTH, Charset::Utf8, false) {
+            let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
+            self.paragraph(&format!("```text\n{}\n```", lines.join("\n")));
+        }
+    }
+
+    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+        self.paragraph(&format!("```text\n{}\n```", symbolic.lines().join("\n")));
     }
 
     fn notice(&mut self, text: &str) {

@@ -4,14 +4,18 @@ mod charset;
 mod csv;
 mod digits;
 mod document;
+mod explained;
 mod heat;
 mod json;
+mod json_explanation;
 mod latex;
+mod latex_terms;
 mod markdown;
 pub mod numpy;
 mod plane;
 mod table;
 mod terminal;
+mod tree;
 mod view;
 
 pub use charset::Charset;
@@ -19,7 +23,7 @@ pub use heat::Heat;
 
 use std::io::Write;
 
-use crate::demo::{Digits, Story, Table};
+use crate::demo::{Digits, Shown, Story, Table};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, NodeId};
 
@@ -84,6 +88,12 @@ impl Page {
         let nodes = story.graph.nodes().map(|(id, _)| id).collect();
         Page { story, nodes, headed: true }
     }
+
+    /// Whether it says where cells come from.
+    fn explains(&self) -> bool {
+        let explains = |shown: &Shown| matches!(shown, Shown::Explained { .. } | Shown::Symbolic(_));
+        self.story.steps.iter().flat_map(|step| &step.shown).any(explains)
+    }
 }
 
 /// Writes stories in the style's format. `command` is the name of the command, for JSON.
@@ -91,7 +101,15 @@ impl Page {
 /// # Errors
 /// If `out` cannot be written.
 pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let explains = pages.iter().any(Page::explains);
     let text = match style.format {
+        Format::Json if explains => {
+            return json::finish(&json_explanation::value(pages, command, style), out);
+        }
+        Format::Numpy | Format::Csv if explains => {
+            return Err(Error::new("an explanation is a tree, not an array")
+                .help("--format json has it as data; markdown and latex have it as text"));
+        }
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages), out),
         Format::Csv => return data(&csv::pages(pages)?, out),

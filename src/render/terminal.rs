@@ -5,7 +5,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 use super::document::{Computed, Markup};
+use super::explained::{Symbolic, Telling};
 use super::table::{self, Block, Level};
+use super::tree;
 use super::view::View;
 use crate::demo::Table;
 
@@ -199,6 +201,23 @@ impl Markup for Terminal<'_> {
         self.gap();
         for block in table::words(table, self.room(), self.style) {
             self.block(&block);
+        }
+    }
+
+    fn explained(&mut self, telling: &Telling<'_>) {
+        for block in tree::blocks(telling, self.room(), self.style.charset, self.style.colour) {
+            if !self.text.is_empty() {
+                self.gap();
+            }
+            self.block(&block);
+        }
+    }
+
+    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+        self.gap();
+        for line in symbolic.lines() {
+            let line = self.style.charset.spelled(&line).into_owned();
+            self.line(&line);
         }
     }
 

@@ -4,7 +4,7 @@ use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
 use crate::demo::{Digits, Story};
-use crate::graph::{CellId, Convention, NodeId, Op, cell_symbol, symbolic};
+use crate::graph::{CellId, Convention, NodeId, Op, PlainSymbols, Symbols, written};
 use crate::matrix::{Labels, Matrix};
 
 /// What a text format shows of a matrix.
@@ -64,11 +64,12 @@ impl Viewer<'_> {
     pub(super) fn symbols(&self, id: NodeId) -> View {
         let graph = &self.story.graph;
         let shape = graph[id].shape();
+        let symbols = Symbols::of(graph, self.style.convention);
         let cell = |row, col| {
             let cell = CellId { node: id, row, col };
             match graph[id].op.is_given() {
-                true => cell_symbol(graph, cell),
-                false => symbolic(graph, &graph.terms(cell)),
+                true => symbols.cell(cell),
+                false => written(&graph.terms(cell), &PlainSymbols { symbols: &symbols }),
             }
         };
         self.finished(id, texts(shape.rows, shape.cols, cell), false)

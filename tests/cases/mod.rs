@@ -1,9 +1,9 @@
 //! Random attention: tokens, weights, masks and recipes, and what a test reads from the graph.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::attention::{Mask, MatrixRule};
+use attn::attention::{Axis, Base, Mask, MatrixRule};
 use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score, attend};
-use attn::graph::{Graph, Origin};
+use attn::graph::{Factor, Graph, Op, Origin, Side, Statistic};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -223,4 +223,94 @@ pub fn causal_masks() -> impl Strategy<Value = Mask> {
 /// Any mask that needs no matrix.
 pub fn masks_without_matrix() -> impl Strategy<Value = Mask> {
     masks().prop_map(|mask| Mask { matrix: None, ..mask })
+}
+
+/// A graph in which every op reads a, of 3×4, or a and b, of the same shape.
+pub fn every_op(a: Matrix, b: Matrix) -> Graph {
+    let mut graph = Graph::new();
+    let a = graph.given("a", a, Origin::Stated).unwrap();
+    let b = graph.given("b", b, Origin::Drawn(0)).unwrap();
+    let unary = [
+        Op::Transpose,
+        Op::Scale(Factor::Number(-0.5)),
+        Op::Scale(Factor::InverseRoot(3)),
+        Op::Temperature(0.3),
+        Op::MaskPattern(Mask { causal: true, window: Some(2), ..Mask::default() }),
+        Op::MinusMax(Axis::Rows),
+        Op::MinusMax(Axis::Columns),
+        Op::Exponential(Base::E),
+        Op::Exponential(Base::Number(3.0)),
+        Op::Sums(Axis::Rows),
+        Op::Sums(Axis::Columns),
+        Op::Largest(Axis::Rows),
+        Op::Largest(Axis::Columns),
+        Op::DivideBySum(Axis::Rows),
+        Op::DivideBySum(Axis::Columns),
+        Op::Softmax(Axis::Rows, Base::Number(2.0)),
+        Op::Softmax(Axis::Columns, Base::E),
+        Op::Softmax(Axis::Whole, Base::E),
+        Op::UnguardedSoftmax(Axis::Rows, Base::E),
+        Op::UnguardedSoftmax(Axis::Columns, Base::Number(2.0)),
+        Op::MinusMax(Axis::Whole),
+        Op::DivideBySum(Axis::Whole),
+        Op::Sums(Axis::Whole),
+        Op::Largest(Axis::Whole),
+        Op::EveryNthColumn { start: 1, step: 2 },
+        Op::Reshape { rows: 2, cols: 6 },
+        Op::Scale(Factor::Inverse(3)),
+        Op::Scale(Factor::Root(3)),
+        Op::MaskPattern(Mask { causal: true, hides_own: true, inverted: true, ..Mask::default() }),
+        Op::Columns { start: 1, count: 2 },
+        Op::Rows { start: 1, count: 2 },
+        Op::Relu,
+        Op::Silu,
+        Op::RmsNorm(1e-5),
+        Op::UnitRows,
+        Op::Rotary { first: 3, base: 10_000.0 },
+        Op::SingularVectors { side: Side::Left, rank: 2 },
+        Op::SingularVectors { side: Side::Right, rank: 2 },
+        Op::SingularValues,
+        Op::Summary(Statistic::Mean),
+        Op::Summary(Statistic::RootMeanSquare),
+        Op::Summary(Statistic::Largest),
+        Op::Summary(Statistic::LargestSize),
+        Op::Round(2),
+    ];
+    for (i, op) in unary.into_iter().enumerate() {
+        graph.add(&format!("unary_{i}"), op, &[a]).unwrap();
+    }
+    let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
+    graph.add("divide", Op::Divide, &[a, one]).unwrap();
+    let hidden = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
+    let [c, d] = [a, b].map(|id| hidden(graph.matrix(id).unwrap()));
+    let c = graph.given("c", c, Origin::Stated).unwrap();
+    let d = graph.given("d", d, Origin::Stated).unwrap();
+    graph.add("change", Op::Change, &[c, d]).unwrap();
+    for op in [
+        Op::ProductTransposed,
+        Op::Add,
+        Op::Subtract,
+        Op::Multiply,
+        Op::Concatenate,
+        Op::Stack(None),
+        Op::Cosine,
+        Op::Euclidean,
+    ] {
+        graph.add(op.name(), op.clone(), &[a, b]).unwrap();
+    }
+    let row = graph.add("row", Op::Rows { start: 1, count: 1 }, &[a]).unwrap();
+    graph.add("diagonal", Op::Diagonal, &[row]).unwrap();
+    let turned = graph.find("unary_0").unwrap();
+    graph.add("product", Op::Product, &[a, turned]).unwrap();
+    graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
+    for (name, rule) in
+        [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)]
+    {
+        let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
+        graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
+        let turned = Mask { inverted: true, hides_own: true, ..mask };
+        graph.add(&format!("{name}_turned"), Op::Mask(turned), &[a, b]).unwrap();
+        graph.add(&format!("{name}_pattern"), Op::MaskPattern(mask), &[a, b]).unwrap();
+    }
+    graph
 }

@@ -1,0 +1,143 @@
+//! What is worth a sentence beside a formula.
+
+use super::shorten::SHOWN;
+use crate::graph::{CellId, Graph, Op, Term, address_of};
+
+/// A remark on a cell's formula.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    /// Why this case of the formula holds.
+    Because(&'static str),
+    /// What a number is that is not derived.
+    Leaf(String),
+    /// The cell is another one, put in this place; of a concatenation which part of how many.
+    Taken {
+        /// The other cell.
+        from: CellId,
+        /// The part, from 1, and how many there are.
+        part: Option<(usize, usize)>,
+    },
+    /// Cells that decide which case of the formula holds and do not stand in it: what a mask hides, and the mask's own cell.
+    Decided(Vec<CellId>),
+    /// A sum is shortened: so many terms are left out, and add up to this.
+    ShortenedSum(usize, f64),
+    /// A maximum is shortened: so many terms are left out.
+    ShortenedMaximum(usize),
+}
+
+/// The remarks on a cell whose term, as it is shown, is this.
+pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
+    let mut notes = Vec::new();
+    if let Term::Cell(from) = term {
+        notes.push(Note::Taken { from: *from, part: part(graph, cell, *from) });
+    }
+    if let Term::Leaf(_, phrase) = term
+        && !graph[cell.node].op.is_given()
+    {
+        notes.push(Note::Leaf(phrase.clone()));
+    }
+    collect(term, &mut notes);
+    let deciding: Vec<CellId> = deciding(graph, cell).filter(|read| !reads(term, *read)).collect();
+    if !deciding.is_empty() {
+        notes.push(Note::Decided(deciding));
+    }
+    notes
+}
+
+/// The cells that a mask looks at: the score that it may hide, and its own matrix.
+fn deciding(graph: &Graph, cell: CellId) -> impl Iterator<Item = CellId> {
+    let node = &graph[cell.node];
+    let inputs = match node.op {
+        Op::Mask(_) => &node.inputs[..],
+        // The first gives the shape alone.
+        Op::MaskPattern(_) => &node.inputs[1..],
+        _ => &[],
+    };
+    inputs.iter().map(move |&node| CellId { node, ..cell })
+}
+
+fn reads(term: &Term, cell: CellId) -> bool {
+    *term == Term::Cell(cell) || term.parts().into_iter().any(|part| reads(part, cell))
+}
+
+/// Which part of a concatenation a cell comes from; a node may be more than one part.
+fn part(graph: &Graph, cell: CellId, from: CellId) -> Option<(usize, usize)> {
+    let node = &graph[cell.node];
+    if !matches!(node.op, Op::Concatenate | Op::Stack(_)) {
+        return None;
+    }
+    let along = |shape: crate::matrix::Shape| match node.op {
+        Op::Concatenate => shape.cols,
+        _ => shape.rows,
+    };
+    let at = if node.op == Op::Concatenate { cell.col - from.col } else { cell.row - from.row };
+    let mut before = 0;
+    for (i, &input) in node.inputs.iter().enumerate() {
+        if before == at && along(graph[input].shape()) > 0 {
+            return Some((i + 1, node.inputs.len()));
+        }
+        before += along(graph[input].shape());
+    }
+    None
+}
+
+fn collect(term: &Term, notes: &mut Vec<Note>) {
+    let mut add = |note: Note| {
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    };
+    match term {
+        Term::Choice { because, .. } => add(Note::Because(because)),
+        Term::Sum(terms) => {
+            if let Some(Term::Rest { count, value }) = terms.last() {
+                add(Note::ShortenedSum(*count, *value));
+            }
+        }
+        Term::Max(terms) => {
+            if let Some(Term::Rest { count, .. }) = terms.last() {
+                add(Note::ShortenedMaximum(*count));
+            }
+        }
+        _ => {}
+    }
+    for part in term.parts() {
+        collect(part, notes);
+    }
+}
+
+impl Note {
+    /// The remark in words; numbers as `number` writes them.
+    pub fn text(&self, graph: &Graph, number: impl Fn(f64) -> String) -> String {
+        match self {
+            Note::Because(reason) => format!("because {reason}"),
+            Note::Leaf(phrase) => phrase.clone(),
+            Note::Taken { from, part } => {
+                let node = &graph[from.node];
+                let (name, row, col) = (&node.name, from.row + 1, from.col + 1);
+                let place = match part {
+                    Some((part, of)) if *of > 1 => format!("part {part} of {of}, {name}"),
+                    _ => name.clone(),
+                };
+                format!("taken from {place}: its row {row}, column {col}")
+            }
+            Note::Decided(cells) => {
+                let value = |cell: &CellId| {
+                    format!("{} = {}", address_of(graph, *cell), number(Term::Cell(*cell).evaluate(graph)))
+                };
+                format!("it looks at {}", cells.iter().map(value).collect::<Vec<_>>().join(" and "))
+            }
+            Note::ShortenedSum(count, value) => format!(
+                "shortened: of the {} terms of the sum the {SHOWN} largest are written, and {count} more add up to {}",
+                count + SHOWN,
+                number(*value)
+            ),
+            Note::ShortenedMaximum(count) => {
+                format!(
+                    "shortened: of the {} numbers under max the {SHOWN} largest are written",
+                    count + SHOWN
+                )
+            }
+        }
+    }
+}

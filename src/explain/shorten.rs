@@ -1,0 +1,74 @@
+//! Long sums and maxima, cut to their largest terms for the screen.
+
+use crate::graph::{Bindings, Graph, Term};
+
+/// A sum of more terms is shortened.
+pub const LONGEST: usize = 8;
+/// So many terms of it are kept.
+pub const SHOWN: usize = 6;
+
+/// The term, in it every sum of more than [`LONGEST`] terms cut to the [`SHOWN`] largest by size, in their order, and a
+/// [`Term::Rest`] with what the others add up to. Of a maximum the largest are kept.
+pub fn shortened(graph: &Graph, term: &Term) -> Term {
+    shorten(graph, term, &Bindings::default())
+}
+
+fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>) -> Term {
+    match term {
+        Term::Sum(terms) if terms.len() > LONGEST => {
+            let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
+            let kept = largest(&values, f64::abs);
+            let others = (0..terms.len()).filter(|i| !kept.contains(i));
+            let rest = others.fold(0.0, |sum, i| sum + values[i]);
+            Term::Sum(cut(graph, terms, names, &kept, rest))
+        }
+        Term::Max(terms) if terms.len() > LONGEST => {
+            let values: Vec<f64> = terms.iter().map(|term| term.value(graph, names)).collect();
+            let kept = largest(&values, |x| x);
+            let others = (0..terms.len()).filter(|i| !kept.contains(i));
+            let rest = others.map(|i| values[i]).fold(f64::NEG_INFINITY, f64::max);
+            Term::Max(cut(graph, terms, names, &kept, rest))
+        }
+        Term::With { name, is, within } => {
+            let inner = names.and(name, is.value(graph, names));
+            let within = Box::new(shorten(graph, within, &inner));
+            Term::With { name, is: Box::new(shorten(graph, is, names)), within }
+        }
+        other => other.map_parts(|part| shorten(graph, part, names)),
+    }
+}
+
+/// Which values to keep, in their order: NaN first, then the largest, of equals the first.
+fn largest(values: &[f64], size: impl Fn(f64) -> f64) -> Vec<usize> {
+    let key = |i: usize| if values[i].is_nan() { f64::INFINITY } else { size(values[i]) };
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| key(b).total_cmp(&key(a)));
+    order.truncate(SHOWN);
+    order.sort_unstable();
+    order
+}
+
+fn cut(graph: &Graph, terms: &[Term], names: &Bindings<'_>, kept: &[usize], value: f64) -> Vec<Term> {
+    let rest = Term::Rest { count: terms.len() - kept.len(), value };
+    kept.iter().map(|&i| shorten(graph, &terms[i], names)).chain([rest]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_terms_are_kept_in_their_order_and_the_rest_is_added_up() {
+        let terms = [1.0, -9.0, 2.0, 8.0, 3.0, -7.0, 4.0, 6.0, 5.0].map(Term::Number).to_vec();
+        let kept = [-9.0, 8.0, -7.0, 4.0, 6.0, 5.0].map(Term::Number);
+        let mut expected = kept.to_vec();
+        expected.push(Term::Rest { count: 3, value: 6.0 });
+        assert_eq!(shortened(&Graph::new(), &Term::Sum(terms)), Term::Sum(expected));
+    }
+
+    #[test]
+    fn eight_terms_stay() {
+        let eight = Term::Sum(vec![Term::Number(1.0); 8]);
+        assert_eq!(shortened(&Graph::new(), &eight), eight);
+    }
+}

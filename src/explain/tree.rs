@@ -1,0 +1,260 @@
+//! The tree of explanations: a cell, its operands, theirs, each sub-tree once.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use super::notes;
+use super::{Note, shortened};
+use crate::attention::Axis;
+use crate::error::{Error, Result};
+use crate::graph::{CellId, Graph, NodeId, Op, Term, address_of};
+
+/// So many cells are explained at once at most.
+pub const MOST_EXPLAINED: usize = 10_000;
+/// A cell that is made of more numbers is not written out.
+const MOST_NUMBERS: usize = 100_000;
+/// All formulas together have so many parts at most.
+const MOST_PARTS: usize = 2_000_000;
+
+/// How far down operands are explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// So many levels; 1 is the cell itself, with the values of its operands.
+    Levels(usize),
+    /// Down to the numbers that are given.
+    All,
+}
+
+/// Whether long sums are followed into every term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sums {
+    /// Every term.
+    Whole,
+    /// The terms that [`shortened`] keeps.
+    Shortened,
+}
+
+/// Where one cell comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The cell.
+    pub cell: CellId,
+    /// Its address: `O[bat,animals]`.
+    pub address: String,
+    /// Its value as recorded.
+    pub value: f64,
+    /// The expression it comes from, whole: evaluating it gives the recorded bits.
+    pub term: Term,
+    /// The same, its long sums as they are shown.
+    pub shown: Term,
+    /// What is to be said beside it.
+    pub notes: Vec<Note>,
+    /// The cells in the expression as it is shown, in its order, each once.
+    pub operands: Vec<Branch>,
+}
+
+/// An operand of an explained cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Branch {
+    /// Explained here.
+    Explained(Explanation),
+    /// Explained at another place of the same trees.
+    Repeated(CellId),
+    /// Deeper than asked for.
+    Further(CellId),
+}
+
+impl Branch {
+    /// The operand.
+    pub fn cell(&self) -> CellId {
+        match self {
+            Branch::Explained(explanation) => explanation.cell,
+            Branch::Repeated(cell) | Branch::Further(cell) => *cell,
+        }
+    }
+}
+
+/// Explains cells; one that occurs several times is explained once, where it is nearest to what was asked for. A cell that
+/// is asked for twice is explained once.
+///
+/// # Errors
+/// If a cell's matrix is never formed, or the trees would be too large to be of use.
+pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Result<Vec<Explanation>> {
+    let mut asked = Vec::new();
+    let mut seen = HashSet::new();
+    for &cell in cells {
+        graph.matrix(cell.node)?;
+        if seen.insert(cell) {
+            asked.push(cell);
+        }
+    }
+    let found = find(graph, &asked, depth, sums)?;
+    let mut writer = Writer { graph, found, written: asked.iter().copied().collect() };
+    Ok(asked.into_iter().filter_map(|cell| writer.explanation(cell, 1)).collect())
+}
+
+/// What is known of a cell before the tree is written.
+struct Found {
+    level: usize,
+    term: Term,
+    shown: Term,
+    operands: Vec<CellId>,
+}
+
+/// The cells to be explained, level by level, each with the smallest level that it occurs at.
+fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<HashMap<CellId, Found>> {
+    let mut found = HashMap::new();
+    let mut known: HashSet<CellId> = asked.iter().copied().collect();
+    let mut queue: VecDeque<(CellId, usize)> = asked.iter().map(|&cell| (cell, 1)).collect();
+    let mut parts = 0;
+    if queue.len() > MOST_EXPLAINED {
+        return Err(too_many());
+    }
+    while let Some((cell, level)) = queue.pop_front() {
+        check_size(graph, cell.node)?;
+        let term = graph.terms(cell);
+        let shown = match sums {
+            Sums::Whole => term.clone(),
+            Sums::Shortened => shortened(graph, &term),
+        };
+        let mut operands = Vec::new();
+        parts += cells_of(&term, &mut Vec::new(), &mut HashSet::new());
+        cells_of(&shown, &mut operands, &mut HashSet::new());
+        if depth == Depth::All || Depth::Levels(level) != depth {
+            queue.extend(
+                operands.iter().filter(|&&operand| known.insert(operand)).map(|&cell| (cell, level + 1)),
+            );
+        }
+        found.insert(cell, Found { level, term, shown, operands });
+        if known.len() > MOST_EXPLAINED || parts > MOST_PARTS {
+            return Err(too_many());
+        }
+    }
+    Ok(found)
+}
+
+fn too_many() -> Error {
+    Error::new(format!(
+        "that is too much to explain: more than {MOST_EXPLAINED} cells, or {MOST_PARTS} numbers and signs"
+    ))
+    .help("name a cell, as in --explain 'A[1,2]', or take a smaller --depth")
+}
+
+/// Refuses cells whose formula alone would fill the memory.
+fn check_size(graph: &Graph, node: NodeId) -> Result<()> {
+    let (node, shape) = (&graph[node], graph[node].shape());
+    let shapes = node.inputs.iter().map(|&input| graph[input].shape());
+    let of_all = matches!(
+        node.op,
+        Op::Softmax(Axis::Whole, _)
+            | Op::UnguardedSoftmax(Axis::Whole, _)
+            | Op::MinusMax(Axis::Whole)
+            | Op::DivideBySum(Axis::Whole)
+            | Op::Sums(Axis::Whole)
+            | Op::Largest(Axis::Whole)
+    );
+    // A single number may be made of all cells too, others are made of rows and columns.
+    let numbers = match shape.rows * shape.cols == 1 || of_all {
+        true => shapes.map(|shape| shape.rows * shape.cols).sum(),
+        false => shapes.map(|shape| shape.rows.max(shape.cols)).max().unwrap_or(0),
+    };
+    if numbers > MOST_NUMBERS {
+        return Err(Error::new(format!(
+            "a cell of {} is made of {numbers} numbers, and at most {MOST_NUMBERS} are written out",
+            node.name
+        ))
+        .help("explain a cell of smaller matrices"));
+    }
+    Ok(())
+}
+
+/// Adds the cells of a term, each once, in the order of writing, and counts the term's parts.
+fn cells_of(term: &Term, cells: &mut Vec<CellId>, known: &mut HashSet<CellId>) -> usize {
+    if let Term::Cell(cell) = term
+        && known.insert(*cell)
+    {
+        cells.push(*cell);
+    }
+    term.parts().into_iter().fold(1, |count, part| count + cells_of(part, cells, known))
+}
+
+struct Writer<'a> {
+    graph: &'a Graph,
+    found: HashMap<CellId, Found>,
+    written: HashSet<CellId>,
+}
+
+impl Writer<'_> {
+    /// The cell's explanation at a level; taken out of what was found, so that it is written once.
+    fn explanation(&mut self, cell: CellId, level: usize) -> Option<Explanation> {
+        let Found { term, shown, operands, .. } = self.found.remove(&cell)?;
+        let operands = operands.into_iter().map(|operand| self.branch(operand, level + 1)).collect();
+        Some(Explanation {
+            cell,
+            address: address_of(self.graph, cell),
+            value: Term::Cell(cell).evaluate(self.graph),
+            notes: notes(self.graph, cell, &shown),
+            term,
+            shown,
+            operands,
+        })
+    }
+
+    fn branch(&mut self, cell: CellId, level: usize) -> Branch {
+        if self.written.contains(&cell) {
+            return Branch::Repeated(cell);
+        }
+        match self.found.get(&cell).map(|found| found.level) {
+            None => Branch::Further(cell),
+            Some(nearest) if nearest != level => Branch::Repeated(cell),
+            Some(_) => {
+                self.written.insert(cell);
+                self.explanation(cell, level).map_or(Branch::Further(cell), Branch::Explained)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
+
+    /// y = x + x' and z = y + x, so that x occurs on two levels.
+    fn graph() -> (Graph, [NodeId; 3]) {
+        let mut graph = Graph::new();
+        let x = graph.given("x", Matrix::of([[2.0]]), Origin::Stated).unwrap();
+        let y = graph.add("y", Op::Multiply, &[x, x]).unwrap();
+        let z = graph.add("z", Op::Add, &[y, x]).unwrap();
+        (graph, [x, y, z])
+    }
+
+    fn cell(node: NodeId) -> CellId {
+        CellId { node, row: 0, col: 0 }
+    }
+
+    #[test]
+    fn one_level_names_the_operands_without_explaining_them() {
+        let (graph, [x, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z)], Depth::Levels(1), Sums::Shortened).unwrap();
+        assert_eq!(tree[0].operands, [Branch::Further(cell(y)), Branch::Further(cell(x))]);
+        assert_eq!((tree[0].value, tree[0].address.as_str()), (6.0, "z[1,1]"));
+    }
+
+    #[test]
+    fn a_cell_is_explained_once_where_it_is_nearest() {
+        let (graph, [x, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z)], Depth::All, Sums::Shortened).unwrap();
+        let [Branch::Explained(of_y), Branch::Explained(of_x)] = &tree[0].operands[..] else { panic!() };
+        assert_eq!((of_y.cell, of_x.cell), (cell(y), cell(x)));
+        assert_eq!(of_y.operands, [Branch::Repeated(cell(x))]);
+    }
+
+    #[test]
+    fn a_cell_asked_for_is_explained_at_the_top() {
+        let (graph, [_, y, z]) = graph();
+        let tree = explain(&graph, &[cell(z), cell(y), cell(z)], Depth::All, Sums::Shortened).unwrap();
+        assert_eq!(tree.len(), 2);
+        assert_eq!(tree[0].operands[0], Branch::Repeated(cell(y)));
+    }
+}

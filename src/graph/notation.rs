@@ -1,0 +1,226 @@
+//! Terms written out, in symbols or in numbers: `l11·x11 + l12·x21`.
+
+use super::formula::number_text;
+use super::{CellId, Convention, Graph, Symbols, Term};
+use crate::attention::Base;
+
+/// How terms are written: plain text, unless a notation says otherwise. Arguments are written already.
+pub trait Notation {
+    /// A cell.
+    fn cell(&self, cell: CellId) -> String;
+    /// A number.
+    fn number(&self, number: f64) -> String;
+    /// What a shortened sum leaves out, with what it adds up to, or a shortened maximum, without.
+    fn rest(&self, count: usize, sum: Option<f64>) -> String;
+    /// The sign of a product.
+    fn times(&self) -> &'static str {
+        "·"
+    }
+    /// The sign of a difference.
+    fn minus(&self) -> &'static str {
+        " − "
+    }
+    /// A quotient that needs no parentheses around its parts; `None` where a slash stands between them.
+    fn fraction(&self, _above: &str, _below: &str) -> Option<String> {
+        None
+    }
+    /// A function of arguments with commas between them: exp, max, sin, cos, round.
+    fn function(&self, name: &'static str, arguments: &str) -> String {
+        format!("{name}({arguments})")
+    }
+    /// A power of another base than e.
+    fn power(&self, base: &str, exponent: &str) -> String {
+        match is_bare(exponent) {
+            true => format!("{base}^{exponent}"),
+            false => format!("{base}^({exponent})"),
+        }
+    }
+    /// A square root.
+    fn root(&self, radicand: &str) -> String {
+        match is_bare(radicand) {
+            true => format!("√{radicand}"),
+            false => format!("√({radicand})"),
+        }
+    }
+    /// A number without its sign.
+    fn size(&self, term: &str) -> String {
+        format!("|{term}|")
+    }
+    /// What a name stands for, behind the term that uses it.
+    fn with(&self, within: &str, name: &str, is: &str) -> String {
+        format!("{within}, with {name} = {is}")
+    }
+}
+
+/// Whether a text is one number or symbol, so that no parentheses are needed to hold it together.
+fn is_bare(text: &str) -> bool {
+    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
+}
+
+/// The term in a notation.
+pub fn written(term: &Term, notation: &dyn Notation) -> String {
+    write(term, notation).text
+}
+
+/// The term in plain symbols, every digit of its numbers.
+pub fn symbolic(graph: &Graph, term: &Term) -> String {
+    written(term, &PlainSymbols { symbols: &Symbols::of(graph, Convention::Rows) })
+}
+
+/// Plain symbols, every digit of the numbers between them.
+#[derive(Clone, Copy, Debug)]
+pub struct PlainSymbols<'a> {
+    /// The symbols of the cells.
+    pub symbols: &'a Symbols,
+}
+
+impl Notation for PlainSymbols<'_> {
+    fn cell(&self, cell: CellId) -> String {
+        self.symbols.cell(cell)
+    }
+
+    fn number(&self, number: f64) -> String {
+        number_text(number)
+    }
+
+    fn rest(&self, count: usize, _sum: Option<f64>) -> String {
+        format!("({count} more)")
+    }
+}
+
+/// A text with how tightly its outermost operation binds.
+struct Written {
+    text: String,
+    binding: Binding,
+}
+
+#[derive(PartialEq, PartialOrd, Clone, Copy)]
+enum Binding {
+    Sign,
+    Sum,
+    Quotient,
+    Product,
+    Atom,
+}
+
+fn atom(text: String) -> Written {
+    Written { text, binding: Binding::Atom }
+}
+
+/// The term, in parentheses if it binds more loosely than asked.
+fn inside(term: &Term, notation: &dyn Notation, at_least: Binding) -> String {
+    let Written { text, binding } = write(term, notation);
+    if binding < at_least { format!("({text})") } else { text }
+}
+
+fn write(term: &Term, notation: &dyn Notation) -> Written {
+    let text = |term: &Term| written(term, notation);
+    match term {
+        Term::Cell(cell) => atom(notation.cell(*cell)),
+        Term::Number(number) | Term::Leaf(number, _) => {
+            let binding = if *number < 0.0 { Binding::Sign } else { Binding::Atom };
+            Written { text: notation.number(*number), binding }
+        }
+        Term::Rest { count, value } => atom(notation.rest(*count, Some(*value))),
+        Term::Named(name) => atom(name.to_string()),
+        Term::Sum(terms) if terms.len() == 1 => write(&terms[0], notation),
+        Term::Sum(terms) if terms.is_empty() => atom("0".into()),
+        Term::Sum(terms) => {
+            let first = inside(&terms[0], notation, Binding::Sign);
+            let others = terms[1..].iter().map(|term| inside(term, notation, Binding::Sum));
+            let terms: Vec<String> = std::iter::once(first).chain(others).collect();
+            Written { text: terms.join(" + "), binding: Binding::Sum }
+        }
+        Term::Product(terms) => {
+            let factors: Vec<String> =
+                terms.iter().map(|term| inside(term, notation, Binding::Product)).collect();
+            Written { text: factors.join(notation.times()), binding: Binding::Product }
+        }
+        Term::Difference(a, b) => {
+            let (a, b) = (inside(a, notation, Binding::Sign), inside(b, notation, Binding::Quotient));
+            Written { text: format!("{a}{}{b}", notation.minus()), binding: Binding::Sum }
+        }
+        Term::Quotient(a, b) => match notation.fraction(&text(a), &text(b)) {
+            Some(fraction) => atom(fraction),
+            None => {
+                let (a, b) = (inside(a, notation, Binding::Quotient), inside(b, notation, Binding::Atom));
+                Written { text: format!("{a} / {b}"), binding: Binding::Quotient }
+            }
+        },
+        Term::Power(Base::E, exponent) => atom(notation.function("exp", &text(exponent))),
+        Term::Power(Base::Number(base), exponent) => {
+            atom(notation.power(&notation.number(*base), &text(exponent)))
+        }
+        Term::Root(term) => atom(notation.root(&text(term))),
+        Term::Max(terms) => {
+            let argument = |term: &Term| match term {
+                Term::Rest { count, .. } => notation.rest(*count, None),
+                term => text(term),
+            };
+            let arguments: Vec<String> = terms.iter().map(argument).collect();
+            atom(notation.function("max", &arguments.join(", ")))
+        }
+        Term::Size(term) => atom(notation.size(&text(term))),
+        Term::Sine(angle) => atom(notation.function("sin", &text(angle))),
+        Term::Cosine(angle) => atom(notation.function("cos", &text(angle))),
+        Term::Rounded(term, decimals) => {
+            atom(notation.function("round", &format!("{}, {decimals}", text(term))))
+        }
+        Term::Choice { taken, .. } => write(taken, notation),
+        Term::With { name, is, within } => {
+            Written { text: notation.with(&text(within), name, &text(is)), binding: Binding::Sign }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::{Factor, Op, Origin};
+    use crate::matrix::Matrix;
+
+    fn symbols_of_last(graph: &Graph, row: usize, col: usize) -> String {
+        let node = graph.last().unwrap();
+        symbolic(graph, &graph.terms(CellId { node, row, col }))
+    }
+
+    #[test]
+    fn a_product_is_written_as_the_documents_write_it() {
+        let mut graph = Graph::new();
+        let l = graph.given("L", Matrix::identity(2), Origin::Stated).unwrap();
+        let x = graph.given("X", Matrix::filled(2, 3, 1.0), Origin::Stated).unwrap();
+        graph.add("Y", Op::Product, &[l, x]).unwrap();
+        assert_eq!(symbols_of_last(&graph, 1, 2), "l21·x13 + l22·x23");
+    }
+
+    #[test]
+    fn a_scale_is_written_as_it_is_computed_a_product_with_a_quotient() {
+        let mut graph = Graph::new();
+        let s = graph.given("S", Matrix::identity(2), Origin::Stated).unwrap();
+        graph.add("scaled", Op::Scale(Factor::InverseRoot(3)), &[s]).unwrap();
+        assert_eq!(symbols_of_last(&graph, 0, 0), "s11·(1 / √3)");
+    }
+
+    #[test]
+    fn negative_numbers_stand_in_parentheses_only_between_signs() {
+        let numbers = |a: f64, b: f64| vec![Term::Number(a), Term::Number(b)];
+        let text = |term: &Term| symbolic(&Graph::new(), term);
+        assert_eq!(text(&Term::Sum(numbers(2.0, -0.5))), "2 + (−0.5)");
+        assert_eq!(text(&Term::Sum(numbers(-2.0, 0.5))), "−2 + 0.5");
+        assert_eq!(text(&Term::Product(numbers(-2.0, 3.0))), "(−2)·3");
+        assert_eq!(text(&Term::Max(numbers(-2.0, 3.0))), "max(−2, 3)");
+        assert_eq!(text(&Term::Power(Base::E, Box::new(Term::Number(-1.0)))), "exp(−1)");
+    }
+
+    #[test]
+    fn a_part_that_is_needed_several_times_has_a_name() {
+        let mut graph = Graph::new();
+        let s = graph.given("S", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let softmax = Op::Softmax(crate::attention::Axis::Rows, Base::E);
+        graph.add("A", softmax, &[s]).unwrap();
+        assert_eq!(
+            symbols_of_last(&graph, 0, 1),
+            "exp(s12 − m) / (exp(s11 − m) + exp(s12 − m)), with m = max(s11, s12)"
+        );
+    }
+}

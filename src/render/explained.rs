@@ -1,0 +1,171 @@
+//! What every format needs to write explanations: symbols, numbers, equations in one style.
+
+use super::digits;
+use super::view::Viewer;
+use crate::demo::Explained;
+use crate::explain::{Branch, Explanation, steps};
+use crate::graph::{CellId, Convention, Notation, PlainSymbols, Symbols, Term, address_of, formula, written};
+
+/// Explanations in the style of a story.
+pub(super) struct Telling<'a> {
+    viewer: &'a Viewer<'a>,
+    /// The symbols of the graph, in the style's convention.
+    pub symbols: Symbols,
+    /// What is told.
+    pub of: &'a [Explained],
+    /// Whether two may stand next to each other.
+    pub side_by_side: bool,
+}
+
+/// An operand as it is listed: symbol, address, value, and how it is made.
+pub(super) struct Operand {
+    /// `a11`.
+    pub cell: CellId,
+    /// `A[bat,bat]`.
+    pub address: String,
+    /// `0.88`.
+    pub value: String,
+    /// `softmax(S)`, or where it was given.
+    pub origin: String,
+}
+
+/// A formula worked out: what stands on the lines after the first.
+pub(super) struct Worked {
+    /// The cell's formula without the name that stands for a part of it.
+    pub formula: Term,
+    /// In numbers, step by step, the value itself left out.
+    pub steps: Vec<Term>,
+    /// The name, what it stands for, and its value.
+    pub with: Option<(&'static str, Term, f64)>,
+    /// What is to be said.
+    pub notes: Vec<String>,
+}
+
+impl<'a> Telling<'a> {
+    pub(super) fn new(viewer: &'a Viewer<'a>, of: &'a [Explained], side_by_side: bool) -> Telling<'a> {
+        let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
+        Telling { viewer, symbols, of, side_by_side }
+    }
+
+    /// A number as it is written inside a formula.
+    pub(super) fn number(&self, x: f64) -> String {
+        digits::one(x, self.viewer.style.digits(self.viewer.story))
+    }
+
+    /// The equation of a cell's node.
+    pub(super) fn equation(&self, cell: CellId) -> String {
+        formula(&self.viewer.story.graph, cell.node, self.viewer.style.convention, false)
+    }
+
+    /// How an operand is listed.
+    pub(super) fn operand(&self, branch: &Branch) -> Operand {
+        let graph = &self.viewer.story.graph;
+        let cell = branch.cell();
+        let equation = self.equation(cell);
+        Operand {
+            cell,
+            address: address_of(graph, cell),
+            value: self.number(Term::Cell(cell).evaluate(graph)),
+            origin: equation.split_once(" = ").map_or(String::new(), |(_, right)| cut(right)),
+        }
+    }
+
+    /// Whether an operand is a number that is not derived, so that there is nothing to work out.
+    pub(super) fn is_leaf(&self, cell: CellId) -> bool {
+        matches!(self.viewer.story.graph.terms(cell), Term::Leaf(..))
+    }
+
+    /// The formula of a cell, worked out.
+    pub(super) fn worked(&self, explanation: &Explanation) -> Worked {
+        let graph = &self.viewer.story.graph;
+        let mut in_numbers = steps(graph, &explanation.term);
+        in_numbers.pop();
+        let steps = in_numbers.iter().map(|step| crate::explain::shortened(graph, step)).collect();
+        let mut formula = explanation.shown.clone();
+        let mut with = None;
+        if let (Term::With { name, is, within }, Term::With { is: whole, .. }) =
+            (&explanation.shown, &explanation.term)
+        {
+            with = Some((*name, (**is).clone(), whole.evaluate(graph)));
+            formula = (**within).clone();
+        }
+        let notes = explanation.notes.iter().map(|note| note.text(graph, |x| self.number(x))).collect();
+        Worked { formula, steps, with, notes }
+    }
+
+    /// What readers of turned matrices have to know.
+    pub(super) fn convention_note(&self) -> Option<String> {
+        (self.viewer.style.convention == Convention::Columns).then(|| {
+            "Tokens are columns here: symbols count rows and columns of the transposed matrices, as they are shown. \
+             Addresses stay in rows, as everywhere."
+                .to_string()
+        })
+    }
+}
+
+/// The beginning of a text: a matrix typed on the command line need not be repeated beside each of its cells.
+fn cut(text: &str) -> String {
+    const LONGEST: usize = 44;
+    match text.chars().count() > LONGEST {
+        true => text.chars().take(LONGEST - 2).chain(" …".chars()).collect(),
+        false => text.to_string(),
+    }
+}
+
+/// Terms as plain text, numbers rounded as the story rounds.
+pub(super) struct Plain<'a> {
+    telling: &'a Telling<'a>,
+    in_numbers: bool,
+}
+
+impl<'a> Plain<'a> {
+    /// Terms with symbols in them.
+    pub(super) fn symbols(telling: &'a Telling<'a>) -> Plain<'a> {
+        Plain { telling, in_numbers: false }
+    }
+
+    /// Terms with numbers in them.
+    pub(super) fn numbers(telling: &'a Telling<'a>) -> Plain<'a> {
+        Plain { telling, in_numbers: true }
+    }
+}
+
+impl Notation for Plain<'_> {
+    fn cell(&self, cell: CellId) -> String {
+        self.telling.symbols.cell(cell)
+    }
+
+    fn number(&self, number: f64) -> String {
+        self.telling.number(number)
+    }
+
+    fn rest(&self, count: usize, sum: Option<f64>) -> String {
+        match sum.filter(|_| self.in_numbers) {
+            Some(sum) => format!("({count}\u{a0}more:\u{a0}{})", self.number(sum)),
+            None => format!("({count}\u{a0}more)"),
+        }
+    }
+}
+
+/// Cells written in symbols alone, ready to be pasted.
+pub(super) struct Symbolic<'a> {
+    /// The symbols of the graph.
+    pub symbols: Symbols,
+    /// The cells with their terms.
+    pub of: &'a [Explanation],
+}
+
+impl<'a> Symbolic<'a> {
+    pub(super) fn new(viewer: &Viewer<'_>, of: &'a [Explanation]) -> Symbolic<'a> {
+        Symbolic { symbols: Symbols::of(&viewer.story.graph, viewer.style.convention), of }
+    }
+
+    /// Each cell on a line: `o21 = a21·v11 + a22·v21`.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let notation = PlainSymbols { symbols: &self.symbols };
+        let line = |one: &Explanation| {
+            format!("{} = {}", self.symbols.cell(one.cell), written(&one.term, &notation))
+        };
+        self.of.iter().map(line).collect()
+    }
+}

@@ -1,0 +1,294 @@
+//! Explanations as indented trees of lines, for a terminal and for blocks of code.
+
+use std::collections::HashSet;
+
+use colored::Colorize;
+use unicode_width::UnicodeWidthStr;
+
+use super::Charset;
+use super::digits;
+use super::explained::{Operand, Plain, Telling, Worked};
+use super::table::{Block, Level};
+use crate::explain::{Branch, Explanation};
+use crate::graph::{CellId, written};
+
+/// Formulas are not made wider, so that they are read at a glance.
+const WIDEST: usize = 110;
+/// Two trees stand next to each other where each has so many columns.
+const HALF: usize = 44;
+/// Between two trees next to each other.
+const GAP: usize = 4;
+/// No line is broken to less than this.
+const LEAST: usize = 16;
+/// A longer symbol stands on a line of its own before its formula.
+const SYMBOL: usize = 18;
+/// An origin with less room than this goes on a line of its own.
+const ORIGIN: usize = 24;
+
+/// The looks of a line.
+#[derive(Clone, Copy, PartialEq)]
+enum Ink {
+    Plain,
+    Bold,
+    Dim,
+}
+
+/// A line of a tree: its branches, and what is said.
+struct Line {
+    before: String,
+    text: String,
+    ink: Ink,
+}
+
+/// All explanations, as wide as the room.
+pub(super) fn blocks(telling: &Telling<'_>, room: usize, charset: Charset, colour: bool) -> Vec<Block> {
+    let half = room.saturating_sub(GAP) / 2;
+    let beside = telling.side_by_side && telling.of.len() == 2 && half >= HALF;
+    let width = if beside { half } else { room }.min(WIDEST);
+    let mut teller = Teller { telling, charset, seen: HashSet::new() };
+    let blocks = telling.of.iter().map(|one| {
+        let mut lines = Vec::new();
+        if !one.caption.is_empty() {
+            lines.extend(wrapped(&teller.spelled(&one.caption), "", "", width, Ink::Bold));
+        }
+        lines.extend(teller.root(&one.explanation, width));
+        block(lines, colour)
+    });
+    let blocks: Vec<Block> = blocks.collect();
+    match beside {
+        true => vec![Block::beside(&blocks, GAP, Level::Tops)],
+        false => blocks,
+    }
+}
+
+fn block(lines: Vec<Line>, colour: bool) -> Block {
+    let width_of = |line: &Line| line.before.width() + line.text.width();
+    let width = lines.iter().map(width_of).max().unwrap_or(0);
+    let line = |line: Line| {
+        let pad = " ".repeat(width - width_of(&line));
+        let text = match line.ink {
+            Ink::Bold if colour => line.text.bold().to_string(),
+            Ink::Dim if colour => line.text.dimmed().to_string(),
+            _ => line.text,
+        };
+        format!("{}{text}{pad}", line.before)
+    };
+    Block { lines: lines.into_iter().map(line).collect(), width }
+}
+
+struct Teller<'a> {
+    telling: &'a Telling<'a>,
+    charset: Charset,
+    seen: HashSet<CellId>,
+}
+
+impl Teller<'_> {
+    fn spelled(&self, text: &str) -> String {
+        self.charset.spelled(text).into_owned()
+    }
+
+    /// A cell that was asked for: its address, its formula, its operands.
+    fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<Line> {
+        self.seen.insert(explanation.cell);
+        let head = format!("{}   {}", explanation.address, self.telling.equation(explanation.cell));
+        let mut lines = wrapped(&self.spelled(&head), "", "   ", width, Ink::Bold);
+        lines.push(empty(""));
+        let symbol = self.telling.symbols.cell(explanation.cell);
+        lines.extend(self.body(explanation, &symbol, "   ", width));
+        if !explanation.operands.is_empty() {
+            lines.push(empty(""));
+            lines.extend(self.operands(&explanation.operands, "   ", width));
+        }
+        lines
+    }
+
+    /// The formula, in symbols and worked out; `symbol` stands before the first sign of equality.
+    fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<Line> {
+        let Worked { formula, steps, with, notes } = self.telling.worked(explanation);
+        let (symbols, numbers) = (Plain::symbols(self.telling), Plain::numbers(self.telling));
+        let value = self.telling.number(explanation.value);
+        let mut texts = vec![breakable(&written(&formula, &symbols))];
+        texts.extend(steps.iter().map(|step| breakable(&written(step, &numbers))));
+        if texts.last() != Some(&value) {
+            texts.push(value);
+        }
+        texts.dedup();
+        let symbol = self.spelled(symbol);
+        if symbol.width() > SYMBOL {
+            let mut lines = vec![Line { before: before.to_string(), text: symbol, ink: Ink::Plain }];
+            lines.extend(self.body(explanation, "", &format!("{before}  "), width));
+            return lines;
+        }
+        let further = " ".repeat(symbol.width());
+        let mut lines = Vec::new();
+        for (i, text) in texts.iter().enumerate() {
+            let start = if i == 0 { &symbol } else { &further };
+            let space = if symbol.is_empty() { "" } else { " " };
+            let (first, rest) = (format!("{start}{space}= "), format!("{further}{space}    "));
+            let ink = if i + 1 == texts.len() { Ink::Bold } else { Ink::Plain };
+            lines.extend(self.text(text, before, &first, &rest, width, ink));
+        }
+        if let Some((name, is, value)) = with {
+            let (is, value) = (written(&is, &symbols), self.telling.number(value));
+            let text = breakable(&format!("with {name} = {is} =\u{a0}{value}"));
+            lines.extend(self.text(&text, before, "", "     ", width, Ink::Plain));
+        }
+        for note in notes {
+            lines.extend(self.text(&note, before, "", "  ", width, Ink::Dim));
+        }
+        lines
+    }
+
+    fn text(&self, text: &str, before: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
+        let room = width.saturating_sub(before.width());
+        let mut lines = wrapped(&self.spelled(text), first, rest, room, ink);
+        for line in &mut lines {
+            line.before.insert_str(0, before);
+        }
+        lines
+    }
+
+    /// The operands, a branch each: symbol, address, value, origin, in columns.
+    fn operands(&mut self, branches: &[Branch], before: &str, width: usize) -> Vec<Line> {
+        let rows: Vec<Operand> = branches.iter().map(|branch| self.telling.operand(branch)).collect();
+        let heads = self.heads(&rows);
+        let (branch, last, bar) = (self.spelled("├─ "), self.spelled("└─ "), self.spelled("│"));
+        let mut lines: Vec<Line> = Vec::new();
+        for (i, (operand, head)) in branches.iter().zip(heads).enumerate() {
+            let is_last = i + 1 == branches.len();
+            let further = format!("{before}{}", if is_last { "   ".into() } else { format!("{bar}  ") });
+            let start = format!("{before}{}", if is_last { &last } else { &branch });
+            lines.extend(self.headline(operand, &rows[i].origin, head, &start, &further, width));
+            let Branch::Explained(explanation) = operand else { continue };
+            self.seen.insert(explanation.cell);
+            if self.telling.is_leaf(explanation.cell) {
+                continue;
+            }
+            lines.extend(self.body(explanation, "", &format!("{further}  "), width));
+            if !explanation.operands.is_empty() {
+                lines.push(empty(&further));
+                lines.extend(self.operands(&explanation.operands, &further, width));
+            }
+            if !is_last {
+                lines.push(empty(&further));
+            }
+        }
+        lines
+    }
+
+    /// Symbol, address and value of each operand, in columns.
+    fn heads(&self, rows: &[Operand]) -> Vec<String> {
+        let column = |texts: Vec<String>| {
+            let width = texts.iter().map(|text| text.width()).max().unwrap_or(0);
+            let pad = |text: String| format!("{text}{}", " ".repeat(width - text.width()));
+            texts.into_iter().map(pad).collect::<Vec<String>>()
+        };
+        let symbols =
+            column(rows.iter().map(|row| self.spelled(&self.telling.symbols.cell(row.cell))).collect());
+        let addresses = column(rows.iter().map(|row| self.spelled(&row.address)).collect());
+        let values = digits::aligned(rows.iter().map(|row| self.spelled(&row.value)).collect());
+        let head = |((symbol, address), value)| format!("{symbol}  {address}  {value}");
+        symbols.into_iter().zip(addresses).zip(values).map(head).collect()
+    }
+
+    /// The line that an operand begins with; an origin without room goes below it.
+    fn headline(
+        &self,
+        operand: &Branch,
+        origin: &str,
+        head: String,
+        start: &str,
+        further: &str,
+        width: usize,
+    ) -> Vec<Line> {
+        let origin = match operand {
+            Branch::Repeated(cell) if !self.telling.is_leaf(*cell) => {
+                let place = if self.seen.contains(cell) { "above" } else { "below" };
+                format!("{origin}, {place}")
+            }
+            _ => origin.to_string(),
+        };
+        let (origin, indent) = (self.spelled(&origin), head.width() + 2);
+        let room = width.saturating_sub(start.width() + indent);
+        if room < ORIGIN.min(origin.width()) {
+            let compact = head.split_whitespace().collect::<Vec<_>>().join("  ");
+            let head = if start.width() + head.width() <= width { head.trim_end() } else { &compact };
+            let mut lines = wrapped(head, start, &format!("{further}    "), width, Ink::Plain);
+            let indent = format!("{further}    ");
+            lines.extend(wrapped(&origin, &indent, &indent, width, Ink::Dim));
+            return lines;
+        }
+        let mut lines = wrapped(&origin, "", "", room, Ink::Dim);
+        for (i, line) in lines.iter_mut().enumerate() {
+            line.before = match i {
+                0 => format!("{start}{head}  "),
+                _ => format!("{further}{}", " ".repeat(indent)),
+            };
+        }
+        lines
+    }
+}
+
+fn empty(before: &str) -> Line {
+    Line { before: before.trim_end().to_string(), text: String::new(), ink: Ink::Plain }
+}
+
+/// A text in lines of at most so many columns; words are broken where one alone is wider.
+fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
+    let width = width.max(LEAST + first.width().max(rest.width()));
+    let options = textwrap::Options::new(width).initial_indent(first).subsequent_indent(rest);
+    let lines = textwrap::wrap(text, options);
+    let line = |(i, text): (usize, &std::borrow::Cow<'_, str>)| {
+        let before = if i == 0 { first } else { rest };
+        let text = text.strip_prefix(before).unwrap_or(text).to_string();
+        Line { before: before.to_string(), text, ink }
+    };
+    lines.iter().enumerate().map(line).collect()
+}
+
+/// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor
+/// before the minus or the slash of an inner difference or quotient.
+fn breakable(formula: &str) -> String {
+    let mut out = String::with_capacity(formula.len());
+    let mut characters = formula.chars().peekable();
+    // For every parenthesis that is open, whether it holds the argument of a function.
+    let mut open: Vec<bool> = Vec::new();
+    let mut behind_sign = false;
+    while let Some(character) = characters.next() {
+        match character {
+            '(' => open.push(["exp", "sin", "cos", "^"].iter().any(|name| out.ends_with(name))),
+            ')' => drop(open.pop()),
+            _ => {}
+        }
+        let in_function = open.contains(&true);
+        let may_break = match characters.peek() {
+            _ if behind_sign || in_function => false,
+            Some('−' | '/') => open.is_empty(),
+            _ => true,
+        };
+        match character {
+            ' ' if !may_break => out.push('\u{a0}'),
+            other => out.push(other),
+        }
+        behind_sign = matches!(character, '+' | '−' | '/');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_broken_before_outer_signs_and_behind_commas() {
+        let visible = |text: &str| breakable(text).replace('\u{a0}', "_");
+        assert_eq!(visible("a11·v11 + a12·v21"), "a11·v11 +_a12·v21");
+        assert_eq!(
+            visible("exp(a − m) / (exp(a − m) + exp(b − m))"),
+            "exp(a_−_m) /_(exp(a_−_m) +_exp(b_−_m))"
+        );
+        assert_eq!(visible("max(a, b)"), "max(a, b)");
+        assert_eq!(visible("√((a − b)·(a − b) + c)"), "√((a_−_b)·(a_−_b) +_c)");
+        assert_eq!(visible("(6 more: −1) + b"), "(6 more:_−1) +_b");
+    }
+}
