@@ -6,7 +6,7 @@ use super::output::{FormatArg, OutputArgs};
 use crate::demo::{Explained, Shown, Step, Story};
 use crate::error::{Error, Result};
 use crate::explain::{Depth, Sums, explain};
-use crate::graph::{CellId, Cells, Graph, resolve};
+use crate::graph::{CellId, Cells, Graph, resolve_each};
 use crate::render::Page;
 
 /// A whole node is explained where it has at most so many cells.
@@ -57,7 +57,9 @@ impl ExplainArgs {
         }
         let mut cells = Vec::new();
         for address in addresses {
-            cells.extend(cells_at(graph, address)?);
+            for named in resolve_each(graph, address)? {
+                cells.extend(cells_at(graph, named)?);
+            }
         }
         let is_data = output.look.format == FormatArg::Json;
         let sums = if is_data || self.symbolic.is_some() { Sums::Whole } else { Sums::Shortened };
@@ -76,8 +78,8 @@ impl ExplainArgs {
 }
 
 /// The cells that an address names.
-fn cells_at(graph: &Graph, address: &str) -> Result<Vec<CellId>> {
-    match resolve(graph, address)? {
+fn cells_at(graph: &Graph, named: Cells) -> Result<Vec<CellId>> {
+    match named {
         Cells::Cell(cell) => Ok(vec![cell]),
         Cells::Row(node, row) => {
             Ok((0..graph[node].shape().cols).map(|col| CellId { node, row, col }).collect())

@@ -47,6 +47,38 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     }
 }
 
+/// Finds what an address names, also where the graph has its node once for every head (`A_1`, `A_2`), or once for every
+/// case of a demo (`A_cave`, `A_racket`): then the address is that of each of them in which it can be found.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
+    let exact = resolve(graph, address);
+    let (name, inside) = address.trim().split_at(address.trim().find('[').unwrap_or(address.trim().len()));
+    let name = name.trim();
+    if exact.is_ok() || graph.find(name).is_some() {
+        return exact.map(|cells| vec![cells]);
+    }
+    let of_name = graph.nodes().filter_map(|(_, node)| {
+        let (base, suffix) = node.name.rsplit_once('_')?;
+        (base == name && is_head_or_case(graph, suffix)).then_some(&node.name)
+    });
+    let found: Vec<Result<Cells>> = of_name.map(|node| resolve(graph, &format!("{node}{inside}"))).collect();
+    let first_error = || found.iter().position(Result::is_err);
+    match (found.iter().any(Result::is_ok), first_error()) {
+        (true, _) => Ok(found.into_iter().flatten().collect()),
+        (false, Some(at)) => found.into_iter().nth(at).unwrap_or(exact).map(|cells| vec![cells]),
+        (false, None) => exact.map(|cells| vec![cells]),
+    }
+}
+
+/// Whether nodes end in this because they belong to a head, or to a case: a case has several nodes of its own.
+fn is_head_or_case(graph: &Graph, suffix: &str) -> bool {
+    let of_suffix =
+        graph.nodes().filter(|(_, node)| node.name.rsplit_once('_').is_some_and(|(_, end)| end == suffix));
+    suffix.bytes().all(|b| b.is_ascii_digit()) || of_suffix.count() > 1
+}
+
 /// The address of a cell, as [`resolve`] reads it: labels where the matrix has them and they can be read back, else positions
 /// from 1.
 pub fn address_of(graph: &Graph, cell: CellId) -> String {
@@ -157,6 +189,28 @@ mod tests {
         assert_eq!(address_of(&graph, CellId { node, row: 1, col: 0 }), "A[cat,sport]");
         assert_eq!(address_of(&graph, CellId { node, row: 2, col: 0 }), "A[the#2,sport]");
         assert_eq!(address_of(&graph, CellId { node, row: 3, col: 0 }), "A[4,sport]");
+    }
+
+    #[test]
+    fn a_node_of_every_head_or_case_is_found_under_its_bare_name() {
+        let mut graph = Graph::new();
+        let square = |names: &[&str]| Matrix::filled(2, 2, 0.0).rows_named(names);
+        for (name, rows) in [("A_1", ["the", "cat"]), ("A_2", ["the", "cat"]), ("W_Q", ["x", "y"])] {
+            graph.given(name, square(&rows), Origin::Stated).unwrap();
+        }
+        for (name, rows) in
+            [("X_cave", ["bat", "cave"]), ("O_cave", ["bat", "cave"]), ("O_racket", ["bat", "racket"])]
+        {
+            graph.given(name, square(&rows), Origin::Stated).unwrap();
+        }
+        graph.given("X_racket", square(&["bat", "racket"]), Origin::Stated).unwrap();
+        let count = |address: &str| resolve_each(&graph, address).map(|cells| cells.len()).ok();
+        assert_eq!(count("A[cat,2]"), Some(2));
+        assert_eq!(count("A_2[cat,2]"), Some(1));
+        assert_eq!(count("O[bat,1]"), Some(2));
+        assert_eq!(count("O[cave,1]"), Some(1));
+        assert_eq!(count("W[1,1]"), None, "W_Q is neither a head nor a case of W");
+        assert!(resolve_each(&graph, "A[dog,1]").unwrap_err().to_string().contains("A_1"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod symbols;
 mod term;
 mod terms;
 
-pub use address::{Cells, address_of, resolve};
+pub use address::{Cells, address_of, resolve, resolve_each};
 pub use beside::{Beside, Difference, Movement, beside};
 pub use formula::{Convention, formula};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
