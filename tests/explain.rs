@@ -269,6 +269,7 @@ fn what_cannot_be_explained_is_refused_with_the_way_out() {
     attn(&format!("{words} --explain A --format csv")).refused(&["not an array", "--format json"]);
     attn(&format!("{words} --symbolic A --format numpy")).refused(&["not an array", "--format json"]);
     attn("demo mask --explain A --until O").refused(&["--until"]);
+    attn("demo mask --explain A --versus '--seed 1'").refused(&["--versus", "--explain"]);
     attn("demo mask left --explain A").refused(&["2 demos"]);
     attn("demo --symbolic A").refused(&["0 demos"]);
     attn("attend --random 40,3 --explain A").refused(&["A (40×40) has 1600 cells", "A[1,1]"]);
