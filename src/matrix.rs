@@ -72,6 +72,11 @@ impl Matrix {
         Ok(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j]))
     }
 
+    /// The matrix whose cells stand column by column in `values`, rows · cols of them.
+    pub(crate) fn from_columns(rows: usize, cols: usize, values: Vec<f64>) -> Matrix {
+        Matrix { values: DMatrix::from_vec(rows, cols, values), row_labels: None, col_labels: None }
+    }
+
     /// All cells the same.
     pub fn filled(rows: usize, cols: usize, value: f64) -> Matrix {
         Matrix::from_fn(rows, cols, |_, _| value)
@@ -142,6 +147,11 @@ impl Matrix {
     /// The cells of column `j`, from top to bottom.
     pub fn col(&self, j: usize) -> impl Iterator<Item = f64> + '_ {
         (0..self.rows()).map(move |i| self[(i, j)])
+    }
+
+    /// Column `j` as it lies in memory.
+    pub(crate) fn column(&self, j: usize) -> &[f64] {
+        &self.values.as_slice()[j * self.rows()..][..self.rows()]
     }
 
     /// All cells, row by row.

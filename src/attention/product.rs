@@ -20,8 +20,7 @@ pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
             b.rows()
         )));
     }
-    let cell = |i, j| (0..a.cols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(k, j)]);
-    Ok(Matrix::from_fn(a.rows(), b.cols(), cell)
+    Ok(mixed_columns(a, b.cols(), |k, j| b[(k, j)])
         .with_row_labels(a.row_labels().cloned())
         .with_col_labels(b.col_labels().cloned()))
 }
@@ -36,10 +35,26 @@ pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
 /// Vaswani et al. 2017, section 3.2.1: `Q Kᵀ`.
 pub fn product_transposed(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     same_width(a, b)?;
-    let cell = |i, j| (0..a.cols()).fold(0.0, |sum, k| sum + a[(i, k)] * b[(j, k)]);
-    Ok(Matrix::from_fn(a.rows(), b.rows(), cell)
+    Ok(mixed_columns(a, b.rows(), |k, j| b[(j, k)])
         .with_row_labels(a.row_labels().cloned())
         .with_col_labels(b.row_labels().cloned()))
+}
+
+/// `out[i,j] = Σ_k a[i,k] · share(k, j)`, summed over k from left to right: each column of the result mixes the columns of a.
+///
+/// A whole column is summed at a time, so that the processor can work on several cells at once; the order in each cell, and
+/// so its bits, are those of a sum on its own.
+fn mixed_columns(a: &Matrix, cols: usize, share: impl Fn(usize, usize) -> f64) -> Matrix {
+    let mut values = vec![0.0; a.rows() * cols];
+    for (j, column) in values.chunks_exact_mut(a.rows().max(1)).enumerate() {
+        for k in 0..a.cols() {
+            let share = share(k, j);
+            for (sum, x) in column.iter_mut().zip(a.column(k)) {
+                *sum += x * share;
+            }
+        }
+    }
+    Matrix::from_columns(a.rows(), cols, values)
 }
 
 /// The sum of several matrices of one shape: `out[i,j] = 0 + a[i,j] + b[i,j] + …`.

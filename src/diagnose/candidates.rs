@@ -61,7 +61,7 @@ pub(super) struct Candidates {
 }
 
 /// Pairs are only tried if that takes at most so many multiplications, some seconds' worth.
-const MOST_WORK: usize = 3_000_000_000;
+const MOST_WORK: usize = 10_000_000_000;
 /// Pairs are kept for the next submission if they are at most so many numbers.
 const MOST_KEPT: usize = 40_000_000;
 
