@@ -1,8 +1,13 @@
 //! The terms of a cell: what each op says about where a number came from.
 
+mod attention;
+mod vectors;
+
+use vectors::angle;
+
 use super::op::{Factor, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
-use crate::attention::{Axis, Base, Hidden, Mask, MatrixRule, Visibility};
+use crate::attention::{Axis, Base};
 use crate::matrix::same_number;
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
@@ -122,58 +127,6 @@ impl Reader<'_> {
         Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, j, k))).collect())
     }
 
-    fn masked(&self, mask: &Mask, i: usize, j: usize) -> Term {
-        let size = (self.height(0), self.width(0));
-        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
-        match mask.visibility((i, j), size, given) {
-            Visibility::Hidden(rule) => chosen(Term::Number(f64::NEG_INFINITY), why_hidden(rule)),
-            Visibility::Visible
-                if mask.matrix == Some(MatrixRule::Add) && !mask.inverted && given.is_some() =>
-            {
-                chosen(Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]), "the mask is added")
-            }
-            Visibility::Visible => chosen(self.cell(0, i, j), "no rule hides the key"),
-        }
-    }
-
-    fn pattern(&self, mask: &Mask, i: usize, j: usize) -> Term {
-        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
-        match mask.visibility((i, j), (self.height(0), self.width(0)), given) {
-            Visibility::Visible => chosen(Term::Number(1.0), "no rule hides the key"),
-            Visibility::Hidden(rule) => chosen(Term::Number(0.0), why_hidden(rule)),
-        }
-    }
-
-    fn minus_max(&self, axis: Axis, i: usize, j: usize) -> Term {
-        let cell = self.cell(0, i, j);
-        if self.value(0, i, j) == f64::NEG_INFINITY {
-            return chosen(cell, "a hidden score stays −∞");
-        }
-        minus(cell, Term::Max(self.along(axis, i, j)))
-    }
-
-    fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
-        let is_hidden = |cell: &Term| cell.evaluate(self.graph) == f64::NEG_INFINITY;
-        if self.along(axis, i, j).iter().all(is_hidden) {
-            return chosen(Term::Number(0.0), "it may attend to nothing");
-        }
-        self.softmax_over(axis, i, j, |cell| match is_hidden(&cell) {
-            true => power(chosen(cell, "a hidden score stays −∞")),
-            false => power(minus(cell, Term::Named("m"))),
-        })
-    }
-
-    fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
-        self.softmax_over(axis, i, j, |cell| Term::Power(base, Box::new(minus(cell, Term::Named("m")))))
-    }
-
-    /// The power of a cell over the sum of all powers, in which m stands for the largest of the cells.
-    fn softmax_over(&self, axis: Axis, i: usize, j: usize, power: impl Fn(Term) -> Term) -> Term {
-        let sum = Term::Sum(self.along(axis, i, j).into_iter().map(&power).collect());
-        let within = Box::new(over(power(self.cell(0, i, j)), sum));
-        Term::With { name: "m", is: Box::new(Term::Max(self.along(axis, i, j))), within }
-    }
-
     fn concatenated(&self, i: usize, j: usize) -> Term {
         let mut left = j;
         for input in 0..self.inputs.len() {
@@ -210,48 +163,6 @@ impl Reader<'_> {
         let negative = times(Term::Number(-1.0), self.cell(0, i, j));
         let power = Term::Power(Base::E, Box::new(negative));
         over(self.cell(0, i, j), Term::Sum(vec![Term::Number(1.0), power]))
-    }
-
-    fn squares(&self, input: usize, i: usize) -> Term {
-        let square = |k| times(self.cell(input, i, k), self.cell(input, i, k));
-        Term::Sum((0..self.width(input)).map(square).collect())
-    }
-
-    fn rms_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
-        let mean = over(self.squares(0, i), Term::Number(self.width(0) as f64));
-        over(self.cell(0, i, j), root(Term::Sum(vec![mean, Term::Number(epsilon)])))
-    }
-
-    fn cosine(&self, i: usize, j: usize) -> Term {
-        let lengths = times(root(self.squares(0, i)), root(self.squares(1, j)));
-        if self.squares(0, i).evaluate(self.graph) == 0.0 || self.squares(1, j).evaluate(self.graph) == 0.0 {
-            return chosen(Term::Number(0.0), "a row of zeros has no direction");
-        }
-        over(self.dot(i, j), lengths)
-    }
-
-    fn euclidean(&self, i: usize, j: usize) -> Term {
-        let square = |k| {
-            let difference = minus(self.cell(0, i, k), self.cell(1, j, k));
-            times(difference.clone(), difference)
-        };
-        root(Term::Sum((0..self.width(0)).map(square).collect()))
-    }
-
-    fn unit(&self, i: usize, j: usize) -> Term {
-        if self.squares(0, i).evaluate(self.graph) == 0.0 {
-            return chosen(Term::Number(0.0), "a row of zeros has no direction");
-        }
-        over(self.cell(0, i, j), root(self.squares(0, i)))
-    }
-
-    fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
-        let width = self.width(0);
-        let half = width / 2;
-        let angle = angle(first + i, j % half, width, base);
-        let own = times(self.cell(0, i, j), Term::Cosine(Box::new(angle.clone())));
-        let other = times(self.cell(0, i, (j + half) % width), Term::Sine(Box::new(angle)));
-        if j < half { minus(own, other) } else { Term::Sum(vec![own, other]) }
     }
 
     fn diagonal(&self, i: usize, j: usize) -> Term {
@@ -305,23 +216,6 @@ fn factor_term(factor: Factor) -> Term {
         Factor::InverseRoot(width) => over(Term::Number(1.0), root(Term::Number(width as f64))),
         Factor::Inverse(width) => over(Term::Number(1.0), Term::Number(width as f64)),
         Factor::Root(width) => root(Term::Number(width as f64)),
-    }
-}
-
-/// `position / base^(2 · pair / width)`.
-fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
-    let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
-    let power = Term::Power(Base::Number(base), Box::new(exponent));
-    over(Term::Number(position as f64), power)
-}
-
-fn why_hidden(rule: Hidden) -> &'static str {
-    match rule {
-        Hidden::Future => "the key comes after the query",
-        Hidden::OutsideWindow => "the key lies outside the window",
-        Hidden::ByMatrix => "the mask matrix hides it",
-        Hidden::Own => "a token may not see itself",
-        Hidden::Inverted => "the rules let it through, and they are turned round",
     }
 }
 

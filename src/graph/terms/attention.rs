@@ -1,0 +1,69 @@
+//! The terms of masks and of the softmax.
+
+use super::{Reader, chosen, minus, over};
+use crate::attention::{Axis, Base, Hidden, Mask, MatrixRule, Visibility};
+use crate::graph::Term;
+
+impl Reader<'_> {
+    pub(super) fn masked(&self, mask: &Mask, i: usize, j: usize) -> Term {
+        let size = (self.height(0), self.width(0));
+        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
+        match mask.visibility((i, j), size, given) {
+            Visibility::Hidden(rule) => chosen(Term::Number(f64::NEG_INFINITY), why_hidden(rule)),
+            Visibility::Visible
+                if mask.matrix == Some(MatrixRule::Add) && !mask.inverted && given.is_some() =>
+            {
+                chosen(Term::Sum(vec![self.cell(0, i, j), self.cell(1, i, j)]), "the mask is added")
+            }
+            Visibility::Visible => chosen(self.cell(0, i, j), "no rule hides the key"),
+        }
+    }
+
+    pub(super) fn pattern(&self, mask: &Mask, i: usize, j: usize) -> Term {
+        let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
+        match mask.visibility((i, j), (self.height(0), self.width(0)), given) {
+            Visibility::Visible => chosen(Term::Number(1.0), "no rule hides the key"),
+            Visibility::Hidden(rule) => chosen(Term::Number(0.0), why_hidden(rule)),
+        }
+    }
+
+    pub(super) fn minus_max(&self, axis: Axis, i: usize, j: usize) -> Term {
+        let cell = self.cell(0, i, j);
+        if self.value(0, i, j) == f64::NEG_INFINITY {
+            return chosen(cell, "a hidden score stays −∞");
+        }
+        minus(cell, Term::Max(self.along(axis, i, j)))
+    }
+
+    pub(super) fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
+        let is_hidden = |cell: &Term| cell.evaluate(self.graph) == f64::NEG_INFINITY;
+        if self.along(axis, i, j).iter().all(is_hidden) {
+            return chosen(Term::Number(0.0), "it may attend to nothing");
+        }
+        self.softmax_over(axis, i, j, |cell| match is_hidden(&cell) {
+            true => power(chosen(cell, "a hidden score stays −∞")),
+            false => power(minus(cell, Term::Named("m"))),
+        })
+    }
+
+    pub(super) fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
+        self.softmax_over(axis, i, j, |cell| Term::Power(base, Box::new(minus(cell, Term::Named("m")))))
+    }
+
+    /// The power of a cell over the sum of all powers, in which m stands for the largest of the cells.
+    fn softmax_over(&self, axis: Axis, i: usize, j: usize, power: impl Fn(Term) -> Term) -> Term {
+        let sum = Term::Sum(self.along(axis, i, j).into_iter().map(&power).collect());
+        let within = Box::new(over(power(self.cell(0, i, j)), sum));
+        Term::With { name: "m", is: Box::new(Term::Max(self.along(axis, i, j))), within }
+    }
+}
+
+fn why_hidden(rule: Hidden) -> &'static str {
+    match rule {
+        Hidden::Future => "the key comes after the query",
+        Hidden::OutsideWindow => "the key lies outside the window",
+        Hidden::ByMatrix => "the mask matrix hides it",
+        Hidden::Own => "a token may not see itself",
+        Hidden::Inverted => "the rules let it through, and they are turned round",
+    }
+}
