@@ -50,6 +50,7 @@ pub struct Array {
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
     decimals: Option<usize>,
+    roundoff: f64,
 }
 
 impl Array {
@@ -64,7 +65,15 @@ impl Array {
         }
         // A number without dimensions is a row of one.
         let dims = if dims.is_empty() { vec![1] } else { dims };
-        Ok(Array { dims, values, boolean: false, row_labels: None, col_labels: None, decimals: None })
+        Ok(Array {
+            dims,
+            values,
+            boolean: false,
+            row_labels: None,
+            col_labels: None,
+            decimals: None,
+            roundoff: 0.0,
+        })
     }
 
     /// The same array, marked as `true` and `false` (1 and 0).
@@ -76,6 +85,12 @@ impl Array {
     /// The same array with the decimals that its source writes.
     pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array {
         self.decimals = decimals;
+        self
+    }
+
+    /// The same array with the unit roundoff of the type that its source stores.
+    pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array {
+        self.roundoff = roundoff;
         self
     }
 
@@ -115,6 +130,12 @@ impl Array {
     /// [`super::number::MOST_DECIMALS`]; `None` for truth values and for arrays too large to be read by eye.
     pub fn decimals(&self) -> Option<usize> {
         self.decimals
+    }
+
+    /// The unit roundoff u of the type in which the source stores its numbers: a stored number is off by at most u of
+    /// itself. 2⁻¹¹ for half precision, 2⁻⁸ for bfloat16, 2⁻²⁴ for single and 2⁻⁵³ for double; 0 for text and for integers.
+    pub fn roundoff(&self) -> f64 {
+        self.roundoff
     }
 
     /// Whether every number may stand where this array goes; `name` is the file, and the entry in it.

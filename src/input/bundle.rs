@@ -143,7 +143,7 @@ fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
         let (top, left) = if below { (third * rows, 0) } else { (0, third * cols) };
         let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (top + i) * width + left + j));
         let array = Array::new(vec![rows, cols], cells.map(|at| values[at]).collect())?;
-        let array = array.with_decimals(entry.array.decimals());
+        let array = array.with_decimals(entry.array.decimals()).with_roundoff(entry.array.roundoff());
         Ok(Entry { array, layout: entry.layout, name: entry.name.clone() })
     };
     Ok([("W_Q", part(0)?), ("W_K", part(1)?), ("W_V", part(2)?)])
@@ -161,7 +161,7 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
     }
     let mut dims: Vec<usize> = Vec::new();
     let mut values = Vec::new();
-    let mut decimals = Some(0);
+    let (mut decimals, mut roundoff) = (Some(0), 0.0_f64);
     let mut labels = (None, None);
     for (number, head) in &heads {
         if *number == 1 {
@@ -177,9 +177,11 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
         }
         values.extend_from_slice(head.array.values());
         decimals = decimals.max(head.array.decimals());
+        roundoff = roundoff.max(head.array.roundoff());
     }
     dims.insert(0, count);
-    let array = Array::new(dims, values)?.with_decimals(decimals).labelled(labels.0, labels.1);
+    let array = Array::new(dims, values)?.with_decimals(decimals).with_roundoff(roundoff);
+    let array = array.labelled(labels.0, labels.1);
     Ok(Entry { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
 }
 

@@ -46,7 +46,20 @@ impl CellType {
     pub(super) fn decode(self, bytes: &[u8], big_endian: bool, dims: Vec<usize>) -> Result<Array> {
         let values = self.values(bytes, big_endian);
         let decimals = self.decimals(&values);
-        Ok(Array::new(dims, values)?.with_boolean(self == CellType::Bool).with_decimals(decimals))
+        let array = Array::new(dims, values)?.with_boolean(self == CellType::Bool).with_decimals(decimals);
+        Ok(array.with_roundoff(self.roundoff()))
+    }
+
+    /// Half the distance from 1 to the next number of the type; integers are exact.
+    fn roundoff(self) -> f64 {
+        let half_unit = |bits: u32| 1.0 / (1u64 << bits) as f64;
+        match self {
+            CellType::F64 => half_unit(f64::MANTISSA_DIGITS),
+            CellType::F32 => half_unit(f32::MANTISSA_DIGITS),
+            CellType::F16 => half_unit(f16::MANTISSA_DIGITS),
+            CellType::Bf16 => half_unit(bf16::MANTISSA_DIGITS),
+            _ => 0.0,
+        }
     }
 
     fn values(self, bytes: &[u8], big: bool) -> Vec<f64> {
@@ -140,6 +153,20 @@ mod tests {
             (truth.values(), truth.is_boolean(), truth.decimals()),
             (&[0.0, 1.0, 1.0][..], true, None)
         );
+    }
+
+    #[test]
+    fn a_type_carries_its_unit_roundoff_and_integers_are_exact() {
+        for (kind, roundoff) in [
+            (CellType::F64, 1.1102230246251565e-16),
+            (CellType::F32, 5.960464477539063e-8),
+            (CellType::F16, 0.00048828125),
+            (CellType::Bf16, 0.00390625),
+            (CellType::I64, 0.0),
+            (CellType::Bool, 0.0),
+        ] {
+            assert_eq!(decode(kind, &[0; 8], false).roundoff(), roundoff, "{kind:?}");
+        }
     }
 
     #[test]

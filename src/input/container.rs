@@ -155,6 +155,29 @@ impl Content {
     }
 }
 
+impl Content {
+    /// All arrays, each with its name where the file gives names; lists of words are left aside.
+    ///
+    /// # Errors
+    /// If there are none, or one cannot be read.
+    pub(super) fn into_all(self, name: &str) -> Result<Vec<(Option<String>, Array)>> {
+        let mut container = match self {
+            Content::One(array) => return Ok(vec![(None, array)]),
+            Content::Many(container) => container,
+        };
+        let mut arrays = Vec::new();
+        for (position, entry) in container.names().into_iter().enumerate() {
+            if let Item::Array(array) = container.read(position)? {
+                arrays.push((Some(entry), array));
+            }
+        }
+        if arrays.is_empty() {
+            return Err(Error::new("holds no arrays").in_source(name));
+        }
+        Ok(arrays)
+    }
+}
+
 impl Container {
     /// The names of the entries as the file spells them, made fit for a screen.
     pub(super) fn names(&self) -> Vec<String> {

@@ -44,6 +44,21 @@ impl<'a> Files<'a> {
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
     }
 
+    /// All arrays that `source` holds, each under its own name where the file gives names. Anything is let in that is a
+    /// number, an infinity or NaN: this is for results that are to be judged.
+    ///
+    /// # Errors
+    /// If it cannot be read, or holds no arrays.
+    pub fn named(&mut self, source: &str) -> Result<Vec<(Option<String>, Array)>> {
+        let name = clean_label(source).into_owned();
+        let (input, format) = match Source::of(source)? {
+            Source::Inline(text) => return Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
+            Source::StandardInput => self.standard_input()?,
+            Source::Path(path) => open(&name, &path)?,
+        };
+        all(input, format)
+    }
+
     /// The one matrix that `source` stands for.
     ///
     /// # Errors
@@ -123,6 +138,17 @@ impl<'a> Files<'a> {
         let format = Format::sniff(&mut input)?;
         Ok((input, format))
     }
+}
+
+/// All arrays of a file, called `name` in errors; as [`Files::named`].
+pub(super) fn named_in(name: &str, path: &Path) -> Result<Vec<(Option<String>, Array)>> {
+    let (input, format) = open(name, path)?;
+    all(input, format)
+}
+
+fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
+    let name = input.name.clone();
+    Content::read(input, format, Allow::ANYTHING)?.into_all(&name)
 }
 
 fn open(name: &str, path: &Path) -> Result<(Input, Format)> {

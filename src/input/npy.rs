@@ -87,7 +87,8 @@ fn from_fortran(stored: Array) -> Result<Array> {
             *i = 0;
         }
     }
-    Ok(Array::new(dims, values)?.with_boolean(stored.is_boolean()).with_decimals(stored.decimals()))
+    let array = Array::new(dims, values)?.with_boolean(stored.is_boolean()).with_decimals(stored.decimals());
+    Ok(array.with_roundoff(stored.roundoff()))
 }
 
 #[cfg(test)]

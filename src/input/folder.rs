@@ -1,0 +1,87 @@
+//! A folder of files, each of which stands for itself.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+
+use super::array::Array;
+use super::files::named_in;
+use super::label::clean_label;
+use super::open::unreadable;
+
+/// One entry of a folder.
+#[derive(Clone, Debug)]
+pub struct FolderEntry {
+    /// Its name, fit for a screen.
+    pub name: String,
+    path: PathBuf,
+}
+
+impl FolderEntry {
+    /// All arrays of the file, as [`super::Files::named`].
+    ///
+    /// # Errors
+    /// If it is no regular file, cannot be read, or holds no arrays.
+    pub fn named(&self) -> Result<Vec<(Option<String>, Array)>> {
+        named_in(&self.name, &self.path)
+    }
+}
+
+/// What stands in a folder, sorted by name; what begins with a point is left aside. Nothing is opened yet, and folders
+/// within it are not entered.
+///
+/// # Errors
+/// If it is no folder, cannot be read, or there is nothing in it.
+pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
+    let shown = clean_label(path).into_owned();
+    let failed = |error: &std::io::Error| unreadable(&shown, error);
+    if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
+        return Err(Error::new("is no folder").in_source(shown).help("name the folder that the files are in"));
+    }
+    let mut names: Vec<OsString> = Vec::new();
+    for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
+        names.push(entry.map_err(|error| failed(&error))?.file_name());
+    }
+    names.retain(|name| !name.as_encoded_bytes().starts_with(b"."));
+    names.sort();
+    if names.is_empty() {
+        return Err(Error::new("a folder with no files in it").in_source(shown));
+    }
+    let entry = |name: OsString| FolderEntry {
+        name: clean_label(&name.to_string_lossy()).into_owned(),
+        path: Path::new(path).join(&name),
+    };
+    Ok(names.into_iter().map(entry).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_listed_in_order_without_hidden_files_and_without_entering_folders() {
+        let place = tempfile::tempdir().unwrap();
+        for name in ["b.csv", "a.csv", ".hidden", "C.csv"] {
+            fs::write(place.path().join(name), "1").unwrap();
+        }
+        fs::create_dir(place.path().join("sub")).unwrap();
+        fs::write(place.path().join("sub/d.csv"), "1").unwrap();
+        let entries = folder(place.path().to_str().unwrap()).unwrap();
+        let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
+        assert!(entries[0].named().is_ok());
+        assert!(entries[3].named().unwrap_err().to_string().starts_with("sub: is a directory"));
+    }
+
+    #[test]
+    fn a_file_a_missing_folder_and_an_empty_one_are_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().to_str().unwrap();
+        assert!(folder(path).unwrap_err().to_string().contains("no files in it"));
+        assert!(folder(&format!("{path}/none")).is_err());
+        fs::write(place.path().join("a"), "1").unwrap();
+        assert!(folder(&format!("{path}/a")).unwrap_err().to_string().contains("is no folder"));
+    }
+}
