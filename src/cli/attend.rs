@@ -15,9 +15,9 @@ use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
 use crate::error::{Error, Result};
-use crate::graph::build::{self, Scale, Score};
+use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Convention, Graph, NodeId};
-use crate::input;
+use crate::input::{self, Files};
 use crate::render::Page;
 
 /// Attention on your own matrices, every step on show
@@ -53,7 +53,7 @@ pub(super) struct AttendArgs {
 
 /// What is computed, from what.
 #[derive(Args, Debug)]
-struct ComputationArgs {
+pub(super) struct ComputationArgs {
     #[command(flatten)]
     inputs: inputs::InputArgs,
     #[command(flatten)]
@@ -123,14 +123,30 @@ impl AttendArgs {
 }
 
 impl ComputationArgs {
-    fn story(&self, convention: Convention, input: &mut dyn Read) -> Result<Story> {
-        let loaded = self.inputs.load(input)?;
+    /// What the options ask for, with its matrices.
+    pub(super) fn exercise(&self, files: &mut Files<'_>) -> Result<Exercise> {
+        let loaded = self.inputs.load(files)?;
         let recipe = self.options.recipe(&loaded)?;
-        let graph = build::attend(&recipe, loaded.inputs)?;
         let mut notes = loaded.notes;
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
         }
+        Ok(Exercise { recipe, inputs: loaded.inputs, notes })
+    }
+
+    fn story(&self, convention: Convention, input: &mut dyn Read) -> Result<Story> {
+        let Exercise { recipe, inputs, notes } = self.exercise(&mut Files::new(input))?;
+        let graph = build::attend(&recipe, inputs)?;
         Ok(demo::pipeline("Attention", graph, convention, notes))
     }
+}
+
+/// What is to be computed.
+pub(super) struct Exercise {
+    /// How.
+    pub recipe: Recipe,
+    /// From what.
+    pub inputs: AttendInputs,
+    /// What the user should know of what was read.
+    pub notes: Vec<String>,
 }

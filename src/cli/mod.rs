@@ -2,6 +2,7 @@
 
 mod attend;
 mod demo;
+mod diagnose;
 mod env;
 mod explain;
 mod negative;
@@ -59,6 +60,7 @@ Try:
 enum Command {
     Demo(demo::DemoArgs),
     Attend(Box<attend::AttendArgs>),
+    Diagnose(Box<diagnose::DiagnoseArgs>),
     Similarity(similarity::SimilarityArgs),
     Softmax(softmax::SoftmaxArgs),
     Params(params::ParamsArgs),
@@ -148,6 +150,7 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
     match cli.command {
         Command::Demo(args) => args.run(typed, env, streams)?,
         Command::Attend(args) => args.run(typed, env, streams)?,
+        Command::Diagnose(args) => return args.run(env, streams),
         Command::Similarity(args) => args.run(env, streams)?,
         Command::Softmax(args) => args.run(env, streams)?,
         Command::Params(args) => args.run(env, streams)?,

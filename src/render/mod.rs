@@ -8,6 +8,7 @@ mod explained;
 mod heat;
 mod json;
 mod json_explanation;
+mod json_diagnosis;
 mod latex;
 mod latex_terms;
 mod markdown;
@@ -20,6 +21,7 @@ mod view;
 
 pub use charset::Charset;
 pub use heat::Heat;
+pub use json_diagnosis::{diagnosis, unusable};
 
 use std::io::Write;
 

@@ -1,7 +1,5 @@
 //! From the options of `attn attend` to the matrices of the pipeline.
 
-use std::io::Read;
-
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
@@ -101,14 +99,13 @@ impl InputArgs {
     }
 
     /// Reads everything that the options name.
-    pub(super) fn load(&self, stdin: &mut dyn Read) -> Result<Loaded> {
-        let mut files = Files::new(stdin);
+    pub(super) fn load(&self, files: &mut Files<'_>) -> Result<Loaded> {
         let mut loading = Loading::with_layout(self.layout);
         if let Some(file) = &self.file {
             loading.bundle(files.bundle(file, self.layer.as_deref())?, file)?;
         }
         if let Some(words) = &self.words {
-            loading.words(words, self.embeddings.as_deref(), &mut files)?;
+            loading.words(words, self.embeddings.as_deref(), files)?;
         }
         if let Some(random) = &self.random {
             loading.random(random, self.seed)?;

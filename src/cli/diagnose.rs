@@ -1,0 +1,126 @@
+//! `attn diagnose`: a student's result against the right one.
+
+mod answers;
+mod batch;
+mod list;
+mod page;
+mod words;
+
+use clap::Args;
+
+use super::attend::{ComputationArgs, Exercise};
+use super::output::{self, FormatArg, OutputArgs};
+use super::{Env, Streams};
+use crate::diagnose::{Examiner, Task, Tolerance};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::graph::Convention;
+use crate::input::{self, Files};
+use crate::render::{self, Page};
+
+/// Your result against the right one: right or wrong, where, and which classic mistake gives your numbers
+///
+/// Inputs and options are those of `attn attend`: they say what was to be computed. NaN and infinities in your result are
+/// data. Numbers rounded by hand are right if they are right to the decimals that they carry. Exit code 0: right, 1: wrong,
+/// 2: it cannot be used.
+///
+/// Examples:
+///   attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
+///   attn diagnose layer.npz --x x.npy --heads 4 --causal --yours S=scores.npy --yours O=out.npy
+///   attn diagnose --words "bat cave racket" --yours "3.3 1.6; 3.9 0.2; 0.1 4.9"
+///   attn diagnose --x x.npy --batch submissions --by-mistake
+///   attn diagnose --x x.npy --suggest-input better.npz
+///   attn diagnose --list
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct DiagnoseArgs {
+    /// What you computed: O as FILE, other steps as A=FILE; several in one .npz, .safetensors or .json under their names.
+    #[arg(long, value_name = "[NODE=]FILE", help_heading = "What is judged", conflicts_with_all = ["batch", "list"])]
+    yours: Vec<String>,
+    /// Every file of this folder is one student's, judged one after the other.
+    #[arg(long, value_name = "DIR", help_heading = "What is judged", conflicts_with = "list")]
+    batch: Option<String>,
+    /// Only a table of which mistakes were made by whom.
+    #[arg(long, requires = "batch", help_heading = "What is judged")]
+    by_mistake: bool,
+    /// Off by this share of the right number is right [default: 1e-5].
+    #[arg(long, value_name = "R", help_heading = "What is judged")]
+    rtol: Option<String>,
+    /// Off by this much is right [default: 1e-6 of the largest right number].
+    #[arg(long, value_name = "A", help_heading = "What is judged")]
+    atol: Option<String>,
+    /// The catalogue of mistakes; with an ID everything about one.
+    #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]
+    list: Option<Option<String>>,
+    #[command(flatten)]
+    computation: ComputationArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+impl DiagnoseArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if let Some(id) = &self.list {
+            return list::write(id.as_deref(), &self.output.look, env, streams).map(|()| EXIT_DONE);
+        }
+        if self.yours.is_empty() && self.batch.is_none() {
+            return Err(Error::new("nothing to judge")
+                .help("give --yours FILE, or --batch DIR; `attn diagnose --list` has the mistakes that are known"));
+        }
+        let tolerance = self.tolerance()?;
+        let mut files = Files::new(streams.input);
+        let Exercise { recipe, inputs, notes } = self.computation.exercise(&mut files)?;
+        let task = Task::new(recipe, inputs)?;
+        match &self.batch {
+            Some(folder) => {
+                let folder = input::folder(folder)?;
+                let batch = batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
+                batch.run(&folder, &self.output.look, env, streams)
+            }
+            None => {
+                let handed = answers::handed_in(&self.yours, &mut files, task.right())?;
+                let remarks = notes.into_iter().chain(handed.remarks).collect();
+                self.judge(&Examiner::new(task, tolerance), &handed.answers, remarks, env, streams)
+            }
+        }
+    }
+
+    /// One submission.
+    fn judge(
+        &self,
+        examiner: &Examiner,
+        answers: &[crate::diagnose::Answer],
+        remarks: Vec<String>,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<u8> {
+        if matches!(self.output.look.format, FormatArg::Csv | FormatArg::Numpy) {
+            return Err(Error::new("a diagnosis is no matrix").help("--format json has it as data"));
+        }
+        let diagnosis = examiner.examine(answers)?;
+        let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
+        let style = self.output.style(env, Convention::Rows);
+        if self.output.look.format == FormatArg::Json {
+            render::diagnosis(None, &diagnosis, examiner.task().right(), streams.out)?;
+            return Ok(code);
+        }
+        let mut story = page::story(&diagnosis, examiner.task(), answers);
+        story.remarks = remarks;
+        output::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
+        Ok(code)
+    }
+
+    fn tolerance(&self) -> Result<Tolerance> {
+        let read = |option: &str, text: &Option<String>| -> Result<Option<f64>> {
+            let Some(text) = text else { return Ok(None) };
+            match input::number(text) {
+                Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
+                _ => Err(Error::new(format!("{option} is `{text}`")).help("take a number from 0 on, such as 1e-3")),
+            }
+        };
+        let default = Tolerance::default();
+        Ok(Tolerance {
+            relative: read("--rtol", &self.rtol)?.unwrap_or(default.relative),
+            absolute: read("--atol", &self.atol)?,
+        })
+    }
+}

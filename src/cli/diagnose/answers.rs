@@ -1,0 +1,192 @@
+//! From what was handed in to the nodes that it is for.
+
+use crate::diagnose::Answer;
+use crate::error::{Error, Result, nearest};
+use crate::graph::Graph;
+use crate::input::{Array, Files, clean_label};
+
+/// What one student handed in, and what is to be said of it.
+#[derive(Debug, Default)]
+pub(super) struct Handed {
+    /// A node each.
+    pub answers: Vec<Answer>,
+    /// What was left aside.
+    pub remarks: Vec<String>,
+}
+
+/// The result, which an array without a name is.
+const RESULT: &str = "O";
+
+/// Other spellings of the nodes, in small letters and digits alone.
+const SPELLINGS: [(&str, &[&str]); 8] = [
+    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "y", "z"]),
+    ("A", &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"]),
+    ("S", &["score", "scores", "logits", "attentionscores", "attnscores"]),
+    ("S_scaled", &["scaledscores", "scoresscaled", "scaled"]),
+    ("S_masked", &["maskedscores", "scoresmasked", "masked"]),
+    ("Q", &["query", "queries"]),
+    ("K", &["key", "keys"]),
+    ("V", &["value", "values"]),
+];
+
+/// What the values of `--yours` name: FILE, NODE=FILE.
+pub(super) fn handed_in(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Handed> {
+    let mut all = Handed::default();
+    for text in yours {
+        let handed = match named(text) {
+            Some((name, source)) => {
+                let place = clean_label(source).into_owned();
+                let answer = only(files.named(source)?)
+                    .and_then(|array| answer(node(name, right)?, array))
+                    .map_err(|error| error.in_source(place))?;
+                Handed { answers: vec![answer], remarks: Vec::new() }
+            }
+            None => {
+                let place = clean_label(text).into_owned();
+                submission(files.named(text)?, right).map_err(|error| error.in_source(place))?
+            }
+        };
+        all.answers.extend(handed.answers);
+        all.remarks.extend(handed.remarks);
+    }
+    Ok(all)
+}
+
+/// `A=weights.csv` as name and source, unless that is itself a file.
+fn named(text: &str) -> Option<(&str, &str)> {
+    let (name, source) = text.split_once('=')?;
+    let name = name.trim();
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    (is_name && !crate::input::exists(text)).then_some((name, source))
+}
+
+/// The arrays of one file as answers: one array is the result, unless its name says otherwise; several are the nodes of
+/// their names. What the exercise gives is left aside there.
+pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Handed> {
+    let alone = arrays.len() == 1;
+    let mut handed = Handed::default();
+    let mut given = Vec::new();
+    for (name, array) in arrays {
+        let node = match name {
+            None => RESULT.to_string(),
+            Some(name) => match node(&name, right) {
+                Ok(node) => node,
+                Err(_) if alone => RESULT.to_string(),
+                Err(error) => return Err(error),
+            },
+        };
+        match right.find(&node) {
+            Some(id) if !alone && right[id].op.is_given() => given.push(node),
+            _ => handed.answers.push(answer(node, array)?),
+        }
+    }
+    if !given.is_empty() {
+        handed.remarks.push(format!("Not judged, because it is given: {}.", given.join(", ")));
+    }
+    match handed.answers.is_empty() {
+        true => Err(Error::new("holds nothing that is computed")
+            .help("hand in what was computed: S, A, O …")),
+        false => Ok(handed),
+    }
+}
+
+/// The array of a file that is named for one node.
+fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
+    match (arrays.pop(), arrays.len()) {
+        (Some((_, array)), 0) => Ok(array),
+        (_, others) => Err(Error::new(format!("holds {} arrays where one belongs", others + 1))
+            .help("leave out the name: the nodes are those that the file names")),
+    }
+}
+
+fn answer(name: String, array: Array) -> Result<Answer> {
+    let (decimals, roundoff) = (array.decimals(), array.roundoff());
+    Ok(Answer { name, matrices: array.into_heads()?, decimals, roundoff })
+}
+
+/// The node that a name stands for: its own name, in any case, or another usual word. `A` is also the name of `A_1`,
+/// `A_2` … together.
+fn node(name: &str, right: &Graph) -> Result<String> {
+    let exists = |name: &str| right.find(name).is_some() || right.find(&format!("{name}_1")).is_some();
+    if exists(name) {
+        return Ok(name.to_string());
+    }
+    // `weights_2`, `attn2` are the second head's.
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let head = &name[word.len()..];
+    let with_head = |node: &str| if head.is_empty() { node.to_string() } else { format!("{node}_{head}") };
+    let bases = right.nodes().map(|(_, node)| base(&node.name));
+    let known = bases
+        .filter(|known| spelled(known) == spelled(word))
+        .chain(SPELLINGS.iter().filter(|(_, words)| words.contains(&spelled(word).as_str())).map(|(node, _)| *node));
+    known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
+}
+
+/// `S_scaled` for `S_scaled_2`.
+fn base(node: &str) -> &str {
+    match node.rsplit_once('_') {
+        Some((base, head)) if head.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => node,
+    }
+}
+
+/// A name in small letters and digits alone.
+fn spelled(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+fn unknown(name: &str, right: &Graph) -> Error {
+    let mut computed: Vec<&str> = Vec::new();
+    for (_, node) in right.nodes().filter(|(_, node)| !node.op.is_given()) {
+        if !computed.contains(&base(&node.name)) {
+            computed.push(base(&node.name));
+        }
+    }
+    let shown = clean_label(name);
+    let near = nearest(name, computed.iter().copied());
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Error::new(format!("`{shown}` names no step of this exercise"))
+        .help(format!("{near}What can be handed in: {}", computed.join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
+
+    fn right(heads: usize) -> Graph {
+        let given = || Some((Matrix::identity(2), Origin::Stated));
+        let inputs = AttendInputs { q: given(), k: given(), v: given(), ..AttendInputs::default() };
+        attend(&Recipe { heads, kv_heads: heads, ..Recipe::causal() }, inputs).unwrap()
+    }
+
+    #[test]
+    fn nodes_are_known_in_any_case_and_by_their_usual_words() {
+        for (name, expected) in [
+            ("O", "O"),
+            ("o", "O"),
+            ("Output", "O"),
+            ("a", "A"),
+            ("attn_weights", "A"),
+            ("Attention Weights", "A"),
+            ("SCORES", "S"),
+            ("s_SCALED", "S_scaled"),
+            ("masked-scores", "S_masked"),
+        ] {
+            assert_eq!(node(name, &right(1)).unwrap(), expected, "{name}");
+        }
+        for (name, expected) in [("A", "A"), ("A_2", "A_2"), ("weights", "A"), ("attn_2", "A_2"), ("s1", "S_1")] {
+            assert_eq!(node(name, &right(2)).unwrap(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_could_be_anything_is_refused() {
+        for name in ["foo", "A_3", "", "W", "7"] {
+            let said = node(name, &right(2)).unwrap_err().to_string();
+            assert!(said.contains("names no step") && said.contains("S S_scaled"), "{name}: {said}");
+        }
+    }
+}

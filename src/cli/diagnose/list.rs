@@ -1,0 +1,48 @@
+//! `attn diagnose --list`: the catalogue of mistakes.
+
+use crate::cli::output::{self, FormatArg, LookArgs};
+use crate::cli::{Env, Streams};
+use crate::demo::{Step, Story, Table};
+use crate::diagnose::{Mistake, catalogue, find};
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::render::Page;
+
+/// The whole catalogue, or everything about one mistake.
+pub(super) fn write(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    let one = id.map(find).transpose()?;
+    match one {
+        Some(mistake) if look.is_for_people() => {
+            output::pages(&[Page::whole(story(mistake))], "diagnose", &look.style(env), streams)
+        }
+        one => {
+            // Programs are told everything.
+            let whole = matches!(look.format, FormatArg::Json | FormatArg::Csv);
+            let mistakes: Vec<&Mistake> = one.map_or_else(|| catalogue().collect(), |one| vec![one]);
+            let parts = [("Classic mistakes".to_string(), table(&mistakes, whole))];
+            look.tables("diagnose", &parts, env, streams)
+        }
+    }
+}
+
+fn story(mistake: &Mistake) -> Story {
+    let step = |text: &str, notice: Option<String>| Step { text: text.into(), notice, ..Step::default() };
+    let steps = vec![
+        step(mistake.slip, None),
+        step(mistake.why, Some(format!("What it looks like: {}", mistake.symptom))),
+        step(&format!("To see the step done right: attn demo {}.", mistake.demo), None),
+    ];
+    Story::of_steps(mistake.id, Graph::new(), steps)
+}
+
+fn table(mistakes: &[&Mistake], whole: bool) -> Table {
+    let row = |mistake: &&Mistake| {
+        let all = [mistake.id, mistake.slip, mistake.why, mistake.symptom, mistake.demo];
+        all[..if whole { all.len() } else { 2 }].iter().map(|text| text.to_string()).collect()
+    };
+    let header: &[&str] = match whole {
+        true => &["id", "slip", "why", "symptom", "demo"],
+        false => &["id", "the mistake"],
+    };
+    Table::new(header, mistakes.iter().map(row))
+}

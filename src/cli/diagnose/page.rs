@@ -1,0 +1,134 @@
+//! A diagnosis as a story.
+
+use super::words;
+use crate::demo::{Shown, Step, Story, Table};
+use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Named, Task, Verdict};
+
+/// So many explanations that fit equally are told one by one; the headline names the others.
+const MOST_TOLD: usize = 6;
+
+/// Right or wrong, what was done, the evidence, and every node that was handed in.
+pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
+    let mut steps = Vec::new();
+    let wrong: Vec<&Judged> = diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect();
+    for (at, node) in wrong.iter().enumerate() {
+        let answer = answers.iter().find(|answer| answer.name == node.name);
+        let told = node.mistakes.iter().take(MOST_TOLD);
+        let is_alone = at == 0 && node.mistakes.len() == 1;
+        if at > 0 {
+            steps.push(further(node, task));
+        }
+        for named in told {
+            steps.extend(explanation(named, node, answer, is_alone));
+        }
+    }
+    steps.push(Step {
+        text: "What was handed in, beside what belongs there.".into(),
+        notice: None,
+        shown: vec![Shown::Table(nodes(diagnosis, task))],
+    });
+    let mut story = Story::of_steps(&words::headline(diagnosis, task.right()), task.right().clone(), steps);
+    story.steps.extend(undetectable(diagnosis));
+    story.notes = notes(diagnosis);
+    story
+}
+
+/// A node that is wrong by itself, after another that was.
+fn further(node: &Judged, task: &Task) -> Step {
+    let nothing = match node.mistakes.is_empty() {
+        true => " No classic mistake gives these numbers.",
+        false => "",
+    };
+    let opening = words::opening(node, task.right());
+    Step { text: format!("Also, taking your own numbers before it: {opening}{nothing}"), ..Step::default() }
+}
+
+/// Why it is wrong, what it looks like, and what speaks for it. The headline has said already what was done if there is
+/// only one explanation.
+fn explanation(named: &Named, node: &Judged, answer: Option<&Answer>, is_alone: bool) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for slip in &named.slips {
+        let mistake = slip.mistake;
+        let said = match (is_alone, named.slips.len()) {
+            (true, 1) => String::new(),
+            (true, _) => format!("[{}] ", mistake.id),
+            (false, _) => format!("{} ", words::sentence(slip)),
+        };
+        let text = format!("{said}{} What it looks like: {}", mistake.why, lower(mistake.symptom));
+        steps.push(Step { text, ..Step::default() });
+    }
+    if let Some(last) = steps.last_mut() {
+        last.notice = Some(format!("{} {}", words::evidence(named, node, answer), words::demos(named)));
+    }
+    steps
+}
+
+/// The sentence as a continuation; names such as `S` keep their letter.
+fn lower(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    match (letters.next(), letters.clone().next()) {
+        (Some(first), Some(second)) if second.is_lowercase() => {
+            format!("{}{}", first.to_lowercase(), letters.as_str())
+        }
+        _ => sentence.to_string(),
+    }
+}
+
+/// A line for every node.
+fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
+    let row = |(at, node): (usize, &Judged)| {
+        let mut row = vec![node.name.clone(), words::verdict(node, &diagnosis.nodes[..at])];
+        row.extend(match &node.verdict {
+            Verdict::Right(distance) | Verdict::Wrong(distance) => {
+                let difference = &distance.difference;
+                let place = match difference.largest {
+                    0.0 => String::new(),
+                    _ => words::worst_cell(distance, task.right()),
+                };
+                let cells = match difference.fits() {
+                    true => format!("0 of {}", difference.of),
+                    false => format!("{} of {}", difference.cells, difference.of),
+                };
+                [words::size(difference.largest), place, cells]
+            }
+            _ => [const { String::new() }; 3],
+        });
+        row
+    };
+    let header = ["node", "verdict", "largest difference", "at", "cells wrong"];
+    let table = Table::new(&header, diagnosis.nodes.iter().enumerate().map(row));
+    table.with_numbers(&["largest difference", "cells wrong"])
+}
+
+/// What a right answer does not prove.
+fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
+    if !diagnosis.is_right() || diagnosis.undetectable.is_empty() {
+        return None;
+    }
+    let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
+    let table = Table::new(&["mistake", "what it would be"], diagnosis.undetectable.iter().map(row));
+    Some(Step {
+        text: "On this input some mistakes change nothing in what was handed in. They are neither found nor ruled out.".into(),
+        notice: Some("--suggest-input FILE writes an input on which they would show.".into()),
+        shown: vec![Shown::Table(table)],
+    })
+}
+
+fn notes(diagnosis: &Diagnosis) -> Vec<String> {
+    let Some(wrong) = diagnosis.first_wrong() else { return Vec::new() };
+    let mut notes = Vec::new();
+    if wrong.too_few_digits {
+        notes.push("Hand in more digits, or a step before this one: --yours S=FILE --yours A=FILE.".into());
+    } else if wrong.mistakes.is_empty() {
+        notes.push("Hand in the steps before this one to see where it begins: --yours S=FILE --yours A=FILE.".into());
+    }
+    if wrong.mistakes.len() > 1 {
+        notes.push("--suggest-input FILE writes an input that tells mistakes apart.".into());
+    }
+    if !diagnosis.undetectable.is_empty() {
+        let ids: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+        let them = if ids.len() == 1 { "it is neither blamed nor ruled out" } else { "they are neither blamed nor ruled out" };
+        notes.push(format!("On this input {} would change nothing here: {them}.", words::listed(&ids)));
+    }
+    notes
+}

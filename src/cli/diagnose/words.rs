@@ -1,0 +1,192 @@
+//! The sentences of a diagnosis.
+
+use crate::diagnose::{Answer, Diagnosis, Distance, Judged, Named, Slip, Verdict};
+use crate::error::counted;
+use crate::graph::{CellId, Graph, address_of};
+
+/// The one sentence that a student needs.
+pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph) -> String {
+    let Some(wrong) = diagnosis.first_wrong() else {
+        let names: Vec<&str> = diagnosis.nodes.iter().map(|node| node.name.as_str()).collect();
+        let another = diagnosis.nodes.iter().any(|node| matches!(node.verdict, Verdict::AnotherForm(_)));
+        let is = if names.len() == 1 { "is" } else { "are" };
+        let form = if another { ", in another form" } else { "" };
+        return format!("{} {is} right{form}.", listed(&names));
+    };
+    let mistakes = match &wrong.mistakes[..] {
+        [] => nothing_fits(diagnosis, wrong),
+        [only] => match &only.slips[..] {
+            [slip] => sentence(slip),
+            slips => {
+                let slips: Vec<String> = slips.iter().map(sentence).collect();
+                format!("Two mistakes together give these numbers. {}", slips.join(" "))
+            }
+        },
+        several => format!(
+            "{} explanations fit equally, and this input cannot tell them apart: {}.",
+            number_word(several.len()),
+            alternatives(several)
+        ),
+    };
+    format!("{} {mistakes}", opening(wrong, right))
+}
+
+/// Which node is wrong, and from where on.
+pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
+    let name = &wrong.name;
+    match &wrong.verdict {
+        Verdict::Wrong(distance) if distance.difference.cells == 1 => {
+            format!("{name} is wrong in one cell, {}.", first_cell(distance, right))
+        }
+        Verdict::Wrong(distance) => format!("{name} is wrong, from {} on.", first_cell(distance, right)),
+        Verdict::OtherShape(yours, expected) => {
+            format!("{name} has another shape: {yours}, where {expected} belongs.")
+        }
+        _ => format!("{name} cannot be reached from what comes before it."),
+    }
+}
+
+fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+    match (wrong.too_few_digits, diagnosis.pairs_tried) {
+        (true, _) => "Mistakes were found that give these numbers, but numbers so few or so coarse prove nothing.".into(),
+        (false, true) => "No classic mistake, and no pair of them, gives these numbers.".into(),
+        (false, false) => {
+            "No single classic mistake gives these numbers; pairs of them were not tried, which would take too long.".into()
+        }
+    }
+}
+
+/// What was done, with its detail and its name: «The scores were rounded … (to 2 decimals). [scores-rounded]».
+pub(super) fn sentence(slip: &Slip) -> String {
+    let said = slip.mistake.slip;
+    let said = match &slip.detail {
+        Some(detail) => format!("{} ({detail}).", said.trim_end_matches('.')),
+        None => said.to_string(),
+    };
+    format!("{said} [{}]", slip.mistake.id)
+}
+
+/// The ids of one explanation: `no-scale`, `no-scale + mask-missing`.
+pub(super) fn together(named: &Named) -> String {
+    named.ids().join(" + ")
+}
+
+/// The ids of explanations that fit equally.
+pub(super) fn alternatives(several: &[Named]) -> String {
+    const MOST: usize = 6;
+    let mut ids: Vec<String> = several.iter().take(MOST).map(together).collect();
+    if several.len() > MOST {
+        ids.push(format!("{} more", several.len() - MOST));
+    }
+    let last = ids.pop().unwrap_or_default();
+    if ids.is_empty() { last } else { format!("{} or {last}", ids.join(", ")) }
+}
+
+/// What speaks for an explanation: how little remains with it, and how much without.
+pub(super) fn evidence(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
+    let put_in = if named.slips.len() == 1 { "this mistake" } else { "both mistakes" };
+    let remains = match named.residual {
+        0.0 => "nothing differs any more".to_string(),
+        residual => format!("the largest difference that remains is {}", size(residual)),
+    };
+    let without = match &wrong.verdict {
+        Verdict::Wrong(distance) => format!(" (without: {})", size(distance.difference.largest)),
+        _ => String::new(),
+    };
+    let carried = match answer.and_then(|answer| answer.decimals) {
+        Some(decimals @ 1..=6) => format!("; your numbers carry {}", counted(decimals, "decimal")),
+        _ => String::new(),
+    };
+    format!("With {put_in} put in, {remains}{without}{carried}.")
+}
+
+/// Where to see it.
+pub(super) fn demos(named: &Named) -> String {
+    let mut demos: Vec<&str> = named.slips.iter().map(|slip| slip.mistake.demo).collect();
+    demos.dedup();
+    let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();
+    format!("To see the step done right: {}.", commands.join(", "))
+}
+
+/// What a node is, in a cell of a table.
+pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
+    match &node.verdict {
+        Verdict::Right(_) => "right".into(),
+        Verdict::AnotherForm(form) => format!("right in another form: {}", form.says),
+        Verdict::Follows => {
+            let names = |all: bool| -> Vec<&str> {
+                let wanted = before.iter().filter(|node| all || !node.verdict.is_right());
+                wanted.map(|node| node.name.as_str()).collect()
+            };
+            let wrong = names(false);
+            format!("right, given your own {}", listed(&if wrong.is_empty() { names(true) } else { wrong }))
+        }
+        Verdict::Wrong(_) => "wrong".into(),
+        Verdict::OtherShape(yours, expected) => format!("{yours}, where {expected} belongs"),
+        Verdict::Unjudged => "no such step follows from your own numbers".into(),
+    }
+}
+
+/// The address of the first cell that is wrong.
+pub(super) fn first_cell(distance: &Distance, right: &Graph) -> String {
+    address(distance, distance.difference.first, right)
+}
+
+/// The address of the cell that is furthest off.
+pub(super) fn worst_cell(distance: &Distance, right: &Graph) -> String {
+    address(distance, distance.difference.at, right)
+}
+
+fn address(distance: &Distance, (row, col): (usize, usize), right: &Graph) -> String {
+    match right.find(&distance.node) {
+        Some(node) => address_of(right, CellId { node, row, col }),
+        None => format!("{}[{},{}]", distance.node, row + 1, col + 1),
+    }
+}
+
+/// A difference with three digits: 0.00412, 2.1e−16, ∞.
+pub(super) fn size(x: f64) -> String {
+    let text = match x {
+        _ if x.is_infinite() => "∞".to_string(),
+        0.0 => "0".into(),
+        _ if (1e-4..1e6).contains(&x) => format!("{x:.2e}").parse().map_or(String::new(), |x: f64| x.to_string()),
+        _ => format!("{x:.1e}"),
+    };
+    text.replace('-', "−")
+}
+
+/// «S», «S and A», «S, A and O».
+pub(super) fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+fn number_word(count: usize) -> String {
+    const WORDS: [&str; 7] = ["No", "One", "Two", "Three", "Four", "Five", "Six"];
+    WORDS.get(count).map_or_else(|| count.to_string(), |word| word.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_short_whatever_their_size() {
+        for (x, text) in [
+            (0.0, "0"),
+            (0.004_123_4, "0.00412"),
+            (0.5, "0.5"),
+            (12.3456, "12.3"),
+            (2.1e-16, "2.1e−16"),
+            (1e-4, "0.0001"),
+            (123_456.0, "123000"),
+            (1e9, "1.0e9"),
+            (f64::INFINITY, "∞"),
+        ] {
+            assert_eq!(size(x), text);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Diagnoses as JSON, one object a line.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::json::{finish, number};
+use crate::diagnose::{Diagnosis, Distance, Judged, Named, Verdict};
+use crate::error::Result;
+use crate::graph::{CellId, Graph, address_of};
+
+/// The value of `schema`.
+const SCHEMA: &str = "attn-diagnosis";
+/// The value of `version`.
+const VERSION: u64 = 1;
+
+/// Writes a diagnosis as one object; `file` is the file that was judged, where there are several.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dyn Write) -> Result<()> {
+    let wrong = of.first_wrong();
+    let mut object = headed(file);
+    let rest = [
+        ("verdict", Value::from(if of.is_right() { "right" } else { "wrong" })),
+        ("first_wrong", wrong.map_or(Value::Null, |node| node.name.as_str().into())),
+        ("mistakes", wrong.map_or(json!([]), |node| mistakes(&node.mistakes))),
+        ("nodes", of.nodes.iter().map(|judged| node(judged, right)).collect()),
+        ("undetectable", of.undetectable.iter().map(|mistake| mistake.id).collect()),
+        ("pairs_tried", of.pairs_tried.into()),
+    ];
+    object.extend(rest.map(|(key, value)| (key.to_string(), value)));
+    finish(&Value::Object(object), out)
+}
+
+/// Writes an object for a file that cannot be judged, with the reason.
+///
+/// # Errors
+/// If `out` cannot be written.
+pub fn unusable(file: &str, why: &str, out: &mut dyn Write) -> Result<()> {
+    let mut object = headed(Some(file));
+    object.insert("error".into(), why.into());
+    finish(&Value::Object(object), out)
+}
+
+fn headed(file: Option<&str>) -> serde_json::Map<String, Value> {
+    let mut object = serde_json::Map::new();
+    object.insert("schema".into(), SCHEMA.into());
+    object.insert("version".into(), VERSION.into());
+    if let Some(file) = file {
+        object.insert("file".into(), file.into());
+    }
+    object
+}
+
+fn mistakes(named: &[Named]) -> Value {
+    let one = |at: usize| {
+        let others = named.iter().enumerate().filter(|(other, _)| *other != at);
+        let details: Vec<Option<&str>> = named[at].slips.iter().map(|slip| slip.detail.as_deref()).collect();
+        json!({
+            "ids": named[at].ids(),
+            "details": details,
+            "residual": number(named[at].residual),
+            "ambiguous_with": others.map(|(_, other)| other.ids()).collect::<Vec<_>>(),
+        })
+    };
+    (0..named.len()).map(one).collect()
+}
+
+fn node(judged: &Judged, right: &Graph) -> Value {
+    let mut object = json!({ "name": judged.name });
+    match &judged.verdict {
+        Verdict::Right(distance) => {
+            object["verdict"] = "right".into();
+            measured(&mut object, distance, right);
+        }
+        Verdict::AnotherForm(form) => {
+            object["verdict"] = "another-form".into();
+            object["form"] = form.id.into();
+        }
+        Verdict::Follows => object["verdict"] = "follows".into(),
+        Verdict::Wrong(distance) => {
+            object["verdict"] = "wrong".into();
+            measured(&mut object, distance, right);
+        }
+        Verdict::OtherShape(yours, expected) => {
+            object["verdict"] = "other-shape".into();
+            object["shape"] = json!([yours.rows, yours.cols]);
+            object["expected_shape"] = json!([expected.rows, expected.cols]);
+        }
+        Verdict::Unjudged => object["verdict"] = "unjudged".into(),
+    }
+    object["mistakes"] = mistakes(&judged.mistakes);
+    object["too_few_digits"] = judged.too_few_digits.into();
+    object
+}
+
+/// How far a node is off, and where.
+fn measured(object: &mut Value, Distance { node, difference }: &Distance, right: &Graph) {
+    let address = |(row, col): (usize, usize)| {
+        right.find(node).map(|node| address_of(right, CellId { node, row, col }))
+    };
+    object["largest"] = number(difference.largest);
+    object["at"] = json!(address(difference.at));
+    object["first"] = json!(address(difference.first));
+    object["cells"] = difference.cells.into();
+    object["of"] = difference.of.into();
+}
