@@ -4,6 +4,7 @@ mod answers;
 mod batch;
 mod list;
 mod page;
+mod suggestion;
 mod words;
 
 use clap::Args;
@@ -51,6 +52,9 @@ pub(super) struct DiagnoseArgs {
     /// The catalogue of mistakes; with an ID everything about one.
     #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]
     list: Option<Option<String>>,
+    /// Write an input of the same shapes on which mistakes can be told apart: .npz or .json.
+    #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
+    suggest_input: Option<String>,
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
@@ -62,18 +66,23 @@ impl DiagnoseArgs {
         if let Some(id) = &self.list {
             return list::write(id.as_deref(), &self.output.look, env, streams).map(|()| EXIT_DONE);
         }
-        if self.yours.is_empty() && self.batch.is_none() {
-            return Err(Error::new("nothing to judge")
-                .help("give --yours FILE, or --batch DIR; `attn diagnose --list` has the mistakes that are known"));
+        if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
+            return Err(Error::new("nothing to judge").help(
+                "give --yours FILE, or --batch DIR; `attn diagnose --list` has the mistakes that are known",
+            ));
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input);
         let Exercise { recipe, inputs, notes } = self.computation.exercise(&mut files)?;
         let task = Task::new(recipe, inputs)?;
+        if let Some(file) = &self.suggest_input {
+            return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);
+        }
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder)?;
-                let batch = batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
+                let batch =
+                    batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.output.look, env, streams)
             }
             None => {
@@ -110,13 +119,15 @@ impl DiagnoseArgs {
     }
 
     fn tolerance(&self) -> Result<Tolerance> {
-        let read = |option: &str, text: &Option<String>| -> Result<Option<f64>> {
-            let Some(text) = text else { return Ok(None) };
-            match input::number(text) {
-                Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
-                _ => Err(Error::new(format!("{option} is `{text}`")).help("take a number from 0 on, such as 1e-3")),
-            }
-        };
+        let read =
+            |option: &str, text: &Option<String>| -> Result<Option<f64>> {
+                let Some(text) = text else { return Ok(None) };
+                match input::number(text) {
+                    Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
+                    _ => Err(Error::new(format!("{option} is `{text}`"))
+                        .help("take a number from 0 on, such as 1e-3")),
+                }
+            };
         let default = Tolerance::default();
         Ok(Tolerance {
             relative: read("--rtol", &self.rtol)?.unwrap_or(default.relative),

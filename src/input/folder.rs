@@ -38,7 +38,9 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     let shown = clean_label(path).into_owned();
     let failed = |error: &std::io::Error| unreadable(&shown, error);
     if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
-        return Err(Error::new("is no folder").in_source(shown).help("name the folder that the files are in"));
+        return Err(Error::new("is no folder")
+            .in_source(shown)
+            .help("name the folder that the files are in"));
     }
     let mut names: Vec<OsString> = Vec::new();
     for entry in fs::read_dir(path).map_err(|error| failed(&error))? {

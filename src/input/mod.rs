@@ -44,5 +44,5 @@ pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
 pub use label::clean_label;
 pub use names::CANONICAL;
 pub use number::{MOST_DECIMALS, Number, number, truth};
-pub use save::{check_ending, delimited_text, save};
+pub use save::{check_bundle_ending, check_ending, delimited_text, save, save_bundle};
 pub use source::{Source, exists};

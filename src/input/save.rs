@@ -1,4 +1,4 @@
-//! Writing one matrix to a file, whole or not at all.
+//! Writing one matrix to a file, or several under their names, whole or not at all.
 
 use std::fs::{self, Permissions};
 use std::io::{BufWriter, Seek, Write};
@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
 use super::label::{clean_label, clip};
+use super::names::TOKENS;
 use super::number::is_cell;
 
 /// What the formats' writers may fail with.
@@ -61,18 +62,53 @@ impl Format {
 /// If the ending is unknown, or the file cannot be written; then nothing has changed.
 pub fn save(path: &Path, name: &str, matrix: &Matrix) -> Result<()> {
     let format = Format::of(path)?;
+    replaced(path, |file| match format {
+        Format::Npy => npy(file, matrix),
+        Format::Npz => npz(file, None, &[(name, matrix)]),
+        Format::Safetensors => safetensors(file, name, matrix),
+        Format::Delimited(delimiter) => delimited(file, delimiter, matrix),
+        Format::Json => json(file, &MatrixObject(matrix)),
+    })
+}
+
+/// Writes matrices under their names, and the names of the tokens where there are any, as [`super::Files::bundle`] reads
+/// them and `numpy.load`: `.npz`, or `.json`, which keeps labels too. A file that is there is replaced once the new one is
+/// whole.
+///
+/// # Errors
+/// If the ending is another, or the file cannot be written; then nothing has changed.
+pub fn save_bundle(path: &Path, tokens: Option<&[String]>, matrices: &[(&str, &Matrix)]) -> Result<()> {
+    let format = bundle_format(path)?;
+    replaced(path, |file| match format {
+        Format::Json => json(file, &BundleObject(tokens, matrices)),
+        _ => npz(file, tokens, matrices),
+    })
+}
+
+/// Whether several matrices can be saved under this name, as far as the name tells.
+///
+/// # Errors
+/// If the ending is not `.npz` or `.json`.
+pub fn check_bundle_ending(path: &Path) -> Result<()> {
+    bundle_format(path).map(|_| ())
+}
+
+fn bundle_format(path: &Path) -> Result<Format> {
+    match Format::of(path) {
+        Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
+        _ => Err(Error::new("several matrices under their names are written as .npz or .json")
+            .in_source(clean_label(&path.to_string_lossy()))
+            .help("choose one of these endings")),
+    }
+}
+
+/// Writes a file that may be there already.
+fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
     let shown = clean_label(&path.to_string_lossy()).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("exists and is no regular file").in_source(shown).help("choose another name"));
     }
-    write_whole(path, |file| match format {
-        Format::Npy => npy(file, matrix),
-        Format::Npz => npz(file, name, matrix),
-        Format::Safetensors => safetensors(file, name, matrix),
-        Format::Delimited(delimiter) => delimited(file, delimiter, matrix),
-        Format::Json => json(file, matrix),
-    })
-    .map_err(|error| {
+    write_whole(path, fill).map_err(|error| {
         // The system's words without the name of the temporary file.
         let why = match error.downcast_ref::<std::io::Error>() {
             Some(error) => std::io::Error::from(error.kind()).to_string(),
@@ -127,14 +163,41 @@ fn npy(out: &mut dyn Write, matrix: &Matrix) -> Written {
     Ok(())
 }
 
-fn npz(out: impl Write + Seek, name: &str, matrix: &Matrix) -> Written {
+/// Text of fixed width, padded with zeros, as NumPy stores an array of `str`: `<U6`.
+fn npy_words(out: &mut dyn Write, words: &[String]) -> Written {
+    /// Magic, version 1.0 and the length of what follows take so many bytes; the data begin at a multiple of 64.
+    const BEFORE: usize = 10;
+    let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
+    let mut header =
+        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({},), }}", words.len());
+    while (BEFORE + header.len() + 1) % 64 != 0 {
+        header.push(' ');
+    }
+    header.push('\n');
+    out.write_all(b"\x93NUMPY\x01\x00")?;
+    out.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for word in words {
+        let padded = word.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
+        out.write_all(&padded.flat_map(u32::to_le_bytes).collect::<Vec<u8>>())?;
+    }
+    Ok(())
+}
+
+fn npz(out: impl Write + Seek, tokens: Option<&[String]>, matrices: &[(&str, &Matrix)]) -> Written {
     // A fixed date: the same matrix gives the same bytes.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default());
     let mut archive = ZipWriter::new(out);
-    archive.start_file(format!("{name}.npy"), options)?;
-    npy(&mut archive, matrix)?;
+    for (name, matrix) in matrices {
+        archive.start_file(format!("{name}.npy"), options)?;
+        npy(&mut archive, matrix)?;
+    }
+    if let Some(tokens) = tokens {
+        archive.start_file(format!("{TOKENS}.npy"), options)?;
+        npy_words(&mut archive, tokens)?;
+    }
     archive.finish()?;
     Ok(())
 }
@@ -211,9 +274,9 @@ fn shortest(value: f64) -> String {
     }
 }
 
-fn json(out: &mut dyn Write, matrix: &Matrix) -> Written {
+fn json(out: &mut dyn Write, object: &impl Serialize) -> Written {
     let mut out = BufWriter::new(out);
-    serde_json::to_writer(&mut out, &MatrixObject(matrix))?;
+    serde_json::to_writer(&mut out, object)?;
     writeln!(out)?;
     out.flush()?;
     Ok(())
@@ -231,6 +294,22 @@ impl Serialize for MatrixObject<'_> {
             }
         }
         map.serialize_entry("values", &Rows(self.0))?;
+        map.end()
+    }
+}
+
+/// `{"X": {…}, "W_Q": {…}, "tokens": […]}`.
+struct BundleObject<'m>(Option<&'m [String]>, &'m [(&'m str, &'m Matrix)]);
+
+impl Serialize for BundleObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, matrix) in self.1 {
+            map.serialize_entry(name, &MatrixObject(matrix))?;
+        }
+        if let Some(tokens) = self.0 {
+            map.serialize_entry(TOKENS, tokens)?;
+        }
         map.end()
     }
 }

@@ -84,8 +84,9 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         handed.remarks.push(format!("Not judged, because it is given: {}.", given.join(", ")));
     }
     match handed.answers.is_empty() {
-        true => Err(Error::new("holds nothing that is computed")
-            .help("hand in what was computed: S, A, O …")),
+        true => {
+            Err(Error::new("holds nothing that is computed").help("hand in what was computed: S, A, O …"))
+        }
         false => Ok(handed),
     }
 }
@@ -116,9 +117,9 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     let head = &name[word.len()..];
     let with_head = |node: &str| if head.is_empty() { node.to_string() } else { format!("{node}_{head}") };
     let bases = right.nodes().map(|(_, node)| base(&node.name));
-    let known = bases
-        .filter(|known| spelled(known) == spelled(word))
-        .chain(SPELLINGS.iter().filter(|(_, words)| words.contains(&spelled(word).as_str())).map(|(node, _)| *node));
+    let known = bases.filter(|known| spelled(known) == spelled(word)).chain(
+        SPELLINGS.iter().filter(|(_, words)| words.contains(&spelled(word).as_str())).map(|(node, _)| *node),
+    );
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
 
@@ -152,8 +153,8 @@ fn unknown(name: &str, right: &Graph) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::build::{AttendInputs, Recipe, attend};
     use crate::graph::Origin;
+    use crate::graph::build::{AttendInputs, Recipe, attend};
     use crate::matrix::Matrix;
 
     fn right(heads: usize) -> Graph {
@@ -177,7 +178,9 @@ mod tests {
         ] {
             assert_eq!(node(name, &right(1)).unwrap(), expected, "{name}");
         }
-        for (name, expected) in [("A", "A"), ("A_2", "A_2"), ("weights", "A"), ("attn_2", "A_2"), ("s1", "S_1")] {
+        for (name, expected) in
+            [("A", "A"), ("A_2", "A_2"), ("weights", "A"), ("attn_2", "A_2"), ("s1", "S_1")]
+        {
             assert_eq!(node(name, &right(2)).unwrap(), expected, "{name}");
         }
     }

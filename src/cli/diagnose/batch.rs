@@ -86,7 +86,8 @@ impl Batch {
             let said = error.to_string();
             let first = said.lines().next().unwrap_or_default();
             let rest = first.strip_prefix(&entry.name).unwrap_or(first);
-            rest.trim_start_matches([':', ',', ' ']).to_string()
+            let rest = rest.trim_start_matches([':', ',', ' ']);
+            if rest.starts_with(|c: char| c.is_ascii_digit()) { format!("at {rest}") } else { rest.to_string() }
         });
         Judged { file: entry.name.clone(), outcome }
     }
@@ -132,6 +133,9 @@ fn mistakes(diagnosis: &Diagnosis) -> String {
     }
 }
 
+/// On wide screens the numbers do not move further from the mistakes than this.
+const WIDEST_MISTAKE: usize = 56;
+
 /// Lines under each other, each written before the next file is read.
 struct Lines {
     /// Columns of file, verdict and node.
@@ -143,7 +147,8 @@ struct Lines {
 
 impl Lines {
     fn of(folder: &[FolderEntry], style: &Style) -> Lines {
-        let longest = folder.iter().map(|entry| style.charset.spelled(&entry.name).width()).max().unwrap_or(0);
+        let longest =
+            folder.iter().map(|entry| style.charset.spelled(&entry.name).width()).max().unwrap_or(0);
         let file = longest.clamp(HEADER[0].len(), (style.width / 3).max(12));
         let widths = [file, "unusable".len(), HEADER[2].len()];
         Lines { widths, width: style.width, colour: style.colour, charset: style.charset }
@@ -186,7 +191,7 @@ impl Lines {
         let room = room.saturating_sub(self.widths[2] + 2);
         let number = HEADER[4].len() + 1;
         let mistake = match room > number + 2 {
-            true => padded(mistake, room - number - 2),
+            true => padded(mistake, (room - number - 2).min(WIDEST_MISTAKE)),
             false => String::new(),
         };
         line.push_str(&format!("  {mistake}  {remains:>number$}"));
@@ -261,7 +266,8 @@ impl Tally {
         let mut named: Vec<(&str, &Vec<String>)> =
             self.named.iter().map(|(mistakes, files)| (mistakes.as_str(), files)).collect();
         named.sort_by_key(|(_, files)| std::cmp::Reverse(files.len()));
-        let others = [("no classic mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
+        let others =
+            [("no classic mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
         let all = named.into_iter().chain(others).filter(|(_, files)| !files.is_empty());
         let rows = all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), files.join(", ")]);
         Table::new(&["mistake", "files", "which"], rows).with_numbers(&["files"])

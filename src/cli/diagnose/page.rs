@@ -120,14 +120,20 @@ fn notes(diagnosis: &Diagnosis) -> Vec<String> {
     if wrong.too_few_digits {
         notes.push("Hand in more digits, or a step before this one: --yours S=FILE --yours A=FILE.".into());
     } else if wrong.mistakes.is_empty() {
-        notes.push("Hand in the steps before this one to see where it begins: --yours S=FILE --yours A=FILE.".into());
+        notes.push(
+            "Hand in the steps before this one to see where it begins: --yours S=FILE --yours A=FILE.".into(),
+        );
     }
     if wrong.mistakes.len() > 1 {
         notes.push("--suggest-input FILE writes an input that tells mistakes apart.".into());
     }
     if !diagnosis.undetectable.is_empty() {
         let ids: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
-        let them = if ids.len() == 1 { "it is neither blamed nor ruled out" } else { "they are neither blamed nor ruled out" };
+        let them = if ids.len() == 1 {
+            "it is neither blamed nor ruled out"
+        } else {
+            "they are neither blamed nor ruled out"
+        };
         notes.push(format!("On this input {} would change nothing here: {them}.", words::listed(&ids)));
     }
     notes

@@ -149,7 +149,9 @@ pub(super) fn size(x: f64) -> String {
     let text = match x {
         _ if x.is_infinite() => "∞".to_string(),
         0.0 => "0".into(),
-        _ if (1e-4..1e6).contains(&x) => format!("{x:.2e}").parse().map_or(String::new(), |x: f64| x.to_string()),
+        _ if (1e-4..1e6).contains(&x) => {
+            format!("{x:.2e}").parse().map_or(String::new(), |x: f64| x.to_string())
+        }
         _ => format!("{x:.1e}"),
     };
     text.replace('-', "−")

@@ -1,0 +1,138 @@
+//! `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
+
+use std::path::Path;
+
+use crate::attention::MatrixRule;
+use crate::cli::output::{self, FormatArg, LookArgs};
+use crate::cli::{Env, Streams};
+use crate::demo::{Shown, Step, Story, Table};
+use crate::diagnose::{Suggestion, Task, suggest};
+use crate::error::{Error, Result, counted};
+use crate::graph::Graph;
+use crate::graph::build::{AttendInputs, Recipe, Scale, Score};
+use crate::input;
+use crate::matrix::Matrix;
+use crate::render::Page;
+
+/// What is drawn is the same every time.
+const SEED: u32 = 0;
+
+/// Writes the input, and says how it is used.
+pub(super) fn write(
+    file: &str,
+    task: &Task,
+    look: &LookArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    if matches!(look.format, FormatArg::Csv | FormatArg::Numpy) {
+        return Err(Error::new("what is said of a suggested input is no matrix")
+            .help("--format json has it as data; the matrices are in the file"));
+    }
+    let path = Path::new(file);
+    input::check_bundle_ending(path)?;
+    let suggestion = suggest(task, SEED)?;
+    let matrices = named(&suggestion.inputs);
+    let inputs = &suggestion.inputs;
+    let labels = inputs.x.as_ref().and_then(|(x, _)| x.row_labels());
+    input::save_bundle(path, inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]), &matrices)?;
+    let command = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
+    if look.is_for_people() {
+        let page = Page::whole(story(file, &suggestion, &matrices, &command));
+        return output::pages(&[page], "diagnose", &look.style(env), streams);
+    }
+    let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
+    let row = vec![file.to_string(), command, suggestion.told_apart.to_string(), hidden.join(" ")];
+    let table = Table::new(&["file", "arguments", "shown", "hidden"], [row]).with_numbers(&["shown"]);
+    look.tables("diagnose", &[("Suggested input".into(), table)], env, streams)
+}
+
+/// The matrices under the names by which they are read back.
+fn named(inputs: &AttendInputs) -> Vec<(&'static str, &Matrix)> {
+    let all = [
+        ("X", &inputs.x),
+        ("W_Q", &inputs.w_q),
+        ("W_K", &inputs.w_k),
+        ("W_V", &inputs.w_v),
+        ("W_O", &inputs.w_o),
+        ("Q", &inputs.q),
+        ("K", &inputs.k),
+        ("V", &inputs.v),
+        ("M", &inputs.mask),
+        ("B", &inputs.bias),
+    ];
+    all.into_iter().filter_map(|(name, given)| given.as_ref().map(|(matrix, _)| (name, matrix))).collect()
+}
+
+fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], command: &str) -> Story {
+    let shown = counted(suggestion.told_apart, "mistake");
+    let title = format!("An input on which {shown} can be seen in the result: {}", input::clean_label(file));
+    let holds: Vec<String> =
+        matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
+    let mut steps = vec![
+        Step { text: format!("The file holds {}.", holds.join(", ")), ..Step::default() },
+        Step {
+            text: "Compute attention on it in your own way. The right answer, and what became of yours:"
+                .into(),
+            notice: None,
+            shown: vec![Shown::Table(Table::new(
+                &["command"],
+                [
+                    vec![format!("attn attend {command}")],
+                    vec![format!("attn diagnose {command} --yours FILE")],
+                ],
+            ))],
+        },
+    ];
+    if !suggestion.hidden.is_empty() {
+        let rows = suggestion.hidden.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
+        steps.push(Step {
+            text: "With these options some mistakes change nothing in the result, whatever the numbers."
+                .into(),
+            notice: None,
+            shown: vec![Shown::Table(Table::new(&["mistake", "what it would be"], rows))],
+        });
+    }
+    Story::of_steps(&title, Graph::new(), steps)
+}
+
+/// A name as a shell reads it.
+fn quoted(file: &str) -> String {
+    shlex::try_quote(file).map_or_else(|_| file.to_string(), |quoted| quoted.into_owned())
+}
+
+/// The options that a recipe stands for, where they are not the usual ones.
+fn options(recipe: &Recipe) -> String {
+    let mut options: Vec<String> = Vec::new();
+    if recipe.heads > 1 {
+        options.push(format!("--heads {}", recipe.heads));
+    }
+    if recipe.kv_heads != recipe.heads {
+        options.push(format!("--kv-heads {}", recipe.kv_heads));
+    }
+    if recipe.score == Score::Cosine {
+        options.push("--score cosine".into());
+    }
+    match recipe.scale {
+        Scale::None => options.push("--scale none".into()),
+        Scale::Number(number) => options.push(format!("--scale {number}")),
+        _ => {}
+    }
+    if recipe.temperature != 1.0 {
+        options.push(format!("--temperature {}", recipe.temperature));
+    }
+    let mask = &recipe.mask;
+    options.extend(mask.causal.then(|| "--causal".to_string()));
+    options.extend(mask.window.map(|window| format!("--window {window}")));
+    options.extend(mask.from_start.then(|| "--causal-from start".to_string()));
+    options.extend(mask.matrix.map(|rule| {
+        let kind = match rule {
+            MatrixRule::Allow => "allow",
+            MatrixRule::Block => "block",
+            MatrixRule::Add => "add",
+        };
+        format!("--mask-kind {kind}")
+    }));
+    options.extend(recipe.output.residual.then(|| "--residual".to_string()));
+    options.join(" ")
+}
