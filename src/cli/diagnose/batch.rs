@@ -87,7 +87,11 @@ impl Batch {
             let first = said.lines().next().unwrap_or_default();
             let rest = first.strip_prefix(&entry.name).unwrap_or(first);
             let rest = rest.trim_start_matches([':', ',', ' ']);
-            if rest.starts_with(|c: char| c.is_ascii_digit()) { format!("at {rest}") } else { rest.to_string() }
+            if rest.starts_with(|c: char| c.is_ascii_digit()) {
+                format!("at {rest}")
+            } else {
+                rest.to_string()
+            }
         });
         Judged { file: entry.name.clone(), outcome }
     }

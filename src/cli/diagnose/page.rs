@@ -95,9 +95,9 @@ fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
         });
         row
     };
-    let header = ["node", "verdict", "largest difference", "at", "cells wrong"];
+    let header = ["node", "verdict", "off by", "at", "cells wrong"];
     let table = Table::new(&header, diagnosis.nodes.iter().enumerate().map(row));
-    table.with_numbers(&["largest difference", "cells wrong"])
+    table.with_numbers(&["off by", "cells wrong"])
 }
 
 /// What a right answer does not prove.
