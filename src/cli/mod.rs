@@ -54,6 +54,7 @@ Try:
   attn softmax 1 2 3 --explain 'A[1,3]'      where a number comes from
   attn attend --words \"bat cave racket\"      attention over words
   attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
+  attn diagnose --list                       mistakes that give wrong attention
   attn params gpt2                           a model's weights, counted";
 
 #[derive(Subcommand, Debug)]
