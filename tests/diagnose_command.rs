@@ -288,6 +288,26 @@ fn other_ways_to_the_same_result_are_right() {
 }
 
 #[test]
+fn the_first_wrong_cell_is_explained_both_ways() {
+    let told = attn(EXERCISE).arg("--yours").arg(typed(NO_SCALE)).arg("--width").arg("160").run().out;
+    assert!(told.contains("The first wrong cell, O[2,1], in the right way and with the mistake."), "{told}");
+    // It stands in the first head: A_1[2,1] · V_1[1,1] + … by NumPy, 0.0295 and 0.0133.
+    assert!(told.contains("O_1[2,1]   O_1 = A_1 · V_1"), "{told}");
+    assert!(
+        told.contains("with no-scale") && told.contains("= 0.0295") && told.contains("= 0.0133"),
+        "{told}"
+    );
+    // They part before the mask: S_1[2,1] is 4.1465, and 2.9320 divided by √2.
+    assert!(told.contains("= 2.9320") && told.contains("= 4.1465"), "{told}");
+}
+
+#[test]
+fn a_mistake_in_the_students_own_numbers_is_no_warning_of_ours() {
+    let outcome = yours(typed(INVERTED));
+    assert!(outcome.code == 1 && outcome.err.is_empty(), "{}", outcome.err);
+}
+
+#[test]
 fn two_mistakes_are_both_told_in_the_order_of_the_steps() {
     // The unscaled result, plus X.
     let x: Vec<Vec<f64>> =

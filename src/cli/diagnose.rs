@@ -2,6 +2,7 @@
 
 mod answers;
 mod batch;
+mod both_ways;
 mod list;
 mod page;
 mod suggestion;

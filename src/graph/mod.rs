@@ -171,6 +171,12 @@ impl Graph {
         }
     }
 
+    /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.
+    pub fn without_warnings(mut self) -> Graph {
+        self.warnings.clear();
+        self
+    }
+
     /// What is worth a warning: fully masked rows, rows without a direction.
     pub fn warnings(&self) -> &[String] {
         &self.warnings

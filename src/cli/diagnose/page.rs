@@ -1,5 +1,6 @@
 //! A diagnosis as a story.
 
+use super::both_ways::both_ways;
 use super::words;
 use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Named, Task, Verdict};
@@ -27,7 +28,18 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> S
         notice: None,
         shown: vec![Shown::Table(nodes(diagnosis, task))],
     });
-    let mut story = Story::of_steps(&words::headline(diagnosis, task.right()), task.right().clone(), steps);
+    let both = diagnosis.first_wrong().and_then(|wrong| {
+        // What is too large to be written out is left out: the mistake is named without it.
+        both_ways(task.right(), wrong, wrong.mistakes.first()?).ok()
+    });
+    let graph = match both {
+        Some(both) => {
+            steps.extend(both.steps);
+            both.graph
+        }
+        None => task.right().clone(),
+    };
+    let mut story = Story::of_steps(&words::headline(diagnosis, task.right()), graph, steps);
     story.steps.extend(undetectable(diagnosis));
     story.notes = notes(diagnosis);
     story

@@ -1,0 +1,102 @@
+//! The first wrong cell explained both ways: what is right, and what the mistake computes.
+
+use super::words;
+use crate::demo::{Explained, Shown, Step};
+use crate::diagnose::{Judged, Named, Verdict};
+use crate::error::Result;
+use crate::explain::{Depth, Sums, explain};
+use crate::graph::{Beside, CellId, Difference, Graph, NodeId, Term, address_of, beside};
+
+/// What nodes of the mistaken computation are called after.
+const SUFFIX: &str = "_wrong";
+
+/// Both computations in one graph, and the steps that tell them apart.
+pub(super) struct BothWays {
+    /// The right one, and what differs from it.
+    pub graph: Graph,
+    /// The first wrong cell, and the cell at which the two ways part if that is another.
+    pub steps: Vec<Step>,
+}
+
+/// Explains the first cell in which a node differs from what is right.
+///
+/// # Errors
+/// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
+pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<BothWays> {
+    let both = beside(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
+    let place = match &wrong.verdict {
+        Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
+        _ => None,
+    };
+    let row = place.map(|(_, (row, _))| row);
+    let first = place.and_then(|(node, at)| Some((moved(&both).find(|pair| pair.name == *node)?, at)));
+    let parting = moved(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
+    let mut steps = Vec::new();
+    if let Some((pair, at)) = first {
+        let address = |node| address_of(&both.graph, CellId { node, row: at.0, col: at.1 });
+        let cell = pair.base.map_or(String::new(), address);
+        let text = format!("The first wrong cell, {cell}, in the right way and with the mistake.");
+        steps.extend(step(&text, &both, pair, at, named)?);
+    }
+    if let Some((pair, at)) = parting.and_then(|pair| Some((pair, cell(&both, pair, row)?))) {
+        let text = "The first step in which the two ways differ.";
+        steps.extend(step(text, &both, pair, at, named)?);
+    }
+    Ok(BothWays { graph: both.graph, steps })
+}
+
+/// The steps that both ways compute, and whose numbers differ.
+fn moved(both: &Beside) -> impl Iterator<Item = &Difference> {
+    let is_computed = |id: Option<NodeId>| id.is_some_and(|id| !both.graph[id].op.is_given());
+    both.differences
+        .iter()
+        .filter(move |pair| is_computed(pair.base) && is_computed(pair.other) && pair.change.is_some())
+}
+
+/// A cell that has moved: in this row if there is one, else the one that has moved furthest.
+fn cell(both: &Beside, pair: &Difference, row: Option<usize>) -> Option<(usize, usize)> {
+    let change = both.graph[pair.change?].matrix()?;
+    let in_row = row.filter(|&i| i < change.rows());
+    let found = in_row.and_then(|i| Some((i, change.row(i).position(|x| x != 0.0)?)));
+    found.or_else(|| both.movement(pair).map(|movement| (movement.largest.row, movement.largest.col)))
+}
+
+fn step(
+    text: &str,
+    both: &Beside,
+    pair: &Difference,
+    (row, col): (usize, usize),
+    named: &Named,
+) -> Result<Option<Step>> {
+    let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
+    let mut of = Vec::new();
+    for (caption, node) in [("right".to_string(), base), (format!("with {}", words::together(named)), other)]
+    {
+        of.extend(explained(&both.graph, caption, node, row, col)?);
+    }
+    let shown = vec![Shown::Explained { of, side_by_side: true }];
+    Ok(Some(Step { text: text.into(), notice: None, shown }))
+}
+
+/// The cell that a cell was copied from: what stands in a head, not in the heads side by side.
+fn computed(graph: &Graph, mut cell: CellId) -> CellId {
+    loop {
+        cell = match graph.terms(cell) {
+            Term::Cell(earlier) => earlier,
+            Term::Sum(terms) => match terms[..] {
+                [Term::Cell(earlier)] => earlier,
+                _ => return cell,
+            },
+            _ => return cell,
+        };
+    }
+}
+
+fn explained(graph: &Graph, caption: String, node: NodeId, row: usize, col: usize) -> Result<Vec<Explained>> {
+    let cell = computed(graph, CellId { node, row, col });
+    let explanations = explain(graph, &[cell], Depth::Levels(1), Sums::Shortened)?;
+    Ok(explanations
+        .into_iter()
+        .map(|explanation| Explained { caption: caption.clone(), explanation })
+        .collect())
+}
