@@ -271,6 +271,28 @@ fn the_first_step_that_differs_is_named_and_what_follows_from_it_is_right() {
 }
 
 #[test]
+fn a_computation_that_was_saved_as_json_is_judged_node_by_node() {
+    let place = place();
+    let path = place.path().join("graph.json");
+    let exercise = EXERCISE.replacen("diagnose", "attend", 1);
+    fs::write(&path, attn(&exercise).arg("--scale").arg("none").arg("--format").arg("json").ok().out)
+        .unwrap();
+    let all = judged(&[path.to_str().unwrap().to_string()]);
+    assert_eq!((&all["verdict"], ids(&all)), (&json!("wrong"), vec![vec!["no-scale"]]));
+    assert!(
+        golden::list(&all, "nodes").iter().any(|node| node["name"] == "S_2" && node["verdict"] == "right")
+    );
+}
+
+#[test]
+fn what_is_worth_a_note_is_said_beside_the_data() {
+    let exercise =
+        "diagnose --q '1 0; 0 1' --k '1 0; 0 1' --v '1 2; 3 4' --mask '0 0; 1 1' --mask-kind allow";
+    let outcome = attn(exercise).arg("--format").arg("json").arg("--yours").arg("0 0; 2 3").run();
+    assert!(outcome.err.contains("warning: A: row 1 may attend to nothing"), "{}", outcome.err);
+}
+
+#[test]
 fn other_ways_to_the_same_result_are_right() {
     let place = place();
     let file = |name: &str, stack: [[[f64; 3]; 3]; 2]| {

@@ -13,7 +13,7 @@ use clap::Args;
 use super::attend::{ComputationArgs, Exercise};
 use super::output::{self, FormatArg, OutputArgs};
 use super::{Env, Streams};
-use crate::diagnose::{Examiner, Task, Tolerance};
+use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::input::{self, Files};
@@ -82,6 +82,8 @@ impl DiagnoseArgs {
         match &self.batch {
             Some(folder) => {
                 let folder = input::folder(folder)?;
+                let style = self.output.style(env, Convention::Rows);
+                output::aside(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.output.look, env, streams)
@@ -98,7 +100,7 @@ impl DiagnoseArgs {
     fn judge(
         &self,
         examiner: &Examiner,
-        answers: &[crate::diagnose::Answer],
+        answers: &[Answer],
         remarks: Vec<String>,
         env: &Env,
         streams: &mut Streams<'_>,
@@ -110,7 +112,9 @@ impl DiagnoseArgs {
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.output.style(env, Convention::Rows);
         if self.output.look.format == FormatArg::Json {
-            render::diagnosis(None, &diagnosis, examiner.task().right(), streams.out)?;
+            let right = examiner.task().right();
+            render::diagnosis(None, &diagnosis, right, streams.out)?;
+            output::aside(right, &remarks, &style, streams);
             return Ok(code);
         }
         let mut story = page::story(&diagnosis, examiner.task(), answers);

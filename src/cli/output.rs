@@ -6,7 +6,7 @@ use super::explain::ExplainArgs;
 use super::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
-use crate::graph::{Convention, NodeId};
+use crate::graph::{Convention, Graph, NodeId};
 use crate::render::{self, Charset, Format, Heat, Page, Style};
 
 /// What the output is, and on what screen.
@@ -187,14 +187,20 @@ pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut 
     render::stories(pages, command, style, streams.out)?;
     let told = matches!(style.format, Format::Table | Format::Markdown | Format::Latex);
     for page in pages {
-        for warning in page.story.graph.warnings() {
-            say("warning", warning, style, streams);
-        }
-        for remark in page.story.remarks.iter().filter(|_| !told || !page.headed) {
-            say("note", remark, style, streams);
-        }
+        let remarks = if told && page.headed { &[] } else { &page.story.remarks[..] };
+        aside(&page.story.graph, remarks, style, streams);
     }
     Ok(())
+}
+
+/// Says the warnings of a graph, and remarks that are not told with it, on standard error.
+pub(super) fn aside(graph: &Graph, remarks: &[String], style: &Style, streams: &mut Streams<'_>) {
+    for warning in graph.warnings() {
+        say("warning", warning, style, streams);
+    }
+    for remark in remarks {
+        say("note", remark, style, streams);
+    }
 }
 
 /// Says on standard error what does not stop the command.

@@ -9,7 +9,7 @@ use crate::matrix::Labels;
 use super::array::{Allow, Array};
 use super::delimited::delimited;
 use super::json::{self, Json};
-use super::json_document;
+use super::json_document::{self, Nodes};
 use super::label::{clean_label, clip, enumerate};
 use super::npy;
 use super::npy_header;
@@ -104,11 +104,20 @@ pub(super) enum Container {
 }
 
 impl Content {
-    /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known.
+    /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known. Of a computation
+    /// in JSON what was given is read.
     ///
     /// # Errors
     /// If the content is not of that format.
-    pub(super) fn read(mut input: Input, format: Format, allow: Allow) -> Result<Content> {
+    pub(super) fn read(input: Input, format: Format, allow: Allow) -> Result<Content> {
+        Content::nodes(input, format, allow, Nodes::Given)
+    }
+
+    /// As [`Content::read`]; of a computation in JSON these nodes are read.
+    ///
+    /// # Errors
+    /// As [`Content::read`].
+    pub(super) fn nodes(mut input: Input, format: Format, allow: Allow, nodes: Nodes) -> Result<Content> {
         let name = input.name.clone();
         match format {
             Format::Npy => match npy::read(&name, &mut input.reader, input.length)? {
@@ -119,7 +128,7 @@ impl Content {
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
                 let json = json::parse(&name, &input.text()?)?;
-                json_document::content(&name, json)
+                json_document::content(&name, json, nodes)
             }
             Format::Delimited(delimiter) => {
                 let text = input.text()?;

@@ -11,6 +11,7 @@ use super::bundle::{self, Bundle};
 use super::container::{Content, Format};
 use super::embeddings::{self, Stream};
 use super::inline::inline;
+use super::json_document::Nodes;
 use super::label::clean_label;
 use super::open::{Input, regular};
 use super::source::Source;
@@ -148,7 +149,7 @@ pub(super) fn named_in(name: &str, path: &Path) -> Result<Vec<(Option<String>, A
 
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
-    Content::read(input, format, Allow::ANYTHING)?.into_all(&name)
+    Content::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
 fn open(name: &str, path: &Path) -> Result<(Input, Format)> {

@@ -15,17 +15,26 @@ pub const GRAPH_VERSION: u64 = 1;
 /// The op of a node that was given rather than computed.
 pub const GIVEN: &str = "given";
 
-/// What a whole document holds.
+/// Which nodes of a computation are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Nodes {
+    /// Those that were given: what another computation starts from.
+    Given,
+    /// Those that were computed: what is judged.
+    Computed,
+}
+
+/// What a whole document holds; of a computation, these nodes.
 ///
 /// # Errors
 /// If it is neither numbers nor an object that names them.
-pub(super) fn content(name: &str, json: Json) -> Result<Content> {
+pub(super) fn content(name: &str, json: Json, nodes: Nodes) -> Result<Content> {
     let located = |error: Error| error.in_source(name);
     let Json::Object(entries) = json else {
         return Ok(Content::One(json.into_array().map_err(located)?));
     };
     if find(&entries, "schema").is_some() {
-        let entries = given_nodes(entries).map_err(located)?;
+        let entries = nodes_of(entries, nodes).map_err(located)?;
         return Ok(Content::Many(Container::Json { name: name.to_string(), entries }));
     }
     if find(&entries, "values").is_some() {
@@ -87,8 +96,8 @@ fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
     }
 }
 
-/// The nodes that were given, from a document that holds one computation.
-fn given_nodes(document: Vec<(String, Json)>) -> Result<Vec<(String, Json)>> {
+/// The nodes that were given or computed, from a document that holds one computation.
+fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String, Json)>> {
     match find(&document, "schema") {
         Some(Json::Text(schema)) if schema == GRAPH_SCHEMA => {}
         Some(Json::Text(schema)) => {
@@ -119,20 +128,24 @@ fn given_nodes(document: Vec<(String, Json)>) -> Result<Vec<(String, Json)>> {
     let Some(Json::Objects(nodes)) = nodes else {
         return Err(Error::new("a graph without `nodes`"));
     };
-    let mut given = Vec::new();
+    let mut found = Vec::new();
     for node in nodes {
         let Json::Object(entries) = node else { continue };
-        if find(&entries, "op") != Some(&Json::Text(GIVEN.into())) {
+        let is_given = find(&entries, "op") == Some(&Json::Text(GIVEN.into()));
+        if is_given != (wanted == Nodes::Given) {
             continue;
         }
         let Some(Json::Text(name)) = find(&entries, "name") else {
-            return Err(Error::new("a given node without a `name`"));
+            return Err(Error::new("a node without a `name`"));
         };
-        given.push((name.clone(), Json::Object(entries)));
+        found.push((name.clone(), Json::Object(entries)));
     }
-    if given.is_empty() {
-        return Err(Error::new(format!("no node whose op is `{GIVEN}`")));
-    }
+    let mut given = match (found.is_empty(), wanted) {
+        (true, Nodes::Given) => return Err(Error::new(format!("no node whose op is `{GIVEN}`"))),
+        (true, Nodes::Computed) => return Err(Error::new("no node that is computed")),
+        (false, Nodes::Computed) => return Ok(found),
+        (false, Nodes::Given) => found,
+    };
     // A demo has given matrices that no attention layer knows: they are left aside where there are others.
     let known = |(name, _): &(String, Json)| recognise(name).is_some();
     if given.iter().any(known) {
@@ -163,7 +176,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Content> {
-        content("x.json", parse("x.json", text)?)
+        content("x.json", parse("x.json", text)?, Nodes::Given)
     }
 
     fn names(text: &str) -> Vec<String> {
@@ -211,6 +224,15 @@ mod tests {
     #[test]
     fn the_given_nodes_of_one_graph_are_read() {
         assert_eq!(names(&graph(1, ONE)), ["Q"]);
+    }
+
+    #[test]
+    fn the_computed_nodes_of_one_graph_are_read_where_they_are_wanted() {
+        let json = parse("x.json", &graph(1, ONE)).unwrap();
+        let Content::Many(container) = content("x.json", json, Nodes::Computed).unwrap() else {
+            panic!("one array");
+        };
+        assert_eq!(container.names(), ["S"]);
     }
 
     #[test]

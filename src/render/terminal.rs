@@ -56,8 +56,12 @@ impl<'a> Terminal<'a> {
         let width = self.style.width.clamp(20, WIDEST_PROSE);
         let first = self.style.charset.spelled(first).into_owned();
         let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
-        let options =
-            textwrap::Options::new(width).initial_indent(&first).subsequent_indent(&rest).break_words(false);
+        let options = textwrap::Options::new(width)
+            .initial_indent(&first)
+            .subsequent_indent(&rest)
+            .break_words(false)
+            // Names such as `no-scale` and `--only` stay whole.
+            .word_splitter(textwrap::WordSplitter::NoHyphenation);
         for line in textwrap::wrap(&self.style.charset.spelled(text), options) {
             let line = self.painted(&line, &paint);
             self.line(&line);
