@@ -170,7 +170,7 @@ fn npy_words(out: &mut dyn Write, words: &[String]) -> Written {
     let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
     let mut header =
         format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({},), }}", words.len());
-    while (BEFORE + header.len() + 1) % 64 != 0 {
+    while !(BEFORE + header.len() + 1).is_multiple_of(64) {
         header.push(' ');
     }
     header.push('\n');
@@ -336,5 +336,32 @@ impl Serialize for JsonNumber {
         } else {
             serializer.serialize_str(&shortest(self.0))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_stored_as_numpy_stores_them() {
+        // np.save(file, np.array(["bat", "höh"])), NumPy 2.4.6
+        let header = b"\x93NUMPY\x01\x00v\x00{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }";
+        let mut expected = header.to_vec();
+        expected.resize(127, b' ');
+        expected.push(b'\n');
+        expected.extend("bathöh".chars().flat_map(|c| u32::from(c).to_le_bytes()));
+        let mut written = Vec::new();
+        npy_words(&mut written, &["bat".to_string(), "höh".to_string()]).unwrap();
+        assert_eq!(written, expected);
+    }
+
+    #[test]
+    fn several_matrices_are_written_as_npz_or_json_alone() {
+        for name in ["a.npy", "a.csv", "a.safetensors", "a", "a.zip"] {
+            let said = check_bundle_ending(Path::new(name)).unwrap_err().to_string();
+            assert!(said.starts_with(name) && said.contains(".npz or .json"), "{said}");
+        }
+        assert!(check_bundle_ending(Path::new("a.NPZ")).is_ok());
     }
 }

@@ -136,6 +136,9 @@ fn notes(diagnosis: &Diagnosis) -> Vec<String> {
             "Hand in the steps before this one to see where it begins: --yours S=FILE --yours A=FILE.".into(),
         );
     }
+    if !diagnosis.pairs_tried {
+        notes.push("On a smaller input, with fewer tokens, pairs of mistakes are tried too.".into());
+    }
     if wrong.mistakes.len() > 1 {
         notes.push("--suggest-input FILE writes an input that tells mistakes apart.".into());
     }
