@@ -21,13 +21,14 @@ use crate::render::{self, Page};
 
 /// Your result against the right one: right or wrong, where, and which classic mistake gives your numbers
 ///
-/// Inputs and options are those of `attn attend`: they say what was to be computed. NaN and infinities in your result are
-/// data. Numbers rounded by hand are right if they are right to the decimals that they carry. Exit code 0: right, 1: wrong,
-/// 2: it cannot be used.
+/// Inputs and options are those of `attn attend`: they say what was to be
+/// computed. NaN and infinities in your result are data. Numbers rounded by hand
+/// are right if they are right to the decimals that they carry.
+/// Exit code 0: right, 1: wrong, 2: it cannot be used.
 ///
 /// Examples:
 ///   attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
-///   attn diagnose layer.npz --x x.npy --heads 4 --causal --yours S=scores.npy --yours O=out.npy
+///   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
 ///   attn diagnose --words "bat cave racket" --yours "3.3 1.6; 3.9 0.2; 0.1 4.9"
 ///   attn diagnose --x x.npy --batch submissions --by-mistake
 ///   attn diagnose --x x.npy --suggest-input better.npz
