@@ -1,7 +1,7 @@
-//! `attn diagnose`, typed as a user types it. The figures are NumPy's (2.4.6), by the lines of comment above each of them; tests
-//! of what comes back for every mistake stand in `diagnose.rs`.
+//! `attn diagnose`, typed as a user types it; what comes back for every mistake is tested in `diagnose.rs`.
 
 mod common;
+mod exercise;
 mod golden;
 
 use std::fs;
@@ -9,121 +9,11 @@ use std::path::Path;
 
 use attn::matrix::Matrix;
 use common::{Outcome, attn};
+use exercise::{
+    EXERCISE, INVERTED, MASKED_WITH_A_BILLION, NO_SCALE, NO_SCALE_A, QUERIES_SCALED, RIGHT, RIGHT_A, RIGHT_S,
+    X, by_hand, doubles, ids, npy, place, transposed, typed,
+};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-
-// def softmax(S, axis=-1): e = np.exp(S - S.max(axis=axis, keepdims=True)); return e / e.sum(axis=axis, keepdims=True)
-// def heads(M): return M.reshape(3, 2, 2).transpose(1, 0, 2)
-// Q, K, V = heads(X @ W_Q), heads(X @ W_K), heads(X @ W_V); S = Q @ K.transpose(0, 2, 1); see = np.tril(np.ones((3, 3))) > 0
-// A = softmax(np.where(see, S / np.sqrt(2), -np.inf)); O = (A @ V).transpose(1, 0, 2).reshape(3, 4)
-const X: &str = "1.2 -0.4 0.7 0.1; 0.3 0.9 -1.1 0.5; -0.8 0.2 0.6 1.4";
-const EXERCISE: &str = "diagnose --x '1.2 -0.4 0.7 0.1; 0.3 0.9 -1.1 0.5; -0.8 0.2 0.6 1.4' \
-    --wq '0.5 -1.2 0.3 0.8; 1.1 0.4 -0.6 0.2; -0.7 0.9 1.3 -0.5; 0.6 -0.3 0.4 1.0' \
-    --wk '0.9 0.3 -0.8 0.5; -0.4 1.2 0.7 0.1; 0.2 -0.9 1.1 0.6; 1.3 0.4 -0.2 -0.7' \
-    --wv '0.4 1.0 -0.5 0.7; 0.8 -0.6 0.2 1.1; -0.3 0.5 0.9 -1.2; 0.6 0.1 -0.7 0.3' --heads 2 --causal";
-const RIGHT: [[f64; 4]; 3] = [
-    [0.00999999999999997, 1.8, -0.11999999999999995, -0.41],
-    [0.029485244385683115, 1.7661010131920307, -0.3880210296916753, 0.2837014886137477],
-    [1.2279426767190142, -0.5083059040691946, -0.21847447757280733, -0.1123233682222336],
-];
-const RIGHT_S: [[[f64; 3]; 3]; 2] = [
-    [[0.3022999999999999, -2.4518, -0.3278], [4.1465, -1.939, 2.4966], [-0.4612, 2.8192, 0.2968]],
-    [[-0.1862, -1.9111, 1.168], [2.1609, 0.4137, -3.4188], [-0.0252, -1.2866, 0.6368]],
-];
-const RIGHT_A: [[[f64; 3]; 3]; 2] = [
-    [
-        [1.0, 0.0, 0.0],
-        [0.9866539422015869, 0.01334605779841311, 0.0],
-        [0.07763572066012131, 0.7896744122087355, 0.13268986713114322],
-    ],
-    [
-        [1.0, 0.0, 0.0],
-        [0.7747722439565755, 0.2252277560434246, 0.0],
-        [0.3325769878740201, 0.13630934276940837, 0.5311136693565714],
-    ],
-];
-// The same with S for S / np.sqrt(2).
-const NO_SCALE: [[f64; 4]; 3] = [
-    [0.00999999999999997, 1.8, -0.11999999999999995, -0.41],
-    [0.013314870883774622, 1.794233032846036, -0.2965968425247161, 0.04707418065220635],
-    [1.3512269436011632, -0.63586815521842, -0.15241423220576467, -0.27761353020887924],
-];
-const NO_SCALE_A: [[[f64; 3]; 3]; 2] = [
-    [
-        [1.0, 0.0, 0.0],
-        [0.9977295404905654, 0.0022704595094346913, 0.0],
-        [0.033646912376180255, 0.8945504439850428, 0.07180264363877677],
-    ],
-    [
-        [1.0, 0.0, 0.0],
-        [0.8515992919960369, 0.1484007080039631, 0.0],
-        [0.3103736514568629, 0.08791556796255053, 0.6017107805805866],
-    ],
-];
-// The same with ~see for see.
-const INVERTED: [[f64; 4]; 3] = [
-    [0.6766787979419949, -0.5273572035720813, -0.13337359244239477, -0.30300260230204046],
-    [0.4999999999999999, -0.4800000000000001, 1.0658141036401502e-16, -0.6399999999999999],
-    [f64::NAN; 4],
-];
-// np.where(see, S / np.sqrt(2), -1e9), and (Q / np.sqrt(2)) @ K.transpose(0, 2, 1)
-const MASKED_WITH_A_BILLION: [[[f64; 3]; 3]; 2] = [
-    [
-        [0.21375837995269323, -1e9, -1e9],
-        [2.932018268190019, -1.371080048720716, -1e9],
-        [-0.3261176474832358, 1.9934754375211152, 0.2098692926561672],
-    ],
-    [
-        [-0.13166328265693514, -1e9, -1e9],
-        [1.5279870434660103, 0.29253007537687503, -1e9],
-        [-0.01781909088590114, -0.9097635846746122, 0.45028559825959363],
-    ],
-];
-const QUERIES_SCALED: [[[f64; 3]; 3]; 2] = [
-    [
-        [0.21375837995269317, -1.733684406113177, -0.23178960287295022],
-        [2.932018268190019, -1.371080048720716, 1.7653627899103341],
-        [-0.3261176474832358, 1.9934754375211152, 0.20986929265616722],
-    ],
-    [
-        [-0.13166328265693517, -1.3513517695256112, 0.8259007204258879],
-        [1.5279870434660103, 0.29253007537687503, -2.4174566635205688],
-        [-0.01781909088590121, -0.909763584674612, 0.4502855982595938],
-    ],
-];
-
-/// Rows as they are typed in place: `1 2; 3 4`.
-fn typed<const T: usize, const N: usize>(rows: [[f64; N]; T]) -> String {
-    let row = |row: [f64; N]| row.map(|x| x.to_string()).join(" ");
-    rows.map(row).join("; ")
-}
-
-/// The same rounded to so many decimals.
-fn by_hand<const T: usize, const N: usize>(rows: [[f64; N]; T], decimals: usize) -> String {
-    let row = |row: [f64; N]| row.map(|x| format!("{x:.decimals$}")).join(" ");
-    rows.map(row).join("; ")
-}
-
-fn transposed<const T: usize, const N: usize>(rows: [[f64; N]; T]) -> [[f64; T]; N] {
-    std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
-}
-
-/// A file of NumPy's in the type `descr`, each number written by `bytes`.
-fn npy(path: &Path, descr: &str, dims: &[usize], bytes: Vec<u8>) {
-    let dims: Vec<String> = dims.iter().map(|side| format!("{side},")).collect();
-    let mut header =
-        format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}", dims.concat());
-    while !(header.len() + 11).is_multiple_of(64) {
-        header.push(' ');
-    }
-    header.push('\n');
-    let length = (header.len() as u16).to_le_bytes();
-    fs::write(path, [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), &bytes].concat()).unwrap();
-}
-
-fn doubles(numbers: impl IntoIterator<Item = f64>) -> Vec<u8> {
-    numbers.into_iter().flat_map(f64::to_le_bytes).collect()
-}
 
 /// What `--yours` says of it.
 fn yours(what: impl Into<String>) -> Outcome {
@@ -137,18 +27,6 @@ fn judged(yours: &[String]) -> Value {
     let value: Value = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}", outcome.err));
     assert_eq!(outcome.code, u8::from(value["verdict"] == "wrong"), "{value}");
     value
-}
-
-/// The sets of mistakes that are named.
-fn ids(judged: &Value) -> Vec<Vec<&str>> {
-    golden::list(judged, "mistakes")
-        .iter()
-        .map(|named| golden::list(named, "ids").iter().map(|id| id.as_str().unwrap()).collect())
-        .collect()
-}
-
-fn place() -> TempDir {
-    tempfile::tempdir().unwrap()
 }
 
 #[test]
@@ -474,111 +352,6 @@ fn the_catalogue_is_listed_and_each_mistake_explained() {
     assert!(near.code == 2 && near.err.contains("did you mean `no-scale`?"), "{}", near.err);
 }
 
-/// A folder of submissions, good and bad.
-fn class() -> TempDir {
-    let place = place();
-    let file = |name: &str| place.path().join(name);
-    npy(&file("anna.npy"), "<f8", &[3, 4], doubles(RIGHT.concat()));
-    fs::write(file("ben.csv"), typed(NO_SCALE).replace("; ", "\n").replace(' ', ",")).unwrap();
-    npy(&file("cara.npy"), "<f8", &[3, 4], doubles(INVERTED.concat()));
-    fs::write(file("dora.txt"), "0.31 -1.2 0.8 2.1\n0.7 0.33 -0.4 1.9\n-2.2 0.1 0.6 0.5\n").unwrap();
-    fs::write(file("eve.json"), json!({ "A": NO_SCALE_A, "O": NO_SCALE }).to_string()).unwrap();
-    fs::write(file(".hidden"), "not to be seen").unwrap();
-    place
-}
-
-/// Files that cannot be judged.
-fn spoil(folder: &Path) -> usize {
-    let file = |name: &str| folder.join(name);
-    fs::write(file("brackets.json"), "[".repeat(10_000_000)).unwrap();
-    fs::write(file("brackets.csv"), "[".repeat(10_000_000)).unwrap();
-    fs::write(file("empty.csv"), "").unwrap();
-    fs::write(file("garbage"), [0x80, 0xff, 0x00, 0x1b, b'[', b'2', b'J']).unwrap();
-    fs::write(file("header.npy"), b"\x93NUMPY\x01\x00\x10\x00{'shape': NaN   }").unwrap();
-    fs::write(
-        file("huge.npy"),
-        b"\x93NUMPY\x01\x00\x46\x00{'descr': '<f8', 'fortran_order': False, 'shape': (1073741824, 8), }\n",
-    )
-    .unwrap();
-    fs::write(file("model.pt"), "PK").unwrap();
-    fs::write(file("unknown.json"), r#"{"foo": [[1]], "bar": [[2]]}"#).unwrap();
-    fs::create_dir(file("sub")).unwrap();
-    fs::write(file("sub/inner.csv"), "1").unwrap();
-    let mut count = 9;
-    #[cfg(unix)]
-    {
-        std::os::unix::fs::symlink("/dev/zero", file("zero.npy")).unwrap();
-        std::os::unix::fs::symlink("nowhere", file("dangling.npy")).unwrap();
-        let made = std::process::Command::new("mkfifo").arg(file("pipe.csv")).status();
-        count += 2 + usize::from(made.is_ok_and(|status| status.success()));
-    }
-    count
-}
-
-fn batch(folder: &Path, more: &[&str]) -> Outcome {
-    let command = attn(EXERCISE).arg("--batch").arg(folder.to_str().unwrap());
-    more.iter().fold(command, |command, arg| command.arg(*arg)).run()
-}
-
-#[test]
-fn a_folder_is_judged_file_by_file() {
-    let class = class();
-    let outcome = batch(class.path(), &[]);
-    assert_eq!(outcome.code, 1, "{}", outcome.err);
-    let words: Vec<Vec<&str>> =
-        outcome.out.lines().map(|line| line.split_whitespace().take(4).collect()).collect();
-    assert_eq!(words[1], ["anna.npy", "right"]);
-    assert_eq!(words[2][..4], ["ben.csv", "wrong", "O", "no-scale"]);
-    assert_eq!(words[3][..4], ["cara.npy", "wrong", "O", "mask-inverted"]);
-    assert_eq!(words[4][..3], ["dora.txt", "wrong", "O"]);
-    assert_eq!(words[5][..4], ["eve.json", "wrong", "A", "no-scale"]);
-    assert!(outcome.out.ends_with("\n5 files: 1 right, 4 wrong, 0 unusable\n"), "{}", outcome.out);
-    assert!(!outcome.out.contains("hidden"));
-}
-
-#[test]
-fn unusable_files_get_their_line_and_stop_nothing() {
-    let class = class();
-    let bad = spoil(class.path());
-    let outcome = batch(class.path(), &["--format", "json"]);
-    assert_eq!(outcome.code, 2);
-    let lines: Vec<Value> = outcome.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 5 + bad);
-    let names: Vec<&str> = lines.iter().map(|line| line["file"].as_str().unwrap()).collect();
-    assert!(names.is_sorted(), "{names:?}");
-    let unusable = lines.iter().filter(|line| line.get("error").is_some_and(|error| error.is_string()));
-    assert_eq!(unusable.count(), bad);
-    assert_eq!(lines.iter().filter(|line| line["verdict"] == "right").count(), 1);
-    assert!(!batch(class.path(), &[]).out.contains('\u{1b}'));
-}
-
-#[test]
-fn the_exit_code_of_a_batch_is_the_worst() {
-    let place = place();
-    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
-    write("a.csv", &by_hand(RIGHT, 3).replace("; ", "\n").replace(' ', ","));
-    assert_eq!(batch(place.path(), &[]).code, 0);
-    write("b.csv", &typed(NO_SCALE).replace("; ", "\n").replace(' ', ","));
-    assert_eq!(batch(place.path(), &[]).code, 1);
-    write("a0.csv", "1,x,y");
-    assert_eq!(batch(place.path(), &[]).code, 2);
-}
-
-#[test]
-fn a_teacher_gets_a_table_by_mistake() {
-    let class = class();
-    fs::write(class.path().join("fred.csv"), typed(NO_SCALE).replace("; ", "\n").replace(' ', ",")).unwrap();
-    spoil(class.path());
-    let outcome = batch(class.path(), &["--by-mistake", "--format", "csv"]);
-    assert_eq!(outcome.code, 2);
-    let lines: Vec<&str> = outcome.out.lines().collect();
-    assert_eq!(lines[0], "mistake,files,which");
-    assert_eq!(lines[1], r#"no-scale,3,"ben.csv, eve.json, fred.csv""#, "the most frequent comes first");
-    assert!(lines.contains(&"mask-inverted,1,cara.npy") && lines.contains(&"right,1,anna.npy"), "{lines:?}");
-    assert!(lines.contains(&"no classic mistake,1,dora.txt"), "{lines:?}");
-    assert!(lines.last().unwrap().starts_with("unusable,"), "{lines:?}");
-}
-
 #[test]
 fn an_input_that_would_tell_is_written_and_read_back() {
     let place = place();
@@ -636,88 +409,6 @@ fn nothing_is_written_where_it_cannot_be() {
     assert_eq!(before(place.path()), 0);
 }
 
-/// The options that stand for those of an exercise of the golden file.
-fn options(options: &Value) -> Vec<String> {
-    let mut all = Vec::new();
-    for (key, option) in [
-        ("heads", "--heads"),
-        ("kv_heads", "--kv-heads"),
-        ("score", "--score"),
-        ("scale", "--scale"),
-        ("temperature", "--temperature"),
-        ("window", "--window"),
-        ("mask_kind", "--mask-kind"),
-    ] {
-        match &options[key] {
-            Value::Null => {}
-            Value::String(text) => all.extend([option.to_string(), text.clone()]),
-            number => all.extend([option.to_string(), number.to_string()]),
-        }
-    }
-    if options["causal"] == true {
-        all.push("--causal".into());
-    }
-    if options["causal_from"] == "start" {
-        all.extend(["--causal-from".to_string(), "start".to_string()]);
-    }
-    if options["residual"] == true {
-        all.push("--residual".into());
-    }
-    all
-}
-
-#[test]
-fn single_mistakes_of_every_exercise_are_found_through_files() {
-    let mut named = 0;
-    for case in golden::list(&golden::json("mistakes.json"), "cases") {
-        let place = place();
-        let mut inputs = case["inputs"].clone();
-        for (from, to) in [("mask", "M"), ("bias", "B")] {
-            if let Some(value) = inputs.as_object_mut().unwrap().remove(from) {
-                inputs[to] = value;
-            }
-        }
-        let bundle = place.path().join("inputs.json");
-        fs::write(&bundle, inputs.to_string()).unwrap();
-        let folder = place.path().join("class");
-        fs::create_dir(&folder).unwrap();
-        let singles = golden::list(case, "wrong")
-            .iter()
-            .filter(|wrong| wrong["O"].is_array() && golden::list(wrong, "mistakes").len() == 1);
-        let singles: Vec<&Value> = singles.collect();
-        for (at, wrong) in singles.iter().enumerate() {
-            let matrix = golden::matrix(&wrong["O"]);
-            let path = folder.join(format!("{at:03}.npy"));
-            npy(&path, "<f8", &[matrix.rows(), matrix.cols()], doubles(matrix.cells()));
-        }
-        let mut command = attn("diagnose").arg(bundle.to_str().unwrap());
-        for option in options(&case["options"]) {
-            command = command.arg(option);
-        }
-        let outcome = command.arg("--batch").arg(folder.to_str().unwrap()).arg("--format").arg("json").run();
-        assert!(outcome.code < 2, "{}: {}", case["name"], outcome.err);
-        let right = golden::matrix(&case["right"]["O"]);
-        for (wrong, line) in singles.iter().zip(outcome.out.lines()) {
-            let found: Value = serde_json::from_str(line).unwrap();
-            let made = golden::list(wrong, "mistakes")[0].as_str().unwrap();
-            let is_named = ids(&found).iter().any(|set| set.contains(&made));
-            let same = same(&golden::matrix(&wrong["O"]), &right);
-            assert!(
-                is_named || (same && found["verdict"] == "right"),
-                "{}: {made} came back as {line}",
-                case["name"]
-            );
-            named += usize::from(is_named);
-        }
-    }
-    assert!(named > 200, "only {named}");
-}
-
-/// Whether two results are the same to six digits.
-fn same(a: &Matrix, b: &Matrix) -> bool {
-    a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| (a - b).abs() < 1e-6)
-}
-
 macro_rules! screens {
     ($($name:ident: $more:expr;)*) => {
         $(#[test]
@@ -743,12 +434,4 @@ screens! {
     nothing_fits: args("0.31 -1.2 0.8 2.1; 0.7 0.33 -0.4 1.9; -2.2 0.1 0.6 0.5".into());
     the_list_of_mistakes: vec!["--list".into()];
     one_of_the_list: vec!["--list".into(), "mask-late".into()];
-}
-
-#[test]
-fn the_lines_of_a_batch_stand_below_each_other() {
-    let class = class();
-    fs::write(class.path().join("gus.csv"), "1,x\n").unwrap();
-    insta::assert_snapshot!("a_batch", batch(class.path(), &[]).out);
-    insta::assert_snapshot!("a_batch_by_mistake", batch(class.path(), &["--by-mistake"]).out);
 }

@@ -30,6 +30,7 @@ mod open;
 mod records;
 mod safetensors;
 mod save;
+mod save_json;
 mod source;
 mod vocabulary;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ::safetensors::Dtype;
 use ::safetensors::tensor::TensorView;
 use npyz::WriterBuilder;
-use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde::ser::Serialize;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -17,6 +17,7 @@ use crate::matrix::Matrix;
 use super::label::{clean_label, clip};
 use super::names::TOKENS;
 use super::number::is_cell;
+use super::save_json::{BundleObject, MatrixObject};
 
 /// What the formats' writers may fail with.
 type Written = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -263,7 +264,7 @@ fn quoted(label: &str, delimiter: u8) -> String {
 }
 
 /// The shortest decimal that reads back as the same `f64`: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
-fn shortest(value: f64) -> String {
+pub(super) fn shortest(value: f64) -> String {
     let size = value.abs();
     if value.is_nan() {
         "nan".to_string()
@@ -280,63 +281,6 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> Written {
     writeln!(out)?;
     out.flush()?;
     Ok(())
-}
-
-/// `{"rows": […], "cols": […], "values": [[…]]}`, labels only where there are any.
-struct MatrixObject<'m>(&'m Matrix);
-
-impl Serialize for MatrixObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (key, labels) in [("rows", self.0.row_labels()), ("cols", self.0.col_labels())] {
-            if let Some(labels) = labels {
-                map.serialize_entry(key, &labels[..] as &[String])?;
-            }
-        }
-        map.serialize_entry("values", &Rows(self.0))?;
-        map.end()
-    }
-}
-
-/// `{"X": {…}, "W_Q": {…}, "tokens": […]}`.
-struct BundleObject<'m>(Option<&'m [String]>, &'m [(&'m str, &'m Matrix)]);
-
-impl Serialize for BundleObject<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (name, matrix) in self.1 {
-            map.serialize_entry(name, &MatrixObject(matrix))?;
-        }
-        if let Some(tokens) = self.0 {
-            map.serialize_entry(TOKENS, tokens)?;
-        }
-        map.end()
-    }
-}
-
-struct Rows<'m>(&'m Matrix);
-
-impl Serialize for Rows<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut rows = serializer.serialize_seq(Some(self.0.rows()))?;
-        for i in 0..self.0.rows() {
-            rows.serialize_element(&self.0.row(i).map(JsonNumber).collect::<Vec<_>>())?;
-        }
-        rows.end()
-    }
-}
-
-/// A number in JSON, which has no infinity and no NaN of its own: those are `"-inf"`, `"inf"` and `"nan"`.
-struct JsonNumber(f64);
-
-impl Serialize for JsonNumber {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        if self.0.is_finite() {
-            serializer.serialize_f64(self.0)
-        } else {
-            serializer.serialize_str(&shortest(self.0))
-        }
-    }
 }
 
 #[cfg(test)]
