@@ -198,3 +198,18 @@ fn the_catalogue_has_each_mistake_once_with_everything_said() {
         }
     }
 }
+
+#[test]
+fn one_matrix_where_every_head_has_its_own_is_a_finding() {
+    let all = cases();
+    let split = |case: &&Case| case.name == "6 tokens of width 8, 2 heads, causal";
+    let case = all.iter().find(split).unwrap();
+    let not_split = case.wrong.iter().find(|wrong| wrong.ids.iter().eq(["heads-not-split"])).unwrap();
+    let weights = golden::matrix(&not_split.value["steps"]["A"]);
+    let diagnosis = case.examiner.examine(&[answer("A", &weights)]).unwrap();
+    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherCount(1, 2)));
+    assert_eq!(named(&diagnosis), [not_split.ids.clone()]);
+    let stack = Answer { matrices: vec![case.right.clone(); 3], ..answer("O", &case.right) };
+    let diagnosis = case.examiner.examine(&[stack]).unwrap();
+    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherCount(3, 1)) && named(&diagnosis).is_empty());
+}

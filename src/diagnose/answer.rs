@@ -17,53 +17,38 @@ pub struct Answer {
     pub roundoff: f64,
 }
 
-impl Answer {
-    /// The names of the nodes that the matrices are for, in the graph of the right answer.
-    ///
-    /// # Errors
-    /// If there is no such node, it is given and not computed, or the heads are not as many as the matrices.
-    pub fn nodes(&self, right: &Graph) -> Result<Vec<(String, &Matrix)>> {
-        if let Some(id) = right.find(&self.name) {
-            return match &self.matrices[..] {
-                [matrix] => computed(right, id).map(|()| vec![(self.name.clone(), matrix)]),
-                several => Err(Error::new(format!(
-                    "a stack of {} matrices for {}, which is one",
-                    several.len(),
-                    self.name
-                ))
-                .help("hand in one matrix")),
-            };
-        }
-        let of_head = |head: usize| format!("{}_{}", self.name, head + 1);
-        let heads = (0..).take_while(|&head| right.find(&of_head(head)).is_some()).count();
-        if heads == 0 {
-            right.require(&self.name)?;
-        }
-        if heads != self.matrices.len() {
-            return Err(Error::new(format!(
-                "{} comes in {heads} heads, and {} handed in",
-                self.name,
-                if self.matrices.len() == 1 {
-                    "one matrix is".into()
-                } else {
-                    format!("{} are", self.matrices.len())
-                }
-            ))
-            .help(format!("hand in a stack (H, T, N), or one of them as {}=FILE", of_head(0))));
-        }
-        if let Some(id) = right.find(&of_head(0)) {
-            computed(right, id)?;
-        }
-        Ok(self.matrices.iter().enumerate().map(|(head, matrix)| (of_head(head), matrix)).collect())
-    }
+/// An answer in its place: its matrices with the nodes that they are for.
+pub(super) struct Part<'a> {
+    pub answer: &'a Answer,
+    /// One for each head where the node comes in heads; under the bare name where there are not as many as heads.
+    pub matrices: Vec<(String, &'a Matrix)>,
+    /// How many matrices the right answer has there.
+    pub expected: usize,
+    /// The first node that they are for.
+    pub first: NodeId,
 }
 
-fn computed(right: &Graph, id: NodeId) -> Result<()> {
-    match right[id].op.is_given() {
-        true => {
-            Err(Error::new(format!("{} is given, not computed: there is nothing to check", right[id].name))
-                .help("hand in what was computed: S, A, O …"))
+impl Answer {
+    /// The answer in its place in the graph of the right answer.
+    ///
+    /// # Errors
+    /// If there is no such node, or it is given and not computed.
+    pub(super) fn part(&self, right: &Graph) -> Result<Part<'_>> {
+        let of_head = |head: usize| format!("{}_{}", self.name, head + 1);
+        let heads = match right.find(&self.name) {
+            Some(_) => 0,
+            None => (0..).take_while(|&head| right.find(&of_head(head)).is_some()).count(),
+        };
+        let first = if heads == 0 { right.require(&self.name)? } else { right.require(&of_head(0))? };
+        if right[first].op.is_given() {
+            return Err(Error::new(format!(
+                "{} is given, not computed: there is nothing to check",
+                self.name
+            ))
+            .help("hand in what was computed: S, A, O …"));
         }
-        false => Ok(()),
+        let node = |head: usize| if heads == self.matrices.len() { of_head(head) } else { self.name.clone() };
+        let matrices = self.matrices.iter().enumerate().map(|(head, matrix)| (node(head), matrix)).collect();
+        Ok(Part { answer: self, matrices, expected: heads.max(1), first })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::graph::Graph;
 use crate::matrix::Matrix;
 
-use super::catalogue::{Mistake, Way, catalogue};
+use super::catalogue::{Mistake, catalogue};
 use super::task::empty_rows;
 use super::{Change, Task};
 
@@ -53,36 +53,38 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
     graph[own.or_else(earlier).or_else(result)?].matrix()
 }
 
-/// Every mistake in an exercise, alone and in pairs; the pairs are made when they are first asked for.
+/// Every mistake in an exercise, alone and in pairs. Where there is room for all of them they are kept for the next
+/// submission, else computed for each anew.
 pub(super) struct Candidates {
     ways: Vec<(Slip, Change)>,
-    singles: Vec<Candidate>,
+    /// Which of the ways change anything by themselves.
+    alone: Vec<usize>,
+    singles: OnceCell<Vec<Candidate>>,
     pairs: OnceCell<Vec<Candidate>>,
 }
 
 /// Pairs are only tried if that takes at most so many multiplications, some seconds' worth.
 const MOST_WORK: usize = 10_000_000_000;
-/// Pairs are kept for the next submission if they are at most so many numbers.
+/// Candidates are kept for the next submission if they are at most so many numbers.
 const MOST_KEPT: usize = 40_000_000;
 
 impl Candidates {
     pub(super) fn of(task: &Task) -> Candidates {
-        let (mut ways, mut singles) = (Vec::new(), Vec::new());
+        let (mut ways, mut alone) = (Vec::new(), Vec::new());
         for mistake in catalogue() {
-            for Way { change, detail, alone } in (mistake.ways)(task.recipe(), task.facts()) {
-                let way = (Slip { mistake, detail }, change);
-                if alone {
-                    singles.extend(made(task, &[&way]));
+            for way in (mistake.ways)(task.recipe(), task.facts()) {
+                if way.alone {
+                    alone.push(ways.len());
                 }
-                ways.push(way);
+                ways.push((Slip { mistake, detail: way.detail }, way.change));
             }
         }
-        Candidates { ways, singles, pairs: OnceCell::new() }
+        Candidates { ways, alone, singles: OnceCell::new(), pairs: OnceCell::new() }
     }
 
-    /// The exercise with each mistake in it, in every way.
-    pub(super) fn singles(&self) -> &[Candidate] {
-        &self.singles
+    /// How many ways there are to make one mistake.
+    pub(super) fn count_singles(&self) -> usize {
+        self.alone.len()
     }
 
     /// How many pairs there are.
@@ -95,16 +97,16 @@ impl Candidates {
         self.count_pairs().saturating_mul(task.work()) <= MOST_WORK
     }
 
+    /// Visits the exercise with each mistake in it, in every way.
+    pub(super) fn each_single(&self, task: &Task, visit: impl FnMut(&Candidate)) {
+        let all = || self.alone.iter().flat_map(|&way| made(task, &[&self.ways[way]]));
+        each(&self.singles, self.count_singles(), all, task, visit);
+    }
+
     /// Visits the exercise with each pair of mistakes in it.
-    pub(super) fn each_pair(&self, task: &Task, mut visit: impl FnMut(&Candidate)) {
-        let numbers: usize =
-            task.right().nodes().filter_map(|(_, node)| node.matrix()).map(|m| m.rows() * m.cols()).sum();
-        if numbers.saturating_mul(self.count_pairs()) > MOST_KEPT {
-            self.two_ways().flat_map(|pair| made(task, &pair)).for_each(|candidate| visit(&candidate));
-            return;
-        }
-        let pairs = self.pairs.get_or_init(|| self.two_ways().flat_map(|pair| made(task, &pair)).collect());
-        pairs.iter().for_each(visit);
+    pub(super) fn each_pair(&self, task: &Task, visit: impl FnMut(&Candidate)) {
+        let all = || self.two_ways().flat_map(|pair| made(task, &pair));
+        each(&self.pairs, self.count_pairs(), all, task, visit);
     }
 
     fn two_ways(&self) -> impl Iterator<Item = [&(Slip, Change); 2]> {
@@ -113,6 +115,22 @@ impl Candidates {
             others.filter(|second| !first.1.same_field(&second.1)).map(move |second| [first, second])
         })
     }
+}
+
+/// Visits all candidates, from where they are kept, or as they are made.
+fn each<All: Iterator<Item = Candidate>>(
+    kept: &OnceCell<Vec<Candidate>>,
+    count: usize,
+    all: impl Fn() -> All,
+    task: &Task,
+    visit: impl FnMut(&Candidate),
+) {
+    let sizes = task.right().nodes().filter_map(|(_, node)| node.matrix()).map(|m| m.rows() * m.cols());
+    if sizes.sum::<usize>().saturating_mul(count) > MOST_KEPT {
+        let mut visit = visit;
+        return all().for_each(|candidate| visit(&candidate));
+    }
+    kept.get_or_init(|| all().collect()).iter().for_each(visit);
 }
 
 /// The exercise with these mistakes in it; where they leave further rows with nothing to attend to, with the guard for them

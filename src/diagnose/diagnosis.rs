@@ -46,6 +46,8 @@ pub enum Verdict {
     Wrong(Distance),
     /// Another shape: handed in, and expected.
     OtherShape(Shape, Shape),
+    /// Another number of matrices, one a head: handed in, and expected.
+    OtherCount(usize, usize),
     /// The student's own earlier nodes allow no such step.
     Unjudged,
 }

@@ -1,6 +1,6 @@
 //! Judging submissions: compare node by node, find the first that is wrong, and name the mistake.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
@@ -8,6 +8,7 @@ use crate::graph::build::Given;
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
+use super::answer::Part;
 use super::candidates::{Candidates, standing_for};
 use super::catalogue::Mistake;
 use super::compare::{Allowed, Difference, difference, residual};
@@ -22,12 +23,6 @@ pub struct Examiner {
     task: Task,
     candidates: Candidates,
     tolerance: Tolerance,
-}
-
-/// A node that was handed in, taken apart into the matrices of its heads.
-pub(super) struct Part<'a> {
-    pub answer: &'a Answer,
-    pub matrices: Vec<(String, &'a Matrix)>,
 }
 
 impl Examiner {
@@ -65,33 +60,33 @@ impl Examiner {
     }
 
     fn in_order<'a>(&self, answers: &'a [Answer]) -> Result<Vec<Part<'a>>> {
-        let right = self.task.right();
-        let mut parts = Vec::new();
-        for answer in answers {
-            parts.push(Part { answer, matrices: answer.nodes(right)? });
-        }
-        parts.sort_by_key(|part| part.matrices.first().and_then(|(node, _)| right.find(node)));
-        let names = || parts.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node));
-        let twice = names().enumerate().find(|(at, node)| names().take(*at).any(|earlier| earlier == *node));
-        match twice {
-            Some((_, node)) => {
-                Err(Error::new(format!("{node} is handed in twice")).help("hand in each node once"))
+        let mut parts: Vec<Part<'a>> =
+            answers.iter().map(|answer| answer.part(self.task.right())).collect::<Result<_>>()?;
+        parts.sort_by_key(|part| part.first);
+        let nodes =
+            |part: &Part<'a>| part.matrices.iter().map(|(node, _)| node.clone()).collect::<BTreeSet<_>>();
+        for (at, part) in parts.iter().enumerate() {
+            let twice = parts[..at]
+                .iter()
+                .find_map(|earlier| nodes(earlier).intersection(&nodes(part)).next().cloned());
+            if let Some(node) = twice {
+                return Err(Error::new(format!("{node} is handed in twice")).help("hand in each node once"));
             }
-            None => Ok(parts),
         }
+        Ok(parts)
     }
 
     /// The mistakes that can be made here, and none of whose ways changes any of these nodes.
     fn undetectable(&self, parts: &[Part<'_>]) -> Vec<&'static Mistake> {
         let mut hidden: Vec<(&'static Mistake, bool)> = Vec::new();
-        for candidate in self.candidates.singles() {
+        self.candidates.each_single(&self.task, |candidate| {
             let mistake = candidate.slips[0].mistake;
             let same = parts.iter().all(|part| {
                 part.matrices.iter().all(|(node, _)| {
                     let right = standing_for(self.task.right(), node);
                     right.zip(candidate.matrix(node)).is_some_and(|(right, mistaken)| {
-                        residual(&mistaken, right, Allowed::between(part.answer, right, &self.tolerance))
-                            .is_some()
+                        let allowed = Allowed::between(part.answer, right, &self.tolerance);
+                        residual(&mistaken, right, allowed).is_some()
                     })
                 })
             });
@@ -99,7 +94,7 @@ impl Examiner {
                 Some((_, all)) => *all &= same,
                 None => hidden.push((mistake, same)),
             }
-        }
+        });
         hidden.into_iter().filter(|(_, same)| *same).map(|(mistake, _)| mistake).collect()
     }
 }
@@ -202,6 +197,9 @@ impl Walk<'_> {
 
     /// A part beside the same nodes of a graph, as they are or with their rows as columns.
     fn compared(&self, part: &Part<'_>, expected: &Graph, turned: bool) -> Verdict {
+        if part.matrices.len() != part.expected {
+            return Verdict::OtherCount(part.matrices.len(), part.expected);
+        }
         let mut worst: Option<Distance> = None;
         for (node, matrix) in &part.matrices {
             let Some(expected) = standing_for(expected, node) else { return Verdict::Unjudged };

@@ -2,10 +2,10 @@
 
 use crate::elementary;
 
+use super::answer::Part;
 use super::candidates::{Candidate, Candidates, standing_for};
 use super::compare::{Allowed, distance, residual, spread};
 use super::diagnosis::Named;
-use super::examiner::Part;
 use super::{Task, Tolerance};
 
 /// What was found.
@@ -34,8 +34,8 @@ pub(super) fn search(
     earlier: &[Part<'_>],
 ) -> Searched {
     let mut fitting = Fitting { task, tolerance, part, earlier, found: Vec::new() };
-    candidates.singles().iter().for_each(|candidate| fitting.consider(candidate));
-    let singles = fitting.closest(candidates.singles().len());
+    candidates.each_single(task, |candidate| fitting.consider(candidate));
+    let singles = fitting.closest(candidates.count_singles());
     if !singles.named.is_empty() {
         return singles;
     }

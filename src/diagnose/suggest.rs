@@ -84,20 +84,20 @@ fn telling(task: &Task) -> Telling {
     };
     let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    for candidate in candidates.singles() {
+    candidates.each_single(task, |candidate| {
         let mistake = candidate.slips[0].mistake;
-        let Some(matrix) = candidate.matrix("O") else { continue };
+        let Some(matrix) = candidate.matrix("O") else { return };
         if same(&matrix, &right) {
             if !hidden.iter().any(|known| known.id == mistake.id) {
                 hidden.push(mistake);
             }
-            continue;
+            return;
         }
         if !shown.iter().any(|known| known.id == mistake.id) {
             shown.push(mistake);
         }
         results.push((mistake, matrix));
-    }
+    });
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
     let alike = pairs.filter(|((a, x), (b, y))| a.id != b.id && same(x, y)).count();

@@ -88,6 +88,11 @@ fn node(judged: &Judged, right: &Graph) -> Value {
             object["shape"] = json!([yours.rows, yours.cols]);
             object["expected_shape"] = json!([expected.rows, expected.cols]);
         }
+        Verdict::OtherCount(yours, expected) => {
+            object["verdict"] = "other-count".into();
+            object["matrices"] = (*yours).into();
+            object["expected_matrices"] = (*expected).into();
+        }
         Verdict::Unjudged => object["verdict"] = "unjudged".into(),
     }
     object["mistakes"] = mistakes(&judged.mistakes);

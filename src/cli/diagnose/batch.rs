@@ -227,6 +227,16 @@ fn cut(text: &str, width: usize) -> String {
     format!("{short}..")
 }
 
+/// The names of files, a class's worth of them.
+fn first(files: &[String]) -> String {
+    const MOST: usize = 40;
+    let names = files[..files.len().min(MOST)].join(", ");
+    match files.len().saturating_sub(MOST) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}
+
 /// What the files come to.
 #[derive(Default)]
 struct Tally {
@@ -273,7 +283,7 @@ impl Tally {
         let others =
             [("no classic mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
         let all = named.into_iter().chain(others).filter(|(_, files)| !files.is_empty());
-        let rows = all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), files.join(", ")]);
+        let rows = all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), first(files)]);
         Table::new(&["mistake", "files", "which"], rows).with_numbers(&["files"])
     }
 }

@@ -149,7 +149,7 @@ fn notes(diagnosis: &Diagnosis) -> Vec<String> {
         } else {
             "they are neither blamed nor ruled out"
         };
-        notes.push(format!("On this input {} would change nothing here: {them}.", words::listed(&ids)));
+        notes.push(format!("On this input {} would change nothing: {them}.", words::listed(&ids)));
     }
     notes
 }

@@ -42,7 +42,17 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has another shape: {yours}, where {expected} belongs.")
         }
+        Verdict::OtherCount(yours, expected) => format!("{name} {}.", other_count(*yours, *expected)),
         _ => format!("{name} cannot be reached from what comes before it."),
+    }
+}
+
+/// «comes as one matrix, where there is one for each of 2 heads».
+fn other_count(yours: usize, expected: usize) -> String {
+    let handed_in = if yours == 1 { "one matrix".to_string() } else { format!("a stack of {yours}") };
+    match expected {
+        1 => format!("comes as {handed_in}, where one matrix belongs"),
+        _ => format!("comes as {handed_in}, where each of {expected} heads has its own"),
     }
 }
 
@@ -66,9 +76,13 @@ pub(super) fn sentence(slip: &Slip) -> String {
     format!("{said} [{}]", slip.mistake.id)
 }
 
-/// The ids of one explanation: `no-scale`, `no-scale + mask-missing`.
+/// The ids of one explanation: `no-scale`, `no-scale + weights-rounded (to 2 decimals)`.
 pub(super) fn together(named: &Named) -> String {
-    named.ids().join(" + ")
+    let slip = |slip: &Slip| match &slip.detail {
+        Some(detail) => format!("{} ({detail})", slip.mistake.id),
+        None => slip.mistake.id.to_string(),
+    };
+    named.slips.iter().map(slip).collect::<Vec<_>>().join(" + ")
 }
 
 /// The ids of explanations that fit equally.
@@ -123,6 +137,7 @@ pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
         }
         Verdict::Wrong(_) => "wrong".into(),
         Verdict::OtherShape(yours, expected) => format!("{yours}, where {expected} belongs"),
+        Verdict::OtherCount(yours, expected) => other_count(*yours, *expected),
         Verdict::Unjudged => "no such step follows from your own numbers".into(),
     }
 }

@@ -68,7 +68,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
             if !widths.contains(&facts.q.cols) {
                 widths.push(facts.q.cols);
             }
-            if recipe.scale != Scale::Auto {
+            // Without tokens the width of the model is that of Q, and with one head that is d_k itself.
+            if recipe.scale != Scale::Auto || (facts.x.is_none() && recipe.heads == 1) {
                 widths.clear();
             }
             let change = |width| Change::Scale(Scale::InverseRootOf(width));
