@@ -208,7 +208,7 @@ fn one_matrix_where_every_head_has_its_own_is_a_finding() {
     let weights = golden::matrix(&not_split.value["steps"]["A"]);
     let diagnosis = case.examiner.examine(&[answer("A", &weights)]).unwrap();
     assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherCount(1, 2)));
-    assert_eq!(named(&diagnosis), [not_split.ids.clone()]);
+    assert_eq!(named(&diagnosis), std::slice::from_ref(&not_split.ids));
     let stack = Answer { matrices: vec![case.right.clone(); 3], ..answer("O", &case.right) };
     let diagnosis = case.examiner.examine(&[stack]).unwrap();
     assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherCount(3, 1)) && named(&diagnosis).is_empty());
