@@ -89,7 +89,7 @@ fn queries_scaled_before_the_product_are_another_right_form() {
     let diagnosis =
         halved(Recipe::default()).examine(&[answer("S", &Matrix::of([[1.0, 0.0], [0.0, 3.0]]))]).unwrap();
     assert!(diagnosis.is_right());
-    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(form) if form.id == "queries-scaled"));
+    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(form) if form.id == "scaled-scores"));
 }
 
 #[test]

@@ -82,7 +82,7 @@ proptest! {
 
 /// A recipe with every kind of slip in it.
 fn slips() -> impl Strategy<Value = Recipe> {
-    let choices = (0..2_usize, 0..2_usize, 0..5_usize, 0..5_usize, 0..5_usize, 0..3_usize, 0..4_usize);
+    let choices = (0..2_usize, 0..2_usize, 0..5_usize, 0..6_usize, 0..5_usize, 0..3_usize, 0..4_usize);
     (choices, any::<[bool; 5]>()).prop_map(|(choices, [tiled, guarded, inverted, own, transposed])| {
         let (split, comparison, scale, hiding, normalise, values, merge) = choices;
         Recipe {
@@ -97,6 +97,7 @@ fn slips() -> impl Strategy<Value = Recipe> {
             hiding: [
                 Hiding::MinusInfinity,
                 Hiding::Zero,
+                Hiding::MinusBillion,
                 Hiding::OneAddedToVisible,
                 Hiding::OneAddedToHidden,
                 Hiding::AfterSoftmax,

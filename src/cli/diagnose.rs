@@ -134,10 +134,6 @@ impl DiagnoseArgs {
                         .help("take a number from 0 on, such as 1e-3")),
                 }
             };
-        let default = Tolerance::default();
-        Ok(Tolerance {
-            relative: read("--rtol", &self.rtol)?.unwrap_or(default.relative),
-            absolute: read("--atol", &self.atol)?,
-        })
+        Ok(Tolerance { relative: read("--rtol", &self.rtol)?, absolute: read("--atol", &self.atol)? })
     }
 }

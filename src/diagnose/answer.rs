@@ -18,6 +18,7 @@ pub struct Answer {
 }
 
 /// An answer in its place: its matrices with the nodes that they are for.
+#[derive(Clone)]
 pub(super) struct Part<'a> {
     pub answer: &'a Answer,
     /// One for each head where the node comes in heads; under the bare name where there are not as many as heads.
@@ -35,7 +36,11 @@ impl Answer {
     /// If there is no such node, or it is given and not computed.
     pub(super) fn part(&self, right: &Graph) -> Result<Part<'_>> {
         let of_head = |head: usize| format!("{}_{}", self.name, head + 1);
-        let heads = match right.find(&self.name) {
+        // Q, K and V are cut into heads: a stack of them is meant as these.
+        let whole = right
+            .find(&self.name)
+            .filter(|_| self.matrices.len() == 1 || !matches!(&*self.name, "Q" | "K" | "V"));
+        let heads = match whole {
             Some(_) => 0,
             None => (0..).take_while(|&head| right.find(&of_head(head)).is_some()).count(),
         };

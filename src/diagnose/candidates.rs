@@ -4,6 +4,7 @@ use std::cell::OnceCell;
 use std::sync::Arc;
 
 use crate::graph::Graph;
+use crate::graph::build::{Comparison, Hiding, Values};
 use crate::matrix::Matrix;
 
 use super::catalogue::{Mistake, catalogue};
@@ -28,21 +29,31 @@ pub(super) struct Candidate {
     pub graph: Arc<Graph>,
     /// Whether its matrices are handed in with their rows as columns.
     pub transposed: bool,
+    /// What is taken for what: keys for values.
+    standing_in: &'static [(&'static str, &'static str)],
 }
 
 impl Candidate {
     /// The numbers that take a node's place.
     pub(super) fn matrix(&self, node: &str) -> Option<Matrix> {
-        let matrix = standing_for(&self.graph, node)?;
+        let matrix = self.upright(node)?;
         Some(if self.transposed { matrix.transposed() } else { matrix.clone() })
+    }
+
+    /// The same with rows as rows.
+    pub(super) fn upright(&self, node: &str) -> Option<&Matrix> {
+        let (step, head) = step_and_head(node);
+        match self.standing_in.iter().find(|(taken, _)| *taken == step) {
+            Some((_, other)) => standing_for(&self.graph, &format!("{other}{head}")),
+            None => standing_for(&self.graph, node),
+        }
     }
 }
 
 /// The matrix of a node, or of the step before it where the computation leaves the node out.
 pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
     const STEPS: [&str; 5] = ["S_masked", "S_tempered", "S_biased", "S_scaled", "S"];
-    let head_at = node.rfind('_').filter(|&at| node[at + 1..].bytes().all(|b| b.is_ascii_digit()));
-    let (step, head) = node.split_at(head_at.unwrap_or(node.len()));
+    let (step, head) = step_and_head(node);
     // Weights that are rounded before they mix are what a student takes for the weights.
     let rounded = (step == "A").then(|| graph.find(&format!("A_rounded{head}"))).flatten();
     let own = rounded.or_else(|| graph.find(node));
@@ -53,10 +64,16 @@ pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matri
     graph[own.or_else(earlier).or_else(result)?].matrix()
 }
 
+/// `S_scaled` and `_2` for `S_scaled_2`.
+pub(super) fn step_and_head(node: &str) -> (&str, &str) {
+    let head_at = node.rfind('_').filter(|&at| node[at + 1..].bytes().all(|b| b.is_ascii_digit()));
+    node.split_at(head_at.unwrap_or(node.len()))
+}
+
 /// Every mistake in an exercise, alone and in pairs. Where there is room for all of them they are kept for the next
 /// submission, else computed for each anew.
 pub(super) struct Candidates {
-    ways: Vec<(Slip, Change)>,
+    ways: Vec<(Slip, Vec<Change>)>,
     /// Which of the ways change anything by themselves.
     alone: Vec<usize>,
     singles: OnceCell<Vec<Candidate>>,
@@ -76,7 +93,7 @@ impl Candidates {
                 if way.alone {
                     alone.push(ways.len());
                 }
-                ways.push((Slip { mistake, detail: way.detail }, way.change));
+                ways.push((Slip { mistake, detail: way.detail }, way.changes));
             }
         }
         Candidates { ways, alone, singles: OnceCell::new(), pairs: OnceCell::new() }
@@ -109,12 +126,16 @@ impl Candidates {
         each(&self.pairs, self.count_pairs(), all, task, visit);
     }
 
-    fn two_ways(&self) -> impl Iterator<Item = [&(Slip, Change); 2]> {
+    fn two_ways(&self) -> impl Iterator<Item = [&(Slip, Vec<Change>); 2]> {
         self.ways.iter().enumerate().flat_map(|(i, first)| {
             let others = self.ways[i + 1..].iter();
-            others.filter(|second| !first.1.same_field(&second.1)).map(move |second| [first, second])
+            others.filter(|second| !share_a_field(&first.1, &second.1)).map(move |second| [first, second])
         })
     }
+}
+
+fn share_a_field(a: &[Change], b: &[Change]) -> bool {
+    a.iter().any(|a| b.iter().any(|b| a.same_field(b)))
 }
 
 /// Visits all candidates, from where they are kept, or as they are made.
@@ -134,14 +155,34 @@ fn each<All: Iterator<Item = Candidate>>(
 }
 
 /// The exercise with these mistakes in it; where they leave further rows with nothing to attend to, with the guard for them
-/// and without, as NumPy and PyTorch compute it.
-fn made(task: &Task, ways: &[&(Slip, Change)]) -> Vec<Candidate> {
+/// and in the ways of those who have none.
+fn made(task: &Task, ways: &[&(Slip, Vec<Change>)]) -> Vec<Candidate> {
     let slips: Vec<Slip> = ways.iter().map(|(slip, _)| slip.clone()).collect();
-    let transposed = ways.iter().any(|(_, change)| *change == Change::Transposed);
-    let changes = || ways.iter().map(|(_, change)| change);
-    let candidate = |graph| Candidate { slips: slips.clone(), graph: Arc::new(graph), transposed };
+    let changes = || ways.iter().flat_map(|(_, changes)| changes);
+    let made = |change: Change| changes().any(|known| *known == change);
+    let standing_in = match () {
+        _ if made(Change::Values(Values::Keys)) => &[("V", "K")][..],
+        _ if made(Change::Values(Values::Tokens)) => &[("V", "X")],
+        _ if made(Change::Comparison(Comparison::KeysWithQueries)) => &[("Q", "K"), ("K", "Q")],
+        _ => &[],
+    };
+    let candidate = |graph| Candidate {
+        slips: slips.clone(),
+        graph: Arc::new(graph),
+        transposed: made(Change::Transposed),
+        standing_in,
+    };
     let graph = task.with(changes());
-    let unguarded = empty_rows(&graph) > task.facts().empty_rows;
-    let unguarded = unguarded.then(|| candidate(task.with(changes().chain([&Change::Unguarded]))));
-    [Some(candidate(graph)), unguarded].into_iter().flatten().collect()
+    let mut all = Vec::new();
+    if empty_rows(&graph) > task.facts().empty_rows {
+        // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same.
+        for other in [Change::Unguarded, Change::Hiding(Hiding::MinusBillion)] {
+            if !changes().any(|change| change.same_field(&other)) {
+                let with_other: Vec<Change> = changes().copied().chain([other]).collect();
+                all.push(candidate(task.with(&with_other)));
+            }
+        }
+    }
+    all.insert(0, candidate(graph));
+    all
 }

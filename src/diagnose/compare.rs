@@ -1,25 +1,27 @@
 //! Whether a student's numbers are those expected, as far as their digits can tell.
 
+use std::borrow::Cow;
+
 use crate::matrix::Matrix;
 
 use super::Answer;
 
-/// How far a number may be from the one expected. Where the student's file carries few digits, half a unit of its last
-/// one is allowed as well.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
+/// student's file carries few digits, half a unit of its last one is allowed as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tolerance {
-    /// A share of the expected number.
-    pub relative: f64,
-    /// A number; where none is given, a millionth part of the largest number expected.
+    /// A share of the expected number; where none is given, 1e-5, or what the type of the file can hold.
+    pub relative: Option<f64>,
+    /// A number; where none is given, a millionth part of the largest number expected, or what the type of the file can
+    /// hold of it.
     pub absolute: Option<f64>,
 }
 
-impl Default for Tolerance {
-    /// 1e-5 of each number, and 1e-6 of the largest: what single precision keeps.
-    fn default() -> Tolerance {
-        Tolerance { relative: 1e-5, absolute: None }
-    }
-}
+/// What single precision keeps of a number, and of the largest of them.
+const RELATIVE: f64 = 1e-5;
+const OF_THE_LARGEST: f64 = 1e-6;
+/// So many roundings of the type that a file stores its numbers in.
+const ROUNDINGS: f64 = 4.0;
 
 /// The distance between a student's numbers and those expected.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,6 +34,10 @@ pub struct Difference {
     pub largest: f64,
     /// Where that is: row and column from 0.
     pub at: (usize, usize),
+    /// The student's number there.
+    pub yours: f64,
+    /// The number expected there.
+    pub expected: f64,
     /// The first cell that is further away than allowed, row by row, or where the largest distance is.
     pub first: (usize, usize),
 }
@@ -58,16 +64,15 @@ impl Allowed {
     /// What is allowed between an answer and these numbers.
     pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> Allowed {
         let largest = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
-        // A few roundings of the type that the file stores.
-        let relative = tolerance.relative.max(8.0 * answer.roundoff);
-        let absolute = tolerance
-            .absolute
-            .unwrap_or_else(|| largest * (tolerance.relative / 10.0).max(8.0 * answer.roundoff));
-        let rounding = match answer.decimals {
-            Some(0) if spread(expected) < SPREAD_OF_WHOLE_NUMBERS => 0.0,
-            Some(decimals) => half_unit(decimals),
-            None => 0.0,
+        let stored = ROUNDINGS * answer.roundoff;
+        let relative = tolerance.relative.unwrap_or(RELATIVE.max(stored));
+        let absolute = tolerance.absolute.unwrap_or(largest * OF_THE_LARGEST.max(stored));
+        let is_rounding = |decimals| match decimals {
+            0 => spread(expected) >= SPREAD_OF_WHOLE_NUMBERS,
+            // Where all numbers round to 0, what is handed in says nothing.
+            _ => half_unit(decimals) < largest / 2.0,
         };
+        let rounding = answer.decimals.filter(|&decimals| is_rounding(decimals)).map_or(0.0, half_unit);
         Allowed { relative, absolute, rounding }
     }
 
@@ -113,15 +118,25 @@ pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) ->
     if yours.shape() != expected.shape() {
         return None;
     }
-    let mut all =
-        Difference { cells: 0, of: yours.rows() * yours.cols(), largest: 0.0, at: (0, 0), first: (0, 0) };
+    let (yours, cells) = (hiding_like(yours, expected), yours.rows() * yours.cols());
+    let start = (yours[(0, 0)], expected[(0, 0)]);
+    let mut all = Difference {
+        cells: 0,
+        of: cells,
+        largest: 0.0,
+        at: (0, 0),
+        yours: start.0,
+        expected: start.1,
+        first: (0, 0),
+    };
     for i in 0..yours.rows() {
         for j in 0..yours.cols() {
-            let distance = distance(yours[(i, j)], expected[(i, j)]);
+            let (own, right) = (yours[(i, j)], expected[(i, j)]);
+            let distance = distance(own, right);
             if distance > all.largest {
-                (all.largest, all.at) = (distance, (i, j));
+                (all.largest, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
             }
-            if distance > allowed.around(expected[(i, j)]) {
+            if distance > allowed.around(right) {
                 if all.cells == 0 {
                     all.first = (i, j);
                 }
@@ -141,7 +156,7 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
         return None;
     }
     let mut largest: f64 = 0.0;
-    for (yours, expected) in yours.cells().zip(expected.cells()) {
+    for (yours, expected) in hiding_like(yours, expected).cells().zip(expected.cells()) {
         let distance = distance(yours, expected);
         if distance > allowed.around(expected) {
             return None;
@@ -149,6 +164,22 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
         largest = largest.max(distance);
     }
     Some(largest)
+}
+
+/// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
+/// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
+fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, Matrix> {
+    /// e⁻⁷⁴⁵ is the last power of e that is not 0 in 64 bits.
+    const BELOW_ALL: f64 = 746.0;
+    let is_hidden = |x: f64| x == f64::NEG_INFINITY;
+    if !expected.cells().any(is_hidden) || yours.cells().any(is_hidden) {
+        return Cow::Borrowed(yours);
+    }
+    let largest: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::largest(yours.row(i))).collect();
+    Cow::Owned(Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
+        let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < largest[i] - BELOW_ALL;
+        if hidden { f64::NEG_INFINITY } else { yours[(i, j)] }
+    }))
 }
 
 #[cfg(test)]

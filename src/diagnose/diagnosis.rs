@@ -7,15 +7,17 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Form, Slip};
+use super::{Form, Resemblance, Slip};
 
 /// Right or wrong, where, and what was done.
 #[derive(Clone, Debug)]
 pub struct Diagnosis {
     /// Every node that was handed in, in the order of computing.
     pub nodes: Vec<Judged>,
-    /// Mistakes that would change nothing in these nodes on these inputs: neither blamed nor ruled out.
+    /// Mistakes that would change nothing on these inputs, neither here nor in the result: neither blamed nor ruled out.
     pub undetectable: Vec<&'static Mistake>,
+    /// Mistakes that would show here if more digits had been handed in.
+    pub too_coarse: Vec<&'static Mistake>,
     /// Whether pairs of mistakes were looked at, or would have taken too long.
     pub pairs_tried: bool,
 }
@@ -29,6 +31,10 @@ pub struct Judged {
     pub verdict: Verdict,
     /// The mistakes that give these numbers, the closest first; all of them fit as well as the numbers can tell.
     pub mistakes: Vec<Named>,
+    /// The later step of the scores that these numbers are, where the mistakes fit that: `S_scaled`.
+    pub read_as: Option<String>,
+    /// What was handed in instead, where no mistake explains it.
+    pub resembles: Option<Resemblance>,
     /// Whether mistakes were found that chance would have fitted as well: too few numbers, or too few digits.
     pub too_few_digits: bool,
 }

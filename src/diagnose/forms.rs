@@ -3,7 +3,7 @@
 use crate::graph::{Graph, Op};
 use crate::matrix::Matrix;
 
-use super::candidates::standing_for;
+use super::candidates::{standing_for, step_and_head};
 
 /// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
 /// entry: its weights are the right ones.)
@@ -11,57 +11,79 @@ use super::candidates::standing_for;
 pub struct Form {
     /// Its name in JSON.
     pub id: &'static str,
-    /// What was done, and why it comes to the same.
+    /// What was done, as a clause.
     pub says: &'static str,
-    /// The nodes that come out scaled, by their first letter.
-    scaled: &'static [char],
+    holds: Holds,
+}
+
+/// What a node holds in another form.
+#[derive(Debug)]
+enum Holds {
+    /// The scores hold what this later step of them holds.
+    Step(&'static str),
+    /// The node of this name is scaled already.
+    Scaled(&'static str),
 }
 
 /// All of them.
 pub const FORMS: &[Form] = &[
     Form {
+        id: "scaled-scores",
+        says: "these are the scaled scores, S_scaled; it comes to the same whether scores or queries are scaled",
+        holds: Holds::Step("S_scaled"),
+    },
+    Form {
+        id: "biased-scores",
+        says: "these are the scores with the bias, S_biased",
+        holds: Holds::Step("S_biased"),
+    },
+    Form {
+        id: "tempered-scores",
+        says: "these are the scores over the temperature, S_tempered",
+        holds: Holds::Step("S_tempered"),
+    },
+    Form {
+        id: "masked-scores",
+        says: "these are the masked scores, S_masked",
+        holds: Holds::Step("S_masked"),
+    },
+    Form {
         id: "queries-scaled",
         says: "the queries were scaled before the product, which scales every score",
-        scaled: &['Q', 'S'],
+        holds: Holds::Scaled("Q"),
     },
     Form {
         id: "keys-scaled",
         says: "the keys were scaled before the product, which scales every score",
-        scaled: &['K', 'S'],
+        holds: Holds::Scaled("K"),
     },
 ];
 
 impl Form {
     /// What a node holds in this form, where that is not what it holds in the right graph.
     pub(super) fn matrix(&self, right: &Graph, node: &str) -> Option<Matrix> {
-        let bare = node.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end_matches('_');
-        if !self.scaled.iter().any(|letter| bare == letter.to_string()) {
-            return None;
+        match self.holds {
+            Holds::Step(step) => {
+                let later = later_steps(right, node).find(|later| step_and_head(later).0 == step)?;
+                right[right.find(&later)?].matrix().cloned()
+            }
+            Holds::Scaled(name) if step_and_head(node).0 == name => {
+                let factor = right.nodes().find_map(|(_, node)| match node.op {
+                    Op::Scale(factor) => Some(factor.value()),
+                    _ => None,
+                })?;
+                Some(standing_for(right, node)?.map(|x| x * factor))
+            }
+            Holds::Scaled(_) => None,
         }
-        let factor = right.nodes().find_map(|(_, node)| match node.op {
-            Op::Scale(factor) => Some(factor.value()),
-            _ => None,
-        })?;
-        Some(standing_for(right, node)?.map(|x| x * factor))
     }
 }
 
-/// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
-/// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
-pub(super) fn with_infinities(yours: &Matrix, expected: &Matrix) -> Option<Matrix> {
-    /// e⁻⁷⁴⁵ is the last power of e that is not 0 in 64 bits.
-    const BELOW_ALL: f64 = 746.0;
-    if yours.shape() != expected.shape() {
-        return None;
-    }
-    let largest: Vec<f64> =
-        (0..yours.rows()).map(|i| yours.row(i).fold(f64::NEG_INFINITY, f64::max)).collect();
-    let hidden =
-        |i: usize, j: usize| expected[(i, j)] == f64::NEG_INFINITY && yours[(i, j)] < largest[i] - BELOW_ALL;
-    let mut any = false;
-    let matrix = Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
-        any |= hidden(i, j) && yours[(i, j)].is_finite();
-        if hidden(i, j) { f64::NEG_INFINITY } else { yours[(i, j)] }
-    });
-    any.then_some(matrix)
+/// The nodes that may be meant where a student hands in scores: those that the right answer has after this one, before the
+/// softmax.
+pub(super) fn later_steps(right: &Graph, node: &str) -> impl Iterator<Item = String> {
+    const STEPS: [&str; 5] = ["S", "S_scaled", "S_biased", "S_tempered", "S_masked"];
+    let (step, head) = step_and_head(node);
+    let after = STEPS.iter().position(|known| *known == step).map_or(STEPS.len(), |at| at + 1);
+    STEPS[after..].iter().map(move |step| format!("{step}{head}")).filter(|later| right.find(later).is_some())
 }

@@ -32,6 +32,8 @@ pub struct Facts {
     pub projects: bool,
     /// Whether Q, K and V all come from X and square weights that somebody gave.
     pub square_weights: bool,
+    /// Whether W_O is square.
+    pub square_output: bool,
     /// Whether the mask only hides, so that it can be written as ones and zeros.
     pub mask_only_hides: bool,
     /// How many rows of the weights may attend to nothing.
@@ -95,6 +97,8 @@ impl Task {
             let shape = node.shape();
             let inner = match (&node.op, node.inputs.first()) {
                 (Op::Product | Op::ProductTransposed | Op::Cosine, Some(&a)) => self.right[a].shape().cols,
+                // A power of e takes as long as some products.
+                (Op::Softmax(..), _) => 16,
                 _ => 1,
             };
             shape.rows * shape.cols * inner
@@ -115,6 +119,7 @@ impl Facts {
             keys: shape("K")?.rows,
             projects: inputs.w_o.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
+            square_output: is_square(&inputs.w_o),
             mask_only_hides: inputs.mask.as_ref().is_none_or(|(mask, _)| only_hides(mask, right)),
             empty_rows: empty_rows(right),
         })

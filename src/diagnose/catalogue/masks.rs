@@ -46,7 +46,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         slip: "The token itself was left out: j = i is hidden.",
         why: "A token is among the keys that it attends to; nothing in attention leaves it out.",
         symptom: "The diagonal of the weights is 0.",
-        demo: "pooling",
+        demo: "mask",
         ways: |recipe, facts| {
             let own = recipe.mask.causal || facts.q.rows == facts.keys;
             when(own, Change::Mask(Mask { hides_own: true, ..recipe.mask }))

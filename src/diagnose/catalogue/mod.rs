@@ -31,8 +31,8 @@ pub struct Mistake {
 /// One way to make a mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
-    /// What is changed.
-    pub change: Change,
+    /// What is changed: one field, and what usually goes with it.
+    pub changes: Vec<Change>,
     /// What tells it from the other ways, where there are several: «to 2 decimals».
     pub detail: Option<String>,
     /// Whether it changes anything without another mistake.
@@ -42,12 +42,18 @@ pub struct Way {
 impl Way {
     /// The only way, or the usual one.
     fn plain(change: Change) -> Way {
-        Way { change, detail: None, alone: true }
+        Way { changes: vec![change], detail: None, alone: true }
+    }
+
+    /// The same with what usually goes with it.
+    fn with(mut self, change: Change) -> Way {
+        self.changes.push(change);
+        self
     }
 
     /// A way among several.
     fn detailed(change: Change, detail: impl Into<String>) -> Way {
-        Way { change, detail: Some(detail.into()), alone: true }
+        Way { changes: vec![change], detail: Some(detail.into()), alone: true }
     }
 }
 
@@ -56,10 +62,13 @@ fn when(possible: bool, change: Change) -> Vec<Way> {
     if possible { vec![Way::plain(change)] } else { Vec::new() }
 }
 
+/// The detail of rounding to no decimals at all.
+pub(super) const TO_WHOLE_NUMBERS: &str = "to whole numbers";
+
 /// Rounding to none, one … four decimals.
 fn to_decimals(change: fn(u32) -> Change) -> Vec<Way> {
     let detail = |decimals| match decimals {
-        0 => "to whole numbers".to_string(),
+        0 => TO_WHOLE_NUMBERS.to_string(),
         1 => "to 1 decimal".to_string(),
         _ => format!("to {decimals} decimals"),
     };

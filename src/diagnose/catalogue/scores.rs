@@ -12,7 +12,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
               with square weights nothing complains when the two layouts are mixed up.",
         symptom: "Q, K and V are wrong from the first cell on, although every shape is right.",
         demo: "qkv",
-        ways: |_, facts| when(facts.square_weights, Change::Projection(Projection::Transposed)),
+        ways: |_, facts| match (facts.square_weights, facts.square_output) {
+            (false, _) => Vec::new(),
+            (true, false) => vec![Way::plain(Change::Projection(Projection::Transposed))],
+            (true, true) => vec![
+                Way::plain(Change::Projection(Projection::Transposed)),
+                Way::detailed(Change::Projection(Projection::AllTransposed), "and in W_O"),
+            ],
+        },
     },
     Mistake {
         id: "qk-swapped",
@@ -28,7 +35,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "A cosine forgets how long the vectors are, and a long key is how a token says that it matters.",
         symptom: "No score is larger than 1, and the weights are nearly uniform.",
         demo: "similarity",
-        ways: |recipe, _| when(recipe.score == Score::Dot, Change::Score(Score::Cosine)),
+        ways: |recipe, _| {
+            let cosine = |detail| Way::detailed(Change::Score(Score::Cosine), detail);
+            match (recipe.score, recipe.scale) {
+                (Score::Cosine, _) => Vec::new(),
+                (Score::Dot, Scale::None) => vec![Way::plain(Change::Score(Score::Cosine))],
+                // A cosine needs no scale, and whoever takes it may leave the scale out.
+                _ => vec![cosine("scaled"), cosine("unscaled").with(Change::Scale(Scale::None))],
+            }
+        },
     },
     Mistake {
         id: "no-scale",
@@ -87,7 +102,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         why: "The softmax turns a difference of scores into a ratio of weights: what is cut off there is multiplied. Round \
               what is shown, never what is computed with.",
         symptom: "The weights are nearly right, and equal where the scores became equal.",
-        demo: "weights",
+        demo: "context",
         ways: |_, _| to_decimals(Change::ScoreDecimals),
     },
 ];

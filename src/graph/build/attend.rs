@@ -151,7 +151,7 @@ impl Pipeline<'_> {
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
         let op = match self.recipe.projection {
             Projection::AsGiven => Op::Product,
-            Projection::Transposed => Op::ProductTransposed,
+            Projection::Transposed | Projection::AllTransposed => Op::ProductTransposed,
         };
         self.graph.add(name, op, &[x, weights])
     }
@@ -254,7 +254,11 @@ impl Pipeline<'_> {
             self.graph.add("O", Op::Add, &[last])?;
         }
         if let Some(w_o) = w_o {
-            last = self.graph.add(if residual.is_none() { "O" } else { "P" }, Op::Product, &[last, w_o])?;
+            let op = match self.recipe.projection {
+                Projection::AllTransposed => Op::ProductTransposed,
+                _ => Op::Product,
+            };
+            last = self.graph.add(if residual.is_none() { "O" } else { "P" }, op, &[last, w_o])?;
         }
         if let Some(x) = residual {
             self.graph.add("O", Op::Add, &[x, last])?;

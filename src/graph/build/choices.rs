@@ -9,6 +9,8 @@ pub enum Projection {
     AsGiven,
     /// `X Wᵀ`.
     Transposed,
+    /// `X Wᵀ`, and `C W_Oᵀ` for `C W_O`.
+    AllTransposed,
 }
 
 /// Which columns belong to a head.
@@ -47,6 +49,8 @@ pub enum Hiding {
     /// They become −∞.
     #[default]
     MinusInfinity,
+    /// They become −1e9, which weighs nothing beside any visible score.
+    MinusBillion,
     /// They become 0.
     Zero,
     /// The mask is added as numbers: 1 where a key is visible.

@@ -105,6 +105,15 @@ impl Head<'_> {
                     let inputs = self.with_matrix(read);
                     self.add("S_masked", Op::Mask(recipe.mask), &inputs)?
                 }
+                Hiding::MinusBillion => {
+                    let visible = self.pattern(read, recipe.mask)?;
+                    let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
+                    let hidden = Mask { inverted: !recipe.mask.inverted, ..recipe.mask };
+                    let inputs = self.with_matrix(read);
+                    let hidden = self.add("hidden", Op::MaskPattern(hidden), &inputs)?;
+                    let filled = self.add("S_hidden", Op::Scale(Factor::Number(-1e9)), &[hidden])?;
+                    self.add("S_masked", Op::Add, &[kept, filled])?
+                }
                 Hiding::Zero => {
                     let visible = self.pattern(read, recipe.mask)?;
                     self.add("S_masked", Op::Multiply, &[read, visible])?

@@ -1,0 +1,50 @@
+//! What numbers are if they are no attention gone wrong: nothing, or another matrix of the exercise.
+
+use crate::graph::build::Scale;
+use crate::matrix::Matrix;
+
+use super::answer::Part;
+use super::candidates::standing_for;
+use super::compare::{Allowed, residual};
+use super::{Change, Task, Tolerance};
+
+/// What a student handed in instead of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Resemblance {
+    /// Nothing but zeros.
+    Zeros,
+    /// Nothing but NaN.
+    NotANumber,
+    /// The numbers of this node of the right answer.
+    Node(String),
+    /// What equal weights for all visible keys give.
+    EvenWeights,
+}
+
+/// What a part is instead of what it should be, if it is anything.
+pub(super) fn resemblance(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Resemblance> {
+    let all = |is: fn(f64) -> bool| part.matrices.iter().all(|(_, matrix)| matrix.cells().all(is));
+    if all(|x| x == 0.0) {
+        return Some(Resemblance::Zeros);
+    }
+    if all(f64::is_nan) {
+        return Some(Resemblance::NotANumber);
+    }
+    let fits = |yours: &Matrix, expected: &Matrix| {
+        residual(yours, expected, Allowed::between(part.answer, expected, tolerance)).is_some()
+    };
+    if let [(node, matrix)] = &part.matrices[..] {
+        let right = task.right();
+        let others = right.nodes().filter(|(_, other)| other.name != *node);
+        let same = others.filter_map(|(_, other)| Some((other, other.matrix()?)));
+        if let Some((other, _)) = same.into_iter().find(|(_, other)| fits(matrix, other)) {
+            return Some(Resemblance::Node(other.name.clone()));
+        }
+    }
+    let even = task.with([&Change::Scale(Scale::Number(0.0))]);
+    let is_even = part
+        .matrices
+        .iter()
+        .all(|(node, matrix)| standing_for(&even, node).is_some_and(|expected| fits(matrix, expected)));
+    is_even.then_some(Resemblance::EvenWeights)
+}

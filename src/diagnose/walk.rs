@@ -1,0 +1,284 @@
+//! The walk through what one student handed in, in the order of computing.
+
+use std::collections::BTreeMap;
+
+use crate::graph::build::Given;
+use crate::graph::{Graph, Origin};
+use crate::matrix::Matrix;
+
+use super::answer::Part;
+use super::candidates::{Candidate, Candidates, standing_for};
+use super::compare::{Allowed, Difference, difference, residual};
+use super::diagnosis::{Distance, Judged, Verdict};
+use super::examiner::Examiner;
+use super::forms::{FORMS, Form, later_steps};
+use super::resemblance::{Resemblance, resemblance};
+use super::search::{Search, Searched, only_whole_numbers};
+use super::task::empty_rows;
+use super::{Change, Task};
+
+/// Where the walk has come to.
+pub(super) struct Walk<'a> {
+    examiner: &'a Examiner,
+    /// The student's own nodes so far.
+    own: BTreeMap<String, Given>,
+    /// Scores of the student's that are wrong in an unknown way, and may be meant as any of these steps.
+    unread: Vec<Vec<String>>,
+    /// Whether one of the student's nodes cannot be computed with.
+    broken: bool,
+    /// Whether the student works with tokens as columns.
+    turned: bool,
+    any_wrong: bool,
+    /// Whether pairs of mistakes were tried wherever they were looked for.
+    pub pairs_tried: bool,
+    /// The computations with the mistakes that earlier nodes show.
+    mistaken: Vec<Candidate>,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(examiner: &'a Examiner) -> Walk<'a> {
+        Walk {
+            examiner,
+            own: BTreeMap::new(),
+            unread: Vec::new(),
+            broken: false,
+            turned: false,
+            any_wrong: false,
+            pairs_tried: true,
+            mistaken: Vec::new(),
+        }
+    }
+
+    /// Judges a part; those before it have been judged.
+    pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> Judged {
+        let mut judged = Judged {
+            name: part.answer.name.clone(),
+            verdict: self.compared(part, self.examiner.task.right(), false),
+            mistakes: Vec::new(),
+            read_as: None,
+            resembles: None,
+            too_few_digits: false,
+        };
+        if !matches!(judged.verdict, Verdict::Right(_)) {
+            if let Some(form) = self.another_form(part) {
+                judged.verdict = Verdict::AnotherForm(form);
+                return judged;
+            }
+            match self.own.is_empty() && !self.broken {
+                true => self.name(part, &[], &mut judged),
+                false => self.judge_own(part, earlier, &mut judged),
+            }
+        }
+        self.carry_on(part, &judged);
+        judged
+    }
+
+    /// Judges a node that is not right, after nodes that may have been wrong or rounded.
+    fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+        // The same mistake in another head, or further on, is not reported again.
+        let again = self.mistaken.iter().any(|candidate| self.fits_candidate(part, candidate));
+        let own = self.own_tasks();
+        let follows = |task: &Task| self.fits(part, task.right()) || self.fits_unguarded(part, task);
+        if again || own.iter().any(follows) {
+            judged.verdict = Verdict::Follows;
+            return;
+        }
+        if !self.any_wrong {
+            self.name(part, earlier, judged);
+            if !judged.mistakes.is_empty() {
+                return;
+            }
+        }
+        judged.verdict = match own.first() {
+            Some(task) if !self.broken => self.compared(part, task.right(), false),
+            _ => Verdict::Unjudged,
+        };
+        if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
+            // Where the mistake is looked for is the first node that differs; further on single ones are enough.
+            let candidates = Candidates::of(task);
+            let found = self.search(part, task, &candidates, &[]).singles();
+            self.take(part, found, judged);
+        }
+    }
+
+    /// The exercise from the student's own nodes, under every reading of scores that are wrong in an unknown way.
+    fn own_tasks(&self) -> Vec<Task> {
+        let task = &self.examiner.task;
+        let mut all = vec![task.given_instead(self.own.clone())];
+        let readings = self.unread.first().map_or(0, Vec::len);
+        for reading in 1..readings {
+            let renamed = |name: &String| {
+                self.unread.iter().find(|steps| steps[0] == *name).map(|steps| &steps[reading])
+            };
+            let own =
+                self.own.iter().map(|(name, given)| (renamed(name).unwrap_or(name).clone(), given.clone()));
+            all.push(task.given_instead(own.collect()));
+        }
+        all
+    }
+
+    /// Looks for the mistakes that give a part, and takes what is found.
+    fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+        let Examiner { task, candidates, tolerance } = self.examiner;
+        let readings = readings(part, task.right());
+        let search = Search { task, candidates, tolerance, readings: &readings, earlier };
+        let mut found = search.singles();
+        if found.named.is_empty() || only_whole_numbers(&found.named) {
+            let resembles = resemblance(task, part, tolerance);
+            // Numbers that are those of another node may still be what two mistakes make of this one.
+            let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
+            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
+                match search.pairs() {
+                    Some(pairs) => found = found.or(pairs),
+                    None => self.pairs_tried = false,
+                }
+            }
+            if resembles.is_some()
+                && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
+            {
+                found = Searched::default();
+                judged.resembles = resembles;
+            }
+        }
+        if found.reading > 0 && !found.named.is_empty() {
+            let read = &readings[found.reading];
+            judged.read_as =
+                read.matrices.first().map(|(node, _)| super::candidates::step_and_head(node).0.to_string());
+            judged.verdict = self.compared(read, task.right(), false);
+        }
+        self.take(part, found, judged);
+    }
+
+    fn search<'s>(
+        &'s self,
+        part: &'s Part<'a>,
+        task: &'s Task,
+        candidates: &'s Candidates,
+        earlier: &'s [Part<'a>],
+    ) -> Search<'s> {
+        let readings = std::slice::from_ref(part);
+        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier }
+    }
+
+    fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
+        self.any_wrong = true;
+        self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
+        if found.named.is_empty() {
+            let right = self.examiner.task.right();
+            let steps =
+                |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
+            self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
+        }
+        self.mistaken.extend(found.candidates);
+        judged.mistakes = found.named;
+        judged.too_few_digits = found.too_few_digits;
+    }
+
+    /// What follows is judged with the student's own node as input, if it can be computed with.
+    fn carry_on(&mut self, part: &Part<'a>, judged: &Judged) {
+        for (node, matrix) in &part.matrices {
+            let read = judged
+                .read_as
+                .as_ref()
+                .map(|step| format!("{step}{}", super::candidates::step_and_head(node).1));
+            let node = read.as_ref().unwrap_or(node);
+            let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
+            let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);
+            match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
+                true => {
+                    self.own.insert(node.clone(), (matrix, Origin::User("the student".into())));
+                }
+                false => self.broken = true,
+            }
+        }
+    }
+
+    /// Whether a part has the numbers of a graph, also with rows as columns where the student works so.
+    fn fits(&self, part: &Part<'_>, graph: &Graph) -> bool {
+        let as_is = |turned| matches!(self.compared(part, graph, turned), Verdict::Right(_));
+        as_is(false) || (self.turned && as_is(true))
+    }
+
+    /// The same of a computation with mistakes in it, in which one node may stand for another.
+    fn fits_candidate(&self, part: &Part<'_>, candidate: &Candidate) -> bool {
+        part.matrices.iter().all(|(node, yours)| {
+            let fits = |expected: &Matrix| {
+                let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
+                residual(yours, expected, allowed).is_some()
+            };
+            let upright = candidate.upright(node);
+            upright.is_some_and(|matrix| fits(matrix) || (self.turned && fits(&matrix.transposed())))
+        })
+    }
+
+    /// Whether a part follows as NumPy and PyTorch compute it, where the student's own nodes leave rows with nothing to
+    /// attend to that have something in the right answer.
+    fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
+        let emptied = empty_rows(own.right()) > self.examiner.task.facts().empty_rows;
+        emptied && self.fits(part, &own.with([&Change::Unguarded]))
+    }
+
+    /// A part beside the same nodes of a graph, as they are or with their rows as columns.
+    fn compared(&self, part: &Part<'_>, expected: &Graph, turned: bool) -> Verdict {
+        if part.matrices.len() != part.expected {
+            return Verdict::OtherCount(part.matrices.len(), part.expected);
+        }
+        let mut worst: Option<Distance> = None;
+        for (node, matrix) in &part.matrices {
+            let Some(expected) = standing_for(expected, node) else { return Verdict::Unjudged };
+            let expected = if turned { expected.transposed() } else { expected.clone() };
+            let Some(difference) = self.difference(part, matrix, &expected) else {
+                return Verdict::OtherShape(matrix.shape(), expected.shape());
+            };
+            let is_worse = match &worst {
+                None => true,
+                Some(known) if known.difference.fits() => {
+                    !difference.fits() || difference.largest > known.difference.largest
+                }
+                Some(_) => false,
+            };
+            if is_worse {
+                worst = Some(Distance { node: node.clone(), difference });
+            }
+        }
+        match worst {
+            Some(distance) if distance.difference.fits() => Verdict::Right(distance),
+            Some(distance) => Verdict::Wrong(distance),
+            None => Verdict::Unjudged,
+        }
+    }
+
+    fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
+        difference(yours, expected, Allowed::between(part.answer, expected, &self.examiner.tolerance))
+    }
+
+    /// The other right way that gives these numbers.
+    fn another_form(&self, part: &Part<'_>) -> Option<&'static Form> {
+        let right = self.examiner.task.right();
+        FORMS.iter().find(|form| {
+            part.matrices.len() == part.expected
+                && part.matrices.iter().all(|(node, matrix)| {
+                    let expected = form.matrix(right, node);
+                    expected
+                        .and_then(|expected| self.difference(part, matrix, &expected))
+                        .is_some_and(|difference| difference.fits())
+                })
+        })
+    }
+}
+
+/// A part as what its name says, and as each later step of the scores.
+fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
+    let mut all = vec![part.clone()];
+    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
+    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
+    for at in 0..steps.first().map_or(0, Vec::len) {
+        let renamed = part
+            .matrices
+            .iter()
+            .zip(&steps)
+            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
+        all.push(Part { matrices: renamed.collect(), ..part.clone() });
+    }
+    all
+}
