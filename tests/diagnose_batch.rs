@@ -183,9 +183,11 @@ fn single_mistakes_of_every_exercise_are_found_through_files() {
             let found: Value = serde_json::from_str(line).unwrap();
             let made = golden::list(wrong, "mistakes")[0].as_str().unwrap();
             let is_named = ids(&found).iter().any(|set| set.contains(&made));
+            // Nothing but zeros, or NaN, is called that.
+            let says_nothing = ["zeros", "nan"].iter().any(|what| found["nodes"][0]["resembles"] == **what);
             let same = same(&golden::matrix(&wrong["O"]), &right);
             assert!(
-                is_named || (same && found["verdict"] == "right"),
+                is_named || says_nothing || (same && found["verdict"] == "right"),
                 "{}: {made} came back as {line}",
                 case["name"]
             );

@@ -182,7 +182,7 @@ fn other_ways_to_the_same_result_are_right() {
     assert_eq!(masked["verdict"], "right", "−1e9 hides as well as −∞: {masked}");
     let scaled = judged(&[format!("S={}", file("scaled.npy", QUERIES_SCALED))]);
     assert_eq!(scaled["nodes"][0]["verdict"], "another-form", "{scaled}");
-    assert_eq!(scaled["nodes"][0]["form"], "queries-scaled");
+    assert_eq!(scaled["nodes"][0]["form"], "scaled-scores");
     let told = yours(format!("S={}", place.path().join("scaled.npy").display()));
     assert!(told.code == 0 && told.out.starts_with("S is right, in another form."), "{}", told.out);
 }
@@ -276,8 +276,17 @@ fn tokens_name_the_cells() {
 fn json_has_every_key() {
     let right = judged(&[typed(RIGHT)]);
     let keys: Vec<&String> = right.as_object().unwrap().keys().collect();
-    let expected =
-        ["schema", "version", "verdict", "first_wrong", "mistakes", "nodes", "undetectable", "pairs_tried"];
+    let expected = [
+        "schema",
+        "version",
+        "verdict",
+        "first_wrong",
+        "mistakes",
+        "nodes",
+        "undetectable",
+        "too_coarse",
+        "pairs_tried",
+    ];
     assert_eq!(keys, expected);
     assert_eq!((&right["schema"], &right["version"]), (&json!("attn-diagnosis"), &json!(1)));
     assert_eq!(

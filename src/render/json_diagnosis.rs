@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::json::{finish, number};
-use crate::diagnose::{Diagnosis, Distance, Judged, Named, Verdict};
+use crate::diagnose::{Diagnosis, Distance, Judged, Named, Resemblance, Verdict};
 use crate::error::Result;
 use crate::graph::{CellId, Graph, address_of};
 
@@ -27,6 +27,7 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
         ("mistakes", wrong.map_or(json!([]), |node| mistakes(&node.mistakes))),
         ("nodes", of.nodes.iter().map(|judged| node(judged, right)).collect()),
         ("undetectable", of.undetectable.iter().map(|mistake| mistake.id).collect()),
+        ("too_coarse", of.too_coarse.iter().map(|mistake| mistake.id).collect()),
         ("pairs_tried", of.pairs_tried.into()),
     ];
     object.extend(rest.map(|(key, value)| (key.to_string(), value)));
@@ -96,6 +97,14 @@ fn node(judged: &Judged, right: &Graph) -> Value {
         Verdict::Unjudged => object["verdict"] = "unjudged".into(),
     }
     object["mistakes"] = mistakes(&judged.mistakes);
+    object["read_as"] = json!(judged.read_as);
+    object["resembles"] = match &judged.resembles {
+        None => Value::Null,
+        Some(Resemblance::Zeros) => "zeros".into(),
+        Some(Resemblance::NotANumber) => "nan".into(),
+        Some(Resemblance::EvenWeights) => "even-weights".into(),
+        Some(Resemblance::Node(name)) => json!({ "node": name }),
+    };
     object["too_few_digits"] = judged.too_few_digits.into();
     object
 }
@@ -106,6 +115,8 @@ fn measured(object: &mut Value, Distance { node, difference }: &Distance, right:
         right.find(node).map(|node| address_of(right, CellId { node, row, col }))
     };
     object["largest"] = number(difference.largest);
+    object["yours"] = number(difference.yours);
+    object["right"] = number(difference.expected);
     object["at"] = json!(address(difference.at));
     object["first"] = json!(address(difference.first));
     object["cells"] = difference.cells.into();

@@ -5,7 +5,9 @@ use crate::demo::{Explained, Shown, Step};
 use crate::diagnose::{Judged, Named, Verdict};
 use crate::error::Result;
 use crate::explain::{Depth, Sums, explain};
-use crate::graph::{Beside, CellId, Difference, Graph, NodeId, Term, address_of, beside};
+use crate::graph::{
+    Beside, CellId, Convention, Difference, Graph, NodeId, Term, address_of, beside, formula,
+};
 
 /// What nodes of the mistaken computation are called after.
 const SUFFIX: &str = "_wrong";
@@ -42,7 +44,32 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
         let text = "The first step in which the two ways differ.";
         steps.extend(step(text, &both, pair, at, named)?);
     }
+    if let Some(Step { text, .. }) = steps.last_mut() {
+        text.push_str(&one_sided(&both));
+    }
     Ok(BothWays { graph: both.graph, steps })
+}
+
+/// The steps that only one of the two ways takes: «The right way alone has S_scaled = S · 1/√2.»
+fn one_sided(both: &Beside) -> String {
+    let of = |ids: Vec<NodeId>, who: &str| {
+        let formulas: Vec<String> =
+            ids.iter().take(2).map(|&id| formula(&both.graph, id, Convention::Rows, false)).collect();
+        if formulas.is_empty() {
+            String::new()
+        } else {
+            format!(" {who} alone has {}.", formulas.join(" and "))
+        }
+    };
+    let alone = |base: bool| {
+        let pairs = both.differences.iter();
+        pairs.filter_map(move |pair| match (pair.base, pair.other) {
+            (Some(id), None) if base => Some(id),
+            (None, Some(id)) if !base => Some(id),
+            _ => None,
+        })
+    };
+    format!("{}{}", of(alone(true).collect(), "The right way"), of(alone(false).collect(), "The other"))
 }
 
 /// The steps that both ways compute, and whose numbers differ.

@@ -39,9 +39,9 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> S
         }
         None => task.right().clone(),
     };
-    let mut story = Story::of_steps(&words::headline(diagnosis, task.right()), graph, steps);
+    let mut story = Story::of_steps(&words::headline(diagnosis, task.right(), answers), graph, steps);
     story.steps.extend(undetectable(diagnosis));
-    story.notes = notes(diagnosis);
+    story.notes = notes(diagnosis, answers);
     story
 }
 
@@ -97,19 +97,20 @@ fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
                     0.0 => String::new(),
                     _ => words::worst_cell(distance, task.right()),
                 };
-                let cells = match difference.fits() {
-                    true => format!("0 of {}", difference.of),
-                    false => format!("{} of {}", difference.cells, difference.of),
-                };
-                [words::size(difference.largest), place, cells]
+                let cells = format!("{} of {}", difference.cells, difference.of);
+                let [yours, right] = [difference.yours, difference.expected].map(words::number);
+                [place, yours, right, words::size(difference.largest), cells]
             }
-            _ => [const { String::new() }; 3],
+            _ => [const { String::new() }; 5],
         });
         row
     };
-    let header = ["node", "verdict", "off by", "at", "cells wrong"];
-    let table = Table::new(&header, diagnosis.nodes.iter().enumerate().map(row));
-    table.with_numbers(&["off by", "cells wrong"])
+    let rows: Vec<Vec<String>> = diagnosis.nodes.iter().enumerate().map(row).collect();
+    let measured = rows.iter().any(|row| row[2..].iter().any(|cell| !cell.is_empty()));
+    let header = ["node", "verdict", "furthest off", "yours", "right", "by", "cells wrong"];
+    let shown = if measured { header.len() } else { 2 };
+    let table = Table::new(&header[..shown], rows.into_iter().map(|row| row[..shown].to_vec()));
+    table.with_numbers(&["yours", "right", "by", "cells wrong"])
 }
 
 /// What a right answer does not prove.
@@ -121,35 +122,62 @@ fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
     let table = Table::new(&["mistake", "what it would be"], diagnosis.undetectable.iter().map(row));
     Some(Step {
         text: "On this input some mistakes change nothing in what was handed in. They are neither found nor ruled out.".into(),
-        notice: Some("--suggest-input FILE writes an input on which they would show.".into()),
+        notice: Some("--suggest-input FILE in place of --yours writes an input on which they would show.".into()),
         shown: vec![Shown::Table(table)],
     })
 }
 
-fn notes(diagnosis: &Diagnosis) -> Vec<String> {
-    let Some(wrong) = diagnosis.first_wrong() else { return Vec::new() };
+fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
-    if wrong.too_few_digits {
-        notes.push("Hand in more digits, or a step before this one: --yours S=FILE --yours A=FILE.".into());
-    } else if wrong.mistakes.is_empty() {
+    if let Some(wrong) = diagnosis.first_wrong() {
+        notes.extend(what_would_help(diagnosis, wrong, answers));
+        if !diagnosis.undetectable.is_empty() {
+            let ids: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+            let it = if ids.len() == 1 { "it is" } else { "they are" };
+            notes.push(format!(
+                "On this input {} would change nothing: {it} neither blamed nor ruled out.",
+                words::listed(&ids)
+            ));
+        }
+    }
+    if !diagnosis.too_coarse.is_empty() {
+        let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
+        notes.push(format!("More digits would show {} too; these do not.", words::listed(&ids)));
+    }
+    notes
+}
+
+/// What to hand in, so that more can be said.
+fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
+    let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
+    let steps: Vec<&str> = match wrong.name.as_str() {
+        name if name.starts_with(['Q', 'K', 'V', 'S']) => Vec::new(),
+        name if name.starts_with('A') => vec!["S"],
+        _ => vec!["S", "A"],
+    };
+    let missing: Vec<String> =
+        steps.into_iter().filter(|step| !handed(step)).map(|step| format!("--yours {step}=FILE")).collect();
+    if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
         notes.push(
-            "Hand in the steps before this one to see where it begins: --yours S=FILE --yours A=FILE.".into(),
+            "Whole numbers are taken as exact, unless they spread widely. Hand in some decimals.".into(),
         );
+    } else if wrong.too_few_digits {
+        notes.push("Hand in more digits, or a larger exercise.".into());
+    } else if wrong.mistakes.is_empty() && wrong.resembles.is_none() && !missing.is_empty() {
+        notes.push(format!(
+            "Hand in the steps before this one to see where it begins: {}.",
+            missing.join(" ")
+        ));
     }
     if !diagnosis.pairs_tried {
         notes.push("On a smaller input, with fewer tokens, pairs of mistakes are tried too.".into());
     }
-    if wrong.mistakes.len() > 1 {
-        notes.push("--suggest-input FILE writes an input that tells mistakes apart.".into());
-    }
-    if !diagnosis.undetectable.is_empty() {
-        let ids: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
-        let them = if ids.len() == 1 {
-            "it is neither blamed nor ruled out"
-        } else {
-            "they are neither blamed nor ruled out"
-        };
-        notes.push(format!("On this input {} would change nothing: {them}.", words::listed(&ids)));
+    if wrong.mistakes.len() > 1 && !words::are_one(&wrong.mistakes) {
+        notes.push(
+            "--suggest-input FILE in place of --yours writes an input that tells mistakes apart.".into(),
+        );
     }
     notes
 }

@@ -1,17 +1,17 @@
 //! The sentences of a diagnosis.
 
-use crate::diagnose::{Answer, Diagnosis, Distance, Judged, Named, Slip, Verdict};
+use crate::diagnose::{Answer, Diagnosis, Distance, Judged, Named, Resemblance, Slip, Verdict};
 use crate::error::counted;
 use crate::graph::{CellId, Graph, address_of};
 
 /// The one sentence that a student needs.
-pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph) -> String {
+pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
         let names: Vec<&str> = diagnosis.nodes.iter().map(|node| node.name.as_str()).collect();
         let another = diagnosis.nodes.iter().any(|node| matches!(node.verdict, Verdict::AnotherForm(_)));
         let is = if names.len() == 1 { "is" } else { "are" };
         let form = if another { ", in another form" } else { "" };
-        return format!("{} {is} right{form}.", listed(&names));
+        return format!("{} {is} right{form}{}.", listed(&names), to_its_digits(diagnosis, answers));
     };
     let mistakes = match &wrong.mistakes[..] {
         [] => nothing_fits(diagnosis, wrong),
@@ -22,6 +22,13 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph) -> String {
                 format!("Two mistakes together give these numbers. {}", slips.join(" "))
             }
         },
+        several if are_one(several) => {
+            format!(
+                "{} [{}, which are the same here]",
+                several[0].slips[0].mistake.slip,
+                alternatives(several)
+            )
+        }
         several => format!(
             "{} explanations fit equally, and this input cannot tell them apart: {}.",
             number_word(several.len()),
@@ -38,7 +45,10 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
         Verdict::Wrong(distance) if distance.difference.cells == 1 => {
             format!("{name} is wrong in one cell, {}.", first_cell(distance, right))
         }
-        Verdict::Wrong(distance) => format!("{name} is wrong, from {} on.", first_cell(distance, right)),
+        Verdict::Wrong(distance) => {
+            let read_as = wrong.read_as.as_ref().map_or(String::new(), |step| format!(", read as {step},"));
+            format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
+        }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has another shape: {yours}, where {expected} belongs.")
         }
@@ -56,7 +66,52 @@ fn other_count(yours: usize, expected: usize) -> String {
     }
 }
 
+/// «, to the 2 decimals that it carries», where more digits might say something else.
+fn to_its_digits(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
+    let rounded = |node: &Judged| match &node.verdict {
+        Verdict::Right(distance) if distance.difference.largest > 1e-9 => {
+            let answer = answers.iter().find(|answer| answer.name == node.name)?;
+            answer.decimals.filter(|&decimals| decimals <= 6)
+        }
+        _ => None,
+    };
+    let fewest = diagnosis.nodes.iter().filter_map(rounded).min();
+    match fewest {
+        Some(0) => ", rounded to whole numbers".into(),
+        Some(decimals) => format!(", to {}", counted(decimals, "decimal")),
+        None => String::new(),
+    }
+}
+
+/// Whether several explanations are one and the same computation, whatever the input.
+pub(super) fn are_one(several: &[Named]) -> bool {
+    let steps = |named: &Named| -> Vec<_> {
+        named
+            .graph
+            .nodes()
+            .map(|(_, node)| (node.name.clone(), node.op.clone(), node.inputs.clone()))
+            .collect()
+    };
+    several.len() > 1
+        && several.iter().all(|named| named.slips.len() == 1 && steps(named) == steps(&several[0]))
+}
+
+/// What the numbers are instead.
+fn instead(resembles: &Resemblance) -> String {
+    match resembles {
+        Resemblance::Zeros => "All of its numbers are 0, which says nothing.".into(),
+        Resemblance::NotANumber => "None of its cells is a number, which says nothing.".into(),
+        Resemblance::Node(name) => format!("These are the numbers of {name}."),
+        Resemblance::EvenWeights => {
+            "Every query attends evenly to all that it sees: all scores count as the same.".into()
+        }
+    }
+}
+
 fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
+    if let Some(resembles) = &wrong.resembles {
+        return instead(resembles);
+    }
     match (wrong.too_few_digits, diagnosis.pairs_tried) {
         (true, _) => "Mistakes were found that give these numbers, but numbers so few or so coarse prove nothing.".into(),
         (false, true) => "No classic mistake, and no pair of them, gives these numbers.".into(),
@@ -156,6 +211,15 @@ fn address(distance: &Distance, (row, col): (usize, usize), right: &Graph) -> St
     match right.find(&distance.node) {
         Some(node) => address_of(right, CellId { node, row, col }),
         None => format!("{}[{},{}]", distance.node, row + 1, col + 1),
+    }
+}
+
+/// A number with four digits, as a table shows it: −0.1234, NaN, −∞.
+pub(super) fn number(x: f64) -> String {
+    match x {
+        _ if x.is_nan() => "NaN".into(),
+        _ if x.is_infinite() => if x > 0.0 { "∞" } else { "−∞" }.into(),
+        _ => crate::demo::in_sentence(x, 4),
     }
 }
 
