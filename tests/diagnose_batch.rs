@@ -183,8 +183,9 @@ fn single_mistakes_of_every_exercise_are_found_through_files() {
             let found: Value = serde_json::from_str(line).unwrap();
             let made = golden::list(wrong, "mistakes")[0].as_str().unwrap();
             let is_named = ids(&found).iter().any(|set| set.contains(&made));
-            // Nothing but zeros, or NaN, is called that.
-            let says_nothing = ["zeros", "nan"].iter().any(|what| found["nodes"][0]["resembles"] == **what);
+            // Nothing but zeros, or NaN, is called that; a single number of three decimals proves nothing.
+            let says_nothing = ["zeros", "nan"].iter().any(|what| found["nodes"][0]["resembles"] == **what)
+                || found["nodes"][0]["too_few_digits"] == true;
             let same = same(&golden::matrix(&wrong["O"]), &right);
             assert!(
                 is_named || says_nothing || (same && found["verdict"] == "right"),
