@@ -232,3 +232,17 @@ fn what_the_recipes_of_mistakes_compute_is_what_they_say() {
     let filled = [attn::diagnose::Change::Mask(strict), attn::diagnose::Change::Hiding(Hiding::MinusBillion)];
     assert!(of(&task.with(&filled), "S_masked").row(0).all(|x| x == -1e9));
 }
+
+#[test]
+fn noise_in_several_steps_is_wrong_in_the_first_and_blamed_on_nothing() {
+    let mut stream = attn::input::random::LegacyStream::seeded(5);
+    for heads in [1, 2] {
+        let task = task(heads);
+        let mut noise =
+            |name: &str| answer(name, &stream.standard_normal_matrix(5, if name == "O" { 4 } else { 5 }));
+        let names = if heads == 1 { vec!["S", "A", "O"] } else { vec!["S_1", "A_1", "S_2", "A_2", "O"] };
+        let answers: Vec<Answer> = names.into_iter().map(&mut noise).collect();
+        let diagnosis = examine(&task, &answers);
+        assert!(!diagnosis.is_right() && diagnosis.nodes.iter().all(|node| node.mistakes.is_empty()));
+    }
+}

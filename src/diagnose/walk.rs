@@ -105,10 +105,11 @@ impl<'a> Walk<'a> {
     fn own_tasks(&self) -> Vec<Task> {
         let task = &self.examiner.task;
         let mut all = vec![task.given_instead(self.own.clone())];
-        let readings = self.unread.first().map_or(0, Vec::len);
+        let readings = self.unread.iter().map(Vec::len).max().unwrap_or(0);
         for reading in 1..readings {
             let renamed = |name: &String| {
-                self.unread.iter().find(|steps| steps[0] == *name).map(|steps| &steps[reading])
+                let steps = self.unread.iter().find(|steps| steps[0] == *name)?;
+                steps.get(reading)
             };
             let own =
                 self.own.iter().map(|(name, given)| (renamed(name).unwrap_or(name).clone(), given.clone()));

@@ -25,7 +25,7 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> S
     }
     steps.push(Step {
         text: "What was handed in, beside what belongs there.".into(),
-        notice: None,
+        notice: words::forms(&diagnosis.nodes),
         shown: vec![Shown::Table(nodes(diagnosis, task))],
     });
     let both = diagnosis.first_wrong().and_then(|wrong| {

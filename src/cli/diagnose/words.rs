@@ -181,7 +181,7 @@ pub(super) fn demos(named: &Named) -> String {
 pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
     match &node.verdict {
         Verdict::Right(_) => "right".into(),
-        Verdict::AnotherForm(form) => format!("right in another form: {}", form.says),
+        Verdict::AnotherForm(_) => "right in another form".into(),
         Verdict::Follows => {
             let names = |all: bool| -> Vec<&str> {
                 let wanted = before.iter().filter(|node| all || !node.verdict.is_right());
@@ -195,6 +195,16 @@ pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
         Verdict::OtherCount(yours, expected) => other_count(*yours, *expected),
         Verdict::Unjudged => "no such step follows from your own numbers".into(),
     }
+}
+
+/// What was done where a node is right in another form: «S: these are the masked scores, S_masked.»
+pub(super) fn forms(nodes: &[Judged]) -> Option<String> {
+    let form = |node: &Judged| match &node.verdict {
+        Verdict::AnotherForm(form) => Some(format!("{}: {}.", node.name, form.says)),
+        _ => None,
+    };
+    let forms: Vec<String> = nodes.iter().filter_map(form).collect();
+    (!forms.is_empty()).then(|| forms.join(" "))
 }
 
 /// The address of the first cell that is wrong.
