@@ -23,8 +23,10 @@
 //!
 //! ```text
 //! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ render ──▶ bytes
-//!                              ▲
-//!                  attention ──┘   the mathematics
+//!                              ▲       │
+//!                              │       ├──▶ explain   one cell: its terms, and theirs
+//!                  attention ──┘       └──▶ diagnose  the same with one step taken wrongly, run again and compared
+//!              (the mathematics)
 //! ```
 //!
 //! # The rooms, from the ground up
@@ -40,6 +42,7 @@
 //! - [`explain`]: one cell, its terms, and theirs
 //! - [`params`]: a model's configuration to its weight matrices and counts
 //! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
+//! - [`diagnose`]: a student's numbers beside the right ones, and the classic mistakes that give them
 //! - [`demo`]: the steps of the five documents, each a graph with its sentences
 //! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV
 //! - [`cli`]: the command line
