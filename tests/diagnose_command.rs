@@ -249,9 +249,11 @@ fn nothing_is_named_for_noise() {
 
 #[test]
 fn numbers_without_digits_prove_nothing() {
-    let coarse = yours("0 2 0 0; 0 2 0 0; 2 -1 0 0");
-    assert_eq!(coarse.code, 1);
-    assert!(!coarse.out.contains("was forgotten"), "{}", coarse.out);
+    let coarse = "0 2 0 0; 0 2 0 0; 2 -1 0 0".to_string();
+    let judged = judged(std::slice::from_ref(&coarse));
+    assert_eq!((&judged["verdict"], &judged["mistakes"]), (&json!("wrong"), &json!([])), "{judged}");
+    assert_eq!(judged["nodes"][0]["mistakes"], json!([]), "{judged}");
+    assert!(!yours(coarse).out.contains("was forgotten"));
 }
 
 #[test]
@@ -312,7 +314,7 @@ fn json_has_every_key() {
 #[test]
 fn what_cannot_be_judged_is_refused_with_what_to_do() {
     let right = typed(RIGHT);
-    let refusals: [(&[&str], &str); 13] = [
+    let refusals: [(&[&str], &str); 19] = [
         (&[], "nothing to judge"),
         (&["--yours", "foo=1 2"], "`foo` names no step of this exercise"),
         (&["--yours", "A_3=1 2"], "`A_3` names no step"),
@@ -325,6 +327,12 @@ fn what_cannot_be_judged_is_refused_with_what_to_do() {
         (&["--yours", &right, "--format", "numpy"], "a diagnosis is no matrix"),
         (&["--yours", &right, "--batch", "."], "cannot be used with"),
         (&["--by-mistake"], "--batch"),
+        (&["--by-mistake", "--yours", &right], "cannot be used with"),
+        (&["--by-mistake", "--list"], "cannot be used with"),
+        (&["--by-mistake", "--suggest-input", "x.npz"], "cannot be used with"),
+        (&["--rtol", "1", "--list"], "cannot be used with"),
+        (&["--atol", "1", "--suggest-input", "x.npz"], "cannot be used with"),
+        (&["--yours", &right, "--explain", "O[1,1]"], "unexpected argument '--explain'"),
         (&["--batch", "no-such-folder"], "no-such-folder: no such file"),
     ];
     for (args, said) in refusals {
@@ -406,7 +414,7 @@ fn nothing_is_written_where_it_cannot_be() {
     for (name, said) in [
         ("x.npy", ".npz or .json"),
         ("x.csv", ".npz or .json"),
-        ("none/x.npz", "cannot be written"),
+        ("none/x.npz", "there is no folder `"),
         ("", ".npz or .json"),
     ] {
         let outcome =
@@ -415,6 +423,63 @@ fn nothing_is_written_where_it_cannot_be() {
         assert!(outcome.err.contains(said), "{name}: {}", outcome.err);
     }
     assert_eq!(before(place.path()), 0);
+}
+
+#[test]
+fn what_is_there_is_not_overwritten_by_a_suggestion() {
+    let place = place();
+    let exercise = place.path().join("exercise.json");
+    fs::write(&exercise, r#"{"X": [[1, 0.5], [0.25, 2]]}"#).unwrap();
+    let path = exercise.to_str().unwrap();
+    let before = fs::read(&exercise).unwrap();
+    attn("diagnose").arg(path).arg("--suggest-input").arg(path).refused(&["exists already", "new file"]);
+    assert_eq!(fs::read(&exercise).unwrap(), before);
+}
+
+#[test]
+fn a_suggestion_says_how_many_mistakes_of_how_many_it_shows_and_which_it_does_not() {
+    let place = place();
+    // A mask that hides nothing: whether it is there or not, nothing changes.
+    let exercise =
+        "diagnose --q '1 2; 2 1' --k '1 0; 2 1' --v '1; 3' --mask '0 0; 0 0' --mask-kind add --format json";
+    let told = attn(exercise).arg("--suggest-input").arg(place.path().join("a.npz").to_str().unwrap()).ok();
+    let told: Value = serde_json::from_str(&told.out).unwrap();
+    let row = &told["tables"][0]["rows"][0];
+    let (shown, hidden) = (row["shown"].clone(), row["hidden"].as_str().unwrap().to_string());
+    let hidden: Vec<&str> = hidden.split_whitespace().collect();
+    let exercise = exercise.replace("json", "table");
+    let told =
+        attn(&exercise).arg("--suggest-input").arg(place.path().join("b.npz").to_str().unwrap()).ok().out;
+    let shown: usize =
+        shown.as_str().map_or_else(|| shown.as_u64().unwrap() as usize, |s| s.parse().unwrap());
+    assert!(
+        hidden.contains(&"mask-missing")
+            && told.contains(&format!("{shown} of {} mistakes", shown + hidden.len())),
+        "{told}"
+    );
+    assert!(hidden.iter().all(|id| told.contains(&format!("│ {id} "))), "{told}");
+}
+
+#[test]
+fn a_far_fetched_option_is_not_proposed_and_a_near_one_is() {
+    let far = attn(EXERCISE).arg("--explain").arg("O[1,1]").run();
+    assert!(far.code == 2 && !far.err.contains("'--x'"), "{}", far.err);
+    let near = attn(EXERCISE).arg("--your").arg("1").run();
+    assert!(near.code == 2 && near.err.contains("'--yours'"), "{}", near.err);
+}
+
+#[test]
+fn arrays_that_the_exercise_has_no_step_for_are_left_aside() {
+    let place = place();
+    let path = place.path().join("all.json");
+    let all = json!({ "mask": [[0, 1], [1, 1]], "O": NO_SCALE, "att": [1], "loss": [[0.5]], "X": [[1.0]] });
+    fs::write(&path, all.to_string()).unwrap();
+    let source = path.to_str().unwrap().to_string();
+    assert_eq!(ids(&judged(std::slice::from_ref(&source))), [["no-scale"]]);
+    let told = attn(EXERCISE).arg("--yours").arg(&source).arg("--width").arg("120").run().out;
+    assert!(told.contains("Left aside: `mask`, `att`, `loss`"), "{told}");
+    fs::write(&path, json!({ "mask": [[0, 1]], "att": [1], "X": [[1.0]] }).to_string()).unwrap();
+    attn(EXERCISE).arg("--yours").arg(&source).refused(&["`mask` names no step of this exercise"]);
 }
 
 macro_rules! screens {

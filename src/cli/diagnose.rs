@@ -43,13 +43,13 @@ pub(super) struct DiagnoseArgs {
     #[arg(long, value_name = "DIR", help_heading = "What is judged", conflicts_with = "list")]
     batch: Option<String>,
     /// Only a table of which mistakes were made by whom.
-    #[arg(long, requires = "batch", help_heading = "What is judged")]
+    #[arg(long, requires = "batch", conflicts_with_all = ["yours", "list", "suggest_input"], help_heading = "What is judged")]
     by_mistake: bool,
     /// Off by this share of the right number is right [default: 1e-5].
-    #[arg(long, value_name = "R", help_heading = "What is judged")]
+    #[arg(long, value_name = "R", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
     rtol: Option<String>,
     /// Off by this much is right [default: 1e-6 of the largest right number].
-    #[arg(long, value_name = "A", help_heading = "What is judged")]
+    #[arg(long, value_name = "A", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
     atol: Option<String>,
     /// The catalogue of mistakes; with an ID everything about one.
     #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]

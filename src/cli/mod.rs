@@ -19,11 +19,11 @@ pub use env::Env;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{EXIT_DONE, Error, Result, nearest};
 use crate::kernel::SimdLevel;
 
 /// What a command reads and writes besides its arguments.
@@ -110,10 +110,11 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 
 /// The parsed command; `None` if help or the version was asked for and has been written.
 fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Option<Cli>> {
-    let failed = match Cli::read(command().term_width(env.width.clamp(40, 100)), args) {
+    let mut failed = match Cli::read(command().term_width(env.width.clamp(40, 100)), args) {
         Ok(cli) => return Ok(Some(cli)),
         Err(failed) => failed,
     };
+    drop_far_fetched(&mut failed);
     let text = failed.render();
     let is_help = matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if is_help {
@@ -126,6 +127,20 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     // clap's message is complete, with its own «error:» in front.
     let _ = writeln!(streams.err, "{message}");
     Err(Error::AlreadySaid)
+}
+
+/// Takes away clap's «a similar argument exists» where the two are not near: `--x` for `--explain`.
+fn drop_far_fetched(failed: &mut clap::Error) {
+    let text = |kind| match failed.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let (typed, similar) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
+    if let (Some(typed), Some(similar)) = (typed, similar)
+        && nearest(typed.trim_matches('-'), [similar.trim_matches('-')]).is_none()
+    {
+        failed.remove(ContextKind::SuggestedArg);
+    }
 }
 
 impl Cli {

@@ -31,6 +31,9 @@ use crate::matrix::{Matrix, Shape};
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
 
+/// So many nodes are listed where one is asked for that is not there.
+const MOST_LISTED: usize = 40;
+
 /// A node's place in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
@@ -190,14 +193,19 @@ impl Graph {
     /// The node of this name.
     ///
     /// # Errors
-    /// If there is none: the error names the nearest and lists all.
+    /// If there is none: the error names the nearest and lists the others, as far as they fit a few lines.
     pub fn require(&self, name: &str) -> Result<NodeId> {
         self.find(name).ok_or_else(|| {
             let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let listed = names[..names.len().min(MOST_LISTED)].join(" ");
+            let listed = match names.len().saturating_sub(MOST_LISTED) {
+                0 => listed,
+                more => format!("{listed} and {more} more"),
+            };
             let error = Error::new(format!("there is no node `{name}`"));
             match nearest(name, names.iter().copied()) {
-                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {}", names.join(" "))),
-                None => error.help(format!("the nodes are {}", names.join(" "))),
+                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
+                None => error.help(format!("the nodes are {listed}")),
             }
         })
     }
@@ -244,7 +252,19 @@ mod tests {
         graph.given("S_scaled", Matrix::identity(1), Origin::Stated).unwrap();
         assert!(graph.given("S_scaled", Matrix::identity(1), Origin::Stated).is_err());
         let error = graph.require("S_scald").unwrap_err().to_string();
-        assert!(error.contains("did you mean `S_scaled`"), "{error}");
+        assert!(error.contains("did you mean `S_scaled`? The nodes are S_scaled"), "{error}");
+    }
+
+    #[test]
+    fn of_many_nodes_some_are_listed_and_the_nearest_of_all_is_found() {
+        let mut graph = Graph::new();
+        for i in 1..=150 {
+            graph.given(&format!("S_scaled_{i}"), Matrix::identity(1), Origin::Stated).unwrap();
+        }
+        let error = graph.require("zzz").unwrap_err().to_string();
+        assert!(error.ends_with(" S_scaled_40 and 110 more"), "{error}");
+        let error = graph.require("S_scald_149").unwrap_err().to_string();
+        assert!(error.contains("did you mean `S_scaled_149`?"), "{error}");
     }
 
     #[test]

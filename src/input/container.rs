@@ -10,7 +10,7 @@ use super::array::{Allow, Array};
 use super::delimited::delimited;
 use super::json::{self, Json};
 use super::json_document::{self, Nodes};
-use super::label::{clean_label, clip, enumerate};
+use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
@@ -155,7 +155,7 @@ impl Content {
                 Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
             },
             several => {
-                let list = enumerate(names.iter().map(String::as_str));
+                let list = listed_briefly(names.iter().map(String::as_str));
                 Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
                     .in_source(name)
                     .help("save the one that is meant to a file of its own"))

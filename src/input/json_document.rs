@@ -5,7 +5,7 @@ use crate::matrix::Labels;
 
 use super::container::{Container, Content, Item, clean_labels};
 use super::json::Json;
-use super::label::{clip, enumerate};
+use super::label::{clip, listed_briefly};
 use super::names::recognise;
 
 /// The value of `schema` in a computation written as JSON.
@@ -166,7 +166,7 @@ fn several(graphs: &[Json]) -> Error {
             _ => None,
         })
         .collect();
-    Error::new(format!("{} computations where one belongs: {}", graphs.len(), enumerate(titles)))
+    Error::new(format!("{} computations where one belongs: {}", graphs.len(), listed_briefly(titles)))
         .help("write one of them to a file of its own")
 }
 

@@ -79,7 +79,7 @@ pub(super) fn clip(text: &str) -> String {
 }
 
 /// A list for an error: the first few names in backticks, and how many more there are.
-pub(super) fn enumerate<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listed_briefly<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<&str> = names.into_iter().collect();
     let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", clip(name))).collect();
@@ -128,8 +128,8 @@ mod tests {
     #[test]
     fn a_long_list_says_how_many_more() {
         let names: Vec<String> = (0..15).map(|i| format!("n{i}")).collect();
-        let said = enumerate(names.iter().map(String::as_str));
+        let said = listed_briefly(names.iter().map(String::as_str));
         assert!(said.ends_with("`n11` and 3 more"), "{said}");
-        assert_eq!(enumerate(["a", "b"]), "`a`, `b`");
+        assert_eq!(listed_briefly(["a", "b"]), "`a`, `b`");
     }
 }

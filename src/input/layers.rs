@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-use super::label::{clip, enumerate};
+use super::label::{clip, listed_briefly};
 use super::names::{CANONICAL, Recognised, TOKENS, recognise};
 
 /// The entries of a file that were chosen, and the names of the others.
@@ -77,7 +77,7 @@ fn numbers_in(layer: &str) -> Vec<usize> {
 }
 
 fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
-    let list = enumerate(found.iter().map(String::as_str));
+    let list = listed_briefly(found.iter().map(String::as_str));
     let help = "choose one with --layer, by its number, or by its name where numbers repeat";
     match wanted {
         Some(wanted) if matching == 0 && found.is_empty() => {
@@ -94,11 +94,11 @@ fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error
 }
 
 fn not_found(names: &[String], unknown: &[&str]) -> Error {
-    let found = enumerate(names.iter().map(String::as_str));
+    let found = listed_briefly(names.iter().map(String::as_str));
     let what = match unknown {
         [] if names.is_empty() => "holds no matrices".to_string(),
         [] => format!("no matrix of an attention layer by name; found {found}"),
-        unknown => format!("unknown names {}; found {found}", enumerate(unknown.iter().copied())),
+        unknown => format!("unknown names {}; found {found}", listed_briefly(unknown.iter().copied())),
     };
     Error::new(what).help(format!(
         "expected are {}, {TOKENS}, mask, bias, and names such as q_proj.weight or in_proj_weight",

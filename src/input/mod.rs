@@ -42,7 +42,7 @@ pub use files::Files;
 pub use folder::{FolderEntry, folder};
 pub use inline::inline;
 pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
-pub use label::clean_label;
+pub use label::{clean_label, listed_briefly};
 pub use names::CANONICAL;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use save::{check_bundle_ending, check_ending, delimited_text, save, save_bundle};

@@ -1,7 +1,7 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io::{BufWriter, Seek, Write};
+use std::io::{BufWriter, ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use ::safetensors::Dtype;
@@ -109,6 +109,14 @@ fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("exists and is no regular file").in_source(shown).help("choose another name"));
     }
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+        && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())
+    {
+        let folder = clean_label(&folder.to_string_lossy()).into_owned();
+        return Err(Error::new(format!("there is no folder `{folder}`"))
+            .in_source(shown)
+            .help("make it first, or choose another name"));
+    }
     write_whole(path, fill).map_err(|error| {
         // The system's words without the name of the temporary file.
         let why = match error.downcast_ref::<std::io::Error>() {
@@ -119,6 +127,11 @@ fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<
             .in_source(shown)
             .help("check the folder, its permissions and its space")
     })
+}
+
+/// Whether an error says that something on the way is not there, or is no folder.
+fn is_missing(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 /// Fills a temporary file beside the target and moves it there.

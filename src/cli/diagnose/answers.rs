@@ -3,7 +3,7 @@
 use crate::diagnose::Answer;
 use crate::error::{Error, Result, nearest};
 use crate::graph::Graph;
-use crate::input::{Array, Files, clean_label};
+use crate::input::{Array, Files, clean_label, listed_briefly};
 
 /// What one student handed in, and what is to be said of it.
 #[derive(Debug, Default)]
@@ -61,18 +61,21 @@ fn named(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The arrays of one file as answers: one array is the result, unless its name says otherwise; several are the nodes of
-/// their names. What the exercise gives is left aside there.
+/// their names. What the exercise gives is left aside there, and what it has no name for where something else is known.
 pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Handed> {
     let alone = arrays.len() == 1;
     let mut handed = Handed::default();
-    let mut given = Vec::new();
+    let (mut given, mut surplus) = (Vec::new(), Vec::new());
     for (name, array) in arrays {
         let node = match name {
             None => RESULT.to_string(),
             Some(name) => match node(&name, right) {
                 Ok(node) => node,
                 Err(_) if alone => RESULT.to_string(),
-                Err(error) => return Err(error),
+                Err(error) => {
+                    surplus.push((name, error));
+                    continue;
+                }
             },
         };
         match right.find(&node) {
@@ -83,12 +86,16 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
     if !given.is_empty() {
         handed.remarks.push(format!("Not judged, because it is given: {}.", given.join(", ")));
     }
-    match handed.answers.is_empty() {
-        true => {
-            Err(Error::new("holds nothing that is computed").help("hand in what was computed: S, A, O …"))
+    if !handed.answers.is_empty() {
+        if !surplus.is_empty() {
+            let names = listed_briefly(surplus.iter().map(|(name, _)| name.as_str()));
+            handed.remarks.push(format!("Left aside: {names}, which this exercise has no step for."));
         }
-        false => Ok(handed),
+        return Ok(handed);
     }
+    let nothing =
+        || Error::new("holds nothing that is computed").help("hand in what was computed: S, A, O …");
+    Err(surplus.into_iter().next().map_or_else(nothing, |(_, error)| error))
 }
 
 /// The array of a file that is named for one node.

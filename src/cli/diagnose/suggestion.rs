@@ -31,6 +31,12 @@ pub(super) fn write(
     }
     let path = Path::new(file);
     input::check_bundle_ending(path)?;
+    // What is there may be the exercise itself, which cannot be made again.
+    if input::exists(file) {
+        return Err(Error::new("exists already")
+            .in_source(input::clean_label(file))
+            .help("name a new file: nothing is overwritten"));
+    }
     let suggestion = suggest(task, SEED)?;
     let matrices = named(&suggestion.inputs);
     let inputs = &suggestion.inputs;
@@ -65,8 +71,14 @@ fn named(inputs: &AttendInputs) -> Vec<(&'static str, &Matrix)> {
 }
 
 fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], command: &str) -> Story {
-    let shown = counted(suggestion.told_apart, "mistake");
-    let title = format!("An input on which {shown} can be seen in the result: {}", input::clean_label(file));
+    let shown = match (suggestion.told_apart, suggestion.hidden.len()) {
+        (all, 0) => format!("all {}", counted(all, "mistake")),
+        (shown, hidden) => format!("{shown} of {}", counted(shown + hidden, "mistake")),
+    };
+    let title = format!(
+        "An input on which {shown} that can be made here show in the result: {}",
+        input::clean_label(file)
+    );
     let holds: Vec<String> =
         matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
     let mut steps = vec![
