@@ -88,7 +88,30 @@ fn unusable_files_get_their_line_and_stop_nothing() {
     let unusable = lines.iter().filter(|line| line.get("error").is_some_and(|error| error.is_string()));
     assert_eq!(unusable.count(), bad);
     assert_eq!(lines.iter().filter(|line| line["verdict"] == "right").count(), 1);
+    assert_eq!(lines.iter().filter(|line| line["verdict"] == "unusable").count(), bad);
     assert!(!batch(class.path(), &[]).out.contains('\u{1b}'));
+}
+
+#[test]
+fn what_is_far_larger_than_the_exercise_is_not_read() {
+    let place = place();
+    let file = |name: &str| place.path().join(name);
+    // Files with holes: they have their length and take no room.
+    for name in ["nul.csv", "nul.json", "nul.npy", "nul.safetensors", "nul"] {
+        fs::File::create(file(name)).unwrap().set_len(3 << 30).unwrap();
+    }
+    let zeros = Matrix::filled(1000, 1000, 0.0);
+    attn::input::save_bundle(&file("packed.npz"), None, &[("O", &zeros)]).unwrap();
+    let outcome = batch(place.path(), &["--width", "120"]);
+    assert_eq!(outcome.code, 2);
+    // X 12, W 48, Q K V 36, and twice Q K V 18, S S_scaled S_masked A 36, O 6; the heads side by side 12, O 12
+    let said = outcome.out.matches("larger than 1 MiB, and the exercise has 240 numbers").count();
+    assert_eq!(said, 5, "{}", outcome.out);
+    assert!(outcome.out.contains("unpacks to more than 1 MiB"), "{}", outcome.out);
+    for name in ["nul.csv", "nul.npy"] {
+        let yours = file(name).to_str().unwrap().to_string();
+        attn(EXERCISE).arg("--yours").arg(yours).refused(&["larger than 1 MiB"]);
+    }
 }
 
 #[test]
@@ -116,6 +139,31 @@ fn a_teacher_gets_a_table_by_mistake() {
     assert!(lines.contains(&"mask-inverted,1,cara.npy") && lines.contains(&"right,1,anna.npy"), "{lines:?}");
     assert!(lines.contains(&"no classic mistake,1,dora.txt"), "{lines:?}");
     assert!(lines.last().unwrap().starts_with("unusable,"), "{lines:?}");
+}
+
+#[test]
+fn every_line_fits_the_screen_and_no_id_is_cut() {
+    let class = class();
+    let file = |name: &str| class.path().join(name);
+    let csv = |text: String| text.replace("; ", "\n").replace(' ', ",");
+    fs::write(file("a_very_long_name_of_a_student_and_of_a_university.csv"), csv(by_hand(RIGHT, 2))).unwrap();
+    // Rounded to one decimal, several mistakes fit.
+    fs::write(file("hal.csv"), csv(by_hand(INVERTED, 1))).unwrap();
+    fs::write(file("ida.csv"), "1,2\n3,4\n").unwrap();
+    fs::write(file("jim.csv"), "1,2\n3,4,5\n").unwrap();
+    let known: Vec<&str> = attn::diagnose::catalogue().map(|mistake| mistake.id).collect();
+    for width in [20, 40, 50, 60, 80, 120, 200] {
+        let out = batch(class.path(), &["--width", &width.to_string(), "--charset", "ascii"]).out;
+        let named: Vec<&str> = out.split_whitespace().filter(|word| known.contains(word)).collect();
+        assert!(named.len() >= 3, "{width}:\n{out}");
+        assert!(!out.lines().any(|line| line.ends_with(' ')), "{width}:\n{out}");
+        for line in out.lines().filter(|_| width >= 40) {
+            assert!(line.len() <= width, "{width}: {line}");
+        }
+        let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("2x2, not 3x4") && words.contains("right to 2 decimals"), "{width}:\n{out}");
+        assert!(words.contains("3 numbers in this line, 2 in line 1"), "{width}:\n{out}");
+    }
 }
 
 /// The options that stand for those of an exercise of the golden file.

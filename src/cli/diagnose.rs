@@ -3,6 +3,7 @@
 mod answers;
 mod batch;
 mod both_ways;
+mod lines;
 mod list;
 mod page;
 mod suggestion;

@@ -2,7 +2,7 @@
 
 use super::story::{Digits, Shown, Step, Story, in_sentence};
 use crate::error::Result;
-use crate::graph::{Beside, Difference, Graph, Movement, NodeId, Op, address_of, beside};
+use crate::graph::{Beside, Difference, Graph, Movement, Node, NodeId, Op, address_of, beside};
 
 /// What nodes of the second computation are called after.
 const SUFFIX: &str = "_versus";
@@ -83,21 +83,49 @@ impl Teller<'_> {
             let names: Vec<&str> = self.both.same.iter().map(|&id| self.graph()[id].name.as_str()).collect();
             steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
         }
+        let (told, untold) = self.told();
         // Neighbours that are steps of one side alone take one sentence.
         let side = |difference: &Difference| (difference.base.is_some(), difference.other.is_some());
-        for group in self.both.differences.chunk_by(|a, b| side(a) == side(b) && side(a) != (true, true)) {
-            let moved = |difference| self.both.movement(difference).map(|moved| (moved, difference));
+        for group in told.chunk_by(|a, b| side(a) == side(b) && side(a) != (true, true)) {
+            let moved =
+                |difference: &&Difference| Some(self.moved(&self.both.movement(difference)?, difference));
             steps.push(Step {
                 text: self.sentence(group),
-                notice: group
-                    .iter()
-                    .find_map(moved)
-                    .map(|(moved, difference)| self.moved(&moved, difference)),
-                shown: group.iter().map(shown).collect(),
+                notice: group.iter().find_map(moved),
+                shown: group.iter().map(|difference| shown(difference)).collect(),
             });
+        }
+        if !untold.is_empty() {
+            let text =
+                format!("Of another shape too, as what they are computed from: {}.", untold.join(", "));
+            steps.push(Step { text, ..Step::default() });
         }
         steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));
         steps
+    }
+
+    /// The differences that are told one by one, and the names of the others: where what is given has another shape, the
+    /// steps that have one for that reason are named, and the last of them is shown.
+    fn told(&self) -> (Vec<&Difference>, Vec<&str>) {
+        let all = &self.both.differences;
+        let pair =
+            |difference: &Difference| Some([difference.base?, difference.other?].map(|id| &self.graph()[id]));
+        let reshaped = |difference: &Difference, given: bool| {
+            let of = |[base, other]: [&Node; 2]| {
+                base.shape() != other.shape() && [base, other].iter().all(|node| node.op.is_given() == given)
+            };
+            pair(difference).is_some_and(of)
+        };
+        let last = all.iter().rposition(|difference| reshaped(difference, false));
+        let any_given = all.iter().any(|difference| reshaped(difference, true));
+        let (mut told, mut untold) = (Vec::new(), Vec::new());
+        for (at, difference) in all.iter().enumerate() {
+            match any_given && reshaped(difference, false) && Some(at) != last {
+                true => untold.push(difference.name.as_str()),
+                false => told.push(difference),
+            }
+        }
+        (told, untold)
     }
 
     /// The steps and the nodes for names that the user asks for.
@@ -124,7 +152,7 @@ impl Teller<'_> {
     }
 
     /// What differs, in a sentence: one step, or neighbours of one side alone.
-    fn sentence(&self, group: &[Difference]) -> String {
+    fn sentence(&self, group: &[&Difference]) -> String {
         let names: Vec<&str> = group.iter().map(|difference| difference.name.as_str()).collect();
         let (name, with) = (names.join(", "), self.with);
         let both =

@@ -13,7 +13,7 @@ use super::embeddings::{self, Stream};
 use super::inline::inline;
 use super::json_document::Nodes;
 use super::label::clean_label;
-use super::open::{Input, regular};
+use super::open::{Input, Limit, regular};
 use super::source::Source;
 
 /// What errors call standard input.
@@ -38,8 +38,8 @@ impl<'a> Files<'a> {
         let name = clean_label(source).into_owned();
         let (input, format) = match Source::of(source)? {
             Source::Inline(text) => return inline(&text, allow),
-            Source::StandardInput => self.standard_input()?,
-            Source::Path(path) => open(&name, &path)?,
+            Source::StandardInput => self.standard_input(Limit::ANY)?,
+            Source::Path(path) => open(&name, &path, Limit::ANY)?,
         };
         let name = input.name.clone();
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
@@ -49,13 +49,13 @@ impl<'a> Files<'a> {
     /// number, an infinity or NaN: this is for results that are to be judged.
     ///
     /// # Errors
-    /// If it cannot be read, or holds no arrays.
-    pub fn named(&mut self, source: &str) -> Result<Vec<(Option<String>, Array)>> {
+    /// If it cannot be read, is larger than `limit`, or holds no arrays.
+    pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
         let name = clean_label(source).into_owned();
         let (input, format) = match Source::of(source)? {
             Source::Inline(text) => return Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
-            Source::StandardInput => self.standard_input()?,
-            Source::Path(path) => open(&name, &path)?,
+            Source::StandardInput => self.standard_input(limit)?,
+            Source::Path(path) => open(&name, &path, limit)?,
         };
         all(input, format)
     }
@@ -79,8 +79,8 @@ impl<'a> Files<'a> {
         let name = clean_label(source).into_owned();
         let (input, format) = match Source::of(source)? {
             Source::Inline(_) => return Err(bundle::nameless(&name)),
-            Source::StandardInput => self.standard_input()?,
-            Source::Path(path) => open(&name, &path)?,
+            Source::StandardInput => self.standard_input(Limit::ANY)?,
+            Source::Path(path) => open(&name, &path, Limit::ANY)?,
         };
         let name = input.name.clone();
         if matches!(format, Format::Npy | Format::Delimited(_)) {
@@ -99,8 +99,10 @@ impl<'a> Files<'a> {
     pub fn text(&mut self, source: &str) -> Result<String> {
         let name = clean_label(source).into_owned();
         match Source::of(source)? {
-            Source::StandardInput => Input::drain(STANDARD_INPUT, self.take_standard_input()?)?.text(),
-            Source::Path(path) => Input::open(&name, &path)?.text(),
+            Source::StandardInput => {
+                Input::drain(STANDARD_INPUT, self.take_standard_input()?, Limit::ANY)?.text()
+            }
+            Source::Path(path) => Input::open(&name, &path, Limit::ANY)?.text(),
             Source::Inline(_) => Err(Error::new("no such file").in_source(name)),
         }
     }
@@ -133,17 +135,17 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn standard_input(&mut self) -> Result<(Input, Format)> {
+    fn standard_input(&mut self, limit: Limit) -> Result<(Input, Format)> {
         let stdin = self.take_standard_input()?;
-        let mut input = Input::drain(STANDARD_INPUT, stdin)?;
+        let mut input = Input::drain(STANDARD_INPUT, stdin, limit)?;
         let format = Format::sniff(&mut input)?;
         Ok((input, format))
     }
 }
 
 /// All arrays of a file, called `name` in errors; as [`Files::named`].
-pub(super) fn named_in(name: &str, path: &Path) -> Result<Vec<(Option<String>, Array)>> {
-    let (input, format) = open(name, path)?;
+pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
+    let (input, format) = open(name, path, limit)?;
     all(input, format)
 }
 
@@ -152,8 +154,8 @@ fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     Content::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
-fn open(name: &str, path: &Path) -> Result<(Input, Format)> {
-    let mut input = Input::open(name, path)?;
+fn open(name: &str, path: &Path, limit: Limit) -> Result<(Input, Format)> {
+    let mut input = Input::open(name, path, limit)?;
     let format = Format::of(path, &mut input)?;
     Ok((input, format))
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use super::array::Array;
 use super::files::named_in;
 use super::label::clean_label;
-use super::open::unreadable;
+use super::open::{Limit, unreadable};
 
 /// One entry of a folder.
 #[derive(Clone, Debug)]
@@ -23,9 +23,9 @@ impl FolderEntry {
     /// All arrays of the file, as [`super::Files::named`].
     ///
     /// # Errors
-    /// If it is no regular file, cannot be read, or holds no arrays.
-    pub fn named(&self) -> Result<Vec<(Option<String>, Array)>> {
-        named_in(&self.name, &self.path)
+    /// If it is no regular file, cannot be read, is larger than `limit`, or holds no arrays.
+    pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
+        named_in(&self.name, &self.path, limit)
     }
 }
 
@@ -73,8 +73,8 @@ mod tests {
         let entries = folder(place.path().to_str().unwrap()).unwrap();
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
-        assert!(entries[0].named().is_ok());
-        assert!(entries[3].named().unwrap_err().to_string().starts_with("sub: is a directory"));
+        assert!(entries[0].named(Limit::ANY).is_ok());
+        assert!(entries[3].named(Limit::ANY).unwrap_err().to_string().starts_with("sub: is a directory"));
     }
 
     #[test]

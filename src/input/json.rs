@@ -12,10 +12,11 @@ use crate::error::{Error, Place, Result};
 
 use super::array::Array;
 use super::json_list::{List, Nested};
+use super::json_words::spelled;
 use super::label::clip;
 use super::number::decimals_of;
 
-/// A value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`.
+/// A value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Json {
     Null,
@@ -36,21 +37,17 @@ pub(super) enum Json {
 /// # Errors
 /// At the line and column of what is no JSON, or no rectangle of numbers.
 pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
-    serde_json::from_str(text).map_err(|error| {
+    let text = spelled(text);
+    serde_json::from_str(&text.text).map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
-        let place = Place::Text(name.to_string(), line.max(1), column.max(1));
+        let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
         let not_json = error.is_syntax() || error.is_eof();
         let what = if not_json { format!("not JSON: {what}") } else { what.to_string() };
-        let bare = text
-            .lines()
-            .nth(line.saturating_sub(1))
-            .is_some_and(|line| ["NaN", "Infinity"].iter().any(|word| line.contains(word)));
-        Error::new(what).at(place).help(match (not_json, bare) {
-            (true, true) => "JSON has no NaN and no Infinity: write \"nan\", \"inf\" or \"-inf\", as strings",
-            (true, false) => "a matrix is a list of rows: [[1, 2], [3, 4]]",
-            (false, _) => "a matrix is a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
+        Error::new(what).at(place).help(match not_json {
+            true => "a matrix is a list of rows: [[1, 2], [3, 4]]",
+            false => "a matrix is a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
         })
     })
 }
@@ -237,6 +234,10 @@ mod tests {
         assert_eq!(row.values()[..4], [f64::NEG_INFINITY, f64::INFINITY, 1.0, f64::NEG_INFINITY]);
         assert!(row.values()[5].is_sign_negative());
         assert!(array(r#"["nan"]"#).values()[0].is_nan());
+        // json.dump([[float("-inf"), 1.0], [float("nan"), float("inf")]], file), Python 3.11
+        let python = array("[[-Infinity, 1.0], [NaN, Infinity]]");
+        assert_eq!((python.dims(), python.values()[0]), (&[2, 2][..], f64::NEG_INFINITY));
+        assert!(python.values()[2].is_nan() && python.values()[3] == f64::INFINITY);
     }
 
     #[test]
@@ -260,8 +261,8 @@ mod tests {
 
     #[test]
     fn what_is_no_json_is_refused_at_its_place() {
-        let said = fails("[[1, 2],\n [3, NaN]]");
-        assert!(said.starts_with("x.json:2:6: not JSON") && said.contains("as strings"), "{said}");
+        let said = fails("[[1, 2],\n [NaN, x]]");
+        assert!(said.starts_with("x.json:2:8: not JSON"), "{said}");
         let said = fails("[[1, 2]");
         assert!(said.starts_with("x.json:1:7: not JSON"), "{said}");
         assert!(fails("[1] [2]").contains("trailing"));

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 
 use super::container::{Item, entry_name};
 use super::npy;
-use super::open::{Input, MOST_BYTES, ReadSeek};
+use super::open::{Input, Limit, ReadSeek};
 
 /// How a zip archive starts; an empty one starts with its end.
 pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
@@ -18,6 +18,7 @@ pub(super) struct Npz {
     archive: ZipArchive<Box<dyn ReadSeek>>,
     /// Bytes that may still be unpacked.
     left: u64,
+    limit: Limit,
 }
 
 impl Npz {
@@ -27,7 +28,7 @@ impl Npz {
     /// If the file is no zip archive, or not all of one.
     pub(super) fn open(input: Input) -> Result<Npz> {
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
-        Ok(Npz { name: input.name, archive, left: MOST_BYTES })
+        Ok(Npz { name: input.name, archive, left: input.limit.bytes(), limit: input.limit })
     }
 
     /// The names of the arrays, in the order of the archive.
@@ -53,7 +54,7 @@ impl Npz {
         // the bytes, of which it unpacks at most one too many.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
-            Error::new(format!("unpacks to more than {} MiB", MOST_BYTES >> 20)).in_source(&name)
+            Error::new(format!("unpacks to more than {} MiB", self.limit.bytes() >> 20)).in_source(&name)
         })?;
         npy::read(&name, &mut file, length)
     }

@@ -4,10 +4,50 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
+
+/// How much of one file is read, and unpacked from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// So many bytes are read or unpacked at most.
+    whole: u64,
+    /// As many numbers are expected, if that is what the limit comes from: no larger file is opened.
+    numbers: Option<usize>,
+}
+
+impl Limit {
+    /// What any file may be: 1 GiB at once.
+    pub const ANY: Limit = Limit { whole: MOST_BYTES, numbers: None };
+
+    /// What a file of so many numbers may be: 64 bytes each, whole MiB, at least one. A number takes at most 25 bytes as text;
+    /// the rest is for names, for what is handed in beside it, and for JSON.
+    pub fn of_numbers(numbers: usize) -> Limit {
+        let bytes = (numbers as u64).saturating_mul(64).clamp(1, MOST_BYTES);
+        Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers) }
+    }
+
+    /// The most bytes that are read or unpacked.
+    pub(super) fn bytes(self) -> u64 {
+        self.whole
+    }
+
+    fn too_large(self, name: &str) -> Error {
+        let size = self.whole >> 20;
+        let error = match self.numbers {
+            Some(numbers) => Error::new(format!(
+                "larger than {size} MiB, and the exercise has {}",
+                counted(numbers, "number")
+            ))
+            .help("hand in what was computed, and nothing else"),
+            None => Error::new(format!("larger than {size} MiB, the most that is read at once"))
+                .help("attention is shown for small matrices: save a part of it"),
+        };
+        error.in_source(name)
+    }
+}
 
 /// Bytes that can be read again from anywhere.
 pub(super) trait ReadSeek: Read + Seek {}
@@ -19,6 +59,8 @@ pub(super) struct Input {
     pub(super) name: String,
     /// How many bytes it has.
     pub(super) length: u64,
+    /// How much of it may be read.
+    pub(super) limit: Limit,
     /// At its start.
     pub(super) reader: Box<dyn ReadSeek>,
 }
@@ -27,34 +69,33 @@ impl Input {
     /// Opens a regular file that is not empty.
     ///
     /// # Errors
-    /// If it cannot be opened, or is a directory, a device, a pipe, or empty.
-    pub(super) fn open(name: &str, path: &Path) -> Result<Input> {
+    /// If it cannot be opened, or is a directory, a device, a pipe, or empty, or larger than what is expected.
+    pub(super) fn open(name: &str, path: &Path, limit: Limit) -> Result<Input> {
         let (file, length) = regular(name, path)?;
         if length == 0 {
             return Err(empty(name));
         }
-        Ok(Input { name: name.to_string(), length, reader: Box::new(BufReader::new(file)) })
+        if limit.numbers.is_some() && length > limit.whole {
+            return Err(limit.too_large(name));
+        }
+        Ok(Input { name: name.to_string(), length, limit, reader: Box::new(BufReader::new(file)) })
     }
 
     /// Takes in all of a stream.
     ///
     /// # Errors
-    /// If it fails, is empty, or has more than [`MOST_BYTES`].
-    pub(super) fn drain(name: &str, stream: &mut dyn Read) -> Result<Input> {
-        Input::drain_at_most(MOST_BYTES, name, stream)
-    }
-
-    fn drain_at_most(most: u64, name: &str, stream: &mut dyn Read) -> Result<Input> {
+    /// If it fails, is empty, or has more than `limit`.
+    pub(super) fn drain(name: &str, stream: &mut dyn Read, limit: Limit) -> Result<Input> {
         let mut bytes = Vec::new();
-        stream.take(most + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+        stream.take(limit.whole + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
         let length = bytes.len() as u64;
         if length == 0 {
             return Err(empty(name));
         }
-        if length > most {
-            return Err(too_large(name));
+        if length > limit.whole {
+            return Err(limit.too_large(name));
         }
-        Ok(Input { name: name.to_string(), length, reader: Box::new(Cursor::new(bytes)) })
+        Ok(Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) })
     }
 
     /// The first bytes, without moving on.
@@ -69,16 +110,16 @@ impl Input {
     /// The whole as text.
     ///
     /// # Errors
-    /// If it has more than [`MOST_BYTES`], or is not UTF-8: at the line and column of the first wrong byte.
+    /// If it is larger than its limit, or is not UTF-8: at the line and column of the first wrong byte.
     pub(super) fn text(mut self) -> Result<String> {
-        if self.length > MOST_BYTES {
-            return Err(too_large(&self.name));
+        if self.length > self.limit.whole {
+            return Err(self.limit.too_large(&self.name));
         }
         let mut bytes = Vec::new();
-        let read = self.reader.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes);
+        let read = self.reader.by_ref().take(self.limit.whole + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(&self.name, &error))?;
-        if bytes.len() as u64 > MOST_BYTES {
-            return Err(too_large(&self.name));
+        if bytes.len() as u64 > self.limit.whole {
+            return Err(self.limit.too_large(&self.name));
         }
         decode(&self.name, bytes)
     }
@@ -150,12 +191,6 @@ fn empty(name: &str) -> Error {
     Error::new("nothing in it: 0 bytes").in_source(name)
 }
 
-fn too_large(name: &str) -> Error {
-    Error::new(format!("larger than {} MiB, the most that is read at once", MOST_BYTES >> 20))
-        .in_source(name)
-        .help("attention is shown for small matrices: save a part of it")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,10 +216,20 @@ mod tests {
 
     #[test]
     fn an_endless_stream_is_cut_off() {
-        let said =
-            Input::drain_at_most(1000, "standard input", &mut io::repeat(b'1')).err().unwrap().to_string();
-        assert!(said.starts_with("standard input: larger than"), "{said}");
-        assert!(Input::drain_at_most(1000, "standard input", &mut io::repeat(b'1').take(1000)).is_ok());
+        let limit = Limit::of_numbers(12);
+        let drain = |stream: &mut dyn Read| Input::drain("standard input", stream, limit);
+        let said = drain(&mut io::repeat(b'1')).err().unwrap().to_string();
+        assert!(
+            said.starts_with("standard input: larger than 1 MiB, and the exercise has 12 numbers"),
+            "{said}"
+        );
+        assert!(drain(&mut io::repeat(b'1').take(1 << 20)).is_ok());
+    }
+
+    #[test]
+    fn a_file_of_many_numbers_may_be_larger() {
+        let sizes = [0, 1, 1 << 14, (1 << 14) + 1, usize::MAX].map(|n| Limit::of_numbers(n).bytes() >> 20);
+        assert_eq!(sizes, [1, 1, 1, 2, 1024]);
     }
 
     #[test]

@@ -129,9 +129,16 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
+    use super::super::open::Limit;
+
     fn open(bytes: Vec<u8>) -> Result<Tensors> {
         let length = bytes.len() as u64;
-        Tensors::open(Input { name: "x.safetensors".into(), length, reader: Box::new(Cursor::new(bytes)) })
+        Tensors::open(Input {
+            name: "x.safetensors".into(),
+            length,
+            limit: Limit::ANY,
+            reader: Box::new(Cursor::new(bytes)),
+        })
     }
 
     fn file(header: &str, data: &[u8]) -> Vec<u8> {

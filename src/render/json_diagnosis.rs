@@ -40,6 +40,7 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
 /// If `out` cannot be written.
 pub fn unusable(file: &str, why: &str, out: &mut dyn Write) -> Result<()> {
     let mut object = headed(Some(file));
+    object.insert("verdict".into(), "unusable".into());
     object.insert("error".into(), why.into());
     finish(&Value::Object(object), out)
 }

@@ -2,8 +2,8 @@
 
 use crate::diagnose::Answer;
 use crate::error::{Error, Result, nearest};
-use crate::graph::Graph;
-use crate::input::{Array, Files, clean_label, listed_briefly};
+use crate::graph::{Graph, Node};
+use crate::input::{Array, Files, Limit, clean_label, listed_briefly};
 
 /// What one student handed in, and what is to be said of it.
 #[derive(Debug, Default)]
@@ -29,21 +29,28 @@ const SPELLINGS: [(&str, &[&str]); 8] = [
     ("V", &["value", "values"]),
 ];
 
+/// How large a file may be that is handed in for this exercise.
+pub(super) fn limit(right: &Graph) -> Limit {
+    let cells = |node: &Node| node.shape().rows * node.shape().cols;
+    Limit::of_numbers(right.nodes().map(|(_, node)| cells(node)).sum())
+}
+
 /// What the values of `--yours` name: FILE, NODE=FILE.
 pub(super) fn handed_in(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Handed> {
     let mut all = Handed::default();
+    let limit = limit(right);
     for text in yours {
         let handed = match named(text) {
             Some((name, source)) => {
                 let place = clean_label(source).into_owned();
-                let answer = only(files.named(source)?)
+                let answer = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array))
                     .map_err(|error| error.in_source(place))?;
                 Handed { answers: vec![answer], remarks: Vec::new() }
             }
             None => {
                 let place = clean_label(text).into_owned();
-                submission(files.named(text)?, right).map_err(|error| error.in_source(place))?
+                submission(files.named(text, limit)?, right).map_err(|error| error.in_source(place))?
             }
         };
         all.answers.extend(handed.answers);

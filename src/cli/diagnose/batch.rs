@@ -2,17 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use colored::{Color, Colorize};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
-
+use super::lines::{Line, Lines};
 use super::{answers, words};
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
-use crate::diagnose::{Diagnosis, Examiner};
+use crate::diagnose::{self, Answer, Diagnosis, Examiner, Verdict};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
 use crate::input::FolderEntry;
-use crate::render::{self, Charset, Style};
+use crate::render;
 
 /// Judges a folder.
 pub(super) struct Batch {
@@ -26,6 +24,8 @@ pub(super) struct Batch {
 struct Judged {
     file: String,
     outcome: std::result::Result<Diagnosis, String>,
+    /// The fewest decimals that a node of it carries, where it carries few.
+    decimals: Option<usize>,
 }
 
 impl Batch {
@@ -42,7 +42,9 @@ impl Batch {
             return Err(Error::new("a list of files is no array").help("--format json has it as data"));
         }
         let mut lines = match look.format {
-            FormatArg::Table if !self.by_mistake => Some(Lines::of(folder, &style)),
+            FormatArg::Table if !self.by_mistake => {
+                Some(Lines::of(folder, self.examiner.task().right(), &style))
+            }
             _ => None,
         };
         let mut tally = Tally::default();
@@ -53,12 +55,12 @@ impl Batch {
         for entry in folder {
             let judged = self.judge(entry);
             if let Some(lines) = &mut lines {
-                writeln!(streams.out, "{}", lines.line(&judged))?;
+                writeln!(streams.out, "{}", lines.line(&judged.line()))?;
                 streams.out.flush()?;
             } else if !self.by_mistake && look.format == FormatArg::Json {
                 self.json(&judged, streams)?;
             } else if !self.by_mistake {
-                rows.push(judged.row());
+                rows.push(judged.line());
             }
             tally.add(&judged);
         }
@@ -68,7 +70,9 @@ impl Batch {
                 look.tables("diagnose", &[(tally.sentence(), tally.table())], env, streams)?;
             }
             None if look.format != FormatArg::Json => {
-                let table = Table::new(&HEADER, rows.into_iter().map(Vec::from));
+                let row =
+                    |line: Line| vec![line.file, line.verdict.into(), line.node, line.said, line.remains];
+                let table = Table::new(&HEADER, rows.into_iter().map(row));
                 look.tables("diagnose", &[(tally.sentence(), table)], env, streams)?;
             }
             None => {}
@@ -77,8 +81,11 @@ impl Batch {
     }
 
     fn judge(&self, entry: &FolderEntry) -> Judged {
-        let outcome = entry.named().and_then(|arrays| {
-            let handed = answers::submission(arrays, self.examiner.task().right())?;
+        let right = self.examiner.task().right();
+        let mut decimals = None;
+        let outcome = entry.named(answers::limit(right)).and_then(|arrays| {
+            let handed = answers::submission(arrays, right)?;
+            decimals = few_decimals(&handed.answers);
             self.examiner.examine(&handed.answers)
         });
         // What to do about it is for the student, who is not here; the line has the name of the file already.
@@ -93,7 +100,7 @@ impl Batch {
                 rest.to_string()
             }
         });
-        Judged { file: entry.name.clone(), outcome }
+        Judged { file: entry.name.clone(), outcome, decimals }
     }
 
     fn json(&self, judged: &Judged, streams: &mut Streams<'_>) -> Result<()> {
@@ -113,18 +120,24 @@ impl Batch {
 const HEADER: [&str; 5] = ["file", "verdict", "first wrong", "mistake", "remains"];
 
 impl Judged {
-    fn row(&self) -> [String; 5] {
-        let file = self.file.clone();
+    fn line(&self) -> Line {
+        let line = Line { file: self.file.clone(), ..Line::default() };
         let diagnosis = match &self.outcome {
-            Err(error) => return [file, "unusable".into(), String::new(), error.clone(), String::new()],
+            Err(error) => return Line { verdict: "unusable", said: error.clone(), ..line },
             Ok(diagnosis) => diagnosis,
         };
         let Some(wrong) = diagnosis.first_wrong() else {
-            return [file, "right".into(), String::new(), String::new(), String::new()];
+            let to = |decimals| format!("to {}", counted(decimals, "decimal"));
+            return Line { verdict: "right", said: self.decimals.map_or(String::new(), to), ..line };
         };
         let remains = wrong.mistakes.first().map_or(String::new(), |named| words::size(named.residual));
-        [file, "wrong".into(), wrong.name.clone(), mistakes(diagnosis), remains]
+        Line { verdict: "wrong", node: wrong.name.clone(), said: mistakes(diagnosis), remains, ..line }
     }
+}
+
+/// The fewest decimals of any answer that was rounded by hand, as it seems: a right answer is right to these and no more.
+fn few_decimals(answers: &[Answer]) -> Option<usize> {
+    answers.iter().filter_map(|answer| answer.decimals).filter(|decimals| (1..=6).contains(decimals)).min()
 }
 
 /// The mistakes of a wrong submission in one cell.
@@ -132,99 +145,21 @@ fn mistakes(diagnosis: &Diagnosis) -> String {
     match diagnosis.first_wrong() {
         Some(wrong) if !wrong.mistakes.is_empty() => words::alternatives(&wrong.mistakes),
         Some(wrong) if wrong.too_few_digits => "too few digits to tell".into(),
+        Some(diagnose::Judged { verdict: Verdict::OtherShape(yours, expected), .. }) => {
+            format!("{yours}, not {expected}")
+        }
+        Some(diagnose::Judged { verdict: Verdict::OtherCount(yours, expected), .. }) => {
+            format!(
+                "{}, not {expected}",
+                match yours {
+                    1 => "1 matrix".to_string(),
+                    _ => format!("{yours} matrices"),
+                }
+            )
+        }
         _ if diagnosis.pairs_tried => "no classic mistake".into(),
         _ => "no single classic mistake".into(),
     }
-}
-
-/// On wide screens the numbers do not move further from the mistakes than this.
-const WIDEST_MISTAKE: usize = 56;
-
-/// Lines under each other, each written before the next file is read.
-struct Lines {
-    /// Columns of file, verdict and node.
-    widths: [usize; 3],
-    width: usize,
-    colour: bool,
-    charset: Charset,
-}
-
-impl Lines {
-    fn of(folder: &[FolderEntry], style: &Style) -> Lines {
-        let longest =
-            folder.iter().map(|entry| style.charset.spelled(&entry.name).width()).max().unwrap_or(0);
-        let file = longest.clamp(HEADER[0].len(), (style.width / 3).max(12));
-        let widths = [file, "unusable".len(), HEADER[2].len()];
-        Lines { widths, width: style.width, colour: style.colour, charset: style.charset }
-    }
-
-    fn head(&self) -> String {
-        let cells = HEADER.map(String::from);
-        self.written(&cells, None)
-    }
-
-    fn line(&self, judged: &Judged) -> String {
-        let row = judged.row();
-        let colour = match row[1].as_str() {
-            "right" => Color::Green,
-            "wrong" => Color::Red,
-            _ => Color::Yellow,
-        };
-        self.written(&row, Some(colour))
-    }
-
-    /// Cells side by side. An error, which stands in place of node and mistake, and the last cells share the rest of the line.
-    fn written(&self, row: &[String; 5], colour: Option<Color>) -> String {
-        let row = row.each_ref().map(|cell| self.charset.spelled(cell).into_owned());
-        let [file, verdict, node, mistake, remains] = &row;
-        let mut line = padded(file, self.widths[0]);
-        let word = padded(verdict, self.widths[1]);
-        let used = self.widths[0] + self.widths[1] + 4;
-        line.push_str("  ");
-        match colour {
-            Some(colour) if self.colour => line.push_str(&word.color(colour).to_string()),
-            _ => line.push_str(&word),
-        }
-        line.push_str("  ");
-        let room = self.width.saturating_sub(used);
-        if verdict == "unusable" {
-            line.push_str(&cut(mistake, room));
-            return line;
-        }
-        line.push_str(&padded(node, self.widths[2]));
-        let room = room.saturating_sub(self.widths[2] + 2);
-        let number = HEADER[4].len() + 1;
-        let mistake = match room > number + 2 {
-            true => padded(mistake, (room - number - 2).min(WIDEST_MISTAKE)),
-            false => String::new(),
-        };
-        line.push_str(&format!("  {mistake}  {remains:>number$}"));
-        line.trim_end().to_string()
-    }
-}
-
-/// A text in exactly so many columns.
-fn padded(text: &str, width: usize) -> String {
-    let text = cut(text, width);
-    let space = width.saturating_sub(text.width());
-    format!("{text}{}", " ".repeat(space))
-}
-
-/// A text in at most so many columns; two points stand for what is left out.
-fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_string();
-    }
-    let mut short = String::new();
-    let mut used = 2;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        if used > width {
-            break;
-        }
-        short.push(character);
-    }
-    format!("{short}..")
 }
 
 /// The names of files, a class's worth of them.
