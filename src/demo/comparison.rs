@@ -83,10 +83,18 @@ impl Teller<'_> {
             let names: Vec<&str> = self.both.same.iter().map(|&id| self.graph()[id].name.as_str()).collect();
             steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
         }
-        let (told, untold) = self.told();
+        let (told, mut untold) = self.told();
+        let is_computed =
+            |difference: &&Difference| difference.base.is_some_and(|id| !self.graph()[id].op.is_given());
         // Neighbours that are steps of one side alone take one sentence.
         let side = |difference: &Difference| (difference.base.is_some(), difference.other.is_some());
         for group in told.chunk_by(|a, b| side(a) == side(b) && side(a) != (true, true)) {
+            // Named before the one that is shown of them.
+            if !untold.is_empty() && group.iter().any(is_computed) {
+                let names = std::mem::take(&mut untold).join(", ");
+                let text = format!("Of another shape too, as what they are computed from: {names}.");
+                steps.push(Step { text, ..Step::default() });
+            }
             let moved =
                 |difference: &&Difference| Some(self.moved(&self.both.movement(difference)?, difference));
             steps.push(Step {
@@ -94,11 +102,6 @@ impl Teller<'_> {
                 notice: group.iter().find_map(moved),
                 shown: group.iter().map(|difference| shown(difference)).collect(),
             });
-        }
-        if !untold.is_empty() {
-            let text =
-                format!("Of another shape too, as what they are computed from: {}.", untold.join(", "));
-            steps.push(Step { text, ..Step::default() });
         }
         steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));
         steps
