@@ -352,6 +352,31 @@ fn standard_input_may_hold_what_was_computed() {
 }
 
 #[test]
+fn what_python_prints_is_judged_wherever_it_is_pasted() {
+    let place = place();
+    let path = place.path().join("o.txt");
+    let rows = |open: &str, comma: &str, end: &str| {
+        let rows = NO_SCALE.map(|row| row.map(|x| format!("{x:7.4}")).join(&format!("{comma} ")));
+        format!("{open}[[{}]]{end}", rows.join(&format!("]{comma}\n [")))
+    };
+    let numpy = rows("", "", "\n");
+    let torch = rows("tensor(", ",", ", grad_fn=<UnsafeViewBackward0>)\n");
+    for text in [&numpy, &torch, &rows("", ",", "")] {
+        fs::write(&path, text).unwrap();
+        assert_eq!(ids(&judged(&[path.to_str().unwrap().to_string()])), [["no-scale"]], "{text}");
+        assert_eq!(ids(&judged(&[text.trim().to_string()])), [["no-scale"]], "{text}");
+        let piped = attn(EXERCISE).arg("--yours").arg("-").input(text.as_bytes()).run();
+        assert!(
+            piped.out.contains("[no-scale]") && piped.out.contains("4 decimals"),
+            "{text}: {}",
+            piped.err
+        );
+    }
+    fs::write(&path, "[[1. 2. ... 3.]\n ...\n [4. 5. ... 6.]]\n").unwrap();
+    attn(EXERCISE).arg("--yours").arg(path.to_str().unwrap()).refused(&["left out", "np.save"]);
+}
+
+#[test]
 fn the_catalogue_is_listed_and_each_mistake_explained() {
     let list = attn("diagnose --list").ok().out;
     for mistake in attn::diagnose::catalogue() {

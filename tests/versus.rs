@@ -156,7 +156,7 @@ fn another_shape_is_shown_and_said() {
     assert!(out.contains("O: of another shape") && out.contains("Of another shape too"), "{out}");
     let shown = attn("demo mask --versus '--set X=1'").ok().out;
     let times = shown.matches("of another shape with").count();
-    assert_eq!(times, 5, "X, three weights and the last step:\n{shown}");
+    assert_eq!(times, 6, "X, three weights, what is changed in X and the last step:\n{shown}");
     let nodes = attn("attend --random 2,3 --versus '--random 3,3' --only X").nodes();
     assert_eq!(nodes.names(), ["X", "X_versus"]);
 }

@@ -15,6 +15,7 @@ use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
 use super::open::Input;
+use super::printed::{looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
 
@@ -61,7 +62,7 @@ impl Format {
         }
     }
 
-    /// The format of a stream by how it starts.
+    /// The format of a stream by how it starts. Brackets without a comma are an array as NumPy prints it.
     ///
     /// # Errors
     /// If the start cannot be read.
@@ -74,7 +75,9 @@ impl Format {
             Format::Npz
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
-        } else if text.starts_with(b"{") || text.starts_with(b"[") {
+        } else if text.starts_with(b"{")
+            || (text.starts_with(b"[") && text.iter().any(|b| b",{\"".contains(b)))
+        {
             Format::Json
         } else {
             Format::Delimited(None)
@@ -132,6 +135,9 @@ impl Content {
             }
             Format::Delimited(delimiter) => {
                 let text = input.text()?;
+                if looks_printed(&text) {
+                    return Ok(Content::One(printed(&name, &text, allow)?));
+                }
                 let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(&text));
                 Ok(Content::One(delimited(&name, &text, delimiter, allow)?))
             }

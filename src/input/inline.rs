@@ -1,4 +1,4 @@
-//! A matrix typed where a file name could stand: `"1 2; 3 4"`.
+//! A matrix typed where a file name could stand: `"1 2; 3 4"`, or pasted as Python prints it.
 
 use crate::error::{Error, Place, Result, counted};
 
@@ -6,14 +6,18 @@ use super::array::{Allow, Array};
 use super::cells::Cells;
 use super::label::clip;
 use super::number::is_cell;
+use super::printed::{looks_printed, printed};
 
 /// Reads a matrix whose rows end at `;` and whose numbers stand apart by spaces or commas. A `;` at the very end is
-/// no empty row. A single row is a 1×d matrix.
+/// no empty row. A single row is a 1×d matrix. In brackets, as Python prints them, these decide the rows.
 ///
 /// # Errors
 /// At the row and column of what is no number, or where the rows differ in length.
 pub fn inline(text: &str, allow: Allow) -> Result<Array> {
     let name = format!("`{}`", clip(text));
+    if looks_printed(text) {
+        return printed(&name, text, allow);
+    }
     let body = text.trim();
     let body = body.strip_suffix(';').unwrap_or(body);
     let mut cells = Cells::new(allow);
@@ -51,7 +55,7 @@ fn split_cells(row: &str) -> impl Iterator<Item = &str> {
 
 /// Whether somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
 pub(super) fn looks_inline(text: &str) -> bool {
-    text.contains(';') || split_cells(text).next().is_some_and(is_cell)
+    text.contains(';') || looks_printed(text) || split_cells(text).next().is_some_and(is_cell)
 }
 
 #[cfg(test)]
@@ -68,7 +72,15 @@ mod tests {
 
     #[test]
     fn rows_end_at_semicolons_and_numbers_at_spaces_or_commas() {
-        for text in ["1 2; 3 4", "1,2;3,4", " 1, 2 ;\t3 , 4; ", "1  2;3  4", "1 2;\n3 4"] {
+        for text in [
+            "1 2; 3 4",
+            "[[1, 2], [3, 4]]",
+            "tensor([[1., 2.], [3., 4.]])",
+            "1,2;3,4",
+            " 1, 2 ;\t3 , 4; ",
+            "1  2;3  4",
+            "1 2;\n3 4",
+        ] {
             let array = read(text);
             assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]), "{text:?}");
         }
@@ -109,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_name_does_not_look_like_a_matrix() {
-        for text in ["1 2", "-1", "1 2; 3 x", "a; b", "true false"] {
+        for text in ["1 2", "-1", "[[1, 2], [3, 4]]", "1 2; 3 x", "a; b", "true false"] {
             assert!(looks_inline(text), "{text}");
         }
         for text in ["scores.csv", "scores", "1.csv", ""] {

@@ -28,6 +28,7 @@ mod npy_header;
 mod npz;
 mod number;
 mod open;
+mod printed;
 mod records;
 mod safetensors;
 mod save;

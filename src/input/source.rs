@@ -111,7 +111,16 @@ mod tests {
     #[test]
     fn a_dash_is_standard_input_and_numbers_are_a_matrix() {
         assert_eq!(Source::of("-").unwrap(), Source::StandardInput);
-        for text in ["1 2; 3 4", "5", "-1.5", "\u{2212}1 2", "1 2; 3 x", "1.5 2.5"] {
+        for text in [
+            "1 2; 3 4",
+            "[[1.5, 2.5]]",
+            "tensor([[1.5]], dtype=torch.float64)",
+            "5",
+            "-1.5",
+            "\u{2212}1 2",
+            "1 2; 3 x",
+            "1.5 2.5",
+        ] {
             assert_eq!(Source::of(text).unwrap(), Source::Inline(text.to_string()), "{text}");
         }
     }
