@@ -377,6 +377,15 @@ fn what_python_prints_is_judged_wherever_it_is_pasted() {
 }
 
 #[test]
+fn the_example_of_the_help_names_a_mistake() {
+    let help = attn("diagnose --help").ok().out;
+    let line = help.lines().map(str::trim).find(|line| line.starts_with("attn diagnose --words")).unwrap();
+    let typed = line.trim_start_matches("attn ").replace('"', "'");
+    let outcome = attn(&typed).run();
+    assert!(outcome.code == 1 && outcome.out.contains("[no-scale]"), "{}{}", outcome.out, outcome.err);
+}
+
+#[test]
 fn the_catalogue_is_listed_and_each_mistake_explained() {
     let list = attn("diagnose --list").ok().out;
     for mistake in attn::diagnose::catalogue() {

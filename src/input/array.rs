@@ -3,43 +3,10 @@
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Labels, Matrix};
 
+use super::allow::Allow;
+
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
-
-/// Which numbers beyond the finite ones a place may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allow {
-    /// ∞ and −∞, as in a mask or in scores.
-    pub infinite: bool,
-    /// NaN, as in a result to be compared.
-    pub nan: bool,
-}
-
-impl Allow {
-    /// Finite numbers alone: what is computed with.
-    pub const FINITE: Allow = Allow { infinite: false, nan: false };
-    /// Also ±∞: masks, biases and scores.
-    pub const INFINITE: Allow = Allow { infinite: true, nan: false };
-    /// Everything: results that may themselves show a mistake.
-    pub const ANYTHING: Allow = Allow { infinite: true, nan: true };
-
-    /// Whether `value` may stand here.
-    ///
-    /// # Errors
-    /// If it may not; the error has no place yet.
-    pub fn check(self, value: f64) -> Result<()> {
-        if value.is_nan() && !self.nan {
-            return Err(Error::new("NaN, which is not a number to compute with")
-                .help("replace it; to hide a pair of tokens write -inf in a mask"));
-        }
-        if value.is_infinite() && !self.infinite {
-            let written = if value > 0.0 { "inf" } else { "-inf" };
-            return Err(Error::new(format!("`{written}` where finite numbers belong"))
-                .help("-inf and inf are read in masks, biases and scores alone"));
-        }
-        Ok(())
-    }
-}
 
 /// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-use super::array::{Allow, Array};
+use super::allow::Allow;
+use super::array::Array;
 use super::container::{Container, Item, entry_name};
 use super::label::clip;
 use super::layers::{Choice, choose};

@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::matrix::Labels;
 
-use super::array::{Allow, Array};
+use super::allow::Allow;
+use super::array::Array;
 use super::delimited::delimited;
 use super::json::{self, Json};
 use super::json_document::{self, Nodes};

@@ -15,7 +15,7 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{Error, Place, Result};
 use crate::matrix::{Labels, Matrix};
 
-use super::array::Allow;
+use super::allow::Allow;
 use super::label::{clean_label, clip};
 use super::lines::each_line;
 use super::number::number;

@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
-use super::array::{Allow, Array};
+use super::allow::Allow;
+use super::array::Array;
 use super::bundle::{self, Bundle};
 use super::container::{Content, Format};
 use super::embeddings::{self, Stream};

@@ -2,7 +2,8 @@
 
 use crate::error::{Error, Place, Result, counted};
 
-use super::array::{Allow, Array};
+use super::allow::Allow;
+use super::array::Array;
 use super::cells::Cells;
 use super::label::clip;
 use super::number::is_cell;

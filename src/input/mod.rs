@@ -5,12 +5,14 @@
 //! a user named. No number in a header reserves memory, a file is only read where reading it will end, and every
 //! refusal says where.
 
+mod allow;
 mod array;
 mod bundle;
 mod cell_type;
 mod cells;
 mod container;
 mod delimited;
+mod delimited_labels;
 mod embeddings;
 mod files;
 mod folder;
@@ -32,13 +34,15 @@ mod printed;
 mod records;
 mod safetensors;
 mod save;
+mod save_binary;
 mod save_json;
 mod source;
 mod vocabulary;
 
 pub mod random;
 
-pub use array::{Allow, Array};
+pub use allow::Allow;
+pub use array::Array;
 pub use bundle::{Bundle, Entry, Layout};
 pub use files::Files;
 pub use folder::{FolderEntry, folder};

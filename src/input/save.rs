@@ -1,26 +1,21 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
 use std::fs::{self, Permissions};
-use std::io::{BufWriter, ErrorKind, Seek, Write};
+use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use ::safetensors::Dtype;
-use ::safetensors::tensor::TensorView;
-use npyz::WriterBuilder;
 use serde::ser::Serialize;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
 
 use super::label::{clean_label, clip};
-use super::names::TOKENS;
 use super::number::is_cell;
+use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, MatrixObject};
 
 /// What the formats' writers may fail with.
-type Written = std::result::Result<(), Box<dyn std::error::Error>>;
+pub(super) type Written = std::result::Result<(), Box<dyn std::error::Error>>;
 
 /// The formats that are written.
 #[derive(Clone, Copy)]
@@ -166,56 +161,6 @@ fn new_file_permissions() -> Option<Permissions> {
     None
 }
 
-fn npy(out: &mut dyn Write, matrix: &Matrix) -> Written {
-    let shape = [matrix.rows() as u64, matrix.cols() as u64];
-    let mut buffered = BufWriter::new(out);
-    let mut writer =
-        npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut buffered).begin_nd()?;
-    writer.extend(matrix.cells())?;
-    writer.finish()?;
-    buffered.flush()?;
-    Ok(())
-}
-
-/// Text of fixed width, padded with zeros, as NumPy stores an array of `str`: `<U6`.
-fn npy_words(out: &mut dyn Write, words: &[String]) -> Written {
-    /// Magic, version 1.0 and the length of what follows take so many bytes; the data begin at a multiple of 64.
-    const BEFORE: usize = 10;
-    let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
-    let mut header =
-        format!("{{'descr': '<U{width}', 'fortran_order': False, 'shape': ({},), }}", words.len());
-    while !(BEFORE + header.len() + 1).is_multiple_of(64) {
-        header.push(' ');
-    }
-    header.push('\n');
-    out.write_all(b"\x93NUMPY\x01\x00")?;
-    out.write_all(&u16::try_from(header.len())?.to_le_bytes())?;
-    out.write_all(header.as_bytes())?;
-    for word in words {
-        let padded = word.chars().map(u32::from).chain(std::iter::repeat(0)).take(width);
-        out.write_all(&padded.flat_map(u32::to_le_bytes).collect::<Vec<u8>>())?;
-    }
-    Ok(())
-}
-
-fn npz(out: impl Write + Seek, tokens: Option<&[String]>, matrices: &[(&str, &Matrix)]) -> Written {
-    // A fixed date: the same matrix gives the same bytes.
-    let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Deflated)
-        .last_modified_time(DateTime::default());
-    let mut archive = ZipWriter::new(out);
-    for (name, matrix) in matrices {
-        archive.start_file(format!("{name}.npy"), options)?;
-        npy(&mut archive, matrix)?;
-    }
-    if let Some(tokens) = tokens {
-        archive.start_file(format!("{TOKENS}.npy"), options)?;
-        npy_words(&mut archive, tokens)?;
-    }
-    archive.finish()?;
-    Ok(())
-}
-
 /// The matrix as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same
 /// bits and labels.
 ///
@@ -234,13 +179,6 @@ pub fn delimited_text(delimiter: u8, matrix: &Matrix) -> Result<String> {
 /// If the ending is unknown.
 pub fn check_ending(path: &Path) -> Result<()> {
     Format::of(path).map(|_| ())
-}
-
-fn safetensors(out: &mut dyn Write, name: &str, matrix: &Matrix) -> Written {
-    let bytes: Vec<u8> = matrix.cells().flat_map(f64::to_le_bytes).collect();
-    let tensor = TensorView::new(Dtype::F64, vec![matrix.rows(), matrix.cols()], &bytes)?;
-    out.write_all(&::safetensors::serialize([(name, &tensor)], None)?)?;
-    Ok(())
 }
 
 fn delimited(out: &mut dyn Write, delimiter: u8, matrix: &Matrix) -> Written {
@@ -299,19 +237,6 @@ fn json(out: &mut dyn Write, object: &impl Serialize) -> Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_stored_as_numpy_stores_them() {
-        // np.save(file, np.array(["bat", "höh"])), NumPy 2.4.6
-        let header = b"\x93NUMPY\x01\x00v\x00{'descr': '<U3', 'fortran_order': False, 'shape': (2,), }";
-        let mut expected = header.to_vec();
-        expected.resize(127, b' ');
-        expected.push(b'\n');
-        expected.extend("bathöh".chars().flat_map(|c| u32::from(c).to_le_bytes()));
-        let mut written = Vec::new();
-        npy_words(&mut written, &["bat".to_string(), "höh".to_string()]).unwrap();
-        assert_eq!(written, expected);
-    }
 
     #[test]
     fn several_matrices_are_written_as_npz_or_json_alone() {

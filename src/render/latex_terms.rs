@@ -1,7 +1,7 @@
 //! Terms and explanations as LaTeX: `o_{21} = a_{21} v_{11} + …`, `\frac`, `\sqrt`, `\max`.
 
 use super::explained::{Symbolic, Telling, Worked};
-use super::latex::{math, number, prose};
+use super::latex_words::{math, number, prose};
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Notation, Symbols, written};
 

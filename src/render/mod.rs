@@ -1,5 +1,6 @@
 //! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV.
 
+mod block;
 mod charset;
 mod csv;
 mod digits;
@@ -11,6 +12,7 @@ mod json_diagnosis;
 mod json_explanation;
 mod latex;
 mod latex_terms;
+mod latex_words;
 mod markdown;
 pub mod numpy;
 mod plane;

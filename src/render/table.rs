@@ -1,7 +1,5 @@
 //! Blocks of lines, drawn with comfy-table: the one file that touches it.
 
-use std::ops::Range;
-
 use comfy_table::{
     Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
@@ -9,6 +7,7 @@ use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::Style;
+use super::block::{Block, rows};
 use super::heat::Shade;
 use super::view::View;
 use crate::demo::Table;
@@ -20,53 +19,6 @@ const BOX: TableStyle = TableStyle::new()
     .header_separator(LineStyle::new('├', '─', '─', '┤'))
     .content_lines(ContentLineStyle::new('│', ' ', '│'))
     .bottom_border(LineStyle::new('╰', '─', '─', '╯'));
-
-/// Lines of equal width on the screen.
-#[derive(Clone, Debug)]
-pub(super) struct Block {
-    /// The lines; escapes for colours have no width.
-    pub lines: Vec<String>,
-    /// Their width in columns of the screen.
-    pub width: usize,
-}
-
-/// What of blocks next to each other is on one line.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Level {
-    /// The first lines, as of things in a row.
-    Tops,
-    /// The middles, as in an equation.
-    Middles,
-}
-
-impl Block {
-    /// A block of plain lines.
-    pub(super) fn plain(lines: Vec<String>) -> Block {
-        let width = lines.iter().map(|line| line.width()).max().unwrap_or(0);
-        let pad = |line: String| format!("{line}{}", " ".repeat(width - line.width()));
-        Block { lines: lines.into_iter().map(pad).collect(), width }
-    }
-
-    /// Blocks next to each other, their tops level, or the shorter ones centred.
-    pub(super) fn beside(blocks: &[Block], gap: usize, level: Level) -> Block {
-        let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
-        let line_of = |block: &Block, line: usize| {
-            let above = match level {
-                Level::Tops => 0,
-                Level::Middles => (height - block.lines.len()) / 2,
-            };
-            let own = line.checked_sub(above).and_then(|line| block.lines.get(line));
-            own.cloned().unwrap_or_else(|| " ".repeat(block.width))
-        };
-        let gap_text = " ".repeat(gap);
-        let lines = (0..height)
-            .map(|line| blocks.iter().map(|block| line_of(block, line)).collect::<Vec<_>>().join(&gap_text))
-            .collect();
-        let width =
-            blocks.iter().map(|block| block.width).sum::<usize>() + gap * blocks.len().saturating_sub(1);
-        Block { lines, width }
-    }
-}
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
 /// move closer together where that saves a band.
@@ -86,28 +38,6 @@ pub(super) fn matrices(views: &[View], width: usize, style: &Style) -> Vec<Block
     let bands_of =
         |view| bands(view, width, gap).into_iter().map(move |at| band(view, at.from, at.to, gap, style));
     views.iter().flat_map(bands_of).collect()
-}
-
-/// How far boxes next to each other stand apart.
-pub(super) const GAP: usize = 2;
-
-/// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
-pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
-    let mut rows: Vec<Range<usize>> = Vec::new();
-    let mut used = 0;
-    for (i, width) in widths.iter().enumerate() {
-        match rows.last_mut() {
-            Some(row) if used + GAP + width <= room => {
-                row.end = i + 1;
-                used += GAP + width;
-            }
-            _ => {
-                rows.push(i..i + 1);
-                used = *width;
-            }
-        }
-    }
-    rows
 }
 
 /// The columns of a band, from and up to, and how wide it is.

@@ -4,9 +4,10 @@ use colored::{ColoredString, Colorize};
 use unicode_width::UnicodeWidthStr;
 
 use super::Style;
+use super::block::{self, Block, Level};
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
-use super::table::{self, Block, Level};
+use super::table;
 use super::tree;
 use super::view::View;
 use crate::demo::Table;
@@ -84,8 +85,8 @@ impl<'a> Terminal<'a> {
     /// Blocks from left to right, as many in a row as there is room for.
     fn flow(&mut self, blocks: &[Block]) {
         let widths: Vec<usize> = blocks.iter().map(|block| block.width).collect();
-        for row in table::rows(&widths, self.room()) {
-            let beside = Block::beside(&blocks[row], table::GAP, Level::Tops);
+        for row in block::rows(&widths, self.room()) {
+            let beside = Block::beside(&blocks[row], block::GAP, Level::Tops);
             self.block(&beside);
         }
     }

@@ -6,9 +6,9 @@ use colored::Colorize;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
+use super::block::{Block, Level};
 use super::digits;
 use super::explained::{Operand, Plain, Telling, Worked};
-use super::table::{Block, Level};
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, written};
 

@@ -1,0 +1,74 @@
+//! Blocks of lines, and how they stand next to each other.
+
+use std::ops::Range;
+
+use unicode_width::UnicodeWidthStr;
+
+/// Lines of equal width on the screen.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    /// The lines; escapes for colours have no width.
+    pub lines: Vec<String>,
+    /// Their width in columns of the screen.
+    pub width: usize,
+}
+
+/// What of blocks next to each other is on one line.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Level {
+    /// The first lines, as of things in a row.
+    Tops,
+    /// The middles, as in an equation.
+    Middles,
+}
+
+impl Block {
+    /// A block of plain lines.
+    pub(super) fn plain(lines: Vec<String>) -> Block {
+        let width = lines.iter().map(|line| line.width()).max().unwrap_or(0);
+        let pad = |line: String| format!("{line}{}", " ".repeat(width - line.width()));
+        Block { lines: lines.into_iter().map(pad).collect(), width }
+    }
+
+    /// Blocks next to each other, their tops level, or the shorter ones centred.
+    pub(super) fn beside(blocks: &[Block], gap: usize, level: Level) -> Block {
+        let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
+        let line_of = |block: &Block, line: usize| {
+            let above = match level {
+                Level::Tops => 0,
+                Level::Middles => (height - block.lines.len()) / 2,
+            };
+            let own = line.checked_sub(above).and_then(|line| block.lines.get(line));
+            own.cloned().unwrap_or_else(|| " ".repeat(block.width))
+        };
+        let gap_text = " ".repeat(gap);
+        let lines = (0..height)
+            .map(|line| blocks.iter().map(|block| line_of(block, line)).collect::<Vec<_>>().join(&gap_text))
+            .collect();
+        let width =
+            blocks.iter().map(|block| block.width).sum::<usize>() + gap * blocks.len().saturating_sub(1);
+        Block { lines, width }
+    }
+}
+
+/// How far boxes next to each other stand apart.
+pub(super) const GAP: usize = 2;
+
+/// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
+pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (i, width) in widths.iter().enumerate() {
+        match rows.last_mut() {
+            Some(row) if used + GAP + width <= room => {
+                row.end = i + 1;
+                used += GAP + width;
+            }
+            _ => {
+                rows.push(i..i + 1);
+                used = *width;
+            }
+        }
+    }
+    rows
+}
