@@ -4,30 +4,12 @@ mod common;
 mod exercise;
 mod golden;
 
-use std::fs;
-use std::path::Path;
-
-use attn::matrix::Matrix;
-use common::{Outcome, attn};
+use common::attn;
 use exercise::{
-    EXERCISE, INVERTED, MASKED_WITH_A_BILLION, NO_SCALE, NO_SCALE_A, QUERIES_SCALED, RIGHT, RIGHT_A, RIGHT_S,
-    X, by_hand, doubles, ids, npy, place, transposed, typed,
+    EXERCISE, INVERTED, MASKED_WITH_A_BILLION, NO_SCALE, QUERIES_SCALED, RIGHT, X, by_hand, doubles, ids,
+    judged, npy, place, transposed, typed, yours,
 };
 use serde_json::{Value, json};
-
-/// What `--yours` says of it.
-fn yours(what: impl Into<String>) -> Outcome {
-    attn(EXERCISE).arg("--yours").arg(what).run()
-}
-
-/// The same as JSON.
-fn judged(yours: &[String]) -> Value {
-    let command = yours.iter().fold(attn(EXERCISE), |command, what| command.arg("--yours").arg(what));
-    let outcome = command.arg("--format").arg("json").run();
-    let value: Value = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}", outcome.err));
-    assert_eq!(outcome.code, u8::from(value["verdict"] == "wrong"), "{value}");
-    value
-}
 
 #[test]
 fn the_right_numbers_are_right() {
@@ -71,95 +53,6 @@ fn a_tolerance_is_what_the_user_says() {
     assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--atol").arg("0.0011").run().code, 0);
     assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--rtol").arg("1e-3").run().code, 0);
     assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--atol").arg("0.0009").run().code, 1);
-}
-
-#[test]
-fn files_of_single_and_half_precision_are_judged_by_what_these_can_hold() {
-    let place = place();
-    let file = |name: &str| place.path().join(name);
-    let single = |rows: [[f64; 4]; 3]| rows.concat().iter().flat_map(|&x| (x as f32).to_le_bytes()).collect();
-    let half = |rows: [[f64; 4]; 3]| {
-        rows.concat().iter().flat_map(|&x| half::f16::from_f64(x).to_le_bytes()).collect()
-    };
-    npy(&file("f4.npy"), "<f4", &[3, 4], single(RIGHT));
-    npy(&file("f2.npy"), "<f2", &[3, 4], half(RIGHT));
-    npy(&file("wrong_f4.npy"), "<f4", &[3, 4], single(NO_SCALE));
-    npy(&file("wrong_f2.npy"), "<f2", &[3, 4], half(NO_SCALE));
-    for name in ["f4.npy", "f2.npy"] {
-        assert_eq!(yours(file(name).to_str().unwrap()).code, 0, "{name}");
-    }
-    for name in ["wrong_f4.npy", "wrong_f2.npy"] {
-        assert_eq!(ids(&judged(&[file(name).to_str().unwrap().into()])), [["no-scale"]], "{name}");
-    }
-    // The same digits as text claim more than half precision has.
-    let text = RIGHT.map(|row| row.map(|x| half::f16::from_f64(x).to_f64()));
-    assert_eq!(yours(typed(text)).code, 1);
-}
-
-#[test]
-fn nan_is_data_in_every_format() {
-    let place = place();
-    let file = |name: &str| place.path().join(name).to_str().unwrap().to_string();
-    npy(Path::new(&file("o.npy")), "<f8", &[3, 4], doubles(INVERTED.concat()));
-    fs::write(file("o.csv"), typed(INVERTED).replace("; ", "\n").replace(' ', ",")).unwrap();
-    let rows: Vec<Vec<Value>> = INVERTED
-        .iter()
-        .map(|row| row.iter().map(|&x| if x.is_nan() { "nan".into() } else { x.into() }).collect())
-        .collect();
-    fs::write(file("o.json"), json!(rows).to_string()).unwrap();
-    for source in [file("o.npy"), file("o.csv"), file("o.json"), typed(INVERTED)] {
-        let judged = judged(std::slice::from_ref(&source));
-        assert_eq!(ids(&judged), [["mask-inverted"]], "{source}");
-        assert_eq!(judged["nodes"][0]["largest"], "inf", "no number is near NaN");
-    }
-}
-
-#[test]
-fn heads_come_as_a_stack_or_one_by_one() {
-    let place = place();
-    let file = |name: &str| place.path().join(name).to_str().unwrap().to_string();
-    npy(Path::new(&file("a.npy")), "<f8", &[2, 3, 3], doubles(RIGHT_A.concat().concat()));
-    npy(Path::new(&file("a4.npy")), "<f8", &[1, 2, 3, 3], doubles(RIGHT_A.concat().concat()));
-    npy(Path::new(&file("wrong.npy")), "<f8", &[2, 3, 3], doubles(NO_SCALE_A.concat().concat()));
-    for name in ["a.npy", "a4.npy"] {
-        assert_eq!(judged(&[format!("A={}", file(name))])["verdict"], "right");
-    }
-    assert_eq!(judged(&[format!("A_2={}", typed(RIGHT_A[1]))])["verdict"], "right");
-    assert_eq!(judged(&[format!("A_1={}", typed(RIGHT_A[1]))])["verdict"], "wrong");
-    let wrong = judged(&[format!("weights={}", file("wrong.npy"))]);
-    assert_eq!((&wrong["first_wrong"], ids(&wrong)), (&json!("A"), vec![vec!["no-scale"]]));
-    assert_eq!(wrong["nodes"][0]["first"], "A_1[2,1]");
-}
-
-#[test]
-fn the_first_step_that_differs_is_named_and_what_follows_from_it_is_right() {
-    let place = place();
-    let path = place.path().join("steps.json");
-    let steps = json!({ "scores": RIGHT_S, "Attention_Weights": NO_SCALE_A, "out": NO_SCALE, "X": [[1.0]] });
-    fs::write(&path, steps.to_string()).unwrap();
-    let source = path.to_str().unwrap();
-    let all = judged(&[source.to_string()]);
-    assert_eq!((&all["first_wrong"], ids(&all)), (&json!("A"), vec![vec!["no-scale"]]));
-    let verdicts: Vec<_> =
-        golden::list(&all, "nodes").iter().map(|node| (&node["name"], &node["verdict"])).collect();
-    assert_eq!(json!(verdicts), json!([["S", "right"], ["A", "wrong"], ["O", "follows"]]));
-    let told = attn(EXERCISE).arg("--yours").arg(source).arg("--width").arg("120").run();
-    assert!(told.out.contains("right, given your own A"), "{}", told.out);
-    assert!(told.out.contains("Not judged, because it is given: X."), "{}", told.out);
-}
-
-#[test]
-fn a_computation_that_was_saved_as_json_is_judged_node_by_node() {
-    let place = place();
-    let path = place.path().join("graph.json");
-    let exercise = EXERCISE.replacen("diagnose", "attend", 1);
-    fs::write(&path, attn(&exercise).arg("--scale").arg("none").arg("--format").arg("json").ok().out)
-        .unwrap();
-    let all = judged(&[path.to_str().unwrap().to_string()]);
-    assert_eq!((&all["verdict"], ids(&all)), (&json!("wrong"), vec![vec!["no-scale"]]));
-    assert!(
-        golden::list(&all, "nodes").iter().any(|node| node["name"] == "S_2" && node["verdict"] == "right")
-    );
 }
 
 #[test]
@@ -346,37 +239,6 @@ fn what_cannot_be_judged_is_refused_with_what_to_do() {
 }
 
 #[test]
-fn standard_input_may_hold_what_was_computed() {
-    let text = typed(RIGHT).replace("; ", "\n");
-    assert_eq!(attn(EXERCISE).arg("--yours").arg("-").input(text).run().code, 0);
-}
-
-#[test]
-fn what_python_prints_is_judged_wherever_it_is_pasted() {
-    let place = place();
-    let path = place.path().join("o.txt");
-    let rows = |open: &str, comma: &str, end: &str| {
-        let rows = NO_SCALE.map(|row| row.map(|x| format!("{x:7.4}")).join(&format!("{comma} ")));
-        format!("{open}[[{}]]{end}", rows.join(&format!("]{comma}\n [")))
-    };
-    let numpy = rows("", "", "\n");
-    let torch = rows("tensor(", ",", ", grad_fn=<UnsafeViewBackward0>)\n");
-    for text in [&numpy, &torch, &rows("", ",", "")] {
-        fs::write(&path, text).unwrap();
-        assert_eq!(ids(&judged(&[path.to_str().unwrap().to_string()])), [["no-scale"]], "{text}");
-        assert_eq!(ids(&judged(&[text.trim().to_string()])), [["no-scale"]], "{text}");
-        let piped = attn(EXERCISE).arg("--yours").arg("-").input(text.as_bytes()).run();
-        assert!(
-            piped.out.contains("[no-scale]") && piped.out.contains("4 decimals"),
-            "{text}: {}",
-            piped.err
-        );
-    }
-    fs::write(&path, "[[1. 2. ... 3.]\n ...\n [4. 5. ... 6.]]\n").unwrap();
-    attn(EXERCISE).arg("--yours").arg(path.to_str().unwrap()).refused(&["left out", "np.save"]);
-}
-
-#[test]
 fn the_example_of_the_help_names_a_mistake() {
     let help = attn("diagnose --help").ok().out;
     let line = help.lines().map(str::trim).find(|line| line.starts_with("attn diagnose --words")).unwrap();
@@ -403,117 +265,11 @@ fn the_catalogue_is_listed_and_each_mistake_explained() {
 }
 
 #[test]
-fn an_input_that_would_tell_is_written_and_read_back() {
-    let place = place();
-    let mut drawn: Option<Matrix> = None;
-    for name in ["better.npz", "better.json"] {
-        let path = place.path().join(name);
-        let path = path.to_str().unwrap();
-        let exercise = "diagnose --words 'bat cave racket' --causal --suggest-input";
-        let told = attn(exercise).arg(path).ok().out;
-        assert!(told.contains(&format!("attn attend {path} --causal")), "{told}");
-        let nodes = attn(&format!("attend {path} --causal")).nodes();
-        let x = nodes.matrix("X");
-        assert!(x.cells().all(|x| (x * 100.0 - (x * 100.0).round()).abs() < 1e-9), "two decimals");
-        assert!(drawn.get_or_insert_with(|| x.clone()).same_bits(&x), "both formats keep every bit");
-        // A result without the scale is seen there.
-        let wrong = place.path().join("wrong.npy");
-        let save = format!("O={}", wrong.display());
-        attn(&format!("attend {path} --causal --scale none --save")).arg(save).ok();
-        let judged = attn(&format!("diagnose {path} --causal --yours")).arg(wrong.to_str().unwrap()).run();
-        assert!(judged.code == 1 && judged.out.contains("[no-scale]"), "{}", judged.out);
-    }
-}
-
-#[test]
-fn tokens_are_kept_in_what_is_written() {
-    let place = place();
-    for name in ["named.npz", "named.json"] {
-        let path = place.path().join(name);
-        attn(EXERCISE)
-            .arg("--tokens")
-            .arg("the,höhle,sleeps")
-            .arg("--suggest-input")
-            .arg(path.to_str().unwrap())
-            .ok();
-        let shown = attn("attend").arg(path.to_str().unwrap()).arg("--heads").arg("2").ok().out;
-        assert!(shown.contains("│ höhle "), "{name}: {shown}");
-    }
-}
-
-#[test]
-fn nothing_is_written_where_it_cannot_be() {
-    let place = place();
-    let before = |path: &Path| fs::read_dir(path).unwrap().count();
-    for (name, said) in [
-        ("x.npy", ".npz or .json"),
-        ("x.csv", ".npz or .json"),
-        ("none/x.npz", "there is no folder `"),
-        ("", ".npz or .json"),
-    ] {
-        let outcome =
-            attn(EXERCISE).arg("--suggest-input").arg(place.path().join(name).to_str().unwrap()).run();
-        assert_eq!(outcome.code, 2, "{name}");
-        assert!(outcome.err.contains(said), "{name}: {}", outcome.err);
-    }
-    assert_eq!(before(place.path()), 0);
-}
-
-#[test]
-fn what_is_there_is_not_overwritten_by_a_suggestion() {
-    let place = place();
-    let exercise = place.path().join("exercise.json");
-    fs::write(&exercise, r#"{"X": [[1, 0.5], [0.25, 2]]}"#).unwrap();
-    let path = exercise.to_str().unwrap();
-    let before = fs::read(&exercise).unwrap();
-    attn("diagnose").arg(path).arg("--suggest-input").arg(path).refused(&["exists already", "new file"]);
-    assert_eq!(fs::read(&exercise).unwrap(), before);
-}
-
-#[test]
-fn a_suggestion_says_how_many_mistakes_of_how_many_it_shows_and_which_it_does_not() {
-    let place = place();
-    // A mask that hides nothing: whether it is there or not, nothing changes.
-    let exercise =
-        "diagnose --q '1 2; 2 1' --k '1 0; 2 1' --v '1; 3' --mask '0 0; 0 0' --mask-kind add --format json";
-    let told = attn(exercise).arg("--suggest-input").arg(place.path().join("a.npz").to_str().unwrap()).ok();
-    let told: Value = serde_json::from_str(&told.out).unwrap();
-    let row = &told["tables"][0]["rows"][0];
-    let (shown, hidden) = (row["shown"].clone(), row["hidden"].as_str().unwrap().to_string());
-    let hidden: Vec<&str> = hidden.split_whitespace().collect();
-    let exercise = exercise.replace("json", "table");
-    let told =
-        attn(&exercise).arg("--suggest-input").arg(place.path().join("b.npz").to_str().unwrap()).ok().out;
-    let shown: usize =
-        shown.as_str().map_or_else(|| shown.as_u64().unwrap() as usize, |s| s.parse().unwrap());
-    assert!(
-        hidden.contains(&"mask-missing")
-            && told.contains(&format!("{shown} of {} mistakes", shown + hidden.len())),
-        "{told}"
-    );
-    assert!(hidden.iter().all(|id| told.contains(&format!("│ {id} "))), "{told}");
-}
-
-#[test]
 fn a_far_fetched_option_is_not_proposed_and_a_near_one_is() {
     let far = attn(EXERCISE).arg("--explain").arg("O[1,1]").run();
     assert!(far.code == 2 && !far.err.contains("'--x'"), "{}", far.err);
     let near = attn(EXERCISE).arg("--your").arg("1").run();
     assert!(near.code == 2 && near.err.contains("'--yours'"), "{}", near.err);
-}
-
-#[test]
-fn arrays_that_the_exercise_has_no_step_for_are_left_aside() {
-    let place = place();
-    let path = place.path().join("all.json");
-    let all = json!({ "mask": [[0, 1], [1, 1]], "O": NO_SCALE, "att": [1], "loss": [[0.5]], "X": [[1.0]] });
-    fs::write(&path, all.to_string()).unwrap();
-    let source = path.to_str().unwrap().to_string();
-    assert_eq!(ids(&judged(std::slice::from_ref(&source))), [["no-scale"]]);
-    let told = attn(EXERCISE).arg("--yours").arg(&source).arg("--width").arg("120").run().out;
-    assert!(told.contains("Left aside: `mask`, `att`, `loss`"), "{told}");
-    fs::write(&path, json!({ "mask": [[0, 1]], "att": [1], "X": [[1.0]] }).to_string()).unwrap();
-    attn(EXERCISE).arg("--yours").arg(&source).refused(&["`mask` names no step of this exercise"]);
 }
 
 macro_rules! screens {

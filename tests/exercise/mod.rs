@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::common::{Outcome, attn};
 use crate::golden;
 
 // def softmax(S, axis=-1): e = np.exp(S - S.max(axis=axis, keepdims=True)); return e / e.sum(axis=axis, keepdims=True)
@@ -133,4 +134,18 @@ pub fn ids(judged: &Value) -> Vec<Vec<&str>> {
 /// A folder for one test.
 pub fn place() -> TempDir {
     tempfile::tempdir().unwrap()
+}
+
+/// What `--yours` comes to, as JSON.
+pub fn judged(yours: &[String]) -> Value {
+    let command = yours.iter().fold(attn(EXERCISE), |command, what| command.arg("--yours").arg(what));
+    let outcome = command.arg("--format").arg("json").run();
+    let value: Value = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}", outcome.err));
+    assert_eq!(outcome.code, u8::from(value["verdict"] == "wrong"), "{value}");
+    value
+}
+
+/// What `--yours` says of it.
+pub fn yours(what: impl Into<String>) -> Outcome {
+    attn(EXERCISE).arg("--yours").arg(what).run()
 }
