@@ -268,7 +268,7 @@ fn a_result_is_saved_whole_or_not_at_all() {
     attn("attend --random 3,2 --save O=out.xyz").refused(&["`.xyz`"]);
     attn("attend --random 3,2 --save")
         .arg(format!("O={}/nowhere/o.npy", folder.path().display()))
-        .refused(&["cannot be written"]);
+        .refused(&["there is no folder `"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something was left behind");
 }
 

@@ -184,7 +184,7 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such/folder/A.csv");
     let error = save(&missing, "A", &Matrix::identity(2)).unwrap_err();
-    assert!(error.to_string().contains("A.csv: cannot be written"), "{error}");
+    assert!(error.to_string().contains("A.csv: there is no folder"), "{error}");
     assert_eq!(error.exit_code(), 2);
     let directory = folder.path().join("A.csv");
     fs::create_dir(&directory).unwrap();

@@ -30,7 +30,7 @@ use crate::render::{self, Page};
 /// Examples:
 ///   attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
 ///   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
-///   attn diagnose --words "bat cave racket" --yours "2.86 3.09; 3.98 0.05; 0.00 5.00"
+///   attn diagnose --words "bat cave racket" --yours "2.86 3.09; 3.98 0.05; 0 5"
 ///   attn diagnose --x x.npy --batch submissions --by-mistake
 ///   attn diagnose --x x.npy --suggest-input better.npz
 ///   attn diagnose --list
