@@ -87,6 +87,11 @@ fn unusable_files_get_their_line_and_stop_nothing() {
     assert!(names.is_sorted(), "{names:?}");
     let unusable = lines.iter().filter(|line| line.get("error").is_some_and(|error| error.is_string()));
     assert_eq!(unusable.count(), bad);
+    #[cfg(unix)]
+    {
+        let links = lines.iter().filter(|line| line["error"] == "is a link, which is not followed");
+        assert_eq!(links.count(), 2);
+    }
     assert_eq!(lines.iter().filter(|line| line["verdict"] == "right").count(), 1);
     assert_eq!(lines.iter().filter(|line| line["verdict"] == "unusable").count(), bad);
     assert!(!batch(class.path(), &[]).out.contains('\u{1b}'));

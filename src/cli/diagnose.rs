@@ -55,7 +55,7 @@ pub(super) struct DiagnoseArgs {
     /// The catalogue of mistakes; with an ID everything about one.
     #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]
     list: Option<Option<String>>,
-    /// Write an input of the same shapes on which mistakes can be told apart: .npz or .json.
+    /// Write an input on which mistakes can be told apart, in the same shapes where these can tell: .npz or .json.
     #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
     suggest_input: Option<String>,
     #[command(flatten)]

@@ -23,8 +23,12 @@ impl FolderEntry {
     /// All arrays of the file, as [`super::Files::named`].
     ///
     /// # Errors
-    /// If it is no regular file, cannot be read, is larger than `limit`, or holds no arrays.
+    /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
+        // A link may lead to a file of the reader's own, and an error quotes what it reads.
+        if fs::symlink_metadata(&self.path).is_ok_and(|data| data.is_symlink()) {
+            return Err(Error::new("is a link, which is not followed").in_source(self.name.clone()));
+        }
         named_in(&self.name, &self.path, limit)
     }
 }
