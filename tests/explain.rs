@@ -292,3 +292,11 @@ fn every_address_in_a_tree_can_be_asked_for() {
         }
     }
 }
+
+#[test]
+fn a_small_constant_of_a_formula_is_written_out_in_symbols() {
+    for format in ["table", "latex"] {
+        let out = attn("demo block --explain X_normed_block1[1,1]").arg("--format").arg(format).ok().out;
+        assert!(out.contains("+ 0.00001)") || out.contains("+ 0.00001}"), "{out}");
+    }
+}

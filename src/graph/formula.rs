@@ -220,7 +220,7 @@ fn statistic_text(statistic: Statistic) -> &'static str {
 }
 
 /// A number inside an equation, every digit, with a real minus sign.
-pub(super) fn number_text(number: f64) -> String {
+pub(crate) fn number_text(number: f64) -> String {
     format!("{number}").replace('-', "−").replace("inf", "∞")
 }
 

@@ -16,6 +16,7 @@ mod terms;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use beside::{Beside, Difference, Movement, beside};
+pub(crate) use formula::number_text;
 pub use formula::{Convention, formula};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
 pub use op::{Factor, Op, Origin, Side, Statistic};

@@ -10,6 +10,10 @@ pub trait Notation {
     fn cell(&self, cell: CellId) -> String;
     /// A number.
     fn number(&self, number: f64) -> String;
+    /// A number that is part of the formula, such as ε.
+    fn constant(&self, number: f64) -> String {
+        self.number(number)
+    }
     /// What a shortened sum leaves out, with what it adds up to, or a shortened maximum, without.
     fn rest(&self, count: usize, sum: Option<f64>) -> String;
     /// The sign of a product.
@@ -119,7 +123,11 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
         Term::Cell(cell) => atom(notation.cell(*cell)),
         Term::Number(number) | Term::Leaf(number, _) => {
             let binding = if *number < 0.0 { Binding::Sign } else { Binding::Atom };
-            Written { text: notation.number(*number), binding }
+            let text = match term {
+                Term::Number(_) => notation.constant(*number),
+                _ => notation.number(*number),
+            };
+            Written { text, binding }
         }
         Term::Rest { count, value } => atom(notation.rest(*count, Some(*value))),
         Term::Named(name) => atom(name.to_string()),

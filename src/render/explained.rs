@@ -4,7 +4,9 @@ use super::digits;
 use super::view::Viewer;
 use crate::demo::Explained;
 use crate::explain::{Branch, Explanation, steps};
-use crate::graph::{CellId, Convention, Notation, PlainSymbols, Symbols, Term, address_of, formula, written};
+use crate::graph::{
+    CellId, Convention, Notation, PlainSymbols, Symbols, Term, address_of, formula, number_text, written,
+};
 
 /// Explanations in the style of a story.
 pub(super) struct Telling<'a> {
@@ -137,6 +139,11 @@ impl Notation for Plain<'_> {
 
     fn number(&self, number: f64) -> String {
         self.telling.number(number)
+    }
+
+    fn constant(&self, number: f64) -> String {
+        // In symbols an ε is what it is; rounded it might read 0.
+        if self.in_numbers { self.number(number) } else { number_text(number) }
     }
 
     fn rest(&self, count: usize, sum: Option<f64>) -> String {

@@ -21,6 +21,10 @@ impl Notation for Terms<'_> {
         number(&(self.number)(x).replace('−', "-"))
     }
 
+    fn constant(&self, x: f64) -> String {
+        if self.in_numbers { self.number(x) } else { number(&x.to_string()) }
+    }
+
     fn rest(&self, count: usize, sum: Option<f64>) -> String {
         match sum.filter(|_| self.in_numbers) {
             Some(sum) => format!("\\underbrace{{\\cdots}}_{{{count}\\text{{ more: }}{}}}", self.number(sum)),
