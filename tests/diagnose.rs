@@ -103,11 +103,14 @@ fn every_mistake_and_every_pair_comes_back_under_its_name() {
 
 #[test]
 fn results_rounded_by_hand_still_name_the_mistake() {
+    let (mut all, mut by_name) = (0, 0);
     for case in cases() {
         for wrong in case.wrong.iter().filter(|wrong| wrong.ids.len() == 1) {
             for decimals in [3, 4] {
                 let diagnosis = case.examiner.examine(&[by_hand("O", &wrong.result, decimals)]).unwrap();
                 let judged = &diagnosis.nodes[0];
+                all += 1;
+                by_name += usize::from(named(&diagnosis).contains(&wrong.ids));
                 let told = says_nothing(&wrong.result)
                     || diagnosis.is_right()
                     || judged.too_few_digits
@@ -122,4 +125,6 @@ fn results_rounded_by_hand_still_name_the_mistake() {
             }
         }
     }
+    // Few of them may be left to «right as far as the digits go» and to «too few digits».
+    assert!(by_name * 10 >= all * 9, "{by_name} of {all} under their names");
 }

@@ -223,6 +223,13 @@ fn a_step_of_another_shape_is_not_computed_with() {
 }
 
 #[test]
+fn an_empty_matrix_is_another_shape_and_no_panic() {
+    let task = task(1);
+    let diagnosis = examine(&task, &[answer("O", &Matrix::filled(0, 0, 0.0))]);
+    assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherShape(..)));
+}
+
+#[test]
 fn what_the_recipes_of_mistakes_compute_is_what_they_say() {
     // Scores of zero where the scale is 0, and −1e9 where nothing is visible.
     let task = task(1);
