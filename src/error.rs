@@ -46,6 +46,8 @@ pub struct Problem {
 pub enum Place {
     /// A whole file, or an argument such as `--q`.
     Source(String),
+    /// A line of a text, from 1: `lesson.md:12`.
+    Line(String, usize),
     /// A line and a column of a text, both from 1: `scores.csv:3:7`.
     Text(String, usize, usize),
     /// A row and a column of a matrix, both from 1: `scores.npy, row 3, column 7`.
@@ -56,6 +58,7 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Place::Source(name) => write!(f, "{name}"),
+            Place::Line(name, line) => write!(f, "{name}:{line}"),
             Place::Text(name, line, column) => write!(f, "{name}:{line}:{column}"),
             Place::Cell(name, row, column) => write!(f, "{name}, row {row}, column {column}"),
         }

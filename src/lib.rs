@@ -45,6 +45,7 @@
 //! - [`diagnose`]: a student's numbers beside the right ones, and the classic mistakes that give them
 //! - [`demo`]: the steps of the five documents, each a graph with its sentences
 //! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV
+//! - [`lesson`]: Markdown to steps that are played, checked and exported
 //! - [`cli`]: the command line
 //!
 //! # The words of the field
@@ -80,6 +81,7 @@ pub mod explain;
 pub mod graph;
 pub mod input;
 pub mod kernel;
+pub mod lesson;
 pub mod matrix;
 pub mod params;
 pub mod render;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 14] = [
+const ROOMS: [&str; 15] = [
     "error",
     "elementary",
     "matrix",
@@ -17,6 +17,7 @@ const ROOMS: [&str; 14] = [
     "diagnose",
     "demo",
     "render",
+    "lesson",
     "cli",
     "main",
 ];

@@ -5,6 +5,7 @@ mod demo;
 mod diagnose;
 mod env;
 mod explain;
+mod lesson;
 mod negative;
 mod output;
 mod params;
@@ -54,6 +55,7 @@ Try:
   attn softmax 1 2 3 --explain 'A[1,3]'      where a number comes from
   attn attend --words \"bat cave racket\"      attention over words
   attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
+  attn lesson                                lessons to play in class
   attn diagnose --list                       mistakes that give wrong attention
   attn params gpt2                           a model's weights, counted";
 
@@ -64,6 +66,7 @@ enum Command {
     Diagnose(Box<diagnose::DiagnoseArgs>),
     Similarity(similarity::SimilarityArgs),
     Softmax(softmax::SoftmaxArgs),
+    Lesson(lesson::LessonArgs),
     Params(params::ParamsArgs),
     Errata(reference::ErrataArgs),
     Notation(reference::NotationArgs),
@@ -167,6 +170,7 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
         Command::Demo(args) => args.run(typed, env, streams)?,
         Command::Attend(args) => args.run(typed, env, streams)?,
         Command::Diagnose(args) => return args.run(env, streams),
+        Command::Lesson(args) => return args.run(env, streams),
         Command::Similarity(args) => args.run(env, streams)?,
         Command::Softmax(args) => args.run(env, streams)?,
         Command::Params(args) => args.run(env, streams)?,

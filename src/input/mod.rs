@@ -37,6 +37,7 @@ mod save;
 mod save_binary;
 mod save_json;
 mod source;
+mod text;
 mod vocabulary;
 
 pub mod random;
@@ -54,3 +55,4 @@ pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use open::Limit;
 pub use save::{check_bundle_ending, check_ending, delimited_text, save, save_bundle};
 pub use source::{Source, exists};
+pub use text::{is_folder, make_folder, markdown_files, read_text, write_text};

@@ -99,7 +99,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
 }
 
 /// Writes a file that may be there already.
-fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
+pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
     let shown = clean_label(&path.to_string_lossy()).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("exists and is no regular file").in_source(shown).help("choose another name"));

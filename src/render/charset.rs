@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// Which characters a terminal can show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Charset {
     /// All of them.
     #[default]

@@ -1,0 +1,163 @@
+//! A command as a lesson writes it: an `attn` command, and nothing else.
+
+use crate::error::nearest;
+
+use super::faults::Fault;
+
+/// An `attn` command.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Command {
+    /// The line as it is shown, continued lines joined by a space.
+    pub typed: String,
+    /// The arguments, the first behind `attn`.
+    pub args: Vec<String>,
+}
+
+impl Command {
+    /// Splits a line as a shell does, without being one.
+    ///
+    /// # Errors
+    /// If it does not begin with `attn`, is another program's work (a pipe, a redirection), is `attn lesson`, which would
+    /// begin again within itself, or would write files.
+    pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
+        let typed = typed.trim().to_string();
+        let fault = |what: String| Fault::new(line, what);
+        if let Some(sign) = shell_sign(&typed) {
+            return Err(fault(format!("`{sign}` in a command: there is no shell in a lesson"))
+                .help("write one attn command a line; quote the sign if it is meant as text"));
+        }
+        let words = shlex::split(&typed)
+            .ok_or_else(|| fault(format!("`{}` has an open quote", brief(&typed))).help("close it"))?;
+        let Some((program, args)) = words.split_first() else {
+            return Err(fault("an empty command".into()).help("write $ attn demo mask, say"));
+        };
+        if program != "attn" {
+            let help = match nearest(program, ["attn"]) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "only attn runs; a block that is only to be shown is ```console,ignore".to_string(),
+            };
+            return Err(fault(format!("`{}` is not attn", brief(program))).help(help));
+        }
+        if args.first().is_some_and(|first| first == "lesson") {
+            return Err(fault("a lesson within a lesson".into()).help(
+                "name the other lesson in the text, or show the command in a ```console,ignore block",
+            ));
+        }
+        if let Some(option) = args.iter().find(|arg| *arg == "--save" || arg.starts_with("--save=")) {
+            return Err(fault(format!("`{}`: a lesson writes no files", brief(option)))
+                .help("leave the option out, or show the command in a ```console,ignore block"));
+        }
+        Ok(Command { args: args.to_vec(), typed })
+    }
+
+    /// The same command as data: without `--only` and `--format`, with `--format json`.
+    pub(super) fn as_json(&self) -> Vec<String> {
+        let mut args = Vec::with_capacity(self.args.len() + 2);
+        let mut rest = self.args.iter();
+        while let Some(arg) = rest.next() {
+            match arg.as_str() {
+                "--only" | "--format" => {
+                    rest.next();
+                }
+                arg if arg.starts_with("--only=") || arg.starts_with("--format=") => {}
+                _ => args.push(arg.clone()),
+            }
+        }
+        args.extend(["--format".to_string(), "json".to_string()]);
+        args
+    }
+
+    /// The seed of its random numbers, where it has one.
+    pub fn seed(&self) -> Option<&str> {
+        let at = self.seed_at()?;
+        match self.args[at].strip_prefix("--seed=") {
+            Some(seed) => Some(seed),
+            None => self.args.get(at + 1).map(String::as_str),
+        }
+    }
+
+    /// The same command with other random numbers; as it is where it draws none.
+    pub fn with_seed(&self, seed: u32) -> Command {
+        let (Some(at), Some(old)) = (self.seed_at(), self.seed()) else { return self.clone() };
+        let mut args = self.args.clone();
+        let joined = args[at].starts_with("--seed=");
+        let typed = if joined {
+            args[at] = format!("--seed={seed}");
+            self.typed.replacen(&format!("--seed={old}"), &format!("--seed={seed}"), 1)
+        } else {
+            args[at + 1] = seed.to_string();
+            self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
+        };
+        Command { typed, args }
+    }
+
+    fn seed_at(&self) -> Option<usize> {
+        self.args.iter().position(|arg| arg == "--seed" || arg.starts_with("--seed="))
+    }
+}
+
+/// A sign, outside of quotes, that only a shell would understand.
+fn shell_sign(typed: &str) -> Option<&'static str> {
+    const SIGNS: [&str; 7] = ["|", ">", "<", "&", "`", "$(", ";"];
+    let mut quote = None;
+    for (at, c) in typed.char_indices() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            (None, _) => {
+                if let Some(sign) = SIGNS.into_iter().find(|sign| typed[at..].starts_with(sign)) {
+                    return Some(sign);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn brief(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_split_as_a_shell_does() {
+        let command = Command::new("attn softmax '1 2' --seed 3", 1).unwrap();
+        assert_eq!(command.args, ["softmax", "1 2", "--seed", "3"]);
+        assert_eq!(command.seed(), Some("3"));
+        assert_eq!(command.with_seed(8).typed, "attn softmax '1 2' --seed 8");
+        assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
+    }
+
+    #[test]
+    fn as_data_it_has_every_node() {
+        let command = Command::new("attn attend x.json --only A,O --causal --format=csv", 1).unwrap();
+        assert_eq!(command.as_json(), ["attend", "x.json", "--causal", "--format", "json"]);
+    }
+
+    #[test]
+    fn whatever_is_not_one_attn_command_is_refused() {
+        for (typed, words) in [
+            ("python x.py", "`python` is not attn"),
+            ("atn demo", "`atn` is not attn"),
+            ("attn demo | head", "`|`"),
+            ("attn demo > x", "`>`"),
+            ("attn demo $(ls)", "`$(`"),
+            ("attn demo `ls`", "no shell"),
+            ("attn lesson play tour", "a lesson within a lesson"),
+            ("attn attend x.json --save O=o.npy", "writes no files"),
+            ("attn 'demo", "open quote"),
+            ("", "an empty command"),
+        ] {
+            let fault = Command::new(typed, 7).unwrap_err();
+            assert!(
+                fault.what.contains(words) && fault.line == 7 && fault.help.is_some(),
+                "{typed}: {fault:?}"
+            );
+        }
+        assert!(Command::new("attn attend --x '1 2; 3 4'", 1).is_ok());
+    }
+}

@@ -1,0 +1,101 @@
+//! The closed list of directives: comments that tell the program what to do with what stands around them.
+
+use crate::error::nearest;
+
+use super::faults::Fault;
+
+/// One word that may begin a directive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Directive {
+    /// The word.
+    pub word: &'static str,
+    /// How it is written.
+    pub form: &'static str,
+    /// What it does.
+    pub does: &'static str,
+}
+
+/// All directives; besides them there is only the checked number `0.30<!-- = RUN:CELL -->` in prose.
+pub const DIRECTIVES: [Directive; 10] = [
+    Directive {
+        word: "id",
+        form: "id: zeros",
+        does: "names the step, below its `##`; else the name comes from the heading",
+    },
+    Directive { word: "step", form: "step: minutes=3", does: "plans the step's time, below its `##`" },
+    Directive { word: "note", form: "note: …", does: "is for the teacher: `play --notes`, `follow`" },
+    Directive {
+        word: "run",
+        form: "run: plain = attn attend …",
+        does: "names a command, for checked numbers and keys",
+    },
+    Directive {
+        word: "ask",
+        form: "ask: id=zeros kind=choice think=30s",
+        does: "begins a question: choice, number, cell, order, open",
+    },
+    Directive {
+        word: "opt",
+        form: "opt B: unscaled:A[1,2]",
+        does: "computes an option, or a wrong answer to be foreseen",
+    },
+    Directive {
+        word: "key",
+        form: "key: C iff count(causal:A[bat], == 0) == 2",
+        does: "computes the right answer",
+    },
+    Directive { word: "if", form: "if B: …", does: "is said to those who choose the option" },
+    Directive { word: "hint", form: "hint: …", does: "is shown at the key h, one after the other" },
+    Directive {
+        word: "tol",
+        form: "tol: last-digit",
+        does: "lets each number of the next block differ by one unit of its last printed place",
+    },
+];
+
+/// A directive as it was written.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Written {
+    /// The word.
+    pub word: &'static str,
+    /// What stands between the word and the colon: the letter of `opt B:`.
+    pub of: String,
+    /// What stands behind the colon.
+    pub text: String,
+}
+
+/// Reads a comment.
+///
+/// # Errors
+/// If it is none of the directives.
+pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
+    let head = comment.split(':').next().unwrap_or_default();
+    let word: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
+    let Some(found) = DIRECTIVES.iter().find(|directive| directive.word == word) else {
+        let words: [&str; 10] = DIRECTIVES.map(|directive| directive.word);
+        let help = match nearest(&word, words.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                format!("the directives are {}; `attn lesson directives` explains them", words.join(", "))
+            }
+        };
+        let shown: String = comment.lines().next().unwrap_or_default().chars().take(40).collect();
+        return Err(Fault::new(line, format!("`<!-- {shown} -->` is no directive")).help(help));
+    };
+    let Some((head, text)) = comment.split_once(':') else {
+        return Err(Fault::new(line, format!("`{word}` without a colon"))
+            .help(format!("write <!-- {} -->", found.form)));
+    };
+    let of = head[word.len()..].trim().to_string();
+    let takes_letter = matches!(found.word, "opt" | "if");
+    if takes_letter == of.is_empty() {
+        return Err(Fault::new(line, format!("`{head}:` is not how `{word}` is written"))
+            .help(format!("write <!-- {} -->", found.form)));
+    }
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() {
+        return Err(Fault::new(line, format!("nothing behind `{head}:`"))
+            .help(format!("write <!-- {} -->", found.form)));
+    }
+    Ok(Written { word: found.word, of, text })
+}

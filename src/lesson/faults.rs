@@ -1,0 +1,84 @@
+//! What is wrong with a lesson, for the one who writes it.
+
+use std::fmt;
+
+use crate::error::Error;
+
+use super::key::ParseError;
+
+/// One thing that is wrong: where, in which step, what, and what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The line, from 1.
+    pub line: usize,
+    /// The title of the step it stands in, if it stands in one.
+    pub step: Option<String>,
+    /// What is wrong, as a sentence without a full stop.
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Fault {
+    /// A fault at a line, without a step yet.
+    pub fn new(line: usize, what: impl Into<String>) -> Fault {
+        Fault { line, step: None, what: what.into(), help: None }
+    }
+
+    /// The same fault, with what to do about it.
+    pub fn help(mut self, help: impl Into<String>) -> Fault {
+        self.help.get_or_insert(help.into());
+        self
+    }
+
+    /// What an error says, at a line.
+    pub fn of(line: usize, error: Error) -> Fault {
+        match error {
+            Error::Unusable(problem) => {
+                let place = problem.place.map(|place| format!("{place}: ")).unwrap_or_default();
+                Fault { line, step: None, what: format!("{place}{}", problem.what), help: problem.help }
+            }
+            other => Fault::new(line, other.to_string()),
+        }
+    }
+
+    /// What is wrong with a text of the key language, at a line.
+    pub(super) fn in_key(line: usize, error: ParseError) -> Fault {
+        Fault { line, step: None, what: error.what, help: error.help }
+    }
+
+    /// The fault as it is printed: `file:line: what`, the step and the remedy below it.
+    pub fn in_file<'a>(&'a self, file: &'a str) -> impl fmt::Display + 'a {
+        FaultInFile { fault: self, file }
+    }
+}
+
+struct FaultInFile<'a> {
+    fault: &'a Fault,
+    file: &'a str,
+}
+
+impl fmt::Display for FaultInFile<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Fault { line, step, what, help } = self.fault;
+        write!(f, "{}:{line}: {what}", self.file)?;
+        if let Some(step) = step {
+            write!(f, "\n  step: {step}")?;
+        }
+        if let Some(help) = help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What is wrong with a file, in the order of its lines; never empty where it is an error.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Faults(pub Vec<Fault>);
+
+impl Faults {
+    /// Takes one more note of a fault.
+    pub fn push(&mut self, fault: Fault) {
+        self.0.push(fault);
+    }
+}

@@ -1,0 +1,81 @@
+//! Where lessons come from: those in the program, and files.
+
+use std::path::Path;
+
+use crate::error::{Error, Place, Result, counted, nearest};
+use crate::input::{clean_label, exists, read_text};
+
+use super::faults::Faults;
+use super::model::Lesson;
+use super::read::read;
+use super::source::LONGEST;
+
+/// The lessons that travel with the program: file name and text, in their order.
+pub const BUILT_IN: &[(&str, &str)] = &[];
+
+/// The lesson in the program of this name: `0-tour`, or `tour`, or `0`.
+fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {
+    let matches = |file: &str| {
+        let name = file.trim_end_matches(".md");
+        let (number, words) = name.split_once('-').unwrap_or(("", name));
+        [name, file, number, words].contains(&asked)
+    };
+    BUILT_IN.iter().copied().find(|(file, _)| matches(file))
+}
+
+/// Opens the lesson that `NAME|FILE[#step]` names, and the position of the step it asks for.
+///
+/// # Errors
+/// If there is no such lesson or step, or the file is no lesson: its first fault, and how many more there are.
+pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
+    let (name, step) = match asked.split_once('#') {
+        Some((name, step)) if !exists(asked) => (name, Some(step)),
+        _ => (asked, None),
+    };
+    let (file, text) = match built_in(name) {
+        Some((file, text)) if !exists(name) => (file.to_string(), text.to_string()),
+        _ if exists(name) => (clean_label(name).into_owned(), read_text(Path::new(name), LONGEST)?),
+        _ => return Err(unknown(name)),
+    };
+    let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
+    let position = match step {
+        None => None,
+        Some(step) => Some(lesson.find_step(step).ok_or_else(|| no_step(&lesson, step))?),
+    };
+    Ok((lesson, position))
+}
+
+fn unknown(name: &str) -> Error {
+    let shown = clean_label(name).into_owned();
+    let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    let error = Error::new(format!("there is no lesson `{shown}`, and no such file"));
+    match nearest(&shown, names) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => error.help("`attn lesson` lists the lessons"),
+    }
+}
+
+fn no_step(lesson: &Lesson, step: &str) -> Error {
+    let error = Error::new(format!("`{}` has no step `{}`", lesson.name, clean_label(step)));
+    match nearest(step, lesson.steps.iter().map(|step| step.id.as_str())) {
+        Some(near) => error.help(format!("did you mean `{near}`?")),
+        None => {
+            error.help(format!("it has the steps 1 to {}, or by name: {}", lesson.steps.len(), ids(lesson)))
+        }
+    }
+}
+
+fn ids(lesson: &Lesson) -> String {
+    lesson.steps.iter().map(|step| step.id.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// The first fault of a file as an error.
+fn first_of(file: &str, faults: &Faults) -> Error {
+    let Some(first) = faults.0.first() else { return Error::new("this is no lesson").in_source(file) };
+    let more = match faults.0.len() - 1 {
+        0 => String::new(),
+        more => format!("; {} more: attn lesson check {file}", counted(more, "fault")),
+    };
+    let help = first.help.clone().unwrap_or_default();
+    Error::new(first.what.clone()).at(Place::Line(file.to_string(), first.line)).help(format!("{help}{more}"))
+}

@@ -1,0 +1,32 @@
+//! Lessons: one Markdown file that reads well by itself, is played step by step in class, and is checked to the last digit.
+//!
+//! The way through: a file's text becomes [`pieces`](read) and these a [`Lesson`]; its commands run in process through a
+//! [`Runner`], which is given the program's own `run`, so that a class sees what it can type. The player, the check, the
+//! quiz and the exports read the same [`Lesson`].
+
+mod command;
+mod directive;
+mod faults;
+pub mod key;
+mod library;
+mod model;
+mod pieces;
+mod prose;
+mod question;
+mod read;
+mod run;
+mod source;
+mod values;
+
+pub use command::Command;
+pub use directive::{DIRECTIVES, Directive};
+pub use faults::{Fault, Faults};
+pub use library::{BUILT_IN, open};
+pub use model::{
+    Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
+    Step,
+};
+pub use read::read;
+pub use run::{Ran, Run, Runner, Screen};
+pub use source::LONGEST;
+pub use values::RunValues;

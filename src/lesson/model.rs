@@ -1,0 +1,229 @@
+//! A lesson, read: plain data that the player, the check, the quiz and the exports share.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use super::command::Command;
+use super::faults::Fault;
+use super::key::{Expression, Key, Kind};
+
+/// A whole lesson.
+#[derive(Clone, Debug)]
+pub struct Lesson {
+    /// What it is asked for by: the file's name without its ending.
+    pub name: String,
+    /// What messages call the file.
+    pub file: String,
+    /// Its title.
+    pub title: String,
+    /// The minutes that it is planned for.
+    pub minutes: Option<f64>,
+    /// The screen that it is written for.
+    pub size: Size,
+    /// The named commands.
+    pub runs: Vec<NamedRun>,
+    /// What stands before the first step.
+    pub opening: Vec<Block>,
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The text, as far as it can be shown; the places in this structure are bytes of it.
+    pub text: String,
+    /// What does not stop it from being played, but is wrong.
+    pub faults: Vec<Fault>,
+}
+
+/// Columns and rows of a screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// Its columns.
+    pub columns: usize,
+    /// Its rows.
+    pub rows: usize,
+}
+
+/// `<!-- run: NAME = attn … -->`
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedRun {
+    /// Its name.
+    pub name: String,
+    /// What is run.
+    pub command: Command,
+    /// Its line.
+    pub line: usize,
+}
+
+/// A step: what stands below one `##`.
+#[derive(Clone, Debug)]
+pub struct Step {
+    /// What it is jumped to by, and remembered by.
+    pub id: String,
+    /// Its heading.
+    pub title: String,
+    /// The line of its heading.
+    pub line: usize,
+    /// The minutes that it is planned for.
+    pub minutes: Option<f64>,
+    /// What is shown at once; a `###` begins the next. Never empty.
+    pub parts: Vec<Part>,
+}
+
+/// What is shown between two pauses.
+#[derive(Clone, Debug, Default)]
+pub struct Part {
+    /// The text of its `###`; the first part of a step has none.
+    pub title: Option<String>,
+    /// Its blocks.
+    pub blocks: Vec<Block>,
+}
+
+/// A block.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// Text.
+    Prose(Prose),
+    /// Commands and what they print.
+    Console(Console),
+    /// A fence that is only shown.
+    Literal(Literal),
+    /// For the teacher.
+    Note(Note),
+    /// A question with its answer.
+    Question(Box<Question>),
+}
+
+/// A paragraph, a list, a table or a quotation.
+#[derive(Clone, Debug, Default)]
+pub struct Prose {
+    /// Its Markdown, without comments.
+    pub markdown: String,
+    /// Its first line.
+    pub line: usize,
+    /// The numbers in it that are checked.
+    pub claims: Vec<Claim>,
+}
+
+/// A number in the text, and what it must be.
+#[derive(Clone, Debug)]
+pub struct Claim {
+    /// The number's bytes in the Markdown.
+    pub at: Range<usize>,
+    /// Its line in the file.
+    pub line: usize,
+    /// What it must be.
+    pub expression: Expression,
+}
+
+/// A `console` block.
+#[derive(Clone, Debug)]
+pub struct Console {
+    /// The line of its fence.
+    pub line: usize,
+    /// The commands in order.
+    pub exchanges: Vec<Exchange>,
+    /// Whether each number may differ by one unit of its last printed place.
+    pub last_digit_may_differ: bool,
+}
+
+/// A command and what it is expected to print.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// Its line.
+    pub line: usize,
+    /// What is run.
+    pub command: Command,
+    /// The exit code that is expected.
+    pub code: u8,
+    /// Where the expected output stands in the lesson's text: whole lines, without the empty one that closes the block.
+    pub expected: Range<usize>,
+}
+
+/// A fence that is only shown.
+#[derive(Clone, Debug)]
+pub struct Literal {
+    /// The line of its fence.
+    pub line: usize,
+    /// Its label.
+    pub label: String,
+    /// What stands in it.
+    pub text: String,
+}
+
+/// What the teacher alone sees.
+#[derive(Clone, Debug)]
+pub struct Note {
+    /// Its line.
+    pub line: usize,
+    /// Its text, in one paragraph.
+    pub text: String,
+}
+
+/// A question.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What its answers are remembered by.
+    pub id: String,
+    /// How it is answered.
+    pub kind: Kind,
+    /// The time to think.
+    pub think: Option<Duration>,
+    /// The line of its `ask`.
+    pub line: usize,
+    /// What is asked: everything between `ask` and the answer but the options.
+    pub asked: Vec<Block>,
+    /// The options, and the wrong answers that are foreseen.
+    pub choices: Vec<Choice>,
+    /// The right answer, but for `open`.
+    pub key: Option<Key>,
+    /// The line of its key.
+    pub key_line: usize,
+    /// Hints, in order.
+    pub hints: Vec<String>,
+    /// What stands in its `<details>`.
+    pub reveal: Vec<Block>,
+}
+
+/// An option, or a wrong answer that is foreseen.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// `A`, `B` …
+    pub letter: char,
+    /// Its line.
+    pub line: usize,
+    /// What is offered, where it is; its number, if computed, is its only claim.
+    pub text: Option<Prose>,
+    /// What it is computed by.
+    pub computed: Option<Expression>,
+    /// What is said to those who choose it.
+    pub feedback: Option<String>,
+}
+
+impl Lesson {
+    /// Every question, in order.
+    pub fn questions(&self) -> impl Iterator<Item = &Question> {
+        let parts = self.steps.iter().flat_map(|step| &step.parts);
+        self.opening.iter().chain(parts.flat_map(|part| &part.blocks)).filter_map(|block| match block {
+            Block::Question(question) => Some(question.as_ref()),
+            _ => None,
+        })
+    }
+
+    /// The position of a step by its number, from 1, or its id.
+    pub fn find_step(&self, asked: &str) -> Option<usize> {
+        match asked.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).filter(|&at| at < self.steps.len()),
+            Err(_) => self.steps.iter().position(|step| step.id == asked),
+        }
+    }
+
+    /// The minutes that the steps up to, and without, a step are planned for.
+    pub fn minutes_before(&self, step: usize) -> f64 {
+        self.steps.iter().take(step).filter_map(|step| step.minutes).sum()
+    }
+}
+
+impl Step {
+    /// Its blocks, over all pauses.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.parts.iter().flat_map(|part| &part.blocks)
+    }
+}

@@ -1,0 +1,279 @@
+//! A Markdown text as the blocks on its top level, in order, each with its place in the text.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
+
+use super::faults::{Fault, Faults};
+use super::source::Source;
+
+/// The Markdown that lessons are written in: CommonMark with tables and a head between `---`.
+pub(super) const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_YAML_STYLE_METADATA_BLOCKS);
+
+/// A block on the top level.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// The lines between the `---` of the head.
+    Head,
+    /// `#`, `##` or `###` and deeper, and its text.
+    Heading(usize, String),
+    /// A fence, its label, and where its text stands.
+    Fence(String, Range<usize>),
+    /// `<!-- … -->`, what stands in it.
+    Comment(String),
+    /// `<details>`
+    DetailsBegin,
+    /// `<summary>…</summary>`
+    Summary(String),
+    /// `</details>`
+    DetailsEnd,
+    /// A list without numbers.
+    Bullets,
+    /// A paragraph, a numbered list, a table, a quotation, a rule.
+    Prose,
+}
+
+/// A block and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Piece {
+    pub kind: Kind,
+    /// Its bytes in the text.
+    pub at: Range<usize>,
+    /// Its first line, from 1.
+    pub line: usize,
+}
+
+/// The blocks of a text, and what is wrong with them as Markdown of a lesson.
+pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut events = Parser::new_ext(&source.text, OPTIONS).into_offset_iter();
+    while let Some((event, at)) = events.next() {
+        let line = source.line(at.start);
+        let mut add = |kind: Kind| pieces.push(Piece { kind, at: at.clone(), line });
+        let Event::Start(tag) = event else {
+            add(Kind::Prose);
+            continue;
+        };
+        let inside = inside(&mut events);
+        match tag {
+            Tag::MetadataBlock(_) => add(Kind::Head),
+            Tag::Heading { level, .. } => add(Kind::Heading(depth(level), plain(&inside))),
+            Tag::CodeBlock(CodeBlockKind::Fenced(label)) => {
+                if let Some(kind) = fence(&label, &at, source, faults) {
+                    add(kind);
+                }
+            }
+            Tag::CodeBlock(CodeBlockKind::Indented) => faults.push(
+                Fault::new(line, "an indented block")
+                    .help("put it between ```text and ```, at the start of the line"),
+            ),
+            Tag::HtmlBlock => html(&at, source, &mut pieces, faults),
+            tag => {
+                no_fence_within(&inside, source, faults);
+                add(if matches!(tag, Tag::List(None)) { Kind::Bullets } else { Kind::Prose });
+            }
+        }
+    }
+    pieces
+}
+
+/// The events up to the end of the block that has just begun.
+fn inside<'a>(
+    events: &mut impl Iterator<Item = (Event<'a>, Range<usize>)>,
+) -> Vec<(Event<'a>, Range<usize>)> {
+    let mut depth = 1;
+    let mut inside = Vec::new();
+    for (event, at) in events {
+        match event {
+            Event::Start(_) => depth += 1,
+            Event::End(_) => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+        inside.push((event, at));
+    }
+    inside
+}
+
+fn depth(level: HeadingLevel) -> usize {
+    level as usize
+}
+
+/// The words of a heading without marks.
+fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
+    let text = |(event, _): &(Event<'_>, _)| match event {
+        Event::Text(text) | Event::Code(text) => text.to_string(),
+        Event::SoftBreak | Event::HardBreak => " ".to_string(),
+        _ => String::new(),
+    };
+    events.iter().map(text).collect()
+}
+
+/// A fence with its label and the place of what is in it.
+fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -> Option<Kind> {
+    let line = source.line(at.start);
+    let text = &source.text[at.clone()];
+    let mark = text.chars().take_while(|c| *c == '`').count();
+    if mark == 0 {
+        faults.push(Fault::new(line, "a fence of `~`").help("use backticks: ```text"));
+        return None;
+    }
+    if at.start != source.start(line) {
+        faults.push(Fault::new(line, "a fence that is indented").help("begin it at the start of the line"));
+        return None;
+    }
+    let body = text.find('\n').map_or(text.len(), |end| end + 1);
+    let trimmed = text.trim_end_matches('\n');
+    let last = trimmed.rfind('\n').map_or(0, |newline| newline + 1);
+    let closing = trimmed[last..].trim_end();
+    if last < body || closing.len() < mark || !closing.chars().all(|c| c == '`') {
+        faults.push(
+            Fault::new(line, "a fence that is never closed").help("close it with ``` at the start of a line"),
+        );
+        return None;
+    }
+    if label.trim().is_empty() {
+        faults.push(
+            Fault::new(line, "a fence without a label")
+                .help("write ```console for commands, ```text for anything else"),
+        );
+        return None;
+    }
+    Some(Kind::Fence(label.trim().to_string(), at.start + body..at.start + last))
+}
+
+/// Fences within lists and quotations are neither run nor compared, so they may not be there.
+fn no_fence_within(events: &[(Event<'_>, Range<usize>)], source: &Source, faults: &mut Faults) {
+    for (event, at) in events {
+        let line = source.line(at.start);
+        match event {
+            Event::Start(Tag::CodeBlock(_)) => faults.push(
+                Fault::new(line, "a fence within a list or a quotation")
+                    .help("begin it at the start of the line"),
+            ),
+            Event::Start(Tag::HtmlBlock) => faults.push(
+                Fault::new(line, "HTML within a list or a quotation")
+                    .help("a directive stands alone at the start of its line, with an empty line before it"),
+            ),
+            Event::InlineHtml(text) if !text.starts_with("<!--") => faults.push(
+                Fault::new(line, format!("HTML in the text: `{text}`"))
+                    .help("no terminal shows it: write Markdown, or put it between backticks"),
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// What stands in a block of HTML: comments, and the marks of a folded answer.
+fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mut Faults) {
+    let mut position = at.start;
+    while position < at.end {
+        let rest = &source.text[position..at.end];
+        let skipped = rest.len() - rest.trim_start().len();
+        position += skipped;
+        let rest = &rest[skipped..];
+        if rest.is_empty() {
+            return;
+        }
+        let line = source.line(position);
+        let Some((kind, length)) = mark(rest) else {
+            faults.push(
+                Fault::new(line, format!("HTML that a lesson does not know: `{}`", first_line(rest))).help(
+                    "write Markdown; only <!-- directives -->, <details>, <summary>…</summary> and </details> are read, \
+                     each alone on its line, with an empty line after it",
+                ),
+            );
+            return;
+        };
+        let end = position + length;
+        let alone = source.text[source.start(line)..position].trim().is_empty()
+            && source.text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
+        if !alone {
+            faults.push(
+                Fault::new(line, "a directive that is not alone on its line")
+                    .help("give it a line of its own"),
+            );
+        }
+        pieces.push(Piece { kind, at: position..end, line });
+        position = end;
+    }
+}
+
+/// The first mark of a text, and its length.
+fn mark(text: &str) -> Option<(Kind, usize)> {
+    if let Some(rest) = text.strip_prefix("<!--") {
+        let end = rest.find("-->")?;
+        return Some((Kind::Comment(rest[..end].trim().to_string()), end + "<!---->".len()));
+    }
+    if let Some(rest) = text.strip_prefix("<summary>") {
+        let end = rest.find("</summary>").filter(|&end| !rest[..end].contains('\n'))?;
+        return Some((Kind::Summary(rest[..end].trim().to_string()), end + "<summary></summary>".len()));
+    }
+    [("<details>", Kind::DetailsBegin), ("</details>", Kind::DetailsEnd)]
+        .into_iter()
+        .find(|(tag, _)| text.starts_with(tag))
+        .map(|(tag, kind)| (kind, tag.len()))
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (Vec<Kind>, Faults) {
+        let source = Source::new("x.md", text).unwrap();
+        let mut faults = Faults::default();
+        let kinds = pieces(&source, &mut faults).into_iter().map(|piece| piece.kind).collect();
+        (kinds, faults)
+    }
+
+    #[test]
+    fn headings_fences_comments_and_folded_answers_are_told_apart() {
+        let text = "---\na: 1\n---\n\n# T `x`\n<!-- one -->\n<!-- two\nlines -->\n\ntext <!-- = a:b -->\n\n```console\n$ attn\n\n```\n\n- A. a\n- B. b\n\n<details>\n<summary>Answer</summary>\n\nyes\n\n</details>\n";
+        let (kinds, faults) = of(text);
+        assert_eq!(faults, Faults::default());
+        assert!(
+            matches!(&kinds[..], [
+            Kind::Head,
+            Kind::Heading(1, title),
+            Kind::Comment(one),
+            Kind::Comment(two),
+            Kind::Prose,
+            Kind::Fence(label, body),
+            Kind::Bullets,
+            Kind::DetailsBegin,
+            Kind::Summary(summary),
+            Kind::Prose,
+            Kind::DetailsEnd,
+        ] if title == "T x" && one == "one" && two == "two\nlines" && label == "console" && &text[body.clone()] == "$ attn\n\n" && summary == "Answer"),
+            "{kinds:?}"
+        );
+    }
+
+    #[test]
+    fn every_way_to_spoil_a_fence_is_named_at_its_line() {
+        for (text, line, words) in [
+            ("a\n\n```console\n$ attn\n", 3, "never closed"),
+            ("```\nx\n```\n", 1, "without a label"),
+            ("~~~text\nx\n~~~\n", 1, "of `~`"),
+            (" ```text\nx\n ```\n", 1, "indented"),
+            ("- a\n\n  ```text\n  x\n  ```\n", 3, "within a list"),
+            ("a\n\n    x\n", 3, "an indented block"),
+            ("<table></table>\n", 1, "HTML that a lesson does not know"),
+            ("a <b>c</b>\n", 1, "HTML in the text"),
+            ("<!-- a --> b\n", 1, "not alone"),
+            ("<!-- a\n", 1, "HTML that a lesson does not know"),
+        ] {
+            let (_, faults) = of(text);
+            assert!(
+                faults.0.iter().any(|fault| fault.line == line && fault.what.contains(words)),
+                "{text:?}: {faults:?}"
+            );
+        }
+    }
+}

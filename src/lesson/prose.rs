@@ -1,0 +1,121 @@
+//! Prose, and the numbers in it that are checked.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Parser};
+
+use super::faults::{Fault, Faults};
+use super::key::Expression;
+use super::model::{Claim, Prose};
+use super::pieces::OPTIONS;
+use super::source::Source;
+
+/// The prose that stands at `at`: its Markdown without comments, and its checked numbers `0.30<!-- = RUN:CELL -->`.
+pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> Prose {
+    let text = &source.text[at.clone()];
+    let mut prose = Prose { markdown: String::new(), line: source.line(at.start), claims: Vec::new() };
+    let mut taken = 0;
+    for (event, comment) in Parser::new_ext(text, OPTIONS).into_offset_iter() {
+        let Event::InlineHtml(html) = event else { continue };
+        let Some(inside) = html.strip_prefix("<!--").and_then(|rest| rest.strip_suffix("-->")) else {
+            continue;
+        };
+        prose.markdown.push_str(&text[taken..comment.start]);
+        taken = comment.end;
+        let line = source.line(at.start + comment.start);
+        match claim(&prose.markdown, inside.trim(), line) {
+            Ok(claim) => prose.claims.push(claim),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    prose.markdown.push_str(&text[taken..]);
+    prose.markdown.truncate(prose.markdown.trim_end().len());
+    prose
+}
+
+/// The claim of a comment that stands directly behind `before`.
+fn claim(before: &str, comment: &str, line: usize) -> Result<Claim, Fault> {
+    let Some(expression) = comment.strip_prefix('=') else {
+        return Err(Fault::new(line, format!("`<!-- {comment} -->` within a line of text"))
+            .help("a directive stands alone on its line; within the text only a number is checked: 0.30<!-- = RUN:CELL -->"));
+    };
+    let at = number_at_end(before).ok_or_else(|| {
+        Fault::new(line, format!("no number directly before `<!-- {comment} -->`"))
+            .help("write the number that is checked: 0.30<!-- = RUN:CELL -->")
+    })?;
+    let expression = Expression::parse(expression.trim()).map_err(|error| Fault::in_key(line, error))?;
+    Ok(Claim { at, line, expression })
+}
+
+/// Where the number stands that a text ends in; marks of emphasis may follow it.
+fn number_at_end(text: &str) -> Option<Range<usize>> {
+    let end = text.trim_end_matches(['*', '_', '`']).len();
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '%' | 'e' | '+' | '-' | '−' | '∞');
+    let start = text[..end].char_indices().rev().take_while(|(_, c)| is_part(*c)).last()?.0;
+    // Of «e−5» or «-,5» only what begins as a number does.
+    let begins = |c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+' | '.' | '∞');
+    let start = start + text[start..end].find(begins)?;
+    text[start..end].contains(|c: char| c.is_ascii_digit() || c == '∞').then_some(start..end)
+}
+
+/// The one number of an option's text, for the value that the option is computed by.
+pub(super) fn only_number(text: &str) -> Option<Range<usize>> {
+    let mut found = None;
+    let mut rest = 0;
+    while let Some(digit) = text[rest..].find(|c: char| c.is_ascii_digit() || c == '∞') {
+        let from = rest + digit;
+        let end = from
+            + text[from..]
+                .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '%' | '∞')))
+                .unwrap_or(text.len() - from);
+        let end = from + text[from..end].trim_end_matches(['.', ',']).len();
+        let number = number_at_end(&text[..end])?;
+        if found.replace(number).is_some() {
+            return None;
+        }
+        rest = end;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> (Prose, Faults) {
+        let mut faults = Faults::default();
+        let source = Source::new("x.md", text).unwrap();
+        (prose(&source, 0..text.len(), &mut faults), faults)
+    }
+
+    #[test]
+    fn a_checked_number_is_found_and_its_comment_taken_out() {
+        let (prose, faults) =
+            of("one\n**−0.30**<!-- = plain:A[1,2] --> and 1,024<!-- = n:part[all,count] -->.\n");
+        assert_eq!(faults, Faults::default());
+        assert_eq!(prose.markdown, "one\n**−0.30** and 1,024.");
+        let numbers: Vec<&str> = prose.claims.iter().map(|claim| &prose.markdown[claim.at.clone()]).collect();
+        assert_eq!(numbers, ["−0.30", "1,024"]);
+        assert_eq!(prose.claims[0].line, 2);
+    }
+
+    #[test]
+    fn a_comment_behind_no_number_and_another_directive_in_a_line_are_refused() {
+        for (text, words) in [
+            ("word<!-- = a:A[1,1] -->\n", "no number directly before"),
+            ("text <!-- note: x --> more\n", "within a line of text"),
+        ] {
+            let (_, faults) = of(text);
+            assert!(faults.0[0].what.contains(words), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn an_option_has_one_number_or_none_that_is_sure() {
+        let of = |text: &'static str| only_number(text).map(|at| &text[at]);
+        assert_eq!(of("about 0.52."), Some("0.52"));
+        assert_eq!(of("−1.5 %"), Some("−1.5"));
+        assert_eq!(of("1 or 2"), None);
+        assert_eq!(of("none"), None);
+    }
+}

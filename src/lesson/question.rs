@@ -1,0 +1,262 @@
+//! A question: from its `ask` to the end of its folded answer.
+
+use std::time::Duration;
+
+use crate::error::nearest;
+
+use super::directive::Written;
+use super::faults::{Fault, Faults};
+use super::key::{Expression, Key, Kind};
+use super::model::{Block, Choice, Claim, Question};
+use super::pieces::Piece;
+use super::prose::{only_number, prose};
+use super::source::Source;
+
+/// A question while it is read.
+pub(super) struct Draft {
+    question: Question,
+    key: Option<(String, usize)>,
+    /// Whether its `<details>` have begun.
+    pub folded: bool,
+}
+
+impl Draft {
+    /// Begins with `ask: id=zeros kind=choice think=30s`.
+    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> Draft {
+        let mut question = Question {
+            id: String::new(),
+            kind: Kind::Open,
+            think: None,
+            line,
+            asked: Vec::new(),
+            choices: Vec::new(),
+            key: None,
+            key_line: line,
+            hints: Vec::new(),
+            reveal: Vec::new(),
+        };
+        let mut kind = None;
+        for (name, value) in settings(text, line, &["id", "kind", "think"], faults) {
+            match name {
+                "id" => question.id = value.to_string(),
+                "kind" => {
+                    kind = Kind::ALL.into_iter().find(|kind| kind.word() == value);
+                    if kind.is_none() {
+                        let words = Kind::ALL.map(Kind::word);
+                        let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
+                        faults.push(
+                            Fault::new(line, format!("`{value}` is no kind of question"))
+                                .help(near.unwrap_or_else(|| format!("the kinds are {}", words.join(", ")))),
+                        );
+                        kind = Some(Kind::Open);
+                    }
+                }
+                _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
+                    Ok(seconds) => question.think = Some(Duration::from_secs(seconds.into())),
+                    Err(_) => faults.push(
+                        Fault::new(line, format!("`think={value}` is no time"))
+                            .help("write seconds: think=30s"),
+                    ),
+                },
+            }
+        }
+        if question.id.is_empty() {
+            faults.push(
+                Fault::new(line, "a question without an id").help("write <!-- ask: id=zeros kind=choice -->"),
+            );
+            question.id = format!("line-{line}");
+        }
+        match kind {
+            Some(kind) => question.kind = kind,
+            None => faults.push(
+                Fault::new(line, format!("the question `{}` has no kind", question.id))
+                    .help("write <!-- ask: id=zeros kind=choice -->: choice, number, cell, order or open"),
+            ),
+        }
+        Draft { question, key: None, folded: false }
+    }
+
+    /// Takes a block, into the question or its answer.
+    pub(super) fn add(&mut self, block: Block) {
+        if self.folded { &mut self.question.reveal } else { &mut self.question.asked }.push(block);
+    }
+
+    /// Takes a list, as options where each entry begins with a letter: `- A. none`. Gives it back where it is none.
+    pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
+        if self.folded || !self.question.choices.is_empty() || !is_options(&source.text[piece.at.clone()]) {
+            return false;
+        }
+        for (at, letter) in options(&source.text, piece.at.clone()) {
+            let line = source.line(at.start);
+            let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
+            if letter != expected {
+                faults.push(
+                    Fault::new(line, format!("the option {letter} where {expected} comes next"))
+                        .help("letter them A, B, C …"),
+                );
+            }
+            let text = Some(prose(source, at, faults));
+            self.question.choices.push(Choice { letter, line, text, computed: None, feedback: None });
+        }
+        true
+    }
+
+    /// Takes `key`, `opt`, `if` or `hint`.
+    pub(super) fn take(&mut self, written: Written, line: usize, faults: &mut Faults) {
+        match written.word {
+            "key" if self.key.is_some() => {
+                faults.push(
+                    Fault::new(line, "a second key").help("a question has one key; take the other out"),
+                );
+            }
+            "key" => self.key = Some((written.text, line)),
+            "hint" => self.question.hints.push(written.text),
+            _ => {
+                let Some(choice) = self.choice(&written.of, line, faults) else { return };
+                if written.word == "if" {
+                    choice.feedback = Some(written.text);
+                    return;
+                }
+                match Expression::parse(&written.text) {
+                    Ok(expression) => choice.computed = Some(expression),
+                    Err(error) => faults.push(Fault::in_key(line, error)),
+                }
+                choice.line = if choice.text.is_some() { choice.line } else { line };
+            }
+        }
+    }
+
+    /// The option of a letter; where none are listed, a wrong answer that is foreseen.
+    fn choice(&mut self, letter: &str, line: usize, faults: &mut Faults) -> Option<&mut Choice> {
+        let mut letters = letter.chars();
+        let (Some(letter), None) = (letters.next().map(|c| c.to_ascii_uppercase()), letters.next()) else {
+            faults.push(
+                Fault::new(line, format!("`{letter}` is no option"))
+                    .help("name it by its letter: opt B, if B"),
+            );
+            return None;
+        };
+        let choices = &mut self.question.choices;
+        if let Some(at) = choices.iter().position(|choice| choice.letter == letter) {
+            return choices.get_mut(at);
+        }
+        let listed = choices.iter().any(|choice| choice.text.is_some());
+        if listed && matches!(self.question.kind, Kind::Choice) || !letter.is_ascii_uppercase() {
+            faults
+                .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
+            return None;
+        }
+        choices.push(Choice { letter, line, text: None, computed: None, feedback: None });
+        choices.last_mut()
+    }
+
+    /// The question, complete.
+    pub(super) fn finish(mut self, faults: &mut Faults) -> Question {
+        let (kind, line) = (self.question.kind, self.question.line);
+        let name = format!("the question `{}`", self.question.id);
+        match (&self.key, kind) {
+            (Some((_, line)), Kind::Open) => faults.push(
+                Fault::new(*line, format!("{name} is open, and has a key"))
+                    .help("give it another kind, or take the key out"),
+            ),
+            (None, Kind::Open) if !self.has_note() => faults.push(
+                Fault::new(line, format!("{name} is open, and has no note"))
+                    .help("tell the teacher what to listen for: <!-- note: … -->"),
+            ),
+            (None, Kind::Open) => {}
+            (None, _) => faults.push(
+                Fault::new(line, format!("{name} has no key"))
+                    .help("compute it: <!-- key: … -->; or make it kind=open"),
+            ),
+            (Some((text, line)), _) => {
+                self.question.key_line = *line;
+                match Key::parse(kind, text) {
+                    Ok(key) => self.question.key = Some(key),
+                    Err(error) => faults.push(Fault::in_key(*line, error)),
+                }
+            }
+        }
+        if kind == Kind::Choice && self.question.choices.len() < 2 {
+            faults.push(
+                Fault::new(line, format!("{name} has nothing to choose from"))
+                    .help("list the options: - A. …"),
+            );
+        }
+        for choice in &mut self.question.choices {
+            claim_its_number(choice, kind, faults);
+        }
+        self.question
+    }
+
+    fn has_note(&self) -> bool {
+        let blocks = self.question.asked.iter().chain(&self.question.reveal);
+        blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
+    }
+}
+
+/// The number in an option's text is what the option is computed by.
+fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
+    let (Some(text), Some(expression), Kind::Choice) = (&mut choice.text, &choice.computed, kind) else {
+        return;
+    };
+    if !text.claims.is_empty() {
+        return;
+    }
+    match only_number(&text.markdown) {
+        Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
+        None => faults.push(
+            Fault::new(
+                choice.line,
+                format!("option {} is computed, and has not just one number", choice.letter),
+            )
+            .help("write one number in it, or take its `opt` out"),
+        ),
+    }
+}
+
+/// Whether every entry of a list begins with a letter and a full stop.
+fn is_options(list: &str) -> bool {
+    list.lines().filter(|line| !line.trim().is_empty()).all(|line| option_letter(line).is_some())
+}
+
+/// The letter of `- A. none`, and where its text begins.
+fn option_letter(line: &str) -> Option<(char, usize)> {
+    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
+    let letter = rest.chars().next().filter(char::is_ascii_uppercase)?;
+    rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
+}
+
+/// Where the text of each option stands, and its letter.
+fn options(text: &str, at: std::ops::Range<usize>) -> Vec<(std::ops::Range<usize>, char)> {
+    let mut found = Vec::new();
+    let mut position = at.start;
+    for line in text[at].split_inclusive('\n') {
+        if let Some((letter, skipped)) = option_letter(line) {
+            found.push((position + skipped..position + line.trim_end().len(), letter));
+        }
+        position += line.len();
+    }
+    found
+}
+
+/// The `name=value` pairs of a directive.
+pub(super) fn settings<'a>(
+    text: &'a str,
+    line: usize,
+    names: &[&'static str],
+    faults: &mut Faults,
+) -> Vec<(&'static str, &'a str)> {
+    let mut found = Vec::new();
+    for word in text.split_whitespace() {
+        let pair = word.split_once('=');
+        let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
+        match (pair, known) {
+            (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
+            _ => faults.push(Fault::new(line, format!("`{word}` is not understood")).help(format!(
+                "what can be set is {}",
+                names.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" ")
+            ))),
+        }
+    }
+    found
+}

@@ -1,0 +1,89 @@
+//! Running a lesson's commands in process, each only once for the same surroundings.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use crate::graph::Graph;
+use crate::render::Charset;
+
+use super::command::Command;
+use super::values;
+
+/// The screen that a command writes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Screen {
+    /// Its columns.
+    pub width: usize,
+    /// Whether it shows colours.
+    pub colour: bool,
+    /// The characters it shows.
+    pub charset: Charset,
+}
+
+impl Screen {
+    /// A screen without colours that shows every character: what the blocks of a lesson are compared on.
+    pub fn plain(width: usize) -> Screen {
+        Screen { width, colour: false, charset: Charset::Utf8 }
+    }
+}
+
+/// What a command left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code.
+    pub code: u8,
+    /// What it wrote on standard output.
+    pub out: String,
+    /// What it wrote on standard error.
+    pub err: String,
+}
+
+impl Ran {
+    /// What stands on the screen: the program writes its output at the end, so its warnings come first.
+    pub fn shown(&self) -> String {
+        format!("{}{}", self.err, self.out)
+    }
+}
+
+/// The program's own `run`: arguments and a screen to what is written.
+pub type Run = dyn Fn(&[String], Screen) -> Ran;
+
+/// Runs commands, and remembers what they printed: commands are pure.
+pub struct Runner<'a> {
+    run: &'a Run,
+    ran: RefCell<HashMap<(Vec<String>, Screen), Rc<Ran>>>,
+    graphs: RefCell<HashMap<Command, Rc<Result<Graph, String>>>>,
+}
+
+impl<'a> Runner<'a> {
+    /// A runner on the program's `run`.
+    pub fn new(run: &'a Run) -> Runner<'a> {
+        Runner { run, ran: RefCell::default(), graphs: RefCell::default() }
+    }
+
+    /// What a command prints on a screen.
+    pub fn run(&self, args: &[String], screen: Screen) -> Rc<Ran> {
+        let key = (args.to_vec(), screen);
+        if let Some(ran) = self.ran.borrow().get(&key) {
+            return Rc::clone(ran);
+        }
+        let ran = Rc::new((self.run)(args, screen));
+        self.ran.borrow_mut().insert(key, Rc::clone(&ran));
+        ran
+    }
+
+    /// The numbers of a command, under the names of its nodes.
+    ///
+    /// # Errors
+    /// What the command says where it fails, or that it has no numbers as data.
+    pub fn graph(&self, command: &Command) -> Rc<Result<Graph, String>> {
+        if let Some(graph) = self.graphs.borrow().get(command) {
+            return Rc::clone(graph);
+        }
+        let ran = self.run(&command.as_json(), Screen::plain(80));
+        let graph = Rc::new(values::graph(command, &ran).map_err(|error| error.to_string()));
+        self.graphs.borrow_mut().insert(command.clone(), Rc::clone(&graph));
+        graph
+    }
+}

@@ -1,0 +1,97 @@
+//! The text of a lesson, made fit for a screen, and its lines.
+
+use crate::error::{Error, Result};
+use crate::input::clean_label;
+
+use super::faults::Fault;
+
+/// The most bytes of a lesson: more than a week of teaching has.
+pub const LONGEST: u64 = 1 << 20;
+
+/// A text and where its lines begin.
+pub(super) struct Source {
+    /// The text, lines ending in `\n`, without control characters.
+    pub text: String,
+    /// The lines that held characters which could drive a terminal; they are gone from the text.
+    pub cleaned: Vec<usize>,
+    starts: Vec<usize>,
+}
+
+impl Source {
+    /// Takes a text, and what could drive a terminal out of it.
+    ///
+    /// # Errors
+    /// If it holds a zero byte, and thus is no text, or is longer than [`LONGEST`].
+    pub(super) fn new(file: &str, text: &str) -> Result<Source> {
+        if text.len() as u64 > LONGEST {
+            return Err(Error::new(format!("larger than {} MiB, the most of a lesson", LONGEST >> 20))
+                .in_source(file)
+                .help("split it into several lessons"));
+        }
+        if text.contains('\0') {
+            return Err(Error::new("a zero byte: this is no text")
+                .in_source(file)
+                .help("a lesson is a Markdown file; `attn lesson new NAME` writes one"));
+        }
+        let mut source =
+            Source { text: String::with_capacity(text.len()), cleaned: Vec::new(), starts: vec![0] };
+        for (number, line) in text.split_inclusive('\n').enumerate() {
+            let ends = line.ends_with('\n');
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', "    ");
+            let clean = clean_label(&line);
+            if clean != line {
+                source.cleaned.push(number + 1);
+            }
+            source.text.push_str(&clean);
+            if ends {
+                source.text.push('\n');
+                source.starts.push(source.text.len());
+            }
+        }
+        Ok(source)
+    }
+
+    /// The line, from 1, that a byte of the text stands in.
+    pub(super) fn line(&self, position: usize) -> usize {
+        self.starts.partition_point(|&start| start <= position)
+    }
+
+    /// Where a line, from 1, begins.
+    pub(super) fn start(&self, line: usize) -> usize {
+        self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
+    }
+
+    /// Of each line that had to be cleaned, that it had.
+    pub(super) fn cleaning_faults(&self) -> impl Iterator<Item = Fault> + '_ {
+        self.cleaned.iter().map(|&line| {
+            Fault::new(line, "escape or control characters, which could drive a terminal")
+                .help("take them out; players and pages leave them away")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_drive_a_terminal_is_taken_out_and_its_line_is_known() {
+        let source = Source::new("x.md", "one\r\n\u{1b}[31mtwo\u{7}\n\tthree").unwrap();
+        assert_eq!(source.text, "one\ntwo\n    three");
+        assert_eq!(source.cleaned, [2]);
+    }
+
+    #[test]
+    fn a_position_knows_its_line() {
+        let source = Source::new("x.md", "a\nbc\n\nd").unwrap();
+        assert_eq!([0, 1, 2, 4, 5, 6].map(|position| source.line(position)), [1, 1, 2, 2, 3, 4]);
+        assert_eq!([1, 2, 3, 4].map(|line| source.start(line)), [0, 2, 5, 6]);
+    }
+
+    #[test]
+    fn a_binary_file_and_a_huge_one_are_refused() {
+        assert!(Source::new("x.md", "a\0b").is_err());
+        assert!(Source::new("x.md", &"a".repeat(LONGEST as usize + 1)).is_err());
+    }
+}
