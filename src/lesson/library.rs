@@ -32,17 +32,27 @@ pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
         Some((name, step)) if !exists(asked) => (name, Some(step)),
         _ => (asked, None),
     };
-    let (file, text) = match built_in(name) {
-        Some((file, text)) if !exists(name) => (file.to_string(), text.to_string()),
-        _ if exists(name) => (clean_label(name).into_owned(), read_text(Path::new(name), LONGEST)?),
-        _ => return Err(unknown(name)),
-    };
+    let (file, text) = text_of(name)?;
     let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
     let position = match step {
         None => None,
         Some(step) => Some(lesson.find_step(step).ok_or_else(|| no_step(&lesson, step))?),
     };
     Ok((lesson, position))
+}
+
+/// What messages call the lesson of a name, built in or a file, and its text. A file comes first.
+///
+/// # Errors
+/// If there is neither, or the file cannot be read as text.
+pub fn text_of(name: &str) -> Result<(String, String)> {
+    if exists(name) {
+        return Ok((clean_label(name).into_owned(), read_text(Path::new(name), LONGEST)?));
+    }
+    match built_in(name) {
+        Some((file, text)) => Ok((file.to_string(), text.to_string())),
+        None => Err(unknown(name)),
+    }
 }
 
 fn unknown(name: &str) -> Error {

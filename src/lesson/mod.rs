@@ -4,6 +4,7 @@
 //! [`Runner`], which is given the program's own `run`, so that a class sees what it can type. The player, the check, the
 //! quiz and the exports read the same [`Lesson`].
 
+pub mod check;
 mod command;
 mod directive;
 mod faults;
@@ -21,7 +22,7 @@ mod values;
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
 pub use faults::{Fault, Faults};
-pub use library::{BUILT_IN, open};
+pub use library::{BUILT_IN, open, text_of};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step,

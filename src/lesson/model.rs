@@ -200,11 +200,35 @@ pub struct Choice {
 impl Lesson {
     /// Every question, in order.
     pub fn questions(&self) -> impl Iterator<Item = &Question> {
-        let parts = self.steps.iter().flat_map(|step| &step.parts);
-        self.opening.iter().chain(parts.flat_map(|part| &part.blocks)).filter_map(|block| match block {
+        self.every_block().filter_map(|block| match block {
             Block::Question(question) => Some(question.as_ref()),
             _ => None,
         })
+    }
+
+    /// Every block in the order of the file, those of a question behind the question itself.
+    pub fn every_block(&self) -> impl Iterator<Item = &Block> {
+        let top = self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks));
+        top.flat_map(|block| {
+            let (asked, reveal) = match block {
+                Block::Question(question) => (&question.asked[..], &question.reveal[..]),
+                _ => (&[][..], &[][..]),
+            };
+            std::iter::once(block).chain(asked).chain(reveal)
+        })
+    }
+
+    /// Every block of commands, in order.
+    pub fn consoles(&self) -> impl Iterator<Item = &Console> {
+        self.every_block().filter_map(|block| match block {
+            Block::Console(console) => Some(console),
+            _ => None,
+        })
+    }
+
+    /// The step that a line stands in.
+    pub fn step_at(&self, line: usize) -> Option<&Step> {
+        self.steps.iter().rev().find(|step| step.line <= line)
     }
 
     /// The position of a step by its number, from 1, or its id.

@@ -32,8 +32,7 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     ids_are_unique(&lesson, &mut faults);
     runs_are_unique(&lesson, &mut faults);
     for fault in &mut faults.0 {
-        fault.step =
-            lesson.steps.iter().rev().find(|step| step.line <= fault.line).map(|step| step.title.clone());
+        fault.step = lesson.step_at(fault.line).map(|step| step.title.clone());
     }
     faults.0.sort_by_key(|fault| fault.line);
     if !faults.0.is_empty() {

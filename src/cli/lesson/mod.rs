@@ -1,5 +1,6 @@
 //! `attn lesson`.
 
+mod check;
 mod directives;
 
 use clap::{Args, Subcommand};
@@ -18,12 +19,14 @@ pub(super) struct LessonArgs {
 
 #[derive(Subcommand, Debug)]
 enum LessonCommand {
+    Check(check::CheckArgs),
     Directives(directives::DirectivesArgs),
 }
 
 impl LessonArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         match &self.command {
+            LessonCommand::Check(args) => return args.run(env, streams),
             LessonCommand::Directives(args) => args.run(env, streams)?,
         }
         Ok(EXIT_DONE)
