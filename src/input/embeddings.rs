@@ -26,6 +26,8 @@ use super::vocabulary;
 pub(super) enum Stream<'s> {
     /// A file, which can be read again.
     File(&'s Path),
+    /// What a file holds, which travels with the program.
+    Bytes(&'static [u8]),
     /// A stream that can be read once.
     Once(Option<&'s mut dyn Read>),
 }
@@ -35,6 +37,7 @@ impl Stream<'_> {
     pub(super) fn open(&mut self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
         let mut raw: Box<dyn Read + '_> = match self {
             Stream::File(path) => Box::new(File::open(path).map_err(|error| unreadable(name, &error))?),
+            Stream::Bytes(bytes) => Box::new(*bytes),
             Stream::Once(stream) => match stream.take() {
                 Some(stream) => Box::new(stream),
                 None => return Ok(None),

@@ -9,6 +9,7 @@ use crate::matrix::Matrix;
 use super::allow::Allow;
 use super::array::Array;
 use super::bundle::{self, Bundle};
+use super::bundled::Bundled;
 use super::container::{Content, Format};
 use super::embeddings::{self, Stream};
 use super::inline::inline;
@@ -41,6 +42,7 @@ impl<'a> Files<'a> {
             Source::Inline(text) => return inline(&text, allow),
             Source::StandardInput => self.standard_input(Limit::ANY)?,
             Source::Path(path) => open(&name, &path, Limit::ANY)?,
+            Source::Bundled(file) => open_bundled(&name, file, Limit::ANY)?,
         };
         let name = input.name.clone();
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
@@ -57,6 +59,7 @@ impl<'a> Files<'a> {
             Source::Inline(text) => return Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
             Source::StandardInput => self.standard_input(limit)?,
             Source::Path(path) => open(&name, &path, limit)?,
+            Source::Bundled(file) => open_bundled(&name, file, limit)?,
         };
         all(input, format)
     }
@@ -82,6 +85,7 @@ impl<'a> Files<'a> {
             Source::Inline(_) => return Err(bundle::nameless(&name)),
             Source::StandardInput => self.standard_input(Limit::ANY)?,
             Source::Path(path) => open(&name, &path, Limit::ANY)?,
+            Source::Bundled(file) => open_bundled(&name, file, Limit::ANY)?,
         };
         let name = input.name.clone();
         if matches!(format, Format::Npy | Format::Delimited(_)) {
@@ -104,6 +108,7 @@ impl<'a> Files<'a> {
                 Input::drain(STANDARD_INPUT, self.take_standard_input()?, Limit::ANY)?.text()
             }
             Source::Path(path) => Input::open(&name, &path, Limit::ANY)?.text(),
+            Source::Bundled(file) => Input::bundled(&name, file.bytes, Limit::ANY).text(),
             Source::Inline(_) => Err(Error::new("no such file").in_source(name)),
         }
     }
@@ -124,6 +129,7 @@ impl<'a> Files<'a> {
                 regular(&name, &path)?;
                 embeddings::find(&name, words, &mut Stream::File(&path))
             }
+            Source::Bundled(file) => embeddings::find(&name, words, &mut Stream::Bytes(file.bytes)),
             _ => Err(Error::new("a matrix where a file of word vectors belongs").in_source(name)),
         }
     }
@@ -153,6 +159,12 @@ pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Opt
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
     Content::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
+}
+
+fn open_bundled(name: &str, file: &Bundled, limit: Limit) -> Result<(Input, Format)> {
+    let mut input = Input::bundled(name, file.bytes, limit);
+    let format = Format::of(Path::new(file.name), &mut input)?;
+    Ok((input, format))
 }
 
 fn open(name: &str, path: &Path, limit: Limit) -> Result<(Input, Format)> {

@@ -8,6 +8,7 @@
 mod allow;
 mod array;
 mod bundle;
+mod bundled;
 mod cell_type;
 mod cells;
 mod container;
@@ -45,6 +46,7 @@ pub mod random;
 pub use allow::Allow;
 pub use array::Array;
 pub use bundle::{Bundle, Entry, Layout};
+pub use bundled::Bundled;
 pub use files::Files;
 pub use folder::{FolderEntry, folder};
 pub use inline::inline;

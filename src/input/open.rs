@@ -98,6 +98,12 @@ impl Input {
         Ok(Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) })
     }
 
+    /// A file that travels with the program.
+    pub(super) fn bundled(name: &str, bytes: &'static [u8], limit: Limit) -> Input {
+        let length = bytes.len() as u64;
+        Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
+    }
+
     /// The first bytes, without moving on.
     pub(super) fn peek(&mut self, count: usize) -> Result<Vec<u8>> {
         let mut start = Vec::new();

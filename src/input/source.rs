@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result, nearest};
 
+use super::bundled::{self, Bundled};
 use super::inline::looks_inline;
 use super::label::clean_label;
 
@@ -16,6 +17,8 @@ pub enum Source {
     StandardInput,
     /// A name that exists.
     Path(PathBuf),
+    /// A file that travels with the program; one of the same name on disk comes first.
+    Bundled(&'static Bundled),
     /// A matrix typed in place: `"1 2; 3 4"`.
     Inline(String),
 }
@@ -38,6 +41,9 @@ impl Source {
         {
             return Ok(Source::Path(path));
         }
+        if let Some(file) = bundled::find(text) {
+            return Ok(Source::Bundled(file));
+        }
         if looks_inline(text) && !looks_like_path(text) {
             return Ok(Source::Inline(text.to_string()));
         }
@@ -45,9 +51,9 @@ impl Source {
     }
 }
 
-/// Whether something of this name is there.
+/// Whether something of this name is there, on disk or in the program.
 pub fn exists(name: &str) -> bool {
-    fs::metadata(name).is_ok()
+    fs::metadata(name).is_ok() || bundled::find(name).is_some()
 }
 
 /// The path, if something of that name exists.
@@ -81,10 +87,19 @@ fn missing(text: &str) -> Error {
     } else {
         Error::new("neither an existing file nor a matrix").in_source(name)
     };
-    match neighbour(Path::new(text)) {
+    match near_name(text) {
         Some(near) => error.help(format!("did you mean `{}`?", clean_label(&near))),
         None => error.help("name an existing file, `-` for standard input, or type a matrix: \"1 2; 3 4\""),
     }
+}
+
+/// The name that is nearest to the one that is missing, on disk or in the program.
+fn near_name(text: &str) -> Option<String> {
+    let among_bundled = || {
+        let names: Vec<String> = bundled::names_beside(text).collect();
+        nearest(text, names.iter().map(String::as_str)).map(str::to_string)
+    };
+    neighbour(Path::new(text)).or_else(among_bundled)
 }
 
 /// The name in the same folder that is nearest to the one that is missing, written with its folder.
