@@ -56,6 +56,8 @@ pub(super) enum FormatArg {
     Latex,
     /// Comma-separated values, every digit.
     Csv,
+    /// A page for a browser: hover, tap or focus a number to see what made it.
+    Html,
 }
 
 /// `--color`.
@@ -91,6 +93,20 @@ pub(super) enum HeatArg {
     Never,
 }
 
+impl FormatArg {
+    fn format(self) -> Format {
+        match self {
+            FormatArg::Table => Format::Table,
+            FormatArg::Json => Format::Json,
+            FormatArg::Numpy => Format::Numpy,
+            FormatArg::Markdown => Format::Markdown,
+            FormatArg::Latex => Format::Latex,
+            FormatArg::Csv => Format::Csv,
+            FormatArg::Html => Format::Html,
+        }
+    }
+}
+
 impl OutputArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
@@ -111,14 +127,7 @@ impl LookArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env) -> Style {
         Style {
-            format: match self.format {
-                FormatArg::Table => Format::Table,
-                FormatArg::Json => Format::Json,
-                FormatArg::Numpy => Format::Numpy,
-                FormatArg::Markdown => Format::Markdown,
-                FormatArg::Latex => Format::Latex,
-                FormatArg::Csv => Format::Csv,
-            },
+            format: self.format.format(),
             places: None,
             width: self.width.map_or(env.width, usize::from).max(20),
             colour: match self.color {
@@ -138,7 +147,7 @@ impl LookArgs {
 
     /// Whether people read the format, or programs.
     pub(super) fn is_for_people(&self) -> bool {
-        matches!(self.format, FormatArg::Table | FormatArg::Markdown | FormatArg::Latex)
+        self.format.format().is_for_people()
     }
 
     /// Writes tables of words.
@@ -185,7 +194,7 @@ impl NodeArgs {
 /// Writes pages, and their warnings to standard error.
 pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
     render::stories(pages, command, style, streams.out)?;
-    let told = matches!(style.format, Format::Table | Format::Markdown | Format::Latex);
+    let told = style.format.is_for_people();
     for page in pages {
         let remarks = if told && page.headed { &[] } else { &page.story.remarks[..] };
         aside(&page.story.graph, remarks, style, streams);

@@ -16,6 +16,7 @@ mod prose;
 mod question;
 mod read;
 mod run;
+pub mod show;
 mod source;
 mod values;
 

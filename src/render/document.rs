@@ -1,8 +1,9 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
 use super::explained::{Symbolic, Telling};
+use super::plane::Drawing;
 use super::view::{View, Viewer};
-use super::{Page, Style, plane};
+use super::{Page, Style};
 use crate::demo::{Shown, Step, Table};
 use crate::graph::{NodeId, Op, formula};
 use crate::matrix::Shape;
@@ -19,6 +20,8 @@ pub(super) struct Computed {
 
 /// What a format for people must be able to write.
 pub(super) trait Markup {
+    /// A story begins: until the next one, cells are those of its graph.
+    fn begin(&mut self) {}
     /// The headline of a story.
     fn title(&mut self, title: &str, source: Option<&str>);
     /// The sentence that begins a step.
@@ -29,8 +32,8 @@ pub(super) trait Markup {
     fn together(&mut self, equations: &[String], matrices: &[View]);
     /// Several nodes as the columns of one table, under all their equations.
     fn columns(&mut self, equations: &[String], view: &View);
-    /// Lines to be printed as they are.
-    fn drawing(&mut self, lines: &[String]);
+    /// Points and movements in the plane.
+    fn drawing(&mut self, drawing: &Drawing);
     /// A table of words.
     fn table(&mut self, table: &Table);
     /// Where cells come from.
@@ -68,6 +71,7 @@ pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> Stri
 
 fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
     let story = &page.story;
+    markup.begin();
     if page.headed {
         markup.title(&story.title, story.source.as_deref());
     }
@@ -122,12 +126,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let equations = columns.iter().map(|(id, _)| equation(*id, viewer));
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
-            Shown::Plane(plane) => markup.drawing(&plane::draw(
-                plane,
-                &viewer.story.graph,
-                viewer.style.width.saturating_sub(4),
-                viewer.style.charset,
-            )),
+            Shown::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
             Shown::Table(table) => markup.table(table),
             Shown::Explained { of, side_by_side } => {
                 let telling = Telling::new(viewer, of, *side_by_side);

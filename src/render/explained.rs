@@ -31,14 +31,12 @@ pub(super) struct Operand {
     pub origin: String,
 }
 
-/// A formula worked out: what stands on the lines after the first.
+/// A formula worked out, written in the marks of a format.
 pub(super) struct Worked {
-    /// The cell's formula without the name that stands for a part of it.
-    pub formula: Term,
-    /// In numbers, step by step, the value itself left out.
-    pub steps: Vec<Term>,
-    /// The name, what it stands for, and its value.
-    pub with: Option<(&'static str, Term, f64)>,
+    /// What the cell equals: its formula in symbols, the same in numbers step by step, the value itself.
+    pub lines: Vec<String>,
+    /// A name for a part of the formula, what it stands for, and its value.
+    pub with: Option<(&'static str, String, String)>,
     /// What is to be said.
     pub notes: Vec<String>,
 }
@@ -77,22 +75,30 @@ impl<'a> Telling<'a> {
         matches!(self.viewer.story.graph.terms(cell), Term::Leaf(..))
     }
 
-    /// The formula of a cell, worked out.
-    pub(super) fn worked(&self, explanation: &Explanation) -> Worked {
+    /// The formula of a cell, worked out; `symbols` and `numbers` say how terms are written with and without symbols.
+    pub(super) fn worked(
+        &self,
+        explanation: &Explanation,
+        symbols: &dyn Notation,
+        numbers: &dyn Notation,
+    ) -> Worked {
         let graph = &self.viewer.story.graph;
-        let mut in_numbers = steps(graph, &explanation.term);
-        in_numbers.pop();
-        let steps = in_numbers.iter().map(|step| crate::explain::shortened(graph, step)).collect();
-        let mut formula = explanation.shown.clone();
-        let mut with = None;
+        let (mut formula, mut with) = (&explanation.shown, None);
         if let (Term::With { name, is, within }, Term::With { is: whole, .. }) =
             (&explanation.shown, &explanation.term)
         {
-            with = Some((*name, (**is).clone(), whole.evaluate(graph)));
-            formula = (**within).clone();
+            with = Some((*name, written(is, symbols), numbers.number(whole.evaluate(graph))));
+            formula = within;
         }
+        let mut lines = vec![written(formula, symbols)];
+        // The last step is the value with all its digits.
+        let mut steps = steps(graph, &explanation.term);
+        steps.pop();
+        lines.extend(steps.iter().map(|step| written(&crate::explain::shortened(graph, step), numbers)));
+        lines.push(numbers.number(explanation.value));
+        lines.dedup();
         let notes = explanation.notes.iter().map(|note| note.text(graph, |x| self.number(x))).collect();
-        Worked { formula, steps, with, notes }
+        Worked { lines, with, notes }
     }
 
     /// What readers of turned matrices have to know.

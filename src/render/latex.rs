@@ -5,7 +5,8 @@ use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
 use super::latex_terms;
 use super::latex_words::{math, number, prose};
-use super::view::View;
+use super::plane::Drawing;
+use super::view::{HATCH, View};
 use crate::demo::Table;
 
 /// LaTeX written so far.
@@ -30,7 +31,7 @@ impl Latex {
         let mut lines = vec![format!("{} & {} \\\\ \\hline", math(&view.name), header.join(" & "))];
         for (row, cells) in view.rows.iter().zip(&view.cells) {
             let cells: Vec<String> =
-                cells.iter().map(|cell| number(cell.text.replace('░', "").trim())).collect();
+                cells.iter().map(|cell| number(cell.text.replace(HATCH, "").trim())).collect();
             lines.push(format!("{} & {} \\\\", label(row), cells.join(" & ")));
         }
         let columns = "r".repeat(view.cols.len());
@@ -78,10 +79,10 @@ impl Markup for Latex {
         self.matrix(view);
     }
 
-    fn drawing(&mut self, lines: &[String]) {
+    fn drawing(&mut self, drawing: &Drawing) {
         self.paragraph(&format!(
             "\\begin{{verbatim}}\n{}\n\\end{{verbatim}}",
-            Charset::Ascii.spelled(&lines.join("\n"))
+            Charset::Ascii.spelled(&drawing.lines().join("\n"))
         ));
     }
 

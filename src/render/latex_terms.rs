@@ -149,19 +149,11 @@ fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<S
     ));
     let rounded = |x: f64| telling.number(x);
     let terms = |in_numbers| Terms { symbols: &telling.symbols, number: &rounded, in_numbers };
-    let Worked { formula, steps, with, notes } = telling.worked(explanation);
-    let value = terms(true).number(explanation.value);
-    let mut texts = vec![written(&formula, &terms(false))];
-    texts.extend(steps.iter().map(|step| written(step, &terms(true))));
-    if texts.last() != Some(&value) {
-        texts.push(value);
-    }
-    texts.dedup();
+    let Worked { lines: texts, with, notes } = telling.worked(explanation, &terms(false), &terms(true));
     let symbol_of = symbol(&telling.symbols, explanation.cell);
     let mut lines: Vec<String> = texts.iter().map(|text| format!("  &= {}", broken(text))).collect();
     lines[0] = format!("{symbol_of} {}", lines[0].trim_start());
     if let Some((name, is, value)) = with {
-        let (is, value) = (written(&is, &terms(false)), terms(true).number(value));
         lines.push(format!("\\text{{with }} {name} &= {is} = {value}"));
     }
     paragraphs.push(aligned(lines));

@@ -2,7 +2,8 @@
 
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
-use super::view::View;
+use super::plane::Drawing;
+use super::view::{HATCH, View};
 use super::{Charset, tree};
 use crate::demo::Table;
 
@@ -39,7 +40,7 @@ impl Markdown {
     fn matrix(&mut self, view: &View) {
         let header: Vec<String> = [view.name.clone()].into_iter().chain(view.cols.iter().cloned()).collect();
         let row = |(label, cells): (&String, &Vec<super::view::Cell>)| {
-            [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace('░', ""))).collect()
+            [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace(HATCH, ""))).collect()
         };
         let rows: Vec<Vec<String>> = view.rows.iter().zip(&view.cells).map(row).collect();
         self.grid(&header, &rows, true);
@@ -88,8 +89,8 @@ impl Markup for Markdown {
         self.matrix(view);
     }
 
-    fn drawing(&mut self, lines: &[String]) {
-        self.paragraph(&format!("```text\n{}\n```", lines.join("\n")));
+    fn drawing(&mut self, drawing: &Drawing) {
+        self.paragraph(&format!("```text\n{}\n```", drawing.lines().join("\n")));
     }
 
     fn table(&mut self, table: &Table) {

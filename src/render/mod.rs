@@ -1,4 +1,4 @@
-//! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV.
+//! A story, or a table, to bytes: terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML.
 
 mod block;
 mod charset;
@@ -7,6 +7,12 @@ mod digits;
 mod document;
 mod explained;
 mod heat;
+mod html;
+mod html_made;
+pub mod html_page;
+mod html_plane;
+mod html_table;
+mod html_told;
 mod json;
 mod json_diagnosis;
 mod json_explanation;
@@ -47,6 +53,15 @@ pub enum Format {
     Latex,
     /// Comma-separated values, every digit.
     Csv,
+    /// A page for a browser, whose cells show what made them; rounded.
+    Html,
+}
+
+impl Format {
+    /// Whether people read it, or programs.
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Format::Table | Format::Markdown | Format::Latex | Format::Html)
+    }
 }
 
 /// Everything that decides how a story looks; nothing else does.
@@ -72,6 +87,11 @@ impl Style {
     /// The digits of a story under this style.
     fn digits(&self, story: &Story) -> Digits {
         self.places.map_or(story.digits, Digits::Places)
+    }
+
+    /// The same on a page, which has all characters, whatever the terminal has.
+    fn of_a_browser(&self) -> Style {
+        Style { charset: Charset::Utf8, ..*self }
     }
 }
 
@@ -120,6 +140,11 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         Format::Table => document::write_all(pages, style, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
         Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
+        Format::Html => {
+            let style = &style.of_a_browser();
+            let text = document::write_all(pages, style, &mut html::Html::new(pages, command, style));
+            return write_text(&text, style, out);
+        }
     };
     write_text(&text, style, out)
 }
@@ -139,6 +164,11 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),
         Format::Latex => document::tables(parts, &mut latex::Latex::default()),
+        Format::Html => {
+            let style = &style.of_a_browser();
+            let text = document::tables(parts, &mut html::Html::new(&[], command, style));
+            return write_text(&text, style, out);
+        }
     };
     write_text(&text, style, out)
 }

@@ -1,6 +1,7 @@
 //! The plane in characters: words as points, movements as arrows.
 
 use super::Charset;
+use super::view::Viewer;
 use crate::demo::{Plane, in_sentence};
 use crate::graph::Graph;
 use crate::matrix::Matrix;
@@ -13,24 +14,55 @@ const COLUMNS_PER_ROW: f64 = 2.1;
 const MOST_ROWS: f64 = 12.0;
 
 /// A point or the end of an arrow.
-struct Spot {
-    label: String,
-    x: f64,
-    y: f64,
+pub(super) struct Spot {
+    /// The word and its coordinates.
+    pub label: String,
+    /// To the right.
+    pub x: f64,
+    /// Upwards.
+    pub y: f64,
 }
 
-/// The drawing as lines. Nodes that are not two columns of finite numbers are left out.
-pub(super) fn draw(plane: &Plane, graph: &Graph, width: usize, charset: Charset) -> Vec<String> {
-    let spots = |node: &crate::graph::NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
-    let points: Vec<Spot> = plane.points.iter().flat_map(spots).collect();
-    let arrows: Vec<(Spot, Spot)> =
-        plane.arrows.iter().flat_map(|(from, to)| spots(from).into_iter().zip(spots(to))).collect();
-    let ends = arrows.iter().flat_map(|(from, to)| [from, to]);
-    let Some(canvas) = Canvas::around(points.iter().chain(ends), width) else { return Vec::new() };
-    let lines = canvas.drawn(&points, &arrows);
-    match charset {
-        Charset::Utf8 => lines,
-        Charset::Ascii => lines.iter().map(|line| line.chars().map(in_ascii).collect()).collect(),
+/// The points and the arrows of a plane. Nodes that are not two columns of finite numbers are left out.
+pub(super) struct Drawing {
+    /// The words.
+    pub points: Vec<Spot>,
+    /// Their movements, from and to.
+    pub arrows: Vec<(Spot, Spot)>,
+    width: usize,
+    charset: Charset,
+}
+
+impl Drawing {
+    pub(super) fn new(plane: &Plane, viewer: &Viewer<'_>) -> Drawing {
+        let width = viewer.style.width.saturating_sub(4);
+        Drawing::of(plane, &viewer.story.graph, width, viewer.style.charset)
+    }
+
+    fn of(plane: &Plane, graph: &Graph, width: usize, charset: Charset) -> Drawing {
+        let spots = |node: &crate::graph::NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
+        let arrows = plane.arrows.iter().flat_map(|(from, to)| spots(from).into_iter().zip(spots(to)));
+        Drawing {
+            points: plane.points.iter().flat_map(spots).collect(),
+            arrows: arrows.collect(),
+            width,
+            charset,
+        }
+    }
+
+    /// Everything that has a place.
+    pub(super) fn spots(&self) -> impl Iterator<Item = &Spot> {
+        self.points.iter().chain(self.arrows.iter().flat_map(|(from, to)| [from, to]))
+    }
+
+    /// In characters, line by line; none where there is nothing to draw.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let Some(canvas) = Canvas::around(self.spots(), self.width) else { return Vec::new() };
+        let lines = canvas.drawn(&self.points, &self.arrows);
+        match self.charset {
+            Charset::Utf8 => lines,
+            Charset::Ascii => lines.iter().map(|line| line.chars().map(in_ascii).collect()).collect(),
+        }
     }
 }
 
@@ -185,12 +217,17 @@ mod tests {
     use super::*;
     use crate::graph::Origin;
 
+    fn lines(x: crate::graph::NodeId, graph: &Graph) -> Vec<String> {
+        let plane = Plane { points: vec![x], arrows: Vec::new() };
+        Drawing::of(&plane, graph, 80, Charset::Utf8).lines()
+    }
+
     #[test]
     fn words_stand_where_their_coordinates_say() {
         let mut graph = Graph::new();
         let words = Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
         let x = graph.given("X", words, Origin::Stated).unwrap();
-        let lines = draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80, Charset::Utf8);
+        let lines = lines(x, &graph);
         assert!(lines[0].starts_with("● racket"), "{lines:?}");
         assert!(lines.last().unwrap().contains("● cave"), "{lines:?}");
         let bat = lines.iter().position(|line| line.contains("● bat")).unwrap();
@@ -206,10 +243,7 @@ mod tests {
             ("far", Matrix::of([[f64::INFINITY, 1.0]])),
         ] {
             let x = graph.given(name, matrix, Origin::Stated).unwrap();
-            assert!(
-                draw(&Plane { points: vec![x], arrows: Vec::new() }, &graph, 80, Charset::Utf8).is_empty(),
-                "{name}"
-            );
+            assert!(lines(x, &graph).is_empty(), "{name}");
         }
     }
 }

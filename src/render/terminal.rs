@@ -7,6 +7,7 @@ use super::Style;
 use super::block::{self, Block, Level};
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
+use super::plane::Drawing;
 use super::table;
 use super::tree;
 use super::view::View;
@@ -191,7 +192,8 @@ impl Markup for Terminal<'_> {
         self.flow(&bands);
     }
 
-    fn drawing(&mut self, lines: &[String]) {
+    fn drawing(&mut self, drawing: &Drawing) {
+        let lines = drawing.lines();
         if lines.is_empty() {
             return;
         }

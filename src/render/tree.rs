@@ -10,7 +10,7 @@ use super::block::{Block, Level};
 use super::digits;
 use super::explained::{Operand, Plain, Telling, Worked};
 use crate::explain::{Branch, Explanation};
-use crate::graph::{CellId, written};
+use crate::graph::CellId;
 
 /// Formulas are not made wider, so that they are read at a glance.
 const WIDEST: usize = 110;
@@ -104,15 +104,8 @@ impl Teller<'_> {
 
     /// The formula, in symbols and worked out; `symbol` stands before the first sign of equality.
     fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<Line> {
-        let Worked { formula, steps, with, notes } = self.telling.worked(explanation);
         let (symbols, numbers) = (Plain::symbols(self.telling), Plain::numbers(self.telling));
-        let value = self.telling.number(explanation.value);
-        let mut texts = vec![breakable(&written(&formula, &symbols))];
-        texts.extend(steps.iter().map(|step| breakable(&written(step, &numbers))));
-        if texts.last() != Some(&value) {
-            texts.push(value);
-        }
-        texts.dedup();
+        let Worked { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, &numbers);
         let symbol = self.spelled(symbol);
         if symbol.width() > SYMBOL {
             let mut lines = vec![Line { before: before.to_string(), text: symbol, ink: Ink::Plain }];
@@ -126,10 +119,9 @@ impl Teller<'_> {
             let space = if symbol.is_empty() { "" } else { " " };
             let (first, rest) = (format!("{start}{space}= "), format!("{further}{space}    "));
             let ink = if i + 1 == texts.len() { Ink::Bold } else { Ink::Plain };
-            lines.extend(self.text(text, before, &first, &rest, width, ink));
+            lines.extend(self.text(&breakable(text), before, &first, &rest, width, ink));
         }
         if let Some((name, is, value)) = with {
-            let (is, value) = (written(&is, &symbols), self.telling.number(value));
             let text = breakable(&format!("with {name} = {is} =\u{a0}{value}"));
             lines.extend(self.text(&text, before, "", "     ", width, Ink::Plain));
         }

@@ -20,14 +20,21 @@ pub(super) struct View {
     pub cells: Vec<Vec<Cell>>,
 }
 
-/// A text and its shade.
+/// A text, its shade, and whose text it is.
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     /// The text.
     pub text: String,
     /// The shade.
     pub shade: Shade,
+    /// The cell of the graph that is looked at; `None` for a place that is left empty.
+    pub of: Option<CellId>,
 }
+
+/// What stands where a value is left open.
+pub(super) const OPEN: &str = "?";
+/// What hides behind a mask is drawn with these.
+pub(super) const HATCH: char = '░';
 
 /// Looks at the nodes of one story in one style.
 #[derive(Clone, Copy)]
@@ -57,7 +64,7 @@ impl Viewer<'_> {
     /// A node with its values left open.
     pub(super) fn open(&self, id: NodeId) -> View {
         let shape = self.story.graph[id].shape();
-        self.finished(id, texts(shape.rows, shape.cols, |_, _| "?".into()), false)
+        self.finished(id, texts(shape.rows, shape.cols, |_, _| OPEN.into()), false)
     }
 
     /// A node with each cell in symbols.
@@ -82,7 +89,7 @@ impl Viewer<'_> {
         let sum = |id: &Option<NodeId>| {
             id.and_then(|id| self.node(id, false).cells.pop()).and_then(|mut row| row.pop())
         };
-        let blank = || Cell { text: String::new(), shade: Shade::None };
+        let blank = || Cell { text: String::new(), shade: Shade::None, of: None };
         let sums: Vec<Cell> = columns.iter().map(|(_, id)| sum(id).unwrap_or_else(blank)).collect();
         let labels = parts.first().map_or_else(Vec::new, |part| part.rows.clone());
         let mut cells: Vec<Vec<Cell>> = (0..labels.len())
@@ -113,7 +120,7 @@ impl Viewer<'_> {
         let cells: Vec<Cell> = texts
             .into_iter()
             .enumerate()
-            .map(|(i, text)| Cell { text: self.decorated(text, shade(i)), shade: shade(i) })
+            .map(|(i, text)| Cell { text: self.decorated(text, shade(i)), shade: shade(i), of: None })
             .collect();
         cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
     }
@@ -124,7 +131,7 @@ impl Viewer<'_> {
         let text = match shade {
             Shade::Masked => {
                 let number = if text.contains('0') { "0" } else { text.trim() };
-                format!("{}{number}", "░".repeat(width.saturating_sub(number.chars().count())))
+                format!("{}{number}", HATCH.to_string().repeat(width.saturating_sub(number.chars().count())))
             }
             _ => text,
         };
@@ -134,7 +141,12 @@ impl Viewer<'_> {
         }
     }
 
-    fn finished(&self, id: NodeId, cells: Vec<Vec<Cell>>, turned: bool) -> View {
+    fn finished(&self, id: NodeId, mut cells: Vec<Vec<Cell>>, turned: bool) -> View {
+        for (row, cells) in cells.iter_mut().enumerate() {
+            for (col, cell) in cells.iter_mut().enumerate() {
+                cell.of = Some(CellId { node: id, row, col });
+            }
+        }
         let node = &self.story.graph[id];
         let shape = node.shape();
         let (rows, cols) = match node.matrix() {
@@ -199,6 +211,6 @@ fn labels(labels: Option<&Labels>, count: usize) -> Vec<String> {
 }
 
 fn texts(rows: usize, cols: usize, text: impl Fn(usize, usize) -> String) -> Vec<Vec<Cell>> {
-    let cell = |i, j| Cell { text: text(i, j), shade: Shade::None };
+    let cell = |i, j| Cell { text: text(i, j), shade: Shade::None, of: None };
     (0..rows).map(|i| (0..cols).map(|j| cell(i, j)).collect()).collect()
 }

@@ -1,0 +1,106 @@
+//! Commands and what they print, live.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::Show;
+use super::spans::{Ink, Text, Tone};
+use crate::lesson::{Console, Exchange, Literal, Screen};
+
+/// What stands before a command, and before its further lines.
+const PROMPTS: [&str; 2] = ["$ ", "> "];
+/// What is only shown is set in by so much, where there is room for it.
+const INDENT: usize = 4;
+
+impl Show<'_> {
+    /// The commands of a block, each with what it prints on this screen.
+    pub(super) fn console(&self, console: &Console) -> Vec<String> {
+        let mut lines = Vec::new();
+        for exchange in &console.exchanges {
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            let [first, further] = PROMPTS;
+            for (number, line) in self.typed(exchange).iter().enumerate() {
+                let prompt = Ink::of(Tone::Quiet).on(if number == 0 { first } else { further }, self.screen);
+                lines.push(format!("{prompt}{}", Ink::bold().on(line, self.screen)));
+            }
+            lines.extend(self.printed(exchange));
+        }
+        lines
+    }
+
+    /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
+    /// too narrow.
+    pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
+        let room = self.screen.width.saturating_sub(PROMPTS[0].width());
+        let lines = self.written(exchange);
+        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), room)).collect()
+    }
+
+    /// What a command prints on this screen, and its exit code where it is not 0.
+    pub fn printed(&self, exchange: &Exchange) -> Vec<String> {
+        let ran = self.runner.run(&exchange.command.args, self.screen);
+        let mut lines: Vec<String> = ran.shown().lines().map(str::to_string).collect();
+        if ran.code != 0 {
+            lines.push(Ink::of(Tone::Quiet).on(&format!("(exit code {})", ran.code), self.screen));
+        }
+        lines
+    }
+
+    /// The lines that the lesson breaks a command into, without prompts.
+    fn written(&self, exchange: &Exchange) -> Vec<String> {
+        let before = &self.lesson.text[..exchange.expected.start];
+        let lines: Vec<&str> = before.lines().skip(exchange.line - 1).collect();
+        let parts =
+            lines.iter().filter_map(|line| PROMPTS.iter().find_map(|prompt| line.strip_prefix(prompt)));
+        parts.map(|part| part.trim().to_string()).collect()
+    }
+
+    /// A fence that is only shown, as it is.
+    pub(super) fn literal(&self, literal: &Literal) -> Vec<String> {
+        let text = self.screen.charset.spelled(&literal.text).into_owned();
+        let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let indent = if widest + INDENT <= self.screen.width { INDENT } else { 0 };
+        let margin = " ".repeat(indent);
+        text.trim_end().lines().map(|line| format!("{margin}{line}").trim_end().to_string()).collect()
+    }
+}
+
+/// A command in lines of at most `room` columns, broken at spaces outside of quotes.
+fn broken(typed: &str, room: usize) -> Vec<String> {
+    if typed.width() <= room {
+        return vec![typed.to_string()];
+    }
+    let mut quote = None;
+    let bound: String = typed
+        .chars()
+        .map(|character| match (character, quote) {
+            ('\'' | '"', None) => {
+                quote = Some(character);
+                character
+            }
+            (closing, Some(open)) if closing == open => {
+                quote = None;
+                character
+            }
+            (' ', Some(_)) => '\u{a0}',
+            _ => character,
+        })
+        .collect();
+    let screen = Screen::plain(room);
+    Text::of(&bound, Ink::default(), screen).wrapped(room, ["", ""], screen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::broken;
+
+    #[test]
+    fn a_command_is_broken_between_its_words_and_not_within_quotes() {
+        assert_eq!(
+            broken("attn attend --words \"bat cave\" --only A", 26),
+            ["attn attend --words", "\"bat cave\" --only A"]
+        );
+        assert_eq!(broken("attn demo", 26), ["attn demo"]);
+    }
+}

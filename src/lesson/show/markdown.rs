@@ -1,0 +1,308 @@
+//! Markdown as lines of a terminal.
+
+use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
+use unicode_width::UnicodeWidthStr;
+
+use super::PROSE_WIDTH;
+use super::spans::{Ink, Text, Tone};
+use crate::demo::Table;
+use crate::graph::Convention;
+use crate::lesson::Screen;
+use crate::lesson::pieces::OPTIONS;
+use crate::render::{self, Format, Heat, Style};
+
+/// The lines of blocks of Markdown, set in by `margin`.
+pub(super) fn lines(markdown: &str, margin: &str, screen: Screen) -> Vec<String> {
+    let mut writer = Writer::new(screen, margin);
+    for event in Parser::new_ext(markdown, OPTIONS) {
+        writer.take(event);
+    }
+    writer.flush();
+    writer.lines
+}
+
+/// One paragraph of Markdown, without line breaks.
+pub(super) fn inline(markdown: &str, screen: Screen) -> Text {
+    let mut writer = Writer::new(screen, "");
+    for event in Parser::new_ext(markdown, OPTIONS) {
+        match event {
+            Event::HardBreak => writer.take(Event::SoftBreak),
+            Event::Text(_) | Event::Code(_) | Event::SoftBreak => writer.take(event),
+            Event::Start(Tag::Emphasis | Tag::Strong | Tag::Link { .. } | Tag::Image { .. }) => {
+                writer.take(event);
+            }
+            Event::End(TagEnd::Emphasis | TagEnd::Strong | TagEnd::Link | TagEnd::Image) => {
+                writer.take(event);
+            }
+            _ => {}
+        }
+    }
+    writer.text
+}
+
+/// What stands at the left of a block's lines: a mark before the first, and what keeps the others below it.
+struct Margin {
+    first: Option<String>,
+    rest: String,
+}
+
+struct Writer {
+    screen: Screen,
+    lines: Vec<String>,
+    /// The words of the block that is being read.
+    text: Text,
+    inks: Vec<Ink>,
+    margins: Vec<Margin>,
+    /// The next number of each list that is open; bullets have none.
+    lists: Vec<Option<u64>>,
+    addresses: Vec<String>,
+    table: Option<Grid>,
+}
+
+/// A table while it is read.
+#[derive(Default)]
+struct Grid {
+    right: Vec<bool>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Writer {
+    fn new(screen: Screen, margin: &str) -> Writer {
+        Writer {
+            screen,
+            lines: Vec::new(),
+            text: Text::default(),
+            inks: vec![Ink::default()],
+            margins: vec![Margin { first: None, rest: margin.to_string() }],
+            lists: Vec::new(),
+            addresses: Vec::new(),
+            table: None,
+        }
+    }
+
+    fn ink(&self) -> Ink {
+        self.inks.last().copied().unwrap_or_default()
+    }
+
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(tag) => self.end(tag),
+            Event::Text(text) => self.text.push(&text, self.ink(), self.screen),
+            Event::Code(code) => self.code(&code),
+            Event::SoftBreak => self.text.push(" ", self.ink(), self.screen),
+            Event::HardBreak => self.text.push("\n", self.ink(), self.screen),
+            Event::Rule => {
+                self.gap();
+                let width = self.screen.width.min(PROSE_WIDTH).saturating_sub(self.margin_width());
+                self.raw(vec!["─".repeat(width)], Ink::of(Tone::Quiet));
+            }
+            _ => {}
+        }
+    }
+
+    /// A name keeps its backticks, which tell `a` from the word; they are faint where that can be.
+    fn code(&mut self, code: &str) {
+        self.text.push("`", Ink { tone: Tone::Quiet, ..self.ink() }, self.screen);
+        self.text.push_bound(code, Ink { tone: Tone::Code, ..self.ink() }, self.screen);
+        self.text.push("`", Ink { tone: Tone::Quiet, ..self.ink() }, self.screen);
+    }
+
+    fn start(&mut self, tag: Tag<'_>) {
+        match tag {
+            Tag::Paragraph => self.gap(),
+            Tag::Heading { .. } => {
+                self.gap();
+                self.inks.push(Ink::bold());
+            }
+            Tag::Strong => self.inks.push(Ink { bold: true, ..self.ink() }),
+            Tag::Emphasis => self.inks.push(Ink { italic: true, ..self.ink() }),
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.address(dest_url),
+            Tag::List(first) => {
+                self.flush();
+                if self.lists.is_empty() {
+                    self.gap();
+                }
+                self.lists.push(first);
+            }
+            Tag::Item => {
+                self.flush();
+                let mark = match self.lists.last_mut() {
+                    Some(Some(number)) => {
+                        *number += 1;
+                        format!("{}. ", *number - 1)
+                    }
+                    _ => "- ".to_string(),
+                };
+                let rest = " ".repeat(mark.width());
+                self.margins.push(Margin { first: Some(mark), rest });
+            }
+            Tag::BlockQuote(_) => {
+                self.flush();
+                self.gap();
+                let bar = self.screen.charset.spelled("│ ").into_owned();
+                self.margins.push(Margin { first: None, rest: bar });
+            }
+            Tag::Table(alignments) => {
+                self.gap();
+                let right = alignments.iter().map(|side| *side == Alignment::Right).collect();
+                self.table = Some(Grid { right, rows: Vec::new() });
+            }
+            Tag::TableHead | Tag::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.rows.push(Vec::new());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, tag: TagEnd) {
+        match tag {
+            TagEnd::Paragraph => self.flush(),
+            TagEnd::Heading(_) => {
+                self.inks.pop();
+                self.flush();
+            }
+            TagEnd::Strong | TagEnd::Emphasis => {
+                self.inks.pop();
+            }
+            TagEnd::Link | TagEnd::Image => {
+                if let Some(address) = self.addresses.pop()
+                    && !self.text.plain().ends_with(&address)
+                {
+                    self.text.push(&format!(" ({address})"), Ink::of(Tone::Quiet), self.screen);
+                }
+            }
+            TagEnd::List(_) => {
+                self.lists.pop();
+            }
+            TagEnd::Item | TagEnd::BlockQuote(_) => {
+                self.flush();
+                self.margins.pop();
+            }
+            TagEnd::TableCell => {
+                let cell = std::mem::take(&mut self.text).plain();
+                if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
+                    row.push(cell);
+                }
+            }
+            TagEnd::Table => {
+                if let Some(table) = self.table.take() {
+                    self.grid(table);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn address(&mut self, address: CowStr<'_>) {
+        let shown = self.screen.charset.spelled(&address).into_owned();
+        self.addresses.push(shown);
+    }
+
+    fn margin_width(&self) -> usize {
+        self.margins.iter().map(|margin| margin.rest.width()).sum()
+    }
+
+    /// The margin of the next line, and that of those below it.
+    fn margin(&mut self) -> [String; 2] {
+        let rest = self.margins.iter().map(|margin| margin.rest.as_str()).collect();
+        let first = self.margins.iter_mut().map(|margin| margin.first.take().unwrap_or(margin.rest.clone()));
+        [first.collect(), rest]
+    }
+
+    /// An empty line between blocks; within a quotation its bar goes on.
+    fn gap(&mut self) {
+        if self.lines.is_empty() {
+            return;
+        }
+        let open = self.margins.iter().take_while(|margin| margin.first.is_none());
+        let bar: String = open.map(|margin| margin.rest.as_str()).collect();
+        self.lines.push(bar.trim_end().to_string());
+    }
+
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if text.is_empty() {
+            return;
+        }
+        let [first, rest] = self.margin();
+        let width = self.screen.width.min(PROSE_WIDTH);
+        self.lines.extend(text.wrapped(width, [&first, &rest], self.screen));
+    }
+
+    fn raw(&mut self, lines: Vec<String>, ink: Ink) {
+        let [mut margin, rest] = self.margin();
+        for line in lines {
+            let line = ink.on(&self.screen.charset.spelled(&line), self.screen);
+            self.lines.push(format!("{margin}{line}"));
+            margin.clone_from(&rest);
+        }
+    }
+
+    fn grid(&mut self, grid: Grid) {
+        let mut rows = grid.rows.into_iter();
+        let Some(header) = rows.next() else { return };
+        let numbers = (0..header.len()).filter(|&j| grid.right.get(j).copied().unwrap_or(false)).collect();
+        let table = Table { header, rows: rows.collect(), numbers };
+        let style = Style {
+            format: Format::Table,
+            places: None,
+            width: self.screen.width.saturating_sub(self.margin_width()),
+            colour: self.screen.colour,
+            charset: self.screen.charset,
+            heat: Heat::Auto,
+            convention: Convention::Rows,
+        };
+        let mut drawn = Vec::new();
+        // Memory takes every byte.
+        let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
+        let drawn = String::from_utf8_lossy(&drawn).into_owned();
+        self.raw(drawn.lines().map(str::to_string).collect(), Ink::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(markdown: &str, width: usize) -> Vec<String> {
+        lines(markdown, "", Screen::plain(width))
+    }
+
+    #[test]
+    fn lists_hang_and_nest() {
+        assert_eq!(
+            shown("1. one two three\n2. four\n   - five six seven\n\n   eight\n", 14),
+            ["1. one two", "   three", "", "2. four", "   - five six", "     seven", "", "   eight"]
+        );
+        assert_eq!(shown("- a\n- b\n  - c\n- d\n", 20), ["- a", "- b", "  - c", "- d"]);
+    }
+
+    #[test]
+    fn quotations_keep_their_bar_on_every_line() {
+        assert_eq!(shown("> one two\n> three\n>\n> - four\n", 9), ["│ one two", "│ three", "│", "│ - four"]);
+    }
+
+    #[test]
+    fn names_and_addresses_stay_and_marks_go() {
+        assert_eq!(
+            shown("**A** *b* `c d` [e](https://f.org) <https://g.org> h  \ni", 80),
+            ["A b `c d` e (https://f.org) https://g.org h", "i"]
+        );
+    }
+
+    #[test]
+    fn tables_are_drawn_and_numbers_stand_on_the_right() {
+        let lines = shown("| a | n |\n|---|--:|\n| `x` | 1 |\n| y | 12 |\n", 40);
+        assert_eq!(lines[3], "│ `x`    1 │", "{lines:#?}");
+        assert_eq!(lines.len(), 6);
+    }
+
+    #[test]
+    fn one_paragraph_is_all_that_stays_of_a_remark() {
+        let text = inline("see **A**,\nthen `attn demo`", Screen::plain(80));
+        assert_eq!(text.plain(), "see A, then `attn demo`");
+    }
+}

@@ -1,0 +1,196 @@
+//! Stories as HTML: tables that know what made each of their cells.
+
+use super::document::{Computed, Markup};
+use super::explained::{Symbolic, Telling};
+use super::html_made::Maker;
+use super::html_page::escaped;
+use super::plane::Drawing;
+use super::view::{View, Viewer};
+use super::{Page, Style, html_page, html_plane, html_table, html_told};
+use crate::demo::Table;
+
+/// HTML written so far: the inside of a page.
+pub(super) struct Html<'a> {
+    pages: &'a [Page],
+    style: &'a Style,
+    command: &'a str,
+    /// How many stories have begun.
+    begun: usize,
+    maker: Maker,
+    title: Option<String>,
+    titles: usize,
+    in_step: bool,
+    text: String,
+}
+
+impl<'a> Html<'a> {
+    /// For these stories; none where nothing but tables of words is written.
+    pub(super) fn new(pages: &'a [Page], command: &'a str, style: &'a Style) -> Html<'a> {
+        Html {
+            pages,
+            style,
+            command,
+            begun: 0,
+            maker: Maker::default(),
+            title: None,
+            titles: 0,
+            in_step: false,
+            text: String::new(),
+        }
+    }
+
+    fn end_step(&mut self) {
+        if std::mem::take(&mut self.in_step) {
+            self.text.push_str("</section>\n");
+        }
+    }
+
+    fn end_story(&mut self) {
+        self.end_step();
+        if self.begun > 0 {
+            self.text.push_str("</article>\n");
+        }
+    }
+
+    fn paragraph(&mut self, class: &str, text: &str) {
+        self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
+    }
+
+    /// Matrices whose cells know what made them, each behind its operands; beneath them is room for a sum.
+    fn figure(&mut self, equations: &[String], parts: &[(&str, &View, bool)]) {
+        let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
+        let viewer = Viewer { story: &page.story, style: self.style };
+        let telling = Telling::new(&viewer, &[], false);
+        let mut any_made = false;
+        let mut inside = String::new();
+        for (sign, view, is_result) in parts {
+            let table = match is_result {
+                true => {
+                    let (table, made) =
+                        html_table::result(view, &page.story.graph, &telling, &mut self.maker);
+                    any_made |= made;
+                    table
+                }
+                false => html_table::matrix(view),
+            };
+            let sign = match sign.is_empty() {
+                true => String::new(),
+                false => format!("<span class=\"sign\">{sign}</span>"),
+            };
+            inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
+        }
+        self.text.push_str("<figure>\n");
+        if !equations.is_empty() {
+            let lines: Vec<String> = equations.iter().map(|equation| escaped(equation)).collect();
+            self.text.push_str(&format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n")));
+        }
+        if !inside.is_empty() {
+            self.text.push_str(&format!("<div class=\"row\">\n{inside}</div>\n"));
+        }
+        if any_made {
+            self.text.push_str("<p class=\"sum\" role=\"status\"></p>\n");
+        }
+        self.text.push_str("</figure>\n");
+    }
+}
+
+impl Markup for Html<'_> {
+    fn begin(&mut self) {
+        self.end_story();
+        self.begun += 1;
+        self.text.push_str("<article class=\"story\">\n");
+    }
+
+    fn title(&mut self, title: &str, source: Option<&str>) {
+        self.end_step();
+        self.titles += 1;
+        self.title.get_or_insert_with(|| title.to_string());
+        self.text.push_str(&format!("<h2>{}</h2>\n", escaped(title)));
+        if let Some(source) = source {
+            self.paragraph("source", source);
+        }
+    }
+
+    fn step(&mut self, number: usize, text: &str) {
+        self.end_step();
+        self.in_step = true;
+        self.text.push_str(&format!(
+            "<section class=\"step\">\n<p class=\"said\"><span class=\"count\">{number}</span> {}</p>\n",
+            escaped(text)
+        ));
+    }
+
+    fn computed(&mut self, nodes: &[Computed]) {
+        // Matrices by themselves stand next to each other where there is room.
+        let flows = nodes.len() > 1 && nodes.iter().all(|node| node.operands.is_empty());
+        if flows {
+            self.text.push_str("<div class=\"flow\">\n");
+        }
+        for node in nodes {
+            let Some(value) = &node.value else {
+                self.figure(std::slice::from_ref(&node.equation), &[]);
+                continue;
+            };
+            let mut parts: Vec<(&str, &View, bool)> =
+                node.operands.iter().map(|(sign, view)| (*sign, view, false)).collect();
+            let equals = match node.operands.len() {
+                0 => "",
+                1 => "→",
+                _ => "=",
+            };
+            parts.push((equals, value, true));
+            self.figure(std::slice::from_ref(&node.equation), &parts);
+        }
+        if flows {
+            self.text.push_str("</div>\n");
+        }
+    }
+
+    fn together(&mut self, equations: &[String], matrices: &[View]) {
+        let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
+        self.figure(equations, &parts);
+    }
+
+    fn columns(&mut self, equations: &[String], view: &View) {
+        self.figure(equations, &[("", view, true)]);
+    }
+
+    fn drawing(&mut self, drawing: &Drawing) {
+        self.text.push_str(&html_plane::picture(drawing));
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.text.push_str(&html_table::words(table));
+    }
+
+    fn explained(&mut self, telling: &Telling<'_>) {
+        self.text.push_str(&html_told::explanations(telling));
+    }
+
+    fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+        self.text.push_str(&format!("<pre>{}</pre>\n", escaped(&symbolic.lines().join("\n"))));
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.paragraph("notice", text);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.end_step();
+        self.paragraph("note", &format!("Note: {text}"));
+    }
+
+    fn finish(&mut self) -> String {
+        self.end_story();
+        let inside = std::mem::take(&mut self.text);
+        let command = format!("attn {}", self.command);
+        let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
+        // A single headline is the page's own; several stand below it.
+        let main = match self.titles {
+            0 => inside,
+            1 => inside.replacen("<h2>", "<h1>", 1).replacen("</h2>", "</h1>", 1),
+            _ => format!("<h1>{}</h1>\n{inside}", escaped(&command)),
+        };
+        html_page::page(&title, "", &main)
+    }
+}

@@ -1,0 +1,200 @@
+//! What made a cell: the cells that stand in its terms, as short as they can be written, and its sum in symbols.
+
+use std::collections::BTreeMap;
+
+use super::explained::Telling;
+use crate::explain::{Note, notes, shortened};
+use crate::graph::{CellId, Graph, NodeId, PlainSymbols, Term, written};
+use crate::matrix::Shape;
+
+/// So many numbers are read for the cells of one page; what comes after them does without.
+const MOST_READ: usize = 2_000_000;
+/// A table of more cells shows no formulas.
+const MOST_WITH_FORMULA: usize = 144;
+
+/// Finds what made cells, until enough has been read.
+#[derive(Default)]
+pub(super) struct Maker {
+    read: usize,
+}
+
+impl Maker {
+    /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
+    /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
+    pub(super) fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
+        if self.read > MOST_READ || graph[cell.node].op.is_given() || graph[cell.node].matrix().is_none() {
+            return None;
+        }
+        let term = graph.terms(cell);
+        let mut cells: BTreeMap<NodeId, Vec<(usize, usize)>> = BTreeMap::new();
+        let mut order = Vec::new();
+        let mut add = |cell: CellId| {
+            if !order.contains(&cell.node) {
+                order.push(cell.node);
+            }
+            cells.entry(cell.node).or_default().push((cell.row, cell.col));
+        };
+        self.read += read(&term, &mut add);
+        for note in notes(graph, cell, &term) {
+            if let Note::Decided(deciding) = note {
+                deciding.into_iter().for_each(&mut add);
+            }
+        }
+        let parts: Vec<String> = order
+            .into_iter()
+            .filter_map(|node| {
+                let mut places = cells.remove(&node)?;
+                places.sort_unstable();
+                places.dedup();
+                Some(format!("{}:{}", node.position(), shortest(&places, graph[node].shape())))
+            })
+            .collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}
+
+/// Hands over the cells of a term in the order of writing; how many parts it has.
+fn read(term: &Term, add: &mut impl FnMut(CellId)) -> usize {
+    if let Term::Cell(cell) = term {
+        add(*cell);
+    }
+    term.parts().into_iter().fold(1, |count, part| count + read(part, add))
+}
+
+/// Places of a matrix, sorted: a row, a column, everything, or one after the other.
+fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
+    let (first, last) = (places[0], places[places.len() - 1]);
+    let (row, column) = (first.0 + 1, first.1 + 1);
+    match places.len() {
+        count if first.0 == last.0 && count == shape.cols => format!("r{row}"),
+        count if count == shape.rows && places.iter().all(|place| place.1 == first.1) => format!("c{column}"),
+        count if count == shape.rows * shape.cols => "*".to_string(),
+        _ => places.iter().map(|(row, col)| format!("{},{}", row + 1, col + 1)).collect::<Vec<_>>().join(";"),
+    }
+}
+
+/// The sum of a cell: `o12 = a11·v12 + a12·v22 = 1.5`. `None` for a number that is not derived, and in tables of many cells.
+pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
+    if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
+        return None;
+    }
+    let term = graph.terms(cell);
+    if let Term::Leaf(..) = term {
+        return None;
+    }
+    let notation = PlainSymbols { symbols: &telling.symbols };
+    let (symbol, value) = (telling.symbols.cell(cell), telling.number(Term::Cell(cell).evaluate(graph)));
+    let shown = shortened(graph, &term);
+    let mut sum = match &shown {
+        Term::With { name, is, within } => {
+            let (is, within) = (written(is, &notation), written(within, &notation));
+            format!("{symbol} = {within} = {value}, with {name} = {is}")
+        }
+        term => match written(term, &notation) {
+            same if same == value => format!("{symbol} = {value}"),
+            formula => format!("{symbol} = {formula} = {value}"),
+        },
+    };
+    for note in notes(graph, cell, &shown) {
+        let sign = match note {
+            Note::Because(_) => ",",
+            Note::Decided(_) => ";",
+            _ => continue,
+        };
+        sum.push_str(&format!("{sign} {}", note.text(graph, |x| telling.number(x))));
+    }
+    Some(sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attention::{Axis, Base};
+    use crate::graph::{Op, Origin};
+    use crate::matrix::Matrix;
+
+    fn made(graph: &Graph, name: &str, row: usize, col: usize) -> Option<String> {
+        Maker::default().from(graph, CellId { node: graph.find(name).unwrap(), row, col })
+    }
+
+    #[test]
+    fn rows_columns_and_single_cells_are_written_short() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::filled(3, 2, 1.0), Origin::Stated).unwrap();
+        let w = graph.given("W", Matrix::filled(2, 4, 1.0), Origin::Stated).unwrap();
+        let p = graph.add("P", Op::Product, &[x, w]).unwrap();
+        let a = graph.add("A", Op::Softmax(Axis::Rows, Base::E), &[p]).unwrap();
+        let whole = graph.add("whole", Op::Sums(Axis::Whole), &[a]).unwrap();
+        graph.add("rotated", Op::Rotary { first: 0, base: 10_000.0 }, &[a]).unwrap();
+        graph.add("taken", Op::Columns { start: 1, count: 2 }, &[p]).unwrap();
+        graph.add("sum", Op::Add, &[whole, whole]).unwrap();
+        assert_eq!(made(&graph, "X", 0, 0), None);
+        assert_eq!(made(&graph, "P", 1, 2).as_deref(), Some("0:r2 1:c3"));
+        assert_eq!(made(&graph, "A", 2, 0).as_deref(), Some("2:r3"));
+        assert_eq!(made(&graph, "whole", 0, 0).as_deref(), Some("3:*"));
+        assert_eq!(made(&graph, "rotated", 1, 2).as_deref(), Some("3:2,1;2,3"));
+        assert_eq!(made(&graph, "taken", 1, 1).as_deref(), Some("2:2,3"));
+        assert_eq!(made(&graph, "sum", 0, 0).as_deref(), Some("4:r1"));
+    }
+
+    /// The cells that a text such as `3:r2 5:c1` names.
+    fn named(graph: &Graph, from: &str) -> Vec<(usize, usize, usize)> {
+        let mut all = Vec::new();
+        for part in from.split(' ') {
+            let (node, places) = part.split_once(':').unwrap();
+            let node: usize = node.parse().unwrap();
+            let shape = graph.nodes().nth(node).unwrap().1.shape();
+            for place in places.split(';') {
+                let number = |text: &str| text.parse::<usize>().unwrap() - 1;
+                let is_in = |row: usize, col: usize| match place.split_at(1) {
+                    ("*", _) => true,
+                    ("r", wanted) => row == number(wanted),
+                    ("c", wanted) => col == number(wanted),
+                    _ => place.split_once(',').map(|(i, j)| (number(i), number(j))) == Some((row, col)),
+                };
+                let cells = (0..shape.rows).flat_map(|row| (0..shape.cols).map(move |col| (row, col)));
+                all.extend(cells.filter(|&(row, col)| is_in(row, col)).map(|(row, col)| (node, row, col)));
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn in_every_demo_what_made_a_cell_is_what_stands_in_its_terms() {
+        let mut compared = 0;
+        for demo in crate::demo::demos() {
+            let graph = demo.story(&crate::demo::Settings::default()).unwrap().graph;
+            for (node, content) in graph.nodes() {
+                let shape = content.shape();
+                // The corners and the middle: some demos have hundreds of rows.
+                let few = |count: usize| [0, count / 2, count - 1].into_iter().filter(move |_| count > 0);
+                for cell in
+                    few(shape.rows).flat_map(|row| few(shape.cols).map(move |col| CellId { node, row, col }))
+                {
+                    let term = graph.terms(cell);
+                    let mut cells = Vec::new();
+                    read(&term, &mut |cell| cells.push(cell));
+                    for note in notes(&graph, cell, &term) {
+                        if let Note::Decided(deciding) = note {
+                            cells.extend(deciding);
+                        }
+                    }
+                    let mut cells: Vec<_> =
+                        cells.into_iter().map(|cell| (cell.node.position(), cell.row, cell.col)).collect();
+                    cells.sort_unstable();
+                    cells.dedup();
+                    let from = Maker::default().from(&graph, cell);
+                    let found = from.as_deref().map_or(Vec::new(), |from| named(&graph, from));
+                    assert_eq!(
+                        found, cells,
+                        "{}: {}[{},{}]: {from:?}",
+                        demo.name, content.name, cell.row, cell.col
+                    );
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 1000, "{compared}");
+    }
+}

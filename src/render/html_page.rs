@@ -1,0 +1,118 @@
+//! The page around HTML: one file that needs nothing else and asks no network for anything.
+
+const STYLE: &str = include_str!("html.css");
+const SCRIPT: &str = include_str!("html.js");
+
+/// What the page may load: nothing. Style and script stand in it, and the empty icon keeps browsers from asking for one.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+const OPENS: &str = "<main>\n";
+const CLOSES: &str = "</main>\n";
+
+/// A whole page. `main` is HTML; `style` is added to the style of tables, formulas and drawings.
+pub fn page(title: &str, style: &str, main: &str) -> String {
+    let title = escaped(title);
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"generator\" content=\"attn {}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+         <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}<script>\n{SCRIPT}</script>\n\
+         </body>\n</html>\n",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// What stands between `<main>` and `</main>` of a [`page`], to be put into another page, where headlines are three levels
+/// further down; `None` for a text that is no such page.
+pub fn fragment(page: &str) -> Option<String> {
+    // A text in the page is escaped, so that tags are the page's own.
+    let start = page.find(OPENS)? + OPENS.len();
+    let end = page.rfind(CLOSES)?;
+    let mut inside = page.get(start..end)?.to_string();
+    for level in (1..=3).rev() {
+        inside = inside
+            .replace(&format!("<h{level}>"), &format!("<h{}>", level + 3))
+            .replace(&format!("</h{level}>"), &format!("</h{}>", level + 3));
+    }
+    Some(inside)
+}
+
+/// A text in which nothing is taken for a tag, for use inside elements and attributes; control characters are left out.
+pub fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            '\n' | '\t' => out.push(character),
+            other if other.is_control() => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fragment_is_the_inside_of_main_three_levels_down() {
+        let page = page("a & b", "", "<h1>One</h1>\n<p>two</p>\n");
+        assert!(page.contains("<title>a &amp; b</title>"), "{page}");
+        assert_eq!(fragment(&page).as_deref(), Some("<h4>One</h4>\n<p>two</p>\n"));
+        assert_eq!(fragment("A (2×2)\n"), None);
+    }
+
+    #[test]
+    fn nothing_in_a_text_is_a_tag() {
+        assert_eq!(escaped("<b a=\"x\" b='y'>&\x1b[1m"), "&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;[1m");
+    }
+
+    /// Relative luminance of `#rrggbb`, as WCAG 2 defines it.
+    fn luminance(colour: &str) -> f64 {
+        let linear = |at: usize| {
+            let c = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+            if c <= 0.040_45 { c / 12.92 } else { crate::elementary::pow((c + 0.055) / 1.055, 2.4) }
+        };
+        0.2126 * linear(1) + 0.7152 * linear(3) + 0.0722 * linear(5)
+    }
+
+    #[test]
+    fn every_text_can_be_read_on_its_ground_in_light_and_in_dark() {
+        let contrast = |a: &str, b: &str| {
+            let (a, b) = (luminance(a), luminance(b));
+            (a.max(b) + 0.05) / (a.min(b) + 0.05)
+        };
+        // `--name: ink on ground`, written in the style as `--name: #ink; --name-ground: #ground;`.
+        let mut schemes = Vec::new();
+        for block in STYLE.split("/* scheme ").skip(1) {
+            let block = &block[..block.find('}').unwrap()];
+            let value = |name: &str| {
+                let at = block.find(&format!("--{name}: #")).unwrap_or_else(|| panic!("no --{name}"))
+                    + name.len()
+                    + 4;
+                &block[at..at + 7]
+            };
+            let paper = value("paper");
+            for name in ["ink", "dim", "link", "first", "second"] {
+                let least = if matches!(name, "first" | "second") { 3.0 } else { 4.5 };
+                assert!(contrast(value(name), paper) >= least, "{name} on {paper}");
+            }
+            for level in 1..=7 {
+                for side in ["more", "less"] {
+                    let (ink, ground) = (format!("{side}-{level}-ink"), format!("{side}-{level}"));
+                    let found = contrast(value(&ink), value(&ground));
+                    assert!(found >= 4.5, "{side} {level}: {found:.1}");
+                }
+            }
+            schemes.push(paper);
+        }
+        assert_eq!(schemes.len(), 2, "light and dark");
+    }
+}

@@ -1,0 +1,143 @@
+//! Tables in HTML: matrices with their labels, and tables of words.
+
+use super::explained::Telling;
+use super::heat::Shade;
+use super::html_made::{Maker, sum};
+use super::html_page::escaped;
+use super::view::{Cell, HATCH, OPEN, View};
+use crate::demo::Table;
+use crate::graph::{CellId, Graph, NodeId};
+
+/// A matrix that is looked at, as an operand.
+pub(super) fn matrix(view: &View) -> String {
+    grid(view, &mut |_| String::new())
+}
+
+/// A matrix whose cells know what made them, and whether any does.
+pub(super) fn result(view: &View, graph: &Graph, telling: &Telling<'_>, maker: &mut Maker) -> (String, bool) {
+    let size = view.rows.len() * view.cols.len();
+    let mut any = false;
+    let table = grid(view, &mut |cell| {
+        let Some(of) = cell.of else { return String::new() };
+        let Some(from) = maker.from(graph, of) else { return String::new() };
+        any = true;
+        let sum = sum(telling, graph, of, size).filter(|_| cell.text.trim() != OPEN);
+        let sum = sum.map_or(String::new(), |sum| format!(" data-sum=\"{}\"", escaped(&sum)));
+        format!(" data-from=\"{from}\"{sum}")
+    });
+    (table, any)
+}
+
+fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
+    let place = place(view);
+    let name = match view.name.is_empty() {
+        true => "<td></td>".to_string(),
+        false => format!("<th scope=\"col\" class=\"name\">{}</th>", escaped(&view.name)),
+    };
+    let heads: String =
+        view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();
+    let mut out = format!(
+        "<div class=\"scroll\"><table class=\"matrix\"{}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n",
+        place.attributes()
+    );
+    for (label, cells) in view.rows.iter().zip(&view.cells) {
+        out.push_str(&format!("<tr><th scope=\"row\">{}</th>", escaped(label)));
+        for cell in cells {
+            out.push_str(&format!(
+                "<td{}{}{}>{}</td>",
+                look(cell.shade),
+                place.of(cell),
+                more(cell),
+                text(cell)
+            ));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table></div>\n");
+    out
+}
+
+/// Which cells of the graph stand in a table.
+enum Place {
+    /// The rows and columns of a node.
+    Upright(NodeId),
+    /// Its columns and rows.
+    Turned(NodeId),
+    /// Each cell says it itself.
+    Mixed,
+}
+
+fn place(view: &View) -> Place {
+    let Some(node) =
+        view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of).map(|of| of.node)
+    else {
+        return Place::Mixed;
+    };
+    let all = |at: &dyn Fn(usize, usize) -> CellId| {
+        let mut rows = view.cells.iter().enumerate();
+        rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
+    };
+    match () {
+        () if all(&|row, col| CellId { node, row, col }) => Place::Upright(node),
+        () if all(&|col, row| CellId { node, row, col }) => Place::Turned(node),
+        () => Place::Mixed,
+    }
+}
+
+impl Place {
+    fn attributes(&self) -> String {
+        match self {
+            Place::Upright(node) => format!(" data-node=\"{}\"", node.position()),
+            Place::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
+            Place::Mixed => String::new(),
+        }
+    }
+
+    fn of(&self, cell: &Cell) -> String {
+        match (self, cell.of) {
+            (Place::Mixed, Some(of)) => {
+                format!(" data-at=\"{}:{},{}\"", of.node.position(), of.row + 1, of.col + 1)
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+fn look(shade: Shade) -> String {
+    match shade {
+        Shade::Positive(0) | Shade::Negative(0) | Shade::None => String::new(),
+        Shade::Positive(level) => format!(" class=\"more-{level}\""),
+        Shade::Negative(level) => format!(" class=\"less-{level}\""),
+        Shade::Masked => " class=\"masked\"".to_string(),
+    }
+}
+
+/// The text with the spaces behind it, which keep points under each other; hatching is for the eye alone.
+fn text(cell: &Cell) -> String {
+    let text = cell.text.trim_start();
+    let number = text.trim_start_matches(HATCH);
+    match &text[..text.len() - number.len()] {
+        "" => escaped(number),
+        hatch => format!("<span aria-hidden=\"true\">{hatch}</span>{}", escaped(number)),
+    }
+}
+
+/// A table of words; columns of numbers stand on the right.
+pub(super) fn words(table: &Table) -> String {
+    let number = |j: usize| if table.numbers.contains(&j) { " class=\"number\"" } else { "" };
+    let lines = |text: &str| escaped(text).replace('\n', "<br>");
+    let heads = table.header.iter().enumerate();
+    let heads: String =
+        heads.map(|(j, head)| format!("<th scope=\"col\"{}>{}</th>", number(j), lines(head))).collect();
+    let row = |cells: &Vec<String>| {
+        let cells = cells.iter().enumerate().map(|(j, cell)| match j {
+            0 => format!("<th scope=\"row\"{}>{}</th>", number(0), lines(cell)),
+            _ => format!("<td{}>{}</td>", number(j), lines(cell)),
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(row).collect();
+    format!(
+        "<div class=\"scroll\"><table class=\"words\">\n<thead><tr>{heads}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n"
+    )
+}

@@ -1,0 +1,77 @@
+//! Explanations in HTML: a cell's formula, worked out line by line, and its operands as a list that folds.
+
+use super::explained::{Plain, Telling, Worked};
+use super::html_page::escaped;
+use crate::explain::{Branch, Explanation};
+
+/// All explanations; two of them stand next to each other where there is room.
+pub(super) fn explanations(telling: &Telling<'_>) -> String {
+    let class = if telling.side_by_side { "told beside" } else { "told" };
+    let one = |one: &crate::demo::Explained| {
+        let caption = match one.caption.is_empty() {
+            true => String::new(),
+            false => format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption)),
+        };
+        format!("<section>\n{caption}{}</section>\n", root(telling, &one.explanation))
+    };
+    format!("<div class=\"{class}\">\n{}</div>\n", telling.of.iter().map(one).collect::<String>())
+}
+
+/// A cell that was asked for.
+fn root(telling: &Telling<'_>, explanation: &Explanation) -> String {
+    format!(
+        "<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}",
+        escaped(&explanation.address),
+        escaped(&telling.equation(explanation.cell)),
+        body(telling, explanation),
+        operands(telling, &explanation.operands)
+    )
+}
+
+/// The formula in symbols and in numbers, one line below the other, with what is to be said of it.
+fn body(telling: &Telling<'_>, explanation: &Explanation) -> String {
+    let Worked { lines, with, notes } =
+        telling.worked(explanation, &Plain::symbols(telling), &Plain::numbers(telling));
+    let symbol = escaped(&telling.symbols.cell(explanation.cell));
+    let line = |(i, line): (usize, &String)| {
+        let (left, last) = (if i == 0 { &symbol[..] } else { "" }, i + 1 == lines.len());
+        let right = if last { format!("<b>{}</b>", escaped(line)) } else { escaped(line) };
+        format!("<tr><td>{left}</td><td>=</td><td>{right}</td></tr>\n")
+    };
+    let rows: String = lines.iter().enumerate().map(line).collect();
+    let with = with.map_or(String::new(), |(name, is, value)| {
+        format!("<p class=\"with\">with {name} = {} = {}</p>\n", escaped(&is), escaped(&value))
+    });
+    let notes: String =
+        notes.iter().map(|note| format!("<p class=\"dim\">{}</p>\n", escaped(note))).collect();
+    format!("<table class=\"worked\" role=\"presentation\">\n{rows}</table>\n{with}{notes}")
+}
+
+fn operands(telling: &Telling<'_>, branches: &[Branch]) -> String {
+    if branches.is_empty() {
+        return String::new();
+    }
+    let items: String =
+        branches.iter().map(|branch| format!("<li>{}</li>\n", operand(telling, branch))).collect();
+    format!("<ul class=\"operands\">\n{items}</ul>\n")
+}
+
+/// An operand: symbol, address, value, origin; one that is explained unfolds.
+fn operand(telling: &Telling<'_>, branch: &Branch) -> String {
+    let row = telling.operand(branch);
+    let head = format!(
+        "<code>{}</code> {} = <b>{}</b> <span class=\"dim\">{}</span>",
+        escaped(&telling.symbols.cell(row.cell)),
+        escaped(&row.address),
+        escaped(&row.value),
+        escaped(&row.origin)
+    );
+    match branch {
+        Branch::Explained(explanation) if !telling.is_leaf(explanation.cell) => format!(
+            "<details open><summary>{head}</summary>\n{}{}</details>",
+            body(telling, explanation),
+            operands(telling, &explanation.operands)
+        ),
+        _ => head,
+    }
+}
