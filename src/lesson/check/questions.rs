@@ -198,22 +198,27 @@ fn is_taken_for(answer: &Answer, other: &Value, value: &Value) -> bool {
     as_answer.is_some_and(|as_answer| as_answer.accepts(value))
 }
 
-/// The options of an `order` stand for the columns, in their own order.
+/// The options of an `order` stand for the columns, in their own order, in whatever words.
 fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
     let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
-    if listed.is_empty() {
-        return;
-    }
-    let words = |choice: &Choice| {
-        let text = choice.text.as_ref().map_or("", |text| &text.markdown);
-        text.trim_matches(['`', '*', '_', ' ']).to_string()
+    let Some(first) = listed.first() else { return };
+    let columns_of: Vec<Vec<String>> = columns.iter().map(|column| words(column)).collect();
+    let is_own = |(at, choice): (usize, &&Choice)| {
+        let text = words(choice.text.as_ref().map_or("", |text| &text.markdown));
+        let shared = |column: &Vec<String>| column.iter().filter(|word| text.contains(word)).count();
+        columns_of.iter().map(shared).max() == columns_of.get(at).map(shared).filter(|&own| own > 0)
     };
-    if listed.iter().map(|choice| words(choice)).collect::<Vec<_>>() != columns {
+    if listed.len() != columns.len() || !listed.iter().enumerate().all(is_own) {
         let what = format!("the options of `{}` are not the columns of its row", question.id);
         faults.push(
-            Fault::new(listed[0].line, what).help(format!("list them in this order: {}", columns.join(", "))),
+            Fault::new(first.line, what).help(format!("list them in this order: {}", columns.join(", "))),
         );
     }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
 }
 
 /// What is said to those who choose an option that nobody can choose.

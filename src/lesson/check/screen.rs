@@ -32,7 +32,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
     let text = runner.run(&exchange.command.args, plain).shown();
     let typed = &exchange.command.typed;
     let mut add = |concern, fault| findings.push(Finding::new(concern, fault));
-    if let Some((_, width)) = too_wide(&text, size) {
+    if let Some((_, width)) = too_wide(text.lines(), size) {
         add(
             Concern::Text,
             Fault::new(
@@ -70,7 +70,10 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
 }
 
 fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
-    if let Some((row, width)) = too_wide(&literal.text, size) {
+    // A command that is too long goes on in the next line, on a screen as in a shell.
+    let is_command = |line: &str| literal.label.starts_with("console") && line.starts_with(['$', '>']);
+    let lines = literal.text.lines().map(|line| if is_command(line) { "" } else { line });
+    if let Some((row, width)) = too_wide(lines, size) {
         let fault = Fault::new(
             literal.line + 1 + row,
             format!("a line of {width} columns, and the screen has {}", size.columns),
@@ -98,8 +101,8 @@ fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fau
 }
 
 /// The widest line of a text that does not fit, from 0, and its columns.
-fn too_wide(text: &str, size: Size) -> Option<(usize, usize)> {
-    let widths = text.lines().map(UnicodeWidthStr::width).enumerate();
+fn too_wide<'t>(lines: impl Iterator<Item = &'t str>, size: Size) -> Option<(usize, usize)> {
+    let widths = lines.map(UnicodeWidthStr::width).enumerate();
     // Of equal ones the first.
     widths.filter(|(_, width)| *width > size.columns).min_by_key(|(_, width)| std::cmp::Reverse(*width))
 }
