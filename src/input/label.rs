@@ -71,7 +71,7 @@ fn skip_until_final(rest: &mut std::str::Chars<'_>) {
 }
 
 /// The user's text as an error repeats it: clean, and not longer than a line can bear.
-pub(super) fn clip(text: &str) -> String {
+pub fn clip(text: &str) -> String {
     let mut chars = text.chars();
     let start: String = chars.by_ref().take(LONGEST_QUOTE).collect();
     let clean = clean_label(&start).into_owned();

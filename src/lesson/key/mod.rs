@@ -1,54 +1,38 @@
-//! The key language, in outline.
-use crate::error::Result;
-use crate::matrix::Matrix;
-/// Why a text is none of the key language.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ParseError {
-    /// What.
-    pub what: String,
-    /// Column.
-    pub column: usize,
-    /// Remedy.
-    pub help: Option<String>,
-}
-/// A value, or two compared.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Expression(pub String);
-impl Expression {
-    /// Reads. # Errors never
-    pub fn parse(text: &str) -> std::result::Result<Expression, ParseError> {
-        Ok(Expression(text.into()))
-    }
-}
-/// Values of runs.
-pub trait Values {
-    /// A part. # Errors if missing
-    fn matrix(&self, run: &str, address: &str) -> Result<Matrix>;
-}
-/// How a question is answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Kind {
-    Choice,
-    Number,
-    Cell,
-    Order,
-    Open,
-}
-impl Kind {
-    /// All.
-    pub const ALL: [Kind; 5] = [Kind::Choice, Kind::Number, Kind::Cell, Kind::Order, Kind::Open];
-    /// The word.
-    pub fn word(self) -> &'static str {
-        ["choice", "number", "cell", "order", "open"][self as usize]
-    }
-}
-/// A key.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Key(pub String);
-impl Key {
-    /// Reads. # Errors never
-    pub fn parse(_: Kind, text: &str) -> std::result::Result<Key, ParseError> {
-        Ok(Key(text.into()))
-    }
-}
+//! The key language of lessons: what a number in the prose, an option and an answer key are computed by.
+//!
+//! ```text
+//! plain:A[bat,cave]                        a cell of the run called `plain`
+//! count(causal:A[bat], == 0) == 2          two values compared
+//! C iff len(plain:A[bat]) == 3             the key of a `choice`
+//! plain:A[bat,cave] ± 0.005                of a `number`
+//! argmax(plain:A)                          of a `cell`
+//! rank(plain:A[bat])                       of an `order`
+//! ```
+//!
+//! The language is closed: the functions of [`Function`], one comparison, numbers and cells, and nothing more. A lesson that
+//! needs more is asking for another command.
+
+mod answer;
+mod evaluate;
+mod expression;
+mod extremes;
+mod given;
+mod keyed;
+mod parse;
+mod table;
+mod value;
+mod votes;
+mod written;
+
+#[cfg(test)]
+mod fake;
+
+pub use answer::{Answer, judge, matches_option};
+pub use expression::{Comparison, Expression, Function};
+pub use extremes::{Cell, Order};
+pub use given::Given;
+pub use keyed::{Key, Kind};
+pub use parse::{ParseError, is_run_name};
+pub use value::{Cells, Value, Values};
+pub use votes::{is_show_of_hands, votes};
+pub use written::{WrittenNumber, numbers_in};

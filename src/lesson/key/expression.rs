@@ -1,0 +1,227 @@
+//! What the key language can say.
+
+use std::fmt;
+
+use crate::graph::number_text;
+
+use super::parse::{self, ParseError};
+
+/// A value, or two of them compared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression {
+    /// A number written out.
+    Number(f64),
+    /// Cells of a run: `plain:A`, `plain:A[bat]`, `plain:A[bat,cave]`.
+    Reference {
+        /// The name of the run.
+        run: String,
+        /// The node, row or cell, as everywhere in `attn`.
+        address: String,
+    },
+    /// A function of a value.
+    Call(Function, Box<Expression>),
+    /// Two values compared.
+    Compare(Box<Expression>, Comparison, Box<Expression>),
+}
+
+/// The functions, all of one value; `count` and `round` have their second argument with them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Function {
+    /// The one cell that holds the largest number.
+    Argmax,
+    /// The one cell that holds the smallest number.
+    Argmin,
+    /// The columns of a row, from the largest number to the smallest.
+    Rank,
+    /// All cells added up, row by row.
+    Sum,
+    /// The smallest number.
+    Min,
+    /// The largest number.
+    Max,
+    /// How many cells there are.
+    Len,
+    /// How many cells hold a number that compares so with this one.
+    Count(Comparison, f64),
+    /// Every cell at so many decimals, rounded as the tables are.
+    Round(usize),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `==`
+    Equal,
+    /// `!=`
+    Unequal,
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `>`
+    Greater,
+    /// `>=`
+    AtLeast,
+}
+
+impl Function {
+    /// The closed list, each name with a call that shows its arguments.
+    pub const ALL: [(&'static str, &'static str); 9] = [
+        ("argmax", "argmax(RUN:A)"),
+        ("argmin", "argmin(RUN:A)"),
+        ("rank", "rank(RUN:A[bat])"),
+        ("sum", "sum(RUN:A[bat])"),
+        ("min", "min(RUN:A)"),
+        ("max", "max(RUN:A)"),
+        ("len", "len(RUN:A[bat])"),
+        ("count", "count(RUN:A[bat], == 0)"),
+        ("round", "round(RUN:A[bat,cave], 2)"),
+    ];
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Function::Argmax => "argmax",
+            Function::Argmin => "argmin",
+            Function::Rank => "rank",
+            Function::Sum => "sum",
+            Function::Min => "min",
+            Function::Max => "max",
+            Function::Len => "len",
+            Function::Count(..) => "count",
+            Function::Round(_) => "round",
+        }
+    }
+}
+
+impl Comparison {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Comparison::Equal => "==",
+            Comparison::Unequal => "!=",
+            Comparison::Less => "<",
+            Comparison::AtMost => "<=",
+            Comparison::Greater => ">",
+            Comparison::AtLeast => ">=",
+        }
+    }
+
+    /// Whether it holds of two numbers, exactly.
+    pub fn holds(self, left: f64, right: f64) -> bool {
+        match self {
+            Comparison::Equal => left == right,
+            Comparison::Unequal => left != right,
+            Comparison::Less => left < right,
+            Comparison::AtMost => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::AtLeast => left >= right,
+        }
+    }
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// If the text is none: the error tells the column within it, and what the language has.
+    pub fn parse(text: &str) -> Result<Expression, ParseError> {
+        parse::expression(text)
+    }
+
+    /// The names of the runs that it reads, each once, in the order of the text.
+    pub fn runs(&self) -> Vec<&str> {
+        let mut runs = Vec::new();
+        self.collect_runs(&mut runs);
+        runs
+    }
+
+    fn collect_runs<'e>(&'e self, runs: &mut Vec<&'e str>) {
+        match self {
+            Expression::Number(_) => {}
+            Expression::Reference { run, .. } if runs.contains(&run.as_str()) => {}
+            Expression::Reference { run, .. } => runs.push(run),
+            Expression::Call(_, of) => of.collect_runs(runs),
+            Expression::Compare(left, _, right) => {
+                left.collect_runs(runs);
+                right.collect_runs(runs);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expression::Number(number) => f.write_str(&number_text(*number)),
+            Expression::Reference { run, address } => write!(f, "{run}:{address}"),
+            Expression::Call(Function::Count(comparison, number), of) => {
+                write!(f, "count({of}, {} {})", comparison.symbol(), number_text(*number))
+            }
+            Expression::Call(Function::Round(decimals), of) => write!(f, "round({of}, {decimals})"),
+            Expression::Call(function, of) => write!(f, "{}({of})", function.name()),
+            Expression::Compare(left, comparison, right) => {
+                write!(f, "{left} {} {right}", comparison.symbol())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_expression_is_written_as_it_was_read() {
+        for text in [
+            "2",
+            "−0.5",
+            "plain:A",
+            "plain:A[the#2,bat]",
+            "count(causal:A[bat], == 0) == 2",
+            "round(sum(plain:A[1]), 6) != 1",
+            "count(causal:S_masked, == −∞) >= min(plain:A)",
+            "argmax(plain:A)",
+        ] {
+            assert_eq!(Expression::parse(text).unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn every_function_of_the_list_is_read_under_its_name() {
+        for (name, call) in Function::ALL {
+            match Expression::parse(call).unwrap() {
+                Expression::Call(function, _) => assert_eq!(function.name(), name),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn the_runs_are_named_once_each() {
+        let expression = Expression::parse("round(b:A[1,2], 2) == a:A[1,2]").unwrap();
+        assert_eq!(expression.runs(), ["b", "a"]);
+        assert_eq!(Expression::parse("a:A[1,2] < a:A[2,1]").unwrap().runs(), ["a"]);
+        assert!(Expression::parse("1 == 1").unwrap().runs().is_empty());
+    }
+
+    #[test]
+    fn each_comparison_tells_less_equal_and_greater_apart() {
+        let all = |comparison: Comparison| [1.0, 2.0, 3.0].map(|left| comparison.holds(left, 2.0));
+        for (symbol, expected) in [
+            ("==", [false, true, false]),
+            ("!=", [true, false, true]),
+            ("<", [true, false, false]),
+            ("<=", [true, true, false]),
+            (">", [false, false, true]),
+            (">=", [false, true, true]),
+        ] {
+            let Expression::Compare(_, comparison, _) =
+                Expression::parse(&format!("1 {symbol} a:A")).unwrap()
+            else {
+                panic!("{symbol}")
+            };
+            assert_eq!(all(comparison), expected, "{symbol}");
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! What a pupil types as the answer.
+
+use crate::error::{Error, Result};
+use crate::input::{clip, number};
+
+use super::{Answer, Cell, Order};
+
+/// Nobody types more than this, in bytes.
+pub(super) const LONGEST: usize = 200;
+/// The alphabet of options.
+pub(super) const MOST_OPTIONS: usize = 26;
+
+/// What a pupil has given as the answer; positions from 0.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Given {
+    /// The letter of an option, a capital.
+    Choice(char),
+    /// A number.
+    Number(f64),
+    /// The place of a cell.
+    Cell {
+        /// Its row in the node.
+        row: usize,
+        /// Its column in the node.
+        col: usize,
+    },
+    /// Columns, from the largest number to the smallest.
+    Order(Vec<usize>),
+}
+
+impl Given {
+    /// Reads what a pupil types for a question with this right answer and so many options with letters (0 where it has none).
+    ///
+    /// - `choice`: a letter in either case
+    /// - `number`: `0.3`, `.3`, `0,3`, `1/3`, `33%`, `−0.5`, `1e-3`, `1,234,567`
+    /// - `cell`: `cave,bat`, `2,1`, `(2, 1)`, `A[2,1]`; where the key searches one row, a column alone
+    /// - `order`: labels or positions, separated by blanks, commas or `>`; where options have letters, which stand in the order of
+    ///   the columns and go before labels, `b c a`, `b,c,a` or `bca`
+    ///
+    /// # Errors
+    /// If it cannot be such an answer: the error says what is wanted.
+    pub fn read(text: &str, answer: &Answer, options: usize) -> Result<Given> {
+        let text = text.trim();
+        if text.len() > LONGEST {
+            return Err(Error::new(format!("`{}` is too long for an answer", clip(text)))
+                .help(format!("type {}", wanted(answer, options))));
+        }
+        let given = match answer {
+            _ if text.is_empty() => Err(Error::new("no answer was typed")),
+            Answer::Choice { .. } => choice(text, options).map(Given::Choice),
+            Answer::Number { .. } => number_given(text).map(Given::Number),
+            Answer::Cell(cell) => cell_given(text, cell),
+            Answer::Order(order) => order_given(text, order, options).map(Given::Order),
+        };
+        given.map_err(|error| error.help(format!("type {}", wanted(answer, options))))
+    }
+}
+
+/// What is wanted, for an error: «a letter A to C».
+fn wanted(answer: &Answer, options: usize) -> String {
+    match answer {
+        Answer::Choice { .. } => format!("a letter A to {}", last_letter(options)),
+        Answer::Number { .. } => "a number, such as 0.3, 1/3 or 33%".to_string(),
+        Answer::Cell(cell) if cell.in_given_row => "a column by its name or its number".to_string(),
+        Answer::Cell(cell) => match cell.table.address(0, 0).split_once('[') {
+            Some((_, inside)) => {
+                format!("a row and a column, such as {} or 2,1", inside.trim_end_matches(']'))
+            }
+            None => "a row and a column, such as 2,1".to_string(),
+        },
+        Answer::Order(order) if options > 0 => {
+            format!("the letters A to {}, the largest first", last_letter(order.positions.len()))
+        }
+        Answer::Order(order) => {
+            let mut columns: Vec<String> =
+                (0..order.positions.len()).map(|at| order.table.col_name(at)).collect();
+            columns.truncate(MOST_OPTIONS);
+            format!("the columns from the largest to the smallest, each once: {}", columns.join(", "))
+        }
+    }
+}
+
+pub(super) fn last_letter(options: usize) -> char {
+    letter(options.clamp(1, MOST_OPTIONS) - 1)
+}
+
+/// The letter of an option, from 0.
+fn letter(at: usize) -> char {
+    ('A'..='Z').nth(at).unwrap_or('Z')
+}
+
+/// Which option a letter names.
+pub(super) fn option_of(letter: char, options: usize) -> Option<usize> {
+    ('A'..='Z').take(options).position(|known| known == letter.to_ascii_uppercase())
+}
+
+fn choice(text: &str, options: usize) -> Result<char> {
+    let bare = text.trim_end_matches(['.', ')']);
+    let mut letters = bare.chars();
+    match (letters.next(), letters.next()) {
+        (Some(first), None) if option_of(first, options).is_some() => Ok(first.to_ascii_uppercase()),
+        _ => Err(Error::new(format!("`{}` is no option", clip(text)))),
+    }
+}
+
+fn number_given(text: &str) -> Result<f64> {
+    let value = match (text.strip_suffix('%'), text.split_once('/')) {
+        (Some(percent), _) => plain_number(percent.trim_end())? / 100.0,
+        (None, Some((above, below))) => match (plain_number(above)?, plain_number(below)?) {
+            (_, 0.0) => return Err(Error::new(format!("`{}` divides by zero", clip(text)))),
+            (above, below) => above / below,
+        },
+        (None, None) => plain_number(text)?,
+    };
+    match value.is_nan() {
+        true => Err(Error::new(format!("`{}` is not a number", clip(text)))),
+        false => Ok(value),
+    }
+}
+
+/// A number with a decimal point or comma, or with commas between the thousands.
+fn plain_number(text: &str) -> Result<f64> {
+    let groups: Vec<&str> = text.trim().split(',').collect();
+    let is_thousands = groups[1..].iter().all(|group| {
+        let whole = group.split('.').next().unwrap_or_default();
+        whole.len() == 3 && whole.bytes().all(|b| b.is_ascii_digit())
+    });
+    let leads_with_zero = groups[0].trim_start_matches(['-', '−', '+']).starts_with('0');
+    let plain = match groups.len() {
+        1 => text.to_string(),
+        2 if is_thousands && !leads_with_zero && !groups[0].is_empty() && !text.contains('.') => {
+            let (point, thousand) = (groups.join("."), groups.concat());
+            return Err(Error::new(format!("`{}` may be {point} or {thousand}", clip(text)))
+                .help(format!("type {point} or {thousand}")));
+        }
+        2 if !text.contains('.') => groups.join("."),
+        _ if is_thousands => groups.concat(),
+        _ => text.to_string(),
+    };
+    match number(&plain) {
+        Ok(number) => Ok(number.value),
+        // Its help is for cells of a matrix.
+        Err(_) => Err(Error::new(format!("`{}` is not a number", clip(text)))),
+    }
+}
+
+fn cell_given(text: &str, right: &Cell) -> Result<Given> {
+    let mut inside = text;
+    if let Some((name, rest)) = text.split_once('[')
+        && let Some(rest) = rest.strip_suffix(']')
+    {
+        let name = name.trim();
+        if !name.is_empty() && !name.eq_ignore_ascii_case(right.table.name()) {
+            return Err(Error::new(format!("`{}` is no cell of {}", clip(text), right.table.name())));
+        }
+        inside = rest;
+    } else if let Some(rest) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
+        inside = rest;
+    }
+    let words: Vec<&str> = match inside.contains(',') {
+        true => inside.split(',').collect(),
+        false => inside.split_whitespace().collect(),
+    };
+    let given_row = (right.row + 1).to_string();
+    let (row, col) = match words[..] {
+        [row, col] => right.table.cell(row, col),
+        _ if right.in_given_row && !inside.contains(',') => right.table.cell(&given_row, inside),
+        _ => Err(Error::new(format!("`{}` is not a row and a column", clip(text)))),
+    }?;
+    Ok(Given::Cell { row, col })
+}
+
+fn order_given(text: &str, right: &Order, options: usize) -> Result<Vec<usize>> {
+    let count = right.positions.len();
+    let words: Vec<&str> = match text.contains([',', '>']) {
+        true => text.split([',', '>']).map(str::trim).collect(),
+        false => text.split_whitespace().collect(),
+    };
+    let positions = match letters(&words, count.min(options)) {
+        Some(positions) => positions,
+        None => {
+            let position = |word: &&str| right.table.cell("1", word).map(|(_, col)| col);
+            words.iter().map(position).collect::<Result<Vec<usize>>>()?
+        }
+    };
+    let twice = (1..positions.len()).find(|&at| positions[..at].contains(&positions[at]));
+    match twice {
+        Some(at) => {
+            let name = right.table.col_name(positions[at]);
+            Err(Error::new(format!("`{}` names {name} twice", clip(text))))
+        }
+        None if positions.len() != count => {
+            Err(Error::new(format!("`{}` names {} of {count} columns", clip(text), positions.len())))
+        }
+        None => Ok(positions),
+    }
+}
+
+/// The options that words such as `b c a`, or `bca` alone, name by letters.
+fn letters(words: &[&str], options: usize) -> Option<Vec<usize>> {
+    let is_letters = words.len() == 1 || words.iter().all(|word| word.chars().count() == 1);
+    let positions = words.iter().flat_map(|word| word.chars()).map(|letter| option_of(letter, options));
+    if is_letters { positions.collect() } else { None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fake::runs;
+    use super::super::{Key, Kind};
+    use super::*;
+    use proptest::prelude::*;
+
+    fn answer(kind: Kind, key: &str) -> Answer {
+        Key::parse(kind, key).unwrap().evaluate(&runs()).unwrap()
+    }
+
+    fn said(text: &str, answer: &Answer, options: usize) -> String {
+        Given::read(text, answer, options).expect_err(text).to_string()
+    }
+
+    #[test]
+    fn a_letter_is_read_in_either_case() {
+        let right = Answer::Choice { letter: 'A', holds: true };
+        for text in ["c", "C", " c ", "C.", "c)"] {
+            assert_eq!(Given::read(text, &right, 3).unwrap(), Given::Choice('C'), "{text}");
+        }
+        for text in ["d", "", "cc", "1", "é"] {
+            assert!(said(text, &right, 3).ends_with("help: type a letter A to C"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_read_as_pupils_write_it() {
+        let right = Answer::Number { value: 0.0, tolerance: 0.1 };
+        for (text, value) in [
+            ("0.3", 0.3),
+            (".3", 0.3),
+            ("0,3", 0.3),
+            (",3", 0.3),
+            ("−0,125", -0.125),
+            ("1/3", 1.0 / 3.0),
+            ("-1 / 4", -0.25),
+            ("33%", 0.33),
+            ("12,5 %", 0.125),
+            ("−0.5", -0.5),
+            ("1e-3", 0.001),
+            ("124,439,808", 124_439_808.0),
+            ("1,234.5", 1234.5),
+            ("-inf", f64::NEG_INFINITY),
+        ] {
+            assert_eq!(Given::read(text, &right, 0).unwrap(), Given::Number(value), "{text}");
+        }
+        for text in ["", "x", "nan", "1/0", "0/0", "1/2/3", "1,2,3", "1.2.3", "%", "/", "∞/∞"] {
+            assert!(said(text, &right, 0).ends_with("type a number, such as 0.3, 1/3 or 33%"), "{text}");
+        }
+        assert_eq!(said("1,234", &right, 0), "`1,234` may be 1.234 or 1234\n  help: type 1.234 or 1234");
+    }
+
+    #[test]
+    fn a_cell_is_read_by_labels_and_by_positions() {
+        let right = answer(Kind::Cell, "argmax(plain:A)");
+        for text in [
+            "cave,bat",
+            "Cave, BAT",
+            "2,1",
+            "(2, 1)",
+            "[2,1]",
+            "A[2,1]",
+            "a[cave,bat]",
+            "2 1",
+            "cave bat",
+            "2,bat",
+        ] {
+            assert_eq!(Given::read(text, &right, 0).unwrap(), Given::Cell { row: 1, col: 0 }, "{text}");
+        }
+        for text in ["", "cave", "2", "1,2,3", "4,1", "0,1", "B[2,1]", "bat;cave", "(2,1", "[", "A[]"] {
+            assert!(said(text, &right, 0).contains("help: "), "{text}");
+        }
+        assert!(said("cave", &right, 0).ends_with("type a row and a column, such as bat,bat or 2,1"));
+        assert!(said("cave,bta", &right, 0).contains("did you mean `bat`"));
+    }
+
+    #[test]
+    fn where_one_row_is_searched_its_column_is_enough() {
+        let right = answer(Kind::Cell, "argmax(plain:A[cave])");
+        for text in ["bat", "1", "cave,bat", "2,1"] {
+            assert_eq!(Given::read(text, &right, 0).unwrap(), Given::Cell { row: 1, col: 0 }, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_order_is_read_by_letters_labels_and_positions() {
+        let right = answer(Kind::Order, "rank(plain:A[bat])");
+        for text in ["b c a", "b,c,a", "bca", "B > C > A", "cave racket bat", "Cave, racket,bat", "2 3 1"] {
+            assert_eq!(Given::read(text, &right, 3).unwrap(), Given::Order(vec![1, 2, 0]), "{text}");
+        }
+        let unknown = said("bca", &right, 0);
+        assert_eq!(
+            unknown,
+            "A (1×3) has no column `bca`\n  help: did you mean `bat`? Its columns are bat cave racket"
+        );
+        assert!(said("b b a", &right, 3).starts_with("`b b a` names cave twice"));
+        assert!(
+            said("b c", &right, 3).starts_with("`b c` names 2 of 3 columns\n  help: type the letters A to C")
+        );
+        assert!(said("cave cave bat", &right, 0).starts_with("`cave cave bat` names cave twice"));
+        for text in ["", ",", "b,,a", "abcd", "1 2 4", "bat cave rocket"] {
+            assert!(said(text, &right, 3).contains("help: "), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_refused_unread() {
+        for right in [answer(Kind::Cell, "argmax(plain:A)"), Answer::Number { value: 1.0, tolerance: 0.0 }] {
+            assert!(said(&"1".repeat(10_000_000), &right, 3).contains("too long for an answer"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "\\PC{0,40}|[abct0-9 ,./%#>\\[\\]()-]{0,30}") {
+            for (kind, key) in [
+                (Kind::Number, "sum(plain:A) ± 1"),
+                (Kind::Choice, "A iff sum(plain:A) > 1"),
+                (Kind::Cell, "argmax(plain:A)"),
+                (Kind::Cell, "argmin(odd:repeated[the#2])"),
+                (Kind::Order, "rank(odd:column)"),
+            ] {
+                let right = answer(kind, key);
+                if let Ok(given) = Given::read(&text, &right, 3) {
+                    super::super::judge(&given, &right);
+                }
+            }
+        }
+    }
+}

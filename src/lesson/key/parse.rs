@@ -1,0 +1,389 @@
+//! From text to an expression, with a column for what cannot be read.
+
+use pest::Parser;
+use pest::error::InputLocation;
+use pest::iterators::{Pair, Pairs};
+use pest_derive::Parser;
+
+use crate::error::nearest;
+use crate::input::{MOST_DECIMALS, clip, number};
+
+use super::{Comparison, Expression, Function};
+
+/// No key is longer than this, in bytes.
+const LONGEST: usize = 1000;
+/// Brackets within brackets; `round(sum(plain:A[1]), 6)` has two.
+const DEEPEST: usize = 8;
+
+#[derive(Parser)]
+#[grammar = "lesson/key/key.pest"]
+pub(super) struct Grammar;
+
+/// What cannot be read in an expression or a key, and where in its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParseError {
+    /// What is wrong, as a sentence without a full stop.
+    pub what: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The line within the text, from 1.
+    pub line: usize,
+    /// The column within that line, from 1, in characters.
+    pub column: usize,
+}
+
+impl ParseError {
+    /// An error at a byte of the text.
+    pub(super) fn new(
+        text: &str,
+        offset: usize,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> ParseError {
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        ParseError {
+            what: what.into(),
+            help: Some(help.into()),
+            line: 1 + before.matches('\n').count(),
+            column: 1 + before[line_start..].chars().count(),
+        }
+    }
+}
+
+/// Whether a run may be called so: letters, digits, `-` and `_`.
+pub fn is_run_name(name: &str) -> bool {
+    name.len() <= LONGEST && name.trim() == name && Grammar::parse(Rule::run_name, name).is_ok()
+}
+
+/// What the language has, for an error.
+pub(super) fn closed_list() -> String {
+    let names: Vec<&str> = Function::ALL.iter().map(|(name, _)| *name).collect();
+    format!(
+        "there are numbers, RUN:A[bat,cave], {} and one comparison (== != < <= > >=); nothing more",
+        names.join(" ")
+    )
+}
+
+/// Reads an expression.
+pub(super) fn expression(text: &str) -> Result<Expression, ParseError> {
+    let pairs = parse(Rule::expression, text, &closed_list())?;
+    let builder = Builder { text };
+    builder.comparison(first(pairs, Rule::comparison))
+}
+
+/// The parts of a key, whatever its kind: `LETTER iff COMPARISON ± NUMBER`.
+pub(super) struct KeyParts {
+    pub letter: Option<char>,
+    pub expression: Expression,
+    pub tolerance: Option<f64>,
+}
+
+/// Reads a key of any kind; `help` says how this one is written.
+pub(super) fn key(text: &str, help: &str) -> Result<KeyParts, ParseError> {
+    let builder = Builder { text };
+    let mut letter = None;
+    let mut expression = None;
+    let mut tolerance = None;
+    for pair in parse(Rule::key, text, help)? {
+        match pair.as_rule() {
+            Rule::letter => letter = pair.as_str().chars().next().map(|letter| letter.to_ascii_uppercase()),
+            Rule::comparison => expression = Some(builder.comparison(pair)?),
+            Rule::number => tolerance = Some(builder.number(&pair)?),
+            _ => {}
+        }
+    }
+    let expression = expression.unwrap_or_else(|| unreachable!("the grammar wants a comparison"));
+    Ok(KeyParts { letter, expression, tolerance })
+}
+
+/// The parts of a whole text, or what stands where it cannot be read.
+fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, ParseError> {
+    check_size(text)?;
+    let parsed = Grammar::parse(rule, text).map_err(|error| {
+        let at = match error.location {
+            InputLocation::Pos(at) | InputLocation::Span((at, _)) => at,
+        };
+        let (what, help) = match text[at..].trim() {
+            "" if text.trim().is_empty() => ("there is no key".to_string(), help),
+            "" => (format!("something is missing behind `{}`", clip(text.trim())), help),
+            rest if rest.starts_with('=') && !rest.starts_with("==") => {
+                ("`=` compares nothing".to_string(), "equality is written ==")
+            }
+            rest => (format!("`{}` cannot be read here", clip(rest)), help),
+        };
+        ParseError::new(text, at, what, help)
+    })?;
+    Ok(parsed.into_iter().next().unwrap_or_else(|| unreachable!("a whole text is one pair")).into_inner())
+}
+
+/// Refuses what is too long or too deep before the grammar sees it, and finds brackets that do not close.
+fn check_size(text: &str) -> Result<(), ParseError> {
+    if text.len() > LONGEST {
+        let what = format!("`{}` is longer than {LONGEST} bytes", clip(text));
+        return Err(ParseError::new(text, 0, what, closed_list()));
+    }
+    let mut open = Vec::new();
+    let mut label = None;
+    for (at, character) in text.char_indices() {
+        match (label, character) {
+            (Some(_), ']') => label = None,
+            (Some(_), _) => {}
+            (None, '[') => label = Some(at),
+            (None, '(') if open.len() == DEEPEST => {
+                let what = format!("more than {DEEPEST} brackets within each other");
+                return Err(ParseError::new(text, at, what, closed_list()));
+            }
+            (None, '(') => open.push(at),
+            (None, ')') if open.pop().is_none() => {
+                return Err(ParseError::new(text, at, "`)` closes nothing", "take it away"));
+            }
+            _ => {}
+        }
+    }
+    match (label, open.pop()) {
+        (Some(at), _) => {
+            Err(ParseError::new(text, at, "`[` is not closed", "write a cell as A[3,2] or A[cave,bat]"))
+        }
+        (None, Some(at)) => Err(ParseError::new(text, at, "`(` is not closed", "write its `)`")),
+        (None, None) => Ok(()),
+    }
+}
+
+fn first<'t>(pairs: Pairs<'t, Rule>, rule: Rule) -> Pair<'t, Rule> {
+    let mut pairs = pairs.filter(|pair| pair.as_rule() == rule);
+    pairs.next().unwrap_or_else(|| unreachable!("the grammar wants {rule:?}"))
+}
+
+/// Turns the pairs of the grammar into an expression; keeps the text for the columns of its errors.
+struct Builder<'t> {
+    text: &'t str,
+}
+
+impl Builder<'_> {
+    fn error<T>(
+        &self,
+        pair: &Pair<'_, Rule>,
+        what: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Result<T, ParseError> {
+        Err(ParseError::new(self.text, pair.as_span().start(), what, help))
+    }
+
+    fn comparison(&self, pair: Pair<'_, Rule>) -> Result<Expression, ParseError> {
+        let mut inside = pair.into_inner();
+        let left = inside.next().unwrap_or_else(|| unreachable!("a comparison begins with an operand"));
+        let left = self.operand(left)?;
+        match (inside.next(), inside.next()) {
+            (Some(operator), Some(right)) => Ok(Expression::Compare(
+                Box::new(left),
+                comparison_of(operator.as_str()),
+                Box::new(self.operand(right)?),
+            )),
+            _ => Ok(left),
+        }
+    }
+
+    fn operand(&self, pair: Pair<'_, Rule>) -> Result<Expression, ParseError> {
+        let pair = pair.into_inner().next().unwrap_or_else(|| unreachable!("an operand is something"));
+        match pair.as_rule() {
+            Rule::number => Ok(Expression::Number(self.number(&pair)?)),
+            Rule::reference => {
+                let (run, address) = pair.as_str().split_once(':').unwrap_or_default();
+                Ok(Expression::Reference { run: run.to_string(), address: address.to_string() })
+            }
+            Rule::call => self.call(pair),
+            _ => self.bare(&pair),
+        }
+    }
+
+    /// A word that is no value: most often a cell without its run, or a function without its brackets.
+    fn bare(&self, pair: &Pair<'_, Rule>) -> Result<Expression, ParseError> {
+        let word = pair.as_str();
+        let what = format!("`{}` is neither a number nor a cell of a run", clip(word));
+        match Function::ALL.iter().find(|(name, _)| *name == word) {
+            Some((_, usage)) => self.error(pair, what, format!("write {usage}")),
+            None if word.contains('[') => {
+                self.error(pair, what, format!("write its run before it: RUN:{}", clip(word)))
+            }
+            None => self.error(pair, what, closed_list()),
+        }
+    }
+
+    fn call(&self, pair: Pair<'_, Rule>) -> Result<Expression, ParseError> {
+        let mut inside = pair.clone().into_inner();
+        let name = inside.next().map_or("", |name| name.as_str());
+        let Some((name, usage)) = Function::ALL.iter().find(|(known, _)| *known == name) else {
+            let near = nearest(name, Function::ALL.iter().map(|(known, _)| *known));
+            let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let what = format!("there is no function `{}`", clip(name));
+            return self.error(&pair, what, near + &closed_list());
+        };
+        let arguments: Vec<Pair<'_, Rule>> =
+            inside.map(|argument| argument.into_inner().next().unwrap_or_else(|| unreachable!())).collect();
+        let wrong = || {
+            let what = format!("`{}` is not how {name} is called", clip(pair.as_str()));
+            self.error(&pair, what, format!("write {usage}"))
+        };
+        let (of, function) = match (*name, &arguments[..]) {
+            ("argmax", [of]) => (of, Function::Argmax),
+            ("argmin", [of]) => (of, Function::Argmin),
+            ("rank", [of]) => (of, Function::Rank),
+            ("sum", [of]) => (of, Function::Sum),
+            ("min", [of]) => (of, Function::Min),
+            ("max", [of]) => (of, Function::Max),
+            ("len", [of]) => (of, Function::Len),
+            ("count", [of, condition]) if condition.as_rule() == Rule::condition => {
+                let mut condition = condition.clone().into_inner();
+                let (Some(operator), Some(number)) = (condition.next(), condition.next()) else {
+                    return wrong();
+                };
+                (of, Function::Count(comparison_of(operator.as_str()), self.number(&number)?))
+            }
+            ("round", [of, decimals]) => (of, Function::Round(self.decimals(decimals)?)),
+            _ => return wrong(),
+        };
+        match of.as_rule() {
+            Rule::operand => Ok(Expression::Call(function, Box::new(self.operand(of.clone())?))),
+            _ => wrong(),
+        }
+    }
+
+    fn decimals(&self, pair: &Pair<'_, Rule>) -> Result<usize, ParseError> {
+        match pair.as_str().trim().parse() {
+            Ok(decimals) if decimals <= MOST_DECIMALS => Ok(decimals),
+            _ => {
+                let what = format!("`{}` is no number of decimals", clip(pair.as_str().trim()));
+                self.error(pair, what, format!("write a whole number from 0 to {MOST_DECIMALS}"))
+            }
+        }
+    }
+
+    fn number(&self, pair: &Pair<'_, Rule>) -> Result<f64, ParseError> {
+        number(pair.as_str()).map(|number| number.value).or_else(|error| {
+            self.error(pair, error.to_string().lines().next().unwrap_or_default(), "write a smaller one")
+        })
+    }
+}
+
+fn comparison_of(symbol: &str) -> Comparison {
+    match symbol {
+        "==" => Comparison::Equal,
+        "!=" => Comparison::Unequal,
+        "<" => Comparison::Less,
+        "<=" => Comparison::AtMost,
+        ">" => Comparison::Greater,
+        _ => Comparison::AtLeast,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn refused(text: &str) -> ParseError {
+        expression(text).expect_err(text)
+    }
+
+    fn help(error: &ParseError) -> &str {
+        error.help.as_deref().expect("every error says what to do")
+    }
+
+    fn reference(run: &str, address: &str) -> Expression {
+        Expression::Reference { run: run.into(), address: address.into() }
+    }
+
+    #[test]
+    fn a_label_holds_anything_but_its_closing_bracket() {
+        for address in
+            ["A[bat (1),cave]", "A[=,±]", "A[a:b, iff]", "A[[,(]", "A[the#2,naïve 👍]", "W_Q_1[3,2]"]
+        {
+            let text = format!("plain:{address} == 1");
+            match expression(&text).unwrap() {
+                Expression::Compare(left, ..) => assert_eq!(*left, reference("plain", address)),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_may_be_named_by_digits_and_by_letters_of_any_script() {
+        assert_eq!(expression("2:A").unwrap(), reference("2", "A"));
+        assert_eq!(expression("no-mask_2:A").unwrap(), reference("no-mask_2", "A"));
+        assert_eq!(expression("größe:A").unwrap(), reference("größe", "A"));
+        assert!(is_run_name("no-mask_2") && is_run_name("größe"));
+        for name in ["", "a b", "a:b", "a.b", " a"] {
+            assert!(!is_run_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_function_is_told_its_nearest_and_the_closed_list() {
+        let error = refused("1 == agmax(plain:A)");
+        assert_eq!((error.line, error.column), (1, 6));
+        assert_eq!(error.what, "there is no function `agmax`");
+        assert!(help(&error).starts_with("did you mean `argmax`? "), "{error:?}");
+        for (name, _) in Function::ALL {
+            assert!(help(&refused("mean(a:A)")).contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn an_error_stands_in_its_column() {
+        for (text, column, what) in [
+            ("", 1, "there is no key"),
+            ("plain:A[1,2] + 1", 14, "`+ 1` cannot be read here"),
+            ("plain:A[1,2] = 1", 14, "`=` compares nothing"),
+            ("1 == 2 == 3", 8, "`== 3` cannot be read here"),
+            ("1 ==", 5, "something is missing behind `1 ==`"),
+            ("«", 1, "`«` is neither a number nor a cell of a run"),
+            ("1 == A[bat,cave]", 6, "`A[bat,cave]` is neither a number nor a cell of a run"),
+            ("sum(plain:A[bat)", 12, "`[` is not closed"),
+            ("sum(plain:A[bat]", 4, "`(` is not closed"),
+            ("sum(plain:A[bat]))", 18, "`)` closes nothing"),
+            ("count(a:A, 0)", 1, "`count(a:A, 0)` is not how count is called"),
+            ("sum(a:A, == 0)", 1, "`sum(a:A, == 0)` is not how sum is called"),
+            ("sum(== 0)", 1, "`sum(== 0)` is not how sum is called"),
+            ("sum()", 1, "`sum()` is not how sum is called"),
+            ("round(a:A, 2.5)", 12, "`2.5` is no number of decimals"),
+            ("round(a:A, 99)", 12, "`99` is no number of decimals"),
+            ("1 == 1e999", 6, "`1e999` is beyond the range of a 64-bit float"),
+            ("ä == sum", 1, "`ä` is neither a number nor a cell of a run"),
+        ] {
+            let error = refused(text);
+            assert_eq!((error.column, error.what.as_str()), (column, what), "{text}");
+        }
+        assert_eq!(help(&refused("sum == 2")), "write sum(RUN:A[bat])");
+        assert_eq!(help(&refused("1 == A[bat,cave]")), "write its run before it: RUN:A[bat,cave]");
+    }
+
+    #[test]
+    fn a_place_is_told_by_line_and_column() {
+        let at = |text: &str| (refused(text).line, refused(text).column);
+        assert_eq!(at("1 == 2 ?"), (1, 8));
+        assert_eq!(at("1 ==\n 2 ?"), (2, 4));
+        assert_eq!(at("naïve:A == ä"), (1, 12));
+    }
+
+    #[test]
+    fn deep_and_long_texts_are_refused_before_they_are_read() {
+        let deep = format!("{}plain:A{}", "sum(".repeat(100), ")".repeat(100));
+        assert_eq!(refused(&deep).what, "more than 8 brackets within each other");
+        assert_eq!(refused(&deep).column, 36);
+        for text in ["(".repeat(10_000), "sum(".repeat(10_000), "[".repeat(10_000), "x".repeat(10_000_000)] {
+            assert!(refused(&text).what.contains("longer than 1000 bytes"));
+        }
+        assert!(expression(&format!("{}plain:A{}", "sum(".repeat(8), ")".repeat(8))).is_ok());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics_and_every_column_lies_in_the_text(text in "\\PC{0,60}|[a-z0-9:()\\[\\],=<>. ±\n-]{0,60}") {
+            for read in [expression(&text).err(), key(&text, "").err()].into_iter().flatten() {
+                prop_assert!(read.line <= 1 + text.matches('\n').count());
+                prop_assert!(read.column <= text.chars().count() + 1);
+            }
+        }
+    }
+}

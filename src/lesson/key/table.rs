@@ -1,0 +1,131 @@
+//! The rows and columns of a node, and how they are named.
+
+use crate::error::{Error, Result};
+use crate::graph::{CellId, Cells, Graph, NodeId, Origin, address_of, resolve};
+use crate::matrix::{Labels, Matrix, Shape};
+
+/// A node by itself, whose cells are addressed as in the graph that it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Table {
+    graph: Graph,
+    node: NodeId,
+}
+
+impl Table {
+    /// # Errors
+    /// If the matrix is larger than a graph records.
+    pub fn new(name: &str, matrix: Matrix) -> Result<Table> {
+        let mut graph = Graph::new();
+        let node = graph.given(name, matrix, Origin::Stated)?;
+        Ok(Table { graph, node })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.graph[self.node].name
+    }
+
+    pub fn shape(&self) -> Shape {
+        self.graph[self.node].shape()
+    }
+
+    /// The position that an address such as `A[bat]` gives to its row.
+    pub fn row(&self, row: &str) -> Result<usize> {
+        match resolve(&self.graph, &format!("{}[{row}]", self.name()))? {
+            Cells::Row(_, row) => Ok(row),
+            Cells::Cell(cell) => Ok(cell.row),
+            Cells::Node(_) => Ok(0),
+        }
+    }
+
+    /// The cell in a row and a column named by position or label, where capitals do not matter as long as one label is meant.
+    pub fn cell(&self, row: &str, col: &str) -> Result<(usize, usize)> {
+        let matrix = self.graph.matrix(self.node)?;
+        let (row, col) = (spelled(row, matrix.row_labels()), spelled(col, matrix.col_labels()));
+        let address = format!("{}[{row},{col}]", self.name());
+        match resolve(&self.graph, &address).map_err(|error| without_address(error, &address))? {
+            Cells::Cell(cell) => Ok((cell.row, cell.col)),
+            Cells::Row(_, row) => Ok((row, 0)),
+            Cells::Node(_) => Ok((0, 0)),
+        }
+    }
+
+    /// The address of a cell of this table, by labels where it has them.
+    pub fn address(&self, row: usize, col: usize) -> String {
+        address_of(&self.graph, CellId { node: self.node, row, col })
+    }
+
+    /// The name of a column, as it stands in an address.
+    pub fn col_name(&self, col: usize) -> String {
+        let address = self.address(0, col);
+        let name = address.strip_suffix(']').and_then(|address| address.rsplit_once(','));
+        name.map_or_else(|| (col + 1).to_string(), |(_, name)| name.to_string())
+    }
+}
+
+/// What is wrong with a row or a column, without the address that was made of them: nobody typed it.
+fn without_address(error: Error, address: &str) -> Error {
+    match error {
+        Error::Unusable(mut problem) => {
+            if let Some(what) = problem.what.strip_prefix(&format!("`{address}`: ")) {
+                problem.what = what.to_string();
+            }
+            Error::Unusable(problem)
+        }
+        other => other,
+    }
+}
+
+/// The label that a text means when capitals do not matter, with the `#2` of a repeated one; else the text itself.
+fn spelled(text: &str, labels: Option<&Labels>) -> String {
+    let text = text.trim();
+    let meant = |text: &str| {
+        let lower = text.to_lowercase();
+        let labels = labels.map_or(&[][..], |labels| &labels[..]);
+        let same = |label: &&String| label.trim().to_lowercase() == lower;
+        let first = labels.iter().find(same)?;
+        let only = labels.iter().filter(same).all(|label| label == first);
+        (only && !labels.iter().any(|label| label == text)).then(|| first.clone())
+    };
+    let repeated = || {
+        let (label, which) = text.rsplit_once('#')?;
+        Some(format!("{}#{which}", meant(label)?))
+    };
+    meant(text).or_else(repeated).unwrap_or_else(|| text.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Table {
+        let a = Matrix::filled(3, 3, 0.0).rows_named(&["the", "Bat", "the"]).cols_named(&["x", "X", "Cave"]);
+        Table::new("A", a).unwrap()
+    }
+
+    #[test]
+    fn capitals_matter_only_where_they_tell_labels_apart() {
+        assert_eq!(table().cell("BAT", "cave").unwrap(), (1, 2));
+        assert_eq!(table().cell("The#2", "X").unwrap(), (2, 1));
+        assert_eq!(table().cell(" 3 ", "x").unwrap(), (2, 0));
+        assert_eq!(table().cell("1", "X").unwrap(), (0, 1));
+        let twins = Matrix::filled(1, 2, 0.0).cols_named(&["cave", "Cave"]);
+        assert!(Table::new("A", twins).unwrap().cell("1", "CAVE").is_err());
+        assert!(table().cell("the", "x").unwrap_err().to_string().contains("stands in 2 rows"));
+        assert!(table().cell("bta", "x").unwrap_err().to_string().contains("did you mean `Bat`"));
+    }
+
+    #[test]
+    fn a_column_is_called_as_an_address_calls_it() {
+        assert_eq!([0, 1, 2].map(|col| table().col_name(col)), ["x", "X", "Cave"]);
+        let odd = Matrix::filled(1, 4, 0.0).cols_named(&["a,b", "x]", "the", "the"]);
+        let odd = Table::new("A", odd).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|col| odd.col_name(col)), ["1", "2", "the#1", "the#2"]);
+    }
+
+    #[test]
+    fn what_closes_a_bracket_is_no_position() {
+        for text in ["1]", "1,1", "", "[", "#", "#1"] {
+            assert!(table().cell(text, "1").is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! What an expression comes to, and where its numbers come from.
+
+use std::fmt;
+
+use crate::error::Result;
+use crate::graph::number_text;
+use crate::matrix::Matrix;
+
+use super::{Cell, Order};
+
+/// Where the numbers of the runs come from.
+pub trait Values {
+    /// The cells that an address of a run names: a whole node, a row as 1×n, a cell as 1×1, each with its labels.
+    ///
+    /// # Errors
+    /// If there is no such run, or the address names nothing in it.
+    fn matrix(&self, run: &str, address: &str) -> Result<Matrix>;
+}
+
+/// Cells of a run, not yet made into one value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cells {
+    /// The numbers: of a whole node, or 1×n of a row.
+    pub matrix: Matrix,
+    /// The run.
+    pub run: String,
+    /// What was asked of it.
+    pub address: String,
+}
+
+/// What an expression comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A number: one cell, or what a function makes of several.
+    Number(f64),
+    /// A node or a row.
+    Cells(Cells),
+    /// The place of a cell.
+    Cell(Cell),
+    /// The order of a row.
+    Order(Order),
+    /// Whether a comparison holds.
+    Truth(bool),
+}
+
+impl Value {
+    /// What kind of value it is: «a number», «a row or a matrix» …
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Number(_) => "a number",
+            Value::Cells(_) => "a row or a matrix",
+            Value::Cell(_) => "a cell",
+            Value::Order(_) => "an order",
+            Value::Truth(_) => "true or false",
+        }
+    }
+
+    /// The number, also where it is the only one of a 1×1 matrix.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(*number),
+            Value::Cells(Cells { matrix, .. }) if matrix.rows() == 1 && matrix.cols() == 1 => {
+                Some(matrix[(0, 0)])
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(number) => f.write_str(&number_text(*number)),
+            Value::Cells(cells) => write!(f, "{} ({})", cells.address, cells.matrix.shape()),
+            Value::Cell(cell) => cell.fmt(f),
+            Value::Order(order) => order.fmt(f),
+            Value::Truth(truth) => truth.fmt(f),
+        }
+    }
+}
