@@ -67,7 +67,9 @@ mod tests {
     fn a_file_is_found_under_its_whole_name_alone() {
         assert_eq!(find("examples/data/k.csv").unwrap().name, "k.csv");
         assert_eq!(find("./examples/data/k.csv").unwrap().name, "k.csv");
-        for text in ["k.csv", "data/k.csv", "examples/data/", "examples/data/../data/k.csv", "/examples/data/k.csv"] {
+        for text in
+            ["k.csv", "data/k.csv", "examples/data/", "examples/data/../data/k.csv", "/examples/data/k.csv"]
+        {
             assert_eq!(find(text), None, "{text}");
         }
     }

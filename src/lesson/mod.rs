@@ -30,5 +30,5 @@ pub use model::{
 };
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
-pub use source::LONGEST;
+pub use source::{LONGEST, is_lesson};
 pub use values::RunValues;

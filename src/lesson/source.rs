@@ -8,6 +8,13 @@ use super::faults::Fault;
 /// The most bytes of a lesson: more than a week of teaching has.
 pub const LONGEST: u64 = 1 << 20;
 
+/// Whether a text is meant as a lesson: it begins with a head, and that with the format or at least its name.
+pub fn is_lesson(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_end);
+    lines.next() == Some("---")
+        && lines.take_while(|line| *line != "---").any(|line| line.trim_start().starts_with("attn-lesson"))
+}
+
 /// A text and where its lines begin.
 pub(super) struct Source {
     /// The text, lines ending in `\n`, without control characters.

@@ -2,6 +2,7 @@
 
 mod check;
 mod directives;
+mod outcomes;
 
 use clap::{Args, Subcommand};
 

@@ -1,22 +1,9 @@
-//! A unified diff between what a lesson says and what is printed now.
+//! A unified diff between what a lesson says and what belongs there.
 
 use similar::{ChangeTag, TextDiff};
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
-
-/// A command that prints something else than the lesson says.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// The line of the command.
-    pub line: usize,
-    /// The title of the step it stands in, if it stands in one.
-    pub step: Option<String>,
-    /// The command as it is written.
-    pub command: String,
-    /// The lines of the diff: of the lesson and of what is printed.
-    pub lines: Vec<(Tag, String)>,
-}
 
 /// What a line of a diff is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +14,7 @@ pub enum Tag {
     Same,
     /// Only in the lesson.
     Lesson,
-    /// Only printed.
+    /// Only in what is printed.
     Printed,
 }
 
@@ -43,24 +30,16 @@ impl Tag {
     }
 }
 
-/// The lines of a unified diff of two texts; the first begins at a line of a file.
-pub(super) fn unified(lesson: &str, printed: &str, first_line: usize) -> Vec<(Tag, String)> {
+/// The lines of a unified diff of two texts, of which the first begins at a line of a file.
+pub fn unified(lesson: &str, printed: &str, first_line: usize) -> Vec<(Tag, String)> {
     let diff = TextDiff::from_lines(lesson, printed);
     let mut lines = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let old = first.old_range().start..last.old_range().end;
         let new = first.new_range().start..last.new_range().end;
-        lines.push((
-            Tag::Hunk,
-            format!(
-                "@@ -{},{} +{},{} @@",
-                old.start + first_line,
-                old.len(),
-                new.start + first_line,
-                new.len()
-            ),
-        ));
+        let place = |range: &std::ops::Range<usize>| format!("{},{}", range.start + first_line, range.len());
+        lines.push((Tag::Hunk, format!("@@ -{} +{} @@", place(&old), place(&new))));
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let tag = match change.tag() {
                 ChangeTag::Equal => Tag::Same,

@@ -4,8 +4,10 @@ use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{Ran, Runner, Screen};
 
-use super::Finding;
-use super::difference::{Difference, unified};
+use super::difference::unified;
+use super::finding::{Concern, Finding, Rewrite};
+use super::runs::what_and_help;
+use super::tolerance::within_last_digit;
 use super::wildcards::with_wildcards;
 
 /// Runs every command of every block at the lesson's width, and compares.
@@ -14,44 +16,69 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
     for console in lesson.consoles() {
         for exchange in &console.exchanges {
             let ran = runner.run(&exchange.command.args, screen);
-            findings.extend(code(exchange, &ran).map(Finding::Fault));
-            findings.extend(difference(lesson, console, exchange, &ran).map(Finding::Difference));
+            // What a command prints where it fails, or no longer does, says nothing beside that.
+            let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran));
+            findings.extend(found);
         }
     }
 }
 
 /// What is wrong with the exit code.
-fn code(exchange: &Exchange, ran: &Ran) -> Option<Fault> {
+fn code(exchange: &Exchange, ran: &Ran) -> Option<Finding> {
     if ran.code == exchange.code {
         return None;
     }
-    let said = ran.err.lines().next().unwrap_or_default();
-    let what =
-        format!("`{}` ends with exit code {}, not {}", exchange.command.typed, ran.code, exchange.code);
-    let what = if said.is_empty() { what } else { format!("{what}: {said}") };
-    Some(Fault::new(exchange.line, what).help(match ran.code {
-        0 => "it succeeds: take the line `? …` out".to_string(),
-        code => format!("mend the command; if it is meant to fail, write `? {code}` on the line below it"),
-    }))
+    let typed = &exchange.command.typed;
+    let fault = match ran.code {
+        0 => {
+            Fault::new(exchange.line, format!("`{typed}` succeeds; exit code {} is expected", exchange.code))
+                .help(format!("take the line `? {}` out", exchange.code))
+        }
+        code => {
+            let (what, help) = what_and_help(&ran.err);
+            let help = help.map(|help| format!("{help}; ")).unwrap_or_default();
+            let help = format!("{help}if it is meant to fail, write `? {code}` on the line below it");
+            Fault::new(exchange.line, format!("`{typed}` fails with exit code {code}: {what}")).help(help)
+        }
+    };
+    Some(Finding::new(Concern::Structure, fault))
 }
 
 /// How what is printed differs from the lesson.
-fn difference(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) -> Option<Difference> {
-    let expected = &lesson.text[exchange.expected.clone()];
-    let printed = printed(expected, &ran.shown(), console.last_digit_may_differ);
+fn output(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) -> Option<Finding> {
+    let body = body(lesson, exchange);
+    // As trycmd has it: the last line's end belongs to the block, not to the output.
+    let expected = body.strip_suffix('\n').unwrap_or(body);
+    let shown = ran.shown();
+    let shown = match console.last_digit_may_differ {
+        true => within_last_digit(&shown, expected),
+        false => shown,
+    };
+    let printed = with_wildcards(&shown, expected);
     if printed == expected {
         return None;
     }
-    let first = lesson.text[..exchange.expected.start].matches('\n').count() + 1;
-    Some(Difference {
-        line: exchange.line,
-        step: lesson.step_at(exchange.line).map(|step| step.title.clone()),
-        command: exchange.command.typed.clone(),
-        lines: unified(expected, &printed, first),
+    let first = lesson.text[..exchange.expected.start].matches('\n').count();
+    let typed = &exchange.command.typed;
+    let what = match () {
+        _ if expected.is_empty() => format!("what `{typed}` prints is missing"),
+        _ if printed.strip_suffix('\n') == Some(expected) => {
+            format!("what `{typed}` prints ends in a line break: an empty line is missing below it")
+        }
+        _ => format!("`{typed}` prints something else"),
+    };
+    let help = "`attn lesson update` writes what is printed now";
+    let text = format!("{printed}\n");
+    Some(Finding {
+        concern: Concern::Output,
+        fault: Fault::new(exchange.line, what).help(help),
+        diff: unified(body, &text, first + 1),
+        rewrite: Some(Rewrite { lines: first..first + body.matches('\n').count(), text }),
     })
 }
 
-/// What is printed, in the words of the lesson wherever these match it.
-fn printed(expected: &str, shown: &str, _last_digit_may_differ: bool) -> String {
-    with_wildcards(shown, expected)
+/// What stands below a command up to the end of its block or the next command, with the empty line that closes it.
+fn body<'a>(lesson: &'a Lesson, exchange: &Exchange) -> &'a str {
+    let closing = usize::from(lesson.text[exchange.expected.end..].starts_with('\n'));
+    &lesson.text[exchange.expected.start..exchange.expected.end + closing]
 }

@@ -35,6 +35,13 @@ pub struct Order {
     pub(super) table: Table,
 }
 
+impl Order {
+    /// The names of the columns, in their own order.
+    pub fn columns(&self) -> Vec<String> {
+        (0..self.table.shape().cols).map(|at| self.table.col_name(at)).collect()
+    }
+}
+
 impl fmt::Display for Cell {
     /// As an address, by labels where there are any: `A[cave,bat]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

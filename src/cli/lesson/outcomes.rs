@@ -1,0 +1,152 @@
+//! What has become of the lessons that a command was given, and how that is told.
+
+use std::path::Path;
+
+use colored::Colorize;
+
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
+use crate::input::{clean_label, is_folder, markdown_files};
+use crate::lesson::check::{Checked, Concern, Finding, Report, Tag, check};
+use crate::lesson::{Faults, is_lesson, read, text_of};
+
+use super::in_process;
+
+/// One file, and what has become of it.
+pub(super) struct Outcome {
+    /// What messages call it.
+    pub file: String,
+    /// Its text, where it could be read.
+    pub text: String,
+    pub came_to: CameTo,
+}
+
+/// What has become of a file.
+pub(super) enum CameTo {
+    /// It is a lesson, and was checked.
+    Checked(Report),
+    /// It is no lesson, or one that cannot be played.
+    Malformed(Faults),
+    /// It could not be read.
+    Unreadable(Error),
+}
+
+/// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
+pub(super) fn outcomes(paths: &[String]) -> Vec<Outcome> {
+    paths
+        .iter()
+        .flat_map(|path| if is_folder(Path::new(path)) { of_folder(path) } else { vec![of_one(path)] })
+        .collect()
+}
+
+fn of_folder(path: &str) -> Vec<Outcome> {
+    let unreadable = |error| vec![Outcome::unreadable(path, error)];
+    let files = match markdown_files(Path::new(path)) {
+        Ok(files) => files,
+        Err(error) => return unreadable(error),
+    };
+    let names = files.iter().map(|file| file.to_string_lossy().into_owned());
+    let all: Vec<Outcome> = names.map(|name| of_one(&name)).filter(|outcome| !outcome.is_other()).collect();
+    if all.is_empty() {
+        let error = Error::new("a folder without lessons").in_source(clean_label(path));
+        return unreadable(error.help(
+            "name one that holds .md files with attn-lesson: 1 in their head; `attn lesson new NAME` writes such a file",
+        ));
+    }
+    all
+}
+
+fn of_one(name: &str) -> Outcome {
+    let (file, text) = match text_of(name) {
+        Ok(found) => found,
+        Err(error) => return Outcome::unreadable(name, error),
+    };
+    let came_to = match read(&file, &text) {
+        Ok(lesson) => CameTo::Checked(check(&lesson, &in_process)),
+        Err(faults) => CameTo::Malformed(faults),
+    };
+    Outcome { file, text, came_to }
+}
+
+impl Outcome {
+    fn unreadable(name: &str, error: Error) -> Outcome {
+        let file = clean_label(name).into_owned();
+        Outcome { file, text: String::new(), came_to: CameTo::Unreadable(error) }
+    }
+
+    /// Whether it is a text of another kind, as a folder may hold beside its lessons.
+    fn is_other(&self) -> bool {
+        matches!(self.came_to, CameTo::Malformed(_)) && !is_lesson(&self.text)
+    }
+
+    /// The exit code that it asks for.
+    pub fn code(&self) -> u8 {
+        match &self.came_to {
+            CameTo::Checked(report) if report.holds() => EXIT_DONE,
+            CameTo::Checked(_) => EXIT_CHECK_FAILED,
+            CameTo::Malformed(_) | CameTo::Unreadable(_) => EXIT_UNUSABLE,
+        }
+    }
+
+    /// Everything that is wrong with it, an empty line after each.
+    pub fn details(&self, colour: bool) -> String {
+        match &self.came_to {
+            CameTo::Unreadable(error) => format!("{error}\n\n"),
+            CameTo::Malformed(Faults(faults)) => {
+                faults.iter().map(|fault| format!("{}\n\n", fault.in_file(&self.file))).collect()
+            }
+            CameTo::Checked(report) => {
+                report.findings.iter().map(|finding| told(finding, &self.file, colour)).collect()
+            }
+        }
+    }
+
+    /// What it comes to, in a few words.
+    pub fn verdict(&self) -> String {
+        match &self.came_to {
+            CameTo::Unreadable(_) => "not read".to_string(),
+            CameTo::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
+                "no lesson".to_string()
+            }
+            CameTo::Malformed(Faults(faults)) => format!("not checked: {}", counted(faults.len(), "fault")),
+            CameTo::Checked(report) => {
+                let remarks = match report.findings.len() - report.wrong() {
+                    0 => String::new(),
+                    remarks => format!(", {}", counted(remarks, "remark")),
+                };
+                let verdict = match report.wrong() {
+                    0 => "ok".to_string(),
+                    wrong => counted(wrong, "fault"),
+                };
+                format!("{}: {verdict}{remarks}", amounts(report.checked))
+            }
+        }
+    }
+}
+
+/// «8 steps, 12 commands, 31 numbers, 5 questions»
+pub(super) fn amounts(checked: Checked) -> String {
+    let Checked { steps, commands, numbers, questions } = checked;
+    let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
+    all.map(|(count, noun)| counted(count, noun)).join(", ")
+}
+
+/// One finding, and the diff where there is one.
+pub(super) fn told(finding: &Finding, file: &str, colour: bool) -> String {
+    let mut fault = finding.fault.clone();
+    if finding.concern == Concern::Remark {
+        fault.what = format!("remark: {}", fault.what);
+    }
+    let mut text = format!("{}\n", fault.in_file(file));
+    for (tag, line) in &finding.diff {
+        let line = format!("{}{line}", tag.sign());
+        let line = match tag {
+            Tag::Hunk if colour => line.cyan().to_string(),
+            Tag::Lesson if colour => line.red().to_string(),
+            Tag::Printed if colour => line.green().to_string(),
+            _ => line,
+        };
+        text.push_str(&format!("  {line}\n"));
+    }
+    text.push('\n');
+    text
+}

@@ -1,0 +1,44 @@
+//! The numbers in the text and in options, computed again.
+
+use crate::lesson::faults::Fault;
+use crate::lesson::key::WrittenNumber;
+use crate::lesson::model::{Block, Claim, Lesson, Prose};
+
+use super::finding::{Concern, Finding};
+use super::questions::Known;
+
+/// Checks every number that says what it must be.
+pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
+    let in_text = lesson.every_block().filter_map(|block| match block {
+        Block::Prose(prose) => Some(prose),
+        _ => None,
+    });
+    let choices = lesson.questions().flat_map(|question| &question.choices);
+    for prose in in_text.chain(choices.filter_map(|choice| choice.text.as_ref())) {
+        findings.extend(prose.claims.iter().filter_map(|claim| number(prose, claim, known)));
+    }
+}
+
+/// What is wrong with one number.
+fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
+    let expression = &claim.expression;
+    if known.fails(expression) {
+        return None;
+    }
+    let value = match expression.number(known.values) {
+        Ok(value) => value,
+        Err(error) => return Some(Finding::new(Concern::Structure, Fault::of(claim.line, error))),
+    };
+    let text = &prose.markdown[claim.at.clone()];
+    let fault = match WrittenNumber::parse(text) {
+        Some(written) if written.agrees(value) => return None,
+        Some(written) => {
+            let right = written.refilled(value);
+            Fault::new(claim.line, format!("`{text}` in the text, and `{expression}` is {right}"))
+                .help(format!("write {right}, and read the sentence again"))
+        }
+        None => Fault::new(claim.line, format!("`{text}` is no number"))
+            .help("write it as 0.30, −1.5, 124,439,808 or 30%"),
+    };
+    Some(Finding::new(Concern::Text, fault))
+}

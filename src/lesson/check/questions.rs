@@ -1,0 +1,236 @@
+//! The answer keys, and the options beside them.
+
+use std::collections::HashSet;
+
+use crate::error::Error;
+use crate::lesson::faults::Fault;
+use crate::lesson::key::{Answer, Expression, Key, Kind, Value, WrittenNumber, numbers_in};
+use crate::lesson::model::{Choice, Lesson, Question};
+use crate::lesson::values::RunValues;
+
+use super::finding::{Concern, Finding};
+
+/// What numbers and keys are computed from.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    /// The numbers of the runs.
+    pub values: &'a RunValues<'a>,
+    /// The runs without numbers, of which that has been said already.
+    pub failing: &'a HashSet<&'a str>,
+}
+
+impl Known<'_> {
+    /// Whether an expression reads a run without numbers.
+    pub fn fails(&self, expression: &Expression) -> bool {
+        expression.runs().iter().any(|run| self.failing.contains(run))
+    }
+}
+
+/// Checks every key, and every option against it.
+pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
+    for question in lesson.questions() {
+        let mut faults = Vec::new();
+        if let Some(key) = question.key.as_ref().filter(|key| !known.fails(key.expression())) {
+            match key.evaluate(known.values) {
+                Ok(answer) => against(question, key, &answer, known, &mut faults),
+                Err(error) => faults.push(in_key(question, error)),
+            }
+        }
+        unheard(question, &mut faults);
+        findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
+    }
+}
+
+fn in_key(question: &Question, error: Error) -> Fault {
+    let mut fault = Fault::of(question.key_line, error);
+    fault.what = format!("the key of `{}`: {}", question.id, fault.what);
+    fault
+}
+
+fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
+    match answer {
+        Answer::Choice { letter, holds } => {
+            if !question.choices.iter().any(|choice| choice.letter == *letter) {
+                let letters: Vec<String> =
+                    question.choices.iter().map(|choice| choice.letter.to_string()).collect();
+                let what = format!("the key of `{}` names option {letter}, which is not there", question.id);
+                faults.push(
+                    Fault::new(question.key_line, what)
+                        .help(format!("the options are {}", letters.join(", "))),
+                );
+            } else if !holds {
+                faults.push(false_key(question, key, known));
+            }
+            shown_alike(question, *letter, known, faults);
+        }
+        Answer::Order(order) => {
+            listed_in_order(question, &order.columns(), faults);
+            foreseen(question, answer, known, faults);
+        }
+        _ => foreseen(question, answer, known, faults),
+    }
+}
+
+/// The key of a `choice` whose condition does not hold.
+fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
+    let condition = key.expression();
+    let sides = match condition {
+        Expression::Compare(left, _, right) => [left, right].map(|side| is_now(side, known)),
+        _ => [None, None],
+    };
+    let sides: Vec<String> = sides.into_iter().flatten().collect();
+    let because = if sides.is_empty() { String::new() } else { format!(": {}", sides.join(", and ")) };
+    Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
+        "`{condition}` must hold: look whether another option is right, or another command is meant"
+    ))
+}
+
+/// «`count(causal:A[bat], == 0)` is 1», of what is not a number written out.
+fn is_now(side: &Expression, known: Known<'_>) -> Option<String> {
+    match side {
+        Expression::Number(_) => None,
+        side => Some(format!("`{side}` is {}", side.evaluate(known.values).ok()?)),
+    }
+}
+
+/// Options whose numbers cannot be told apart at the digits shown, or are not computed where others are.
+fn shown_alike(question: &Question, key: char, known: Known<'_>, faults: &mut Vec<Fault>) {
+    let computed = question.choices.iter().any(|choice| choice.computed.is_some());
+    let mut shown: Vec<(&Choice, WrittenNumber, f64)> = Vec::new();
+    for choice in &question.choices {
+        match (&choice.computed, &choice.text) {
+            (Some(expression), Some(text)) => {
+                let written = text
+                    .claims
+                    .first()
+                    .and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
+                let value = expression.number(known.values);
+                if let (Some(written), Ok(value)) = (written, value) {
+                    shown.push((choice, written, value));
+                }
+            }
+            (None, Some(text))
+                if computed && text.claims.is_empty() && !numbers_in(&text.markdown).is_empty() =>
+            {
+                let what =
+                    format!("option {} has a number that is not computed, and others are", choice.letter);
+                let help = format!("compute it: <!-- opt {}: RUN:CELL -->", choice.letter);
+                faults.push(Fault::new(choice.line, what).help(help));
+            }
+            _ => {}
+        }
+    }
+    for (at, (choice, number, value)) in shown.iter().enumerate() {
+        let is_alike = |(other, shown, exact): &&(&Choice, WrittenNumber, f64)| {
+            // What a wrong option shows may not pass for the right one at its own digits either.
+            let passes = (other.letter == key && number.agrees(*exact))
+                || (choice.letter == key && shown.agrees(*value));
+            shown.value() == number.value() || passes
+        };
+        if let Some((other, ..)) = shown[..at].iter().find(is_alike) {
+            let what = format!(
+                "options {} and {} show the same number, {}",
+                other.letter,
+                choice.letter,
+                number.text()
+            );
+            faults.push(
+                Fault::new(choice.line, what)
+                    .help("take another mistake for one of them, or show more digits"),
+            );
+        }
+    }
+}
+
+/// Wrong answers foreseen that would pass for the right one, or for each other.
+fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
+    let mut seen: Vec<(char, Value)> = Vec::new();
+    for choice in &question.choices {
+        let Some(expression) = choice.computed.as_ref().filter(|expression| !known.fails(expression)) else {
+            continue;
+        };
+        let value = match expression.evaluate(known.values) {
+            Ok(value) => value,
+            Err(error) => {
+                faults.push(Fault::of(choice.line, error));
+                continue;
+            }
+        };
+        let letter = choice.letter;
+        if !is_of(question.kind, &value) {
+            let what = format!("option {letter}, `{expression}`, is {}, and the key is not", value.kind());
+            faults.push(Fault::new(choice.line, what).help("compute it as the key is, from another run"));
+        } else if answer.accepts(&value) {
+            let what = format!("option {letter} ({value}) would be taken for the right answer, {answer}");
+            let help = match question.kind {
+                Kind::Number => "name a smaller tolerance in the key, or take another mistake",
+                _ => "take another mistake",
+            };
+            faults.push(Fault::new(choice.line, what).help(help));
+        } else if let Some((other, _)) = seen.iter().find(|(_, other)| is_taken_for(answer, other, &value)) {
+            let what = format!("option {letter} ({value}) would be taken for option {other}");
+            faults.push(Fault::new(choice.line, what).help("take one of them out, or another mistake"));
+        }
+        seen.push((letter, value));
+    }
+}
+
+/// Whether an option can be an answer of this kind at all.
+fn is_of(kind: Kind, value: &Value) -> bool {
+    match kind {
+        Kind::Number => value.number().is_some(),
+        Kind::Cell => matches!(value, Value::Cell(_)),
+        Kind::Order => matches!(value, Value::Order(_)),
+        _ => true,
+    }
+}
+
+/// Whether one who answers `value` would be told what is said to those who answer `other`.
+fn is_taken_for(answer: &Answer, other: &Value, value: &Value) -> bool {
+    let as_answer = match (answer, other) {
+        (Answer::Number { tolerance, .. }, other) => {
+            other.number().map(|number| Answer::Number { value: number, tolerance: *tolerance })
+        }
+        (_, Value::Cell(cell)) => Some(Answer::Cell(cell.clone())),
+        (_, Value::Order(order)) => Some(Answer::Order(order.clone())),
+        _ => None,
+    };
+    as_answer.is_some_and(|as_answer| as_answer.accepts(value))
+}
+
+/// The options of an `order` stand for the columns, in their own order, in whatever words.
+fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
+    let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
+    let Some(first) = listed.first() else { return };
+    let columns_of: Vec<Vec<String>> = columns.iter().map(|column| words(column)).collect();
+    let is_own = |(at, choice): (usize, &&Choice)| {
+        let text = words(choice.text.as_ref().map_or("", |text| &text.markdown));
+        let shared = |column: &Vec<String>| column.iter().filter(|word| text.contains(word)).count();
+        columns_of.iter().map(shared).max() == columns_of.get(at).map(shared).filter(|&own| own > 0)
+    };
+    if listed.len() != columns.len() || !listed.iter().enumerate().all(is_own) {
+        let what = format!("the options of `{}` are not the columns of its row", question.id);
+        faults.push(
+            Fault::new(first.line, what).help(format!("list them in this order: {}", columns.join(", "))),
+        );
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect()
+}
+
+/// What is said to those who choose an option that nobody can choose.
+fn unheard(question: &Question, faults: &mut Vec<Fault>) {
+    for choice in &question.choices {
+        let reachable = choice.computed.is_some() || (question.kind == Kind::Choice && choice.text.is_some());
+        if choice.feedback.is_some() && !reachable {
+            let letter = choice.letter;
+            let what = format!("`if {letter}` is never said: nothing computes the answer {letter}");
+            faults.push(
+                Fault::new(choice.line, what).help(format!("write <!-- opt {letter}: … --> beside it")),
+            );
+        }
+    }
+}

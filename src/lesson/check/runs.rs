@@ -1,0 +1,63 @@
+//! The named commands: whether each gives numbers, and whether anything uses it.
+
+use std::collections::HashSet;
+
+use crate::lesson::faults::Fault;
+use crate::lesson::key::Expression;
+use crate::lesson::model::{Block, Lesson};
+use crate::lesson::run::Runner;
+
+use super::finding::{Concern, Finding};
+
+/// Looks at every named command, and gives the names of those without numbers.
+pub(super) fn check<'a>(
+    lesson: &'a Lesson,
+    runner: &Runner<'_>,
+    findings: &mut Vec<Finding>,
+) -> HashSet<&'a str> {
+    let used = used(lesson);
+    let mut failing = HashSet::new();
+    for run in &lesson.runs {
+        let name = &run.name;
+        if let Err(said) = runner.graph(&run.command).as_ref() {
+            let (what, help) = what_and_help(said);
+            let fault = Fault::new(run.line, format!("the run `{name}` gives no numbers: {what}"));
+            let help = help.unwrap_or("name a command that shows a computation, and try it by itself first");
+            findings.push(Finding::new(Concern::Structure, fault.help(help)));
+            failing.insert(name.as_str());
+        }
+        if !used.contains(name.as_str()) {
+            let fault = Fault::new(run.line, format!("nothing uses the run `{name}`"))
+                .help("take it out, or check a number by it: 0.30<!-- = RUN:CELL -->");
+            findings.push(Finding::new(Concern::Remark, fault));
+        }
+    }
+    failing
+}
+
+/// What a failed command says: what is wrong, and what to do about it.
+pub(super) fn what_and_help(said: &str) -> (&str, Option<&str>) {
+    let said = said.trim_start_matches("error: ");
+    let help = said
+        .lines()
+        .map(str::trim)
+        .find_map(|line| line.strip_prefix("help: ").or_else(|| line.strip_prefix("tip: ")));
+    (said.lines().next().unwrap_or_default(), help)
+}
+
+/// The names that numbers, options and keys read.
+fn used(lesson: &Lesson) -> HashSet<&str> {
+    let in_prose = lesson.every_block().flat_map(|block| match block {
+        Block::Prose(prose) => &prose.claims[..],
+        _ => &[],
+    });
+    let mut all: Vec<&Expression> = in_prose.map(|claim| &claim.expression).collect();
+    for question in lesson.questions() {
+        all.extend(question.key.iter().map(|key| key.expression()));
+        for choice in &question.choices {
+            all.extend(&choice.computed);
+            all.extend(choice.text.iter().flat_map(|text| &text.claims).map(|claim| &claim.expression));
+        }
+    }
+    all.into_iter().flat_map(Expression::runs).collect()
+}

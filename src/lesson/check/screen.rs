@@ -1,0 +1,115 @@
+//! What is shown, on the lesson's screen: its width, its height, its colours.
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::input::clean_label;
+use crate::lesson::faults::Fault;
+use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
+use crate::lesson::run::{Runner, Screen};
+
+use super::finding::{Concern, Finding};
+
+/// The rows of a screen that the prompt and the status line take.
+const OTHER_ROWS: usize = 2;
+
+/// Looks at everything that is printed or shown as it is.
+pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
+    for block in lesson.every_block() {
+        match block {
+            Block::Console(console) => {
+                for exchange in &console.exchanges {
+                    printed(lesson.size, exchange, runner, findings);
+                }
+            }
+            Block::Literal(literal) => as_it_is(lesson.size, literal, findings),
+            _ => {}
+        }
+    }
+}
+
+fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
+    let plain = Screen::plain(size.columns);
+    let text = runner.run(&exchange.command.args, plain).shown();
+    let typed = &exchange.command.typed;
+    let mut add = |concern, fault| findings.push(Finding::new(concern, fault));
+    if let Some((_, width)) = too_wide(text.lines(), size) {
+        add(
+            Concern::Text,
+            Fault::new(
+                exchange.line,
+                format!("`{typed}` prints a line of {width} columns, and the screen has {}", size.columns),
+            )
+            .help(format!(
+                "print less (--only, --precision 2), or name a wider screen in the head: screen: {width}x{}",
+                size.rows
+            )),
+        );
+    }
+    if let Some(height) = too_tall(&text, size) {
+        add(
+            Concern::Text,
+            tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
+        );
+    }
+    if text.lines().any(|line| clean_label(line) != line) {
+        add(
+            Concern::Structure,
+            Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
+                .help("leave --color out: the player shows colours by itself"),
+        );
+        return;
+    }
+    let coloured = runner.run(&exchange.command.args, Screen { colour: true, ..plain }).shown();
+    if !coloured.lines().map(clean_label).eq(text.lines().map(clean_label)) {
+        add(
+            Concern::Text,
+            Fault::new(exchange.line, format!("`{typed}` prints other characters in colour than without"))
+                .help("choose the form by an option, such as --heat never"),
+        );
+    }
+}
+
+fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
+    // A command that is too long goes on in the next line, on a screen as in a shell.
+    let is_command = |line: &str| literal.label.starts_with("console") && line.starts_with(['$', '>']);
+    let lines = literal.text.lines().map(|line| if is_command(line) { "" } else { line });
+    if let Some((row, width)) = too_wide(lines, size) {
+        let fault = Fault::new(
+            literal.line + 1 + row,
+            format!("a line of {width} columns, and the screen has {}", size.columns),
+        );
+        let help = format!("break it, or name a wider screen in the head: screen: {width}x{}", size.rows);
+        findings.push(Finding::new(Concern::Text, fault.help(help)));
+    }
+    if let Some(height) = too_tall(&literal.text, size) {
+        findings.push(Finding::new(
+            Concern::Text,
+            tall(literal.line, "a text of", height, size, "shorten it, part it by an empty line,"),
+        ));
+    }
+}
+
+fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fault {
+    let most = size.rows.saturating_sub(OTHER_ROWS);
+    Fault::new(line, format!("{what} {height} lines at a stretch, and the screen shows {most}")).help(
+        format!(
+            "{remedy} or name a taller screen in the head: screen: {}x{}",
+            size.columns,
+            height + OTHER_ROWS
+        ),
+    )
+}
+
+/// The widest line of a text that does not fit, from 0, and its columns.
+fn too_wide<'t>(lines: impl Iterator<Item = &'t str>, size: Size) -> Option<(usize, usize)> {
+    let widths = lines.map(UnicodeWidthStr::width).enumerate();
+    // Of equal ones the first.
+    widths.filter(|(_, width)| *width > size.columns).min_by_key(|(_, width)| std::cmp::Reverse(*width))
+}
+
+/// The rows of the tallest run of lines that are not empty, where it does not fit.
+fn too_tall(text: &str, size: Size) -> Option<usize> {
+    let lines: Vec<&str> = text.lines().collect();
+    let tallest = lines.split(|line| line.trim().is_empty()).map(<[&str]>::len).max()?;
+    (tallest + OTHER_ROWS > size.rows).then_some(tallest)
+}
