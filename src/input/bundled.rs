@@ -22,6 +22,8 @@ macro_rules! bundled {
 pub(super) const BUNDLED: &[Bundled] = bundled![
     "animals.txt",
     "bat.json",
+    "brook.json",
+    "creature.json",
     "gemma2-2b-config.json",
     "gpt2-config.json",
     "k.csv",

@@ -1,7 +1,6 @@
 //! The value of an expression, given the numbers of the runs.
 
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
 
 use super::extremes::{extreme, ranked};
 use super::table::Table;

@@ -268,7 +268,7 @@ mod tests {
         // Halves of the last place, which 64-bit floats hold a little above or below.
         let values: Vec<f64> = (1..400).map(|k| f64::from(k) * 0.005).chain([-2.675, 0.145, 1.005]).collect();
         let mut graph = Graph::new();
-        graph.given("A", Matrix::from_rows(&[values.clone()]).unwrap(), Origin::Stated).unwrap();
+        graph.given("A", Matrix::from_rows(std::slice::from_ref(&values)).unwrap(), Origin::Stated).unwrap();
         let story = Story::of_graph("", graph, Digits::Places(2));
         let style = Style {
             format: Format::Markdown,
