@@ -10,6 +10,8 @@ use crate::lesson::DIRECTIVES;
 use crate::lesson::key::{Function, Kind};
 
 /// Everything that a lesson is written with: its head, directives, questions, functions and blocks
+///
+/// `attn lesson new NAME` writes a lesson that has one of most.
 #[derive(Args, Debug)]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
@@ -45,6 +47,12 @@ fn file() -> Table {
             ["# Why the mask?", "the title, once"],
             ["## Before the mask", "a step"],
             ["### And now", "a pause inside a step"],
+            ["- A. none", "an option, where a question stands above it"],
+            [
+                "<details>",
+                "folds the answer of a question; <summary>Answer</summary> and an empty line come below it",
+            ],
+            ["</details>", "ends the answer and the question, after an empty line"],
         ],
     )
 }
@@ -67,7 +75,7 @@ fn kinds() -> Table {
             Kind::Order => ("rank(plain:A[bat])", "the columns, the largest first: cave bat racket"),
             Kind::Open => ("none; a note says what to listen for", "anything"),
         };
-        vec![kind.name().to_string(), key.to_string(), typed.to_string()]
+        vec![kind.word().to_string(), key.to_string(), typed.to_string()]
     };
     Table::new(&["kind", "key", "what is typed"], Kind::ALL.map(row))
 }
