@@ -11,7 +11,14 @@ use super::read::read;
 use super::source::LONGEST;
 
 /// The lessons that travel with the program: file name and text, in their order.
-pub const BUILT_IN: &[(&str, &str)] = &[];
+pub const BUILT_IN: &[(&str, &str)] = &[
+    ("0-tour.md", include_str!("../../walkthroughs/0-tour.md")),
+    ("1-interaction-matrices.md", include_str!("../../walkthroughs/1-interaction-matrices.md")),
+    ("2-matrix-multiplication.md", include_str!("../../walkthroughs/2-matrix-multiplication.md")),
+    ("3-self-attention.md", include_str!("../../walkthroughs/3-self-attention.md")),
+    ("4-transformer-imagined.md", include_str!("../../walkthroughs/4-transformer-imagined.md")),
+    ("5-one-third.md", include_str!("../../walkthroughs/5-one-third.md")),
+];
 
 /// The lesson in the program of this name: `0-tour`, or `tour`, or `0`.
 fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pulldown_cmark::{Event, Parser};
 
 use super::faults::{Fault, Faults};
-use super::key::Expression;
+use super::key::{Expression, WrittenNumber, numbers_in};
 use super::model::{Claim, Prose};
 use super::pieces::OPTIONS;
 use super::source::Source;
@@ -39,7 +39,7 @@ fn claim(before: &str, comment: &str, line: usize) -> Result<Claim, Fault> {
         return Err(Fault::new(line, format!("`<!-- {comment} -->` within a line of text"))
             .help("a directive stands alone on its line; within the text only a number is checked: 0.30<!-- = RUN:CELL -->"));
     };
-    let at = number_at_end(before).ok_or_else(|| {
+    let (at, _) = WrittenNumber::ending(before).ok_or_else(|| {
         Fault::new(line, format!("no number directly before `<!-- {comment} -->`"))
             .help("write the number that is checked: 0.30<!-- = RUN:CELL -->")
     })?;
@@ -47,35 +47,12 @@ fn claim(before: &str, comment: &str, line: usize) -> Result<Claim, Fault> {
     Ok(Claim { at, line, expression })
 }
 
-/// Where the number stands that a text ends in; marks of emphasis may follow it.
-fn number_at_end(text: &str) -> Option<Range<usize>> {
-    let end = text.trim_end_matches(['*', '_', '`']).len();
-    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '%' | 'e' | '+' | '-' | '−' | '∞');
-    let start = text[..end].char_indices().rev().take_while(|(_, c)| is_part(*c)).last()?.0;
-    // Of «e−5» or «-,5» only what begins as a number does.
-    let begins = |c: char| c.is_ascii_digit() || matches!(c, '-' | '−' | '+' | '.' | '∞');
-    let start = start + text[start..end].find(begins)?;
-    text[start..end].contains(|c: char| c.is_ascii_digit() || c == '∞').then_some(start..end)
-}
-
 /// The one number of an option's text, for the value that the option is computed by.
 pub(super) fn only_number(text: &str) -> Option<Range<usize>> {
-    let mut found = None;
-    let mut rest = 0;
-    while let Some(digit) = text[rest..].find(|c: char| c.is_ascii_digit() || c == '∞') {
-        let from = rest + digit;
-        let end = from
-            + text[from..]
-                .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',' | '%' | '∞')))
-                .unwrap_or(text.len() - from);
-        let end = from + text[from..end].trim_end_matches(['.', ',']).len();
-        let number = number_at_end(&text[..end])?;
-        if found.replace(number).is_some() {
-            return None;
-        }
-        rest = end;
+    match &numbers_in(text)[..] {
+        [(at, _)] => Some(at.clone()),
+        _ => None,
     }
-    found
 }
 
 #[cfg(test)]

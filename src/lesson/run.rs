@@ -49,10 +49,13 @@ impl Ran {
 /// The program's own `run`: arguments and a screen to what is written.
 pub type Run = dyn Fn(&[String], Screen) -> Ran;
 
+/// The arguments of a command, and the screen it wrote on.
+type Asked = (Vec<String>, Screen);
+
 /// Runs commands, and remembers what they printed: commands are pure.
 pub struct Runner<'a> {
     run: &'a Run,
-    ran: RefCell<HashMap<(Vec<String>, Screen), Rc<Ran>>>,
+    ran: RefCell<HashMap<Asked, Rc<Ran>>>,
     graphs: RefCell<HashMap<Command, Rc<Result<Graph, String>>>>,
 }
 
