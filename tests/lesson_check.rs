@@ -245,7 +245,11 @@ fn what_does_not_fit_the_screen_is_named() {
     assert!(wide.check().out.contains(said), "{}", wide.check().out);
     Bench::new()
         .with("screen: 100x30", "screen: 100x10")
-        .says("$ attn attend", "lines at a stretch, and the screen shows 8");
+        .with(
+            "$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X",
+            "$ attn attend --random 7,2 --only X",
+        )
+        .says("$ attn attend --random", "prints 12 lines at a stretch, and the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
     Bench::new().with("## Without", &text).says("═", "a line of 101 columns, and the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
