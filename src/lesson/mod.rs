@@ -11,6 +11,7 @@ mod faults;
 pub mod key;
 mod library;
 mod model;
+mod new;
 mod pieces;
 mod prose;
 mod question;
@@ -18,6 +19,7 @@ mod read;
 mod run;
 pub mod show;
 mod source;
+pub mod update;
 mod values;
 
 pub use command::Command;
@@ -28,6 +30,7 @@ pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step,
 };
+pub use new::new_lesson;
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};

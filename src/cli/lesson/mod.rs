@@ -2,7 +2,9 @@
 
 mod check;
 mod directives;
+mod new;
 mod outcomes;
+mod update;
 
 use clap::{Args, Subcommand};
 
@@ -21,6 +23,8 @@ pub(super) struct LessonArgs {
 #[derive(Subcommand, Debug)]
 enum LessonCommand {
     Check(check::CheckArgs),
+    Update(update::UpdateArgs),
+    New(new::NewArgs),
     Directives(directives::DirectivesArgs),
 }
 
@@ -28,6 +32,8 @@ impl LessonArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         match &self.command {
             LessonCommand::Check(args) => return args.run(env, streams),
+            LessonCommand::Update(args) => return args.run(env, streams),
+            LessonCommand::New(args) => args.run(env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
         }
         Ok(EXIT_DONE)
