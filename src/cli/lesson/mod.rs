@@ -2,6 +2,7 @@
 
 mod check;
 mod directives;
+mod export;
 mod outcomes;
 
 use clap::{Args, Subcommand};
@@ -22,6 +23,7 @@ pub(super) struct LessonArgs {
 enum LessonCommand {
     Check(check::CheckArgs),
     Directives(directives::DirectivesArgs),
+    Export(export::ExportArgs),
 }
 
 impl LessonArgs {
@@ -29,6 +31,7 @@ impl LessonArgs {
         match &self.command {
             LessonCommand::Check(args) => return args.run(env, streams),
             LessonCommand::Directives(args) => args.run(env, streams)?,
+            LessonCommand::Export(args) => args.run(streams)?,
         }
         Ok(EXIT_DONE)
     }

@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::{Console, Exchange, Literal, Screen};
+use crate::lesson::{Command, Console, Exchange, Literal, Screen};
 
 /// What stands before a command, and before its further lines.
 const PROMPTS: [&str; 2] = ["$ ", "> "];
@@ -19,14 +19,22 @@ impl Show<'_> {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let [first, further] = PROMPTS;
-            for (number, line) in self.typed(exchange).iter().enumerate() {
-                let prompt = Ink::of(Tone::Quiet).on(if number == 0 { first } else { further }, self.screen);
-                lines.push(format!("{prompt}{}", Ink::bold().on(line, self.screen)));
-            }
+            let typed = self.typed(exchange);
+            let prompted = |(number, line): (usize, &String)| self.prompt(number) + &self.command(line);
+            lines.extend(typed.iter().enumerate().map(prompted));
             lines.extend(self.printed(exchange));
         }
         lines
+    }
+
+    /// What stands before the line of a command at a position from 0.
+    pub fn prompt(&self, number: usize) -> String {
+        Ink::of(Tone::Quiet).on(PROMPTS[number.min(1)], self.screen)
+    }
+
+    /// What is typed behind a prompt, or a part of it, as it looks.
+    pub fn command(&self, typed: &str) -> String {
+        Ink::bold().on(typed, self.screen)
     }
 
     /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
@@ -39,7 +47,7 @@ impl Show<'_> {
 
     /// What a command prints on this screen, and its exit code where it is not 0.
     pub fn printed(&self, exchange: &Exchange) -> Vec<String> {
-        let ran = self.runner.run(&exchange.command.args, self.screen);
+        let ran = self.runner.run(&self.drawn_anew(&exchange.command).args, self.screen);
         let mut lines: Vec<String> = ran.shown().lines().map(str::to_string).collect();
         if ran.code != 0 {
             lines.push(Ink::of(Tone::Quiet).on(&format!("(exit code {})", ran.code), self.screen));
@@ -47,8 +55,16 @@ impl Show<'_> {
         lines
     }
 
-    /// The lines that the lesson breaks a command into, without prompts.
+    /// A command under the seed in force.
+    fn drawn_anew(&self, command: &Command) -> Command {
+        self.drawn.map_or_else(|| command.clone(), |seed| command.with_seed(seed))
+    }
+
+    /// The lines that the lesson breaks a command into, without prompts; under another seed all in one.
     fn written(&self, exchange: &Exchange) -> Vec<String> {
+        if self.drawn.is_some() {
+            return vec![self.drawn_anew(&exchange.command).typed];
+        }
         let before = &self.lesson.text[..exchange.expected.start];
         let lines: Vec<&str> = before.lines().skip(exchange.line - 1).collect();
         let parts =
