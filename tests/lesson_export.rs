@@ -6,7 +6,7 @@ use std::fs;
 
 use attn::cli::{Env, Streams, run};
 use attn::lesson::show::Show;
-use attn::lesson::{Lesson, Ran, Runner, Screen, open};
+use attn::lesson::{BUILT_IN, Lesson, Ran, Runner, Screen, open};
 use attn::render::Charset;
 use common::{attn, without_colours};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
@@ -15,8 +15,8 @@ use unicode_width::UnicodeWidthStr;
 
 const MASK: &str = "tests/lessons/mask.md";
 
-fn lesson() -> Lesson {
-    open(MASK).expect("a lesson").0
+fn lesson(name: &str) -> Lesson {
+    open(name).expect("a lesson").0
 }
 
 fn in_process(args: &[String], screen: Screen) -> Ran {
@@ -28,11 +28,11 @@ fn in_process(args: &[String], screen: Screen) -> Ran {
     Ran { code, out: String::from_utf8(out).expect("UTF-8"), err: String::from_utf8(err).expect("UTF-8") }
 }
 
-fn transcript(screen: Screen, answers: bool) -> String {
-    let (lesson, runner) = (lesson(), Runner::new(&in_process));
+fn transcript(name: &str, screen: Screen) -> String {
+    let (lesson, runner) = (lesson(name), Runner::new(&in_process));
     let mut show = Show::new(&lesson, &runner, screen);
     show.notes = true;
-    show.transcript(answers)
+    show.transcript(true)
 }
 
 fn export(options: &str) -> String {
@@ -47,9 +47,9 @@ fn the_transcript_has_everything_in_order() {
 #[test]
 fn colours_are_all_that_colour_adds() {
     for width in [60, 80, 100, 200] {
-        let coloured = transcript(Screen { colour: true, ..Screen::plain(width) }, true);
+        let coloured = transcript(MASK, Screen { colour: true, ..Screen::plain(width) });
         assert!(coloured.matches("\x1b[").count() > 200, "hardly any colour at {width}");
-        assert_eq!(without_colours(&coloured), transcript(Screen::plain(width), true));
+        assert_eq!(without_colours(&coloured), transcript(MASK, Screen::plain(width)));
     }
 }
 
@@ -57,7 +57,7 @@ fn colours_are_all_that_colour_adds() {
 fn nothing_is_wider_than_the_screen_and_sentences_stay_readable() {
     for charset in [Charset::Utf8, Charset::Ascii] {
         for width in [60, 80, 100, 200] {
-            let text = transcript(Screen { charset, ..Screen::plain(width) }, true);
+            let text = transcript(MASK, Screen { charset, ..Screen::plain(width) });
             for line in text.lines() {
                 assert!(line.width() <= width, "{width}: {line}");
                 assert_eq!(line, line.trim_end(), "spaces at the end");
@@ -67,6 +67,26 @@ fn nothing_is_wider_than_the_screen_and_sentences_stay_readable() {
             }
             assert_eq!(text.is_ascii(), charset == Charset::Ascii);
         }
+    }
+}
+
+#[test]
+fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
+    for (file, _) in BUILT_IN {
+        let name = file.trim_end_matches(".md");
+        let size = lesson(name).size;
+        for width in [80, size.columns] {
+            let plain = transcript(name, Screen::plain(width));
+            let coloured = transcript(name, Screen { colour: true, ..Screen::plain(width) });
+            assert_eq!(without_colours(&coloured), plain, "{name} at {width}");
+            for line in plain.lines() {
+                assert!(line.width() <= width, "{name} at {width}: {line}");
+            }
+        }
+        let page = attn(&format!("lesson export {name} --to md --answers hidden --seed 5")).ok().out;
+        assert!(!page.contains("<!--") && !page.contains("<details>"), "{name}");
+        let cast = attn(&format!("lesson export {name} --to cast")).ok().out;
+        assert_eq!(cast.matches(",\"m\",").count(), lesson(name).steps.len(), "{name}");
     }
 }
 
@@ -131,7 +151,7 @@ fn the_handout_is_plain_markdown_whose_outputs_are_fenced() {
             ["Why the mask?", "Before the mask", "The words", "Predict: how many zeros?", "Other tokens"]
         );
         assert!(fences.iter().all(|label| label == "text"), "{fences:?}");
-        let outputs = if answers.ends_with("hidden") { 2 } else { 5 };
+        let outputs = if answers.ends_with("hidden") { 3 } else { 6 };
         assert_eq!(fences.len(), outputs, "{answers}");
     }
 }

@@ -51,10 +51,8 @@ impl Page<'_> {
 
     fn console(&mut self, console: &Console) {
         for exchange in &console.exchanges {
-            let prompts = std::iter::once("$ ").chain(std::iter::repeat("> "));
-            let typed = self.show.typed(exchange);
-            let typed = prompts.zip(&typed).map(|(prompt, line)| format!("{prompt}{line}"));
-            let text: Vec<String> = typed.chain(self.show.printed(exchange)).collect();
+            let mut text = self.show.prompted(&self.show.typed(exchange));
+            text.extend(self.show.printed(exchange));
             self.parts.push(fenced("text", &text.join("\n")));
         }
     }

@@ -1,5 +1,6 @@
 //! Commands and what they print, live.
 
+use textwrap::core::display_width;
 use unicode_width::UnicodeWidthStr;
 
 use super::Show;
@@ -19,12 +20,15 @@ impl Show<'_> {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let typed = self.typed(exchange);
-            let prompted = |(number, line): (usize, &String)| self.prompt(number) + &self.command(line);
-            lines.extend(typed.iter().enumerate().map(prompted));
+            lines.extend(self.prompted(&self.typed(exchange)));
             lines.extend(self.printed(exchange));
         }
         lines
+    }
+
+    /// The lines of a command, each behind its prompt.
+    pub fn prompted(&self, typed: &[String]) -> Vec<String> {
+        typed.iter().enumerate().map(|(number, line)| self.prompt(number) + &self.command(line)).collect()
     }
 
     /// What stands before the line of a command at a position from 0.
@@ -40,9 +44,13 @@ impl Show<'_> {
     /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
     /// too narrow.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        let room = self.screen.width.saturating_sub(PROMPTS[0].width());
         let lines = self.written(exchange);
-        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), room)).collect()
+        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), self.room())).collect()
+    }
+
+    /// The columns behind a prompt.
+    fn room(&self) -> usize {
+        self.screen.width.saturating_sub(PROMPTS[0].width())
     }
 
     /// What a command prints on this screen, and its exit code where it is not 0.
@@ -72,13 +80,19 @@ impl Show<'_> {
         parts.map(|part| part.trim().to_string()).collect()
     }
 
-    /// A fence that is only shown, as it is.
+    /// A fence that is only shown, as it is; but a command that is too long for the screen is broken as one that runs.
     pub(super) fn literal(&self, literal: &Literal) -> Vec<String> {
-        let text = self.screen.charset.spelled(&literal.text).into_owned();
-        let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let text = self.screen.charset.spelled(literal.text.trim_end()).into_owned();
+        let has_commands = literal.label.starts_with("console");
+        let shown = |line: &str| match line.strip_prefix(PROMPTS[0]).filter(|_| has_commands) {
+            Some(typed) => self.prompted(&broken(typed, self.room())),
+            None => vec![line.to_string()],
+        };
+        let lines: Vec<String> = text.lines().flat_map(shown).collect();
+        let widest = lines.iter().map(|line| display_width(line)).max().unwrap_or(0);
         let indent = if widest + INDENT <= self.screen.width { INDENT } else { 0 };
         let margin = " ".repeat(indent);
-        text.trim_end().lines().map(|line| format!("{margin}{line}").trim_end().to_string()).collect()
+        lines.iter().map(|line| format!("{margin}{line}").trim_end().to_string()).collect()
     }
 }
 
