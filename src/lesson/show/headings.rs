@@ -15,7 +15,7 @@ impl Show<'_> {
     pub fn title(&self) -> Vec<String> {
         let steps = counted(self.lesson.steps.len(), "step");
         let length = match self.lesson.minutes {
-            Some(minutes) if minutes == 1.0 => format!("{steps}, 1 minute"),
+            Some(1.0) => format!("{steps}, 1 minute"),
             Some(minutes) => format!("{steps}, {minutes} minutes"),
             None => steps,
         };

@@ -10,6 +10,8 @@ use crate::lesson::{Choice, Question};
 
 /// Options and remarks are set in by so much.
 const INDENT: &str = "   ";
+/// Further lines stand below the words behind a mark, up to so many columns.
+const DEEPEST: usize = 6;
 /// Where an answer is left out there is room to write one.
 pub const BLANK: &str = "Answer: ______________________________";
 
@@ -33,7 +35,7 @@ impl Show<'_> {
     pub fn options(&self, question: &Question) -> Vec<String> {
         let show = self.of_question(question);
         let option = |choice: &Choice| match &choice.text {
-            Some(text) => show.marked(&choice.letter.to_string(), &show.markdown(text)),
+            Some(text) => show.marked(&format!("{}  ", choice.letter), &show.markdown(text)),
             None => Vec::new(),
         };
         question.choices.iter().flat_map(option).collect()
@@ -73,7 +75,7 @@ impl Show<'_> {
     /// What is said to those who chose this, behind its name.
     pub fn feedback(&self, question: &Question, choice: &Choice) -> Vec<String> {
         let Some(feedback) = &choice.feedback else { return Vec::new() };
-        self.marked(&self.choice_name(question, choice), feedback)
+        self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
     }
 
     /// What an option is called: its letter, or what was foreseen, where it is not offered.
@@ -95,12 +97,11 @@ impl Show<'_> {
         vec![Ink::of(Tone::Asked).on(BLANK, self.screen)]
     }
 
-    /// Words that hang behind a mark.
+    /// Words that hang behind a mark, but not far to the right.
     fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
         let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
-        text.push("  ", Ink::default(), self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
-        let rest = format!("{INDENT}{}", " ".repeat(mark.width() + 2));
+        let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
         text.wrapped(self.prose_width(), [INDENT, &rest], self.screen)
     }
 }
