@@ -2,6 +2,7 @@
 
 mod check;
 mod directives;
+mod export;
 mod new;
 mod outcomes;
 mod update;
@@ -26,6 +27,7 @@ enum LessonCommand {
     Update(update::UpdateArgs),
     New(new::NewArgs),
     Directives(directives::DirectivesArgs),
+    Export(export::ExportArgs),
 }
 
 impl LessonArgs {
@@ -35,6 +37,7 @@ impl LessonArgs {
             LessonCommand::Update(args) => return args.run(env, streams),
             LessonCommand::New(args) => args.run(env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
+            LessonCommand::Export(args) => args.run(streams)?,
         }
         Ok(EXIT_DONE)
     }
