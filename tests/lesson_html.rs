@@ -1,4 +1,5 @@
-//! A lesson as a page, in a real browser: what is folded, lit, printed, and reached by mouse, finger and keys.
+//! Pages in a real browser, of lessons and of single commands: what is folded, lit, printed, and reached by mouse, finger and
+//! keys.
 
 mod browser;
 mod common;
@@ -141,13 +142,11 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains() {
     let built_in = BUILT_IN.iter().map(|(_, text)| *text);
     for text in [LESSON].into_iter().chain(built_in) {
         let html = page(text, Answers::Shown, true);
-        for width in [1280, 390] {
-            for touch in [false, true] {
-                let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
-                assert!(!page.scrolls_sideways(), "{width} {touch}: {}", page.eval("document.title"));
-                assert_eq!(page.requests(), [""; 0]);
-                assert_eq!(page.complaints(), [""; 0]);
-            }
+        for (width, touch) in [(1280, false), (390, true)] {
+            let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
+            assert!(!page.scrolls_sideways(), "{width}: {}", page.eval("document.title"));
+            assert_eq!(page.requests(), [""; 0]);
+            assert_eq!(page.complaints(), [""; 0]);
         }
     }
     // The wide table scrolls by itself.
@@ -155,6 +154,43 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains() {
     let wide =
         "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length";
     assert!(page.eval(wide).as_u64() > Some(0));
+}
+
+#[test]
+fn what_commands_write_is_as_well_behaved() {
+    let Some(mut browser) = browser() else { return };
+    for command in [
+        "demo context",
+        "demo mask --versus '--seed 3'",
+        "attend --random 9,40 --heads 4 --causal",
+        "attend --words 'bat cave racket' --explain A[cave,bat] --depth all",
+        "params llama3-8b",
+        "errata",
+        "notation",
+    ] {
+        let html = attn(command).arg("--format=html").ok().out;
+        for width in [1280, 390] {
+            let mut page = browser.open(&html, window(width, 800));
+            assert!(!page.scrolls_sideways(), "attn {command} at {width}");
+            assert_eq!(page.requests(), [""; 0], "attn {command}");
+            assert_eq!(page.complaints(), [""; 0], "attn {command}");
+        }
+    }
+}
+
+/// Every result of every table against what is lit, cell by cell.
+#[test]
+fn in_two_stories_on_one_page_each_lights_its_own_cells() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page(LESSON, Answers::Shown, false), window(1280, 900));
+    let stray = page.eval(
+        "(() => { let stray = 0, lit = 0; \
+         for (const cell of document.querySelectorAll('td[data-from]')) { \
+           cell.focus(); \
+           for (const other of document.querySelectorAll('.lit, .lit-2')) { lit++; if (other.closest('.story') !== cell.closest('.story')) stray++; } \
+         } return [lit > 100, stray]; })()",
+    );
+    assert_eq!(stray, serde_json::json!([true, 0]));
 }
 
 #[test]
@@ -286,7 +322,11 @@ fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
     for gone in ["nav", ".copy", ".hint"] {
         assert_eq!(page.eval(&is_shown(gone)), false, "{gone}");
     }
-    assert_eq!(page.eval(&is_shown("details.answer p")), true);
+    let answer = "document.querySelector('details.answer p').checkVisibility()";
+    assert_eq!(page.eval(answer), true);
+    page.media("", false);
+    assert_eq!(page.eval(answer), false, "folded on the screen");
+    page.media("print", false);
     let cut = "[...document.querySelectorAll('.scroll, pre')].every((box) => getComputedStyle(box).overflowX === 'visible')";
     assert_eq!(page.eval(cut), true);
     let printed = page.printed();

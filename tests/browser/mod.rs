@@ -43,7 +43,7 @@ pub fn browser() -> Option<MutexGuard<'static, Browser>> {
 
 /// A running browser.
 pub struct Browser {
-    child: Child,
+    _process: Child,
     to: ChildStdin,
     from: Receiver<Value>,
     asked: u64,
@@ -73,12 +73,23 @@ pub fn window(width: u32, height: u32) -> Window {
     Window { width, height, dark: false, touch: false }
 }
 
+/// A folder for the browser of this process; those of processes that are gone are taken away.
+fn own_folder() -> PathBuf {
+    let all = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let process = name.strip_prefix("browser-").and_then(|id| id.parse::<u32>().ok());
+        if process.is_some_and(|id| fs::metadata(format!("/proc/{id}")).is_err()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+    all.join(format!("browser-{}", std::process::id()))
+}
+
 impl Browser {
     fn start() -> Option<Browser> {
         let program = PLACES.into_iter().find(|place| fs::metadata(place).is_ok())?;
-        let folder =
-            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("browser-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&folder);
+        let folder = own_folder();
         fs::create_dir_all(&folder).expect("a folder for the browser");
         // The protocol wants its two ends at 3 and 4.
         let mut child = Command::new("sh")
@@ -116,7 +127,7 @@ impl Browser {
                 }
             }
         });
-        Some(Browser { child, to, from, asked: 0, folder, events: VecDeque::new() })
+        Some(Browser { _process: child, to, from, asked: 0, folder, events: VecDeque::new() })
     }
 
     /// Asks for something and waits for the answer; events that come before it are kept.
@@ -167,13 +178,6 @@ impl Browser {
         page.ask("Page.navigate", json!({ "url": file }));
         page.wait_for("Page.loadEventFired");
         page
-    }
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
