@@ -4,95 +4,15 @@
 mod browser;
 mod common;
 
-use attn::lesson::export::{Answers, html};
-use attn::lesson::{BUILT_IN, Lesson, Ran, Runner, Screen, read};
+use attn::lesson::BUILT_IN;
 use browser::{Window, browser, window};
 use common::attn;
 
-const LESSON: &str = "---
-attn-lesson: 1
-title: Where the rows look
-minutes: 5
----
+const LESSON: &str = "tests/lessons/page.md";
 
-# Where the rows look
-
-Three words look at each other.
-
-<!-- note: Draw the three words on the board. -->
-<!-- run: plain = attn attend --words 'bat cave racket' -->
-
-## The weights
-
-<!-- id: weights -->
-<!-- step: minutes=2 -->
-
-Each row sums to **1**, `bat` among them.
-
-| word | is |
-| --- | --- |
-| bat | an animal, and a thing to hit with |
-
-```console
-$ attn attend --words 'bat cave racket' --causal --only A,O
-whatever is printed here is run again
-
-```
-
-```text
-a fence that is only shown <b>
-```
-
-## A question
-
-<!-- step: minutes=3 -->
-
-<!-- ask: id=zeros kind=choice think=30s -->
-
-How many weights of `bat` are zero?
-
-- A. none
-- B. two
-
-<!-- key: B iff count(plain:A[bat], == 0) == 0 -->
-<!-- if A: True without a mask. -->
-<!-- hint: Which words come later? -->
-
-<details>
-<summary>Answer</summary>
-
-**B.** Two words come after it.
-
-```console
-$ attn softmax 1 2 --format csv
-x
-
-```
-
-</details>
-
-### Wide
-
-```console
-$ attn attend --random 3,40 --only Q
-x
-
-```
-";
-
-fn lesson(text: &str) -> Lesson {
-    read("where.md", text).unwrap_or_else(|faults| panic!("{faults:?}"))
-}
-
-/// The page of a lesson, its commands run in process.
-fn page(text: &str, answers: Answers, notes: bool) -> String {
-    let run = |args: &[String], screen: Screen| {
-        let env = attn::cli::Env { width: screen.width, ..attn::cli::Env::default() };
-        let command = args.iter().fold(attn("").env(env), |command, arg| command.arg(arg));
-        let outcome = command.run();
-        Ran { code: outcome.code, out: outcome.out, err: outcome.err }
-    };
-    html(&lesson(text), &Runner::new(&run), answers, notes)
+/// The page of a lesson under some options of `attn lesson export`.
+fn page(lesson: &str, options: &str) -> String {
+    attn(&format!("lesson export --to html {lesson} {options}")).ok().out
 }
 
 /// What the page tells of the cells that are lit: name of the table, row and column from 1, each only once.
@@ -102,7 +22,7 @@ const LIT: &str = "[...new Set([...document.querySelectorAll('.lit, .lit-2')].ma
 #[test]
 fn answers_and_hints_are_folded_until_they_are_asked_for() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
     let is_seen = "document.querySelector('details.answer p').checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })";
     assert_eq!(page.eval("document.querySelectorAll('details[open].answer, details[open].hint').length"), 0);
     assert_eq!(page.eval("document.querySelectorAll('details').length"), 2);
@@ -119,29 +39,27 @@ fn answers_and_hints_are_folded_until_they_are_asked_for() {
 
 #[test]
 fn a_sheet_without_answers_holds_none_and_a_key_shows_them_all() {
-    let hidden = page(LESSON, Answers::Hidden, false);
+    let hidden = page(LESSON, "--answers hidden");
     for secret in ["Two words come after it", "True without a mask", "--format csv", "class=\"answer\""] {
         assert!(!hidden.contains(secret), "{secret}");
     }
     assert!(hidden.contains("Your answer:") && hidden.contains("How many weights"));
-    let shown = page(LESSON, Answers::Shown, false);
+    let shown = page(LESSON, "--answers shown");
     assert!(shown.contains("<details class=\"answer\" open>") && shown.contains("Two words come after it"));
 }
 
 #[test]
 fn notes_are_for_the_teacher_alone() {
-    assert!(!page(LESSON, Answers::Folded, false).contains("Draw the three words"));
-    assert!(
-        page(LESSON, Answers::Folded, true).contains("<aside class=\"teacher\">\n<p>Draw the three words")
-    );
+    assert!(!page(LESSON, "").contains("Draw the three words"));
+    assert!(page(LESSON, "--notes").contains("<aside class=\"teacher\">\n<p>Draw the three words"));
 }
 
 #[test]
 fn no_page_scrolls_sideways_asks_the_network_or_complains() {
     let Some(mut browser) = browser() else { return };
-    let built_in = BUILT_IN.iter().map(|(_, text)| *text);
-    for text in [LESSON].into_iter().chain(built_in) {
-        let html = page(text, Answers::Shown, true);
+    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    for lesson in [LESSON, "tests/lessons/mask.md"].into_iter().chain(built_in) {
+        let html = page(lesson, "--answers shown --notes");
         for (width, touch) in [(1280, false), (390, true)] {
             let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
             assert!(!page.scrolls_sideways(), "{width}: {}", page.eval("document.title"));
@@ -150,7 +68,7 @@ fn no_page_scrolls_sideways_asks_the_network_or_complains() {
         }
     }
     // The wide table scrolls by itself.
-    let mut page = browser.open(&page(LESSON, Answers::Shown, true), window(390, 800));
+    let mut page = browser.open(&page(LESSON, "--answers shown --notes"), window(390, 800));
     let wide =
         "[...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length";
     assert!(page.eval(wide).as_u64() > Some(0));
@@ -182,7 +100,7 @@ fn what_commands_write_is_as_well_behaved() {
 #[test]
 fn in_two_stories_on_one_page_each_lights_its_own_cells() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Shown, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, "--answers shown"), window(1280, 900));
     let stray = page.eval(
         "(() => { let stray = 0, lit = 0; \
          for (const cell of document.querySelectorAll('td[data-from]')) { \
@@ -196,7 +114,7 @@ fn in_two_stories_on_one_page_each_lights_its_own_cells() {
 #[test]
 fn pointing_at_a_cell_lights_the_row_and_the_column_that_made_it_and_says_the_sum() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
     mark_result(&mut page);
     page.hover("#o-2-1");
     assert_eq!(page.eval(LIT), "A 2 1, A 2 2, A 2 3, V 1 1, V 2 1, V 3 1");
@@ -222,8 +140,7 @@ fn mark_result(page: &mut browser::Page<'_>) {
 #[test]
 fn a_finger_does_the_same_and_a_tap_beside_it_lets_go() {
     let Some(mut browser) = browser() else { return };
-    let mut page =
-        browser.open(&page(LESSON, Answers::Folded, false), Window { touch: true, ..window(390, 800) });
+    let mut page = browser.open(&page(LESSON, ""), Window { touch: true, ..window(390, 800) });
     mark_result(&mut page);
     page.tap("#o-3-2");
     assert_eq!(page.eval(LIT), "A 3 1, A 3 2, A 3 3, V 1 2, V 2 2, V 3 2");
@@ -234,7 +151,7 @@ fn a_finger_does_the_same_and_a_tap_beside_it_lets_go() {
 #[test]
 fn everything_is_reached_by_keyboard_a_table_with_one_stop() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
     mark_result(&mut page);
     let mut seen: Vec<String> = Vec::new();
     let mut cells = 0;
@@ -278,7 +195,7 @@ fn everything_is_reached_by_keyboard_a_table_with_one_stop() {
 #[test]
 fn what_a_mask_hides_and_what_is_lit_is_seen_without_colour() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
     let hatched = "[...document.querySelectorAll('td.masked')].every((cell) => cell.innerText.includes('░'))";
     assert!(page.eval("document.querySelectorAll('td.masked').length").as_u64() >= Some(3));
     assert_eq!(page.eval(hatched), true);
@@ -298,7 +215,7 @@ fn what_a_mask_hides_and_what_is_lit_is_seen_without_colour() {
 #[test]
 fn light_and_dark_have_their_own_ground() {
     let Some(mut browser) = browser() else { return };
-    let html = page(LESSON, Answers::Folded, false);
+    let html = page(LESSON, "");
     let mut page = browser.open(&html, window(1280, 900));
     let ground = "getComputedStyle(document.body).backgroundColor";
     assert_eq!(page.eval(ground), "rgb(255, 255, 255)");
@@ -312,7 +229,7 @@ fn light_and_dark_have_their_own_ground() {
 #[test]
 fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 900));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
     page.media("print", false);
     let is_shown = |selector: &str| {
         format!(
@@ -336,7 +253,7 @@ fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
 #[test]
 fn steps_are_linked_and_each_has_its_place() {
     let Some(mut browser) = browser() else { return };
-    let mut page = browser.open(&page(LESSON, Answers::Folded, false), window(1280, 400));
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 400));
     let targets = "[...document.querySelectorAll('nav a')].map((a) => document.querySelector(a.hash)?.querySelector('h2').innerText.trim()).join(' | ')";
     assert_eq!(page.eval(targets), "1 The weights 2 minutes | 2 A question 3 minutes");
     page.click("nav a[href='#a-question']");
@@ -346,12 +263,34 @@ fn steps_are_linked_and_each_has_its_place() {
 
 #[test]
 fn a_command_is_copied_without_its_prompt() {
-    let html = page(LESSON, Answers::Folded, false);
+    let html = page(LESSON, "");
     assert!(
         html.contains("data-copy=\"attn attend --words &#39;bat cave racket&#39; --causal --only A,O\""),
         "{html}"
     );
     assert!(html.contains("<pre class=\"literal\">a fence that is only shown &lt;b&gt;</pre>"));
-    // Where the command has chosen its format it is shown as it prints.
-    assert!(html.contains("<pre>") && html.contains("--format csv"));
+    // Where the command has chosen its format, or the lesson leaves lines out, it is shown as text.
+    assert!(html.contains("<pre># x\n1,2\n"));
+    assert!(html.contains("<pre>Attention\n...</pre>"));
+}
+
+#[test]
+fn another_seed_gives_other_numbers_in_the_text_the_command_its_table_and_what_is_foreseen() {
+    let mask = |options: &str| page("tests/lessons/mask.md", options);
+    let (own, drawn) = (mask(""), mask("--seed 11"));
+    let part = |page: &str, from: &str, to: &str| {
+        let start = page.find(from).unwrap_or_else(|| panic!("no {from}"));
+        page[start..start + page[start..].find(to).unwrap_or_else(|| panic!("no {to}"))].to_string()
+    };
+    for (from, to) in [
+        ("the second token gives", "to itself"),
+        ("data-copy=\"attn attend --random 3,2", ">Copy"),
+        ("A row sums to 1, so", "</p>"),
+        ("<dl class=\"feedback\">\n<dt>0.", "</dl>"),
+    ] {
+        assert_ne!(part(&own, from, to), part(&drawn, from, to), "{from}");
+    }
+    assert!(own.contains("<dt>0.311</dt><dd><p>That is what the third gives to the second.</p>"), "{own}");
+    // What has no seed stays.
+    assert_eq!(part(&own, "<ol class=\"options\"", "</ol>"), part(&drawn, "<ol class=\"options\"", "</ol>"));
 }

@@ -1,10 +1,10 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
-use crate::lesson::run::{Ran, Runner, Screen};
-use crate::lesson::{Block, Console, Exchange, Lesson, Prose, Question, Step};
+use super::{Answers, Handout, html_prose};
+use crate::error::counted;
+use crate::lesson::show::Show;
+use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
 use crate::render::html_page::{Page, escaped, fragment};
-
-use super::{Answers, html_prose};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
@@ -12,30 +12,28 @@ const SCRIPT: &str = include_str!("html.js");
 /// What a page of numbers does, where it has some that light.
 const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
 
-/// The lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
-/// printed. `notes` says whether the teacher's notes are there to be read.
-pub fn html(lesson: &Lesson, runner: &Runner<'_>, answers: Answers, notes: bool) -> String {
-    let writer = Writer { lesson, runner, answers, notes };
-    let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
+/// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
+/// printed.
+pub fn html(handout: &Handout<'_>) -> String {
+    let writer = Writer { show: handout.show(false), answers: handout.answers };
+    let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
+    let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
     let is_lit = [&opening, &steps].iter().any(|text| text.contains(" data-from="));
     let main = format!(
         "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}</header>\n{}<div class=\"steps\">\n\
-         {}{steps}</div>\n</div>\n",
+         {opening}{steps}</div>\n</div>\n",
         escaped(&lesson.title),
         writer.length(),
         if is_lit { HOW } else { "" },
         writer.contents(),
-        opening,
     );
     Page { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
 }
 
 struct Writer<'a> {
-    lesson: &'a Lesson,
-    runner: &'a Runner<'a>,
+    show: Show<'a>,
     answers: Answers,
-    notes: bool,
 }
 
 impl Writer<'_> {
@@ -44,16 +42,16 @@ impl Writer<'_> {
         let entry = |step: &Step| {
             format!("<li><a href=\"#{}\">{}</a></li>\n", escaped(&step.id), escaped(&step.title))
         };
-        let entries: String = self.lesson.steps.iter().map(entry).collect();
+        let entries: String = self.show.lesson.steps.iter().map(entry).collect();
         format!("<nav aria-label=\"Steps\">\n<ol>\n{entries}</ol>\n</nav>\n")
     }
 
     /// `10 minutes · 8 steps · 5 questions`
     fn length(&self) -> String {
-        let counted = crate::error::counted;
-        let minutes = self.lesson.minutes.map(minutes);
-        let steps = Some(counted(self.lesson.steps.len(), "step"));
-        let questions = match self.lesson.questions().count() {
+        let lesson = self.show.lesson;
+        let minutes = lesson.minutes.map(minutes);
+        let steps = Some(counted(lesson.steps.len(), "step"));
+        let questions = match lesson.questions().count() {
             0 => None,
             count => Some(counted(count, "question")),
         };
@@ -87,12 +85,12 @@ impl Writer<'_> {
 
     fn block(&self, block: &Block) -> String {
         match block {
-            Block::Prose(prose) => html_prose::html(&prose.markdown),
+            Block::Prose(prose) => html_prose::html(&self.show.markdown(prose)),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => {
                 format!("<pre class=\"literal\">{}</pre>\n", escaped(literal.text.trim_end()))
             }
-            Block::Note(note) if self.notes => {
+            Block::Note(note) if self.show.notes => {
                 format!("<aside class=\"teacher\">\n{}</aside>\n", html_prose::html(&note.text))
             }
             Block::Note(_) => String::new(),
@@ -102,13 +100,14 @@ impl Writer<'_> {
 
     fn console(&self, console: &Console) -> String {
         let exchange = |exchange: &Exchange| {
-            let typed = escaped(&exchange.command.typed);
+            let command = self.show.drawn_anew(&exchange.command);
             format!(
                 "<div class=\"typed\"><code><span class=\"prompt\" aria-hidden=\"true\">$ </span>{}</code>\
-                 <button type=\"button\" class=\"copy\" data-copy=\"{typed}\">Copy</button></div>\n\
+                 <button type=\"button\" class=\"copy\" data-copy=\"{}\">Copy</button></div>\n\
                  <div class=\"printed\">\n{}</div>\n",
-                words(&exchange.command.typed),
-                self.printed(exchange)
+                words(&command.typed),
+                escaped(&command.typed),
+                self.printed(exchange, &command)
             )
         };
         let exchanges: String = console.exchanges.iter().map(exchange).collect();
@@ -117,82 +116,84 @@ impl Writer<'_> {
 
     /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
     /// stands on the screen.
-    fn printed(&self, exchange: &Exchange) -> String {
-        let screen = Screen::plain(self.lesson.size.columns);
-        let plain = self.runner.run(&exchange.command.args, screen);
-        let expected = self.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
-        let shortened = expected.lines().any(|line| line.trim() == "...");
-        let in_html = if shortened { None } else { self.in_html(exchange, &plain, screen) };
-        let result = match in_html {
+    fn printed(&self, exchange: &Exchange, command: &Command) -> String {
+        let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
+        if *command == exchange.command && expected.lines().any(|line| line.trim() == "...") {
+            return preformatted(expected);
+        }
+        let plain = self.show.runner.run(&command.args, self.show.screen);
+        match self.in_html(command, &plain) {
             Some(inside) => {
                 let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
-                format!("{aside}{inside}")
+                let code = match plain.code {
+                    0 => String::new(),
+                    code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
+                };
+                format!("{aside}{inside}{code}")
             }
-            None if shortened => preformatted(expected),
-            None => preformatted(&plain.shown()),
-        };
-        match plain.code {
-            0 => result,
-            code => format!("{result}<p class=\"dim\">exit code {code}</p>\n"),
+            None => preformatted(&self.show.printed(exchange).join("\n")),
         }
     }
 
     /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
-    fn in_html(&self, exchange: &Exchange, plain: &Ran, screen: Screen) -> Option<String> {
-        let args = &exchange.command.args;
-        if args.iter().any(|arg| arg == "--format" || arg.starts_with("--format=")) {
+    fn in_html(&self, command: &Command, plain: &Ran) -> Option<String> {
+        if command.args.iter().any(|arg| arg == "--format" || arg.starts_with("--format=")) {
             return None;
         }
-        let args: Vec<String> = args.iter().cloned().chain(["--format=html".to_string()]).collect();
-        let ran = self.runner.run(&args, screen);
+        let args: Vec<String> = command.args.iter().cloned().chain(["--format=html".to_string()]).collect();
+        let ran = self.show.runner.run(&args, self.show.screen);
         if ran.code == plain.code { fragment(&ran.out) } else { None }
     }
 
     fn question(&self, question: &Question) -> String {
+        let writer = Writer { show: self.show.of_question(question), answers: self.answers };
         let think = match question.think {
             Some(time) => format!(" · think for {} s", time.as_secs()),
             None => String::new(),
         };
         format!(
             "<section class=\"question\" aria-label=\"Question\">\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
-            self.blocks(&question.asked),
-            options(question),
+            writer.blocks(&question.asked),
+            writer.options(question),
             hints(question),
-            self.answer(question)
+            writer.answer(question)
         )
     }
 
+    /// The options that are offered; wrong answers that are only foreseen are not.
+    fn options(&self, question: &Question) -> String {
+        let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let items: String =
+            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&self.show.markdown(text)))).collect();
+        match items.is_empty() {
+            true => items,
+            false => format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n"),
+        }
+    }
+
+    /// The answer in its fold, with what is to be said to those who gave a wrong one.
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
             Answers::Hidden => return "<p class=\"write\">Your answer:</p>\n".to_string(),
             Answers::Shown => " open",
             Answers::Folded => "",
         };
-        let said = |choice: &crate::lesson::Choice| {
-            let feedback = choice.feedback.as_ref().filter(|_| choice.text.is_some())?;
-            Some(format!("<dt>{}</dt><dd>{}</dd>\n", choice.letter, html_prose::html(feedback)))
+        let reveal = self.blocks(&question.reveal);
+        let said = |choice: &Choice| {
+            let feedback = html_prose::html(choice.feedback.as_ref()?);
+            let name = escaped(&self.show.choice_name(question, choice));
+            Some(format!("<dt>{name}</dt><dd>{feedback}</dd>\n"))
         };
         let feedback: String = question.choices.iter().filter_map(said).collect();
         let feedback = match feedback.is_empty() {
-            true => String::new(),
+            true => feedback,
             false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
         };
-        format!(
-            "<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{}{feedback}</details>\n",
-            self.blocks(&question.reveal)
-        )
+        if reveal.is_empty() && feedback.is_empty() {
+            return String::new();
+        }
+        format!("<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{reveal}{feedback}</details>\n")
     }
-}
-
-/// The options that are offered; wrong answers that are only foreseen are not.
-fn options(question: &Question) -> String {
-    let texts: Vec<&Prose> = question.choices.iter().filter_map(|choice| choice.text.as_ref()).collect();
-    if texts.is_empty() {
-        return String::new();
-    }
-    let items: String =
-        texts.iter().map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
-    format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n")
 }
 
 fn hints(question: &Question) -> String {
