@@ -70,7 +70,7 @@ mod tests {
             "[a][r]\n\n[r]: javascript:alert(1)",
         ] {
             let out = html(text);
-            for tag in ["<script", "<img", "<a ", "src=\"", "href="] {
+            for tag in ["<script", "<img", "<a ", "<iframe"] {
                 assert!(!out.contains(tag), "{text}\n{out}");
             }
         }
