@@ -12,6 +12,8 @@ pub mod key;
 mod library;
 mod model;
 mod pieces;
+pub mod play;
+mod progress;
 mod prose;
 mod question;
 mod read;
@@ -28,6 +30,7 @@ pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step,
 };
+pub use progress::{Progress, Store};
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};

@@ -11,7 +11,7 @@ mod spans;
 
 use super::model::{Block, Lesson, Note};
 use super::run::{Runner, Screen};
-use spans::{Ink, Text, Tone};
+pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.
 const PROSE_WIDTH: usize = 90;

@@ -54,7 +54,7 @@ impl Show<'_> {
     }
 
     /// Words that hang behind a mark.
-    fn marked(&self, mark: &str, markdown: &str, tone: Tone) -> Vec<String> {
+    pub(in crate::lesson) fn marked(&self, mark: &str, markdown: &str, tone: Tone) -> Vec<String> {
         let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(tone) }, self.screen);
         text.push("  ", Ink::default(), self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
