@@ -7,6 +7,7 @@
 pub mod check;
 mod command;
 mod directive;
+pub mod export;
 mod faults;
 pub mod key;
 mod library;

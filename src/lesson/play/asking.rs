@@ -2,7 +2,6 @@
 
 use crate::lesson::Question;
 use crate::lesson::key::{self, Answer, Kind};
-use crate::lesson::show::Tone;
 
 use super::answers::{judged, options, right_answer};
 use super::entry::{Entry, Purpose};
@@ -82,7 +81,7 @@ impl Player<'_> {
             return self.remark(all);
         };
         self.record(question).hints += 1;
-        self.show().marked("Hint", hint, Tone::Note)
+        self.show().marked("Hint: ", hint)
     }
 
     /// So many questions were answered, and so many of them right at last.

@@ -25,6 +25,7 @@ mod signals;
 mod state;
 mod stops;
 mod terminal_keys;
+mod transcript;
 mod votes;
 
 #[cfg(test)]
@@ -39,3 +40,4 @@ pub use keys::Key;
 pub use player::{Player, Then, Told, Window};
 pub use session::{Manner, play};
 pub use state::Keeper;
+pub use transcript::transcript;

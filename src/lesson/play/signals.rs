@@ -13,6 +13,12 @@ use signal_hook::{SigId, flag, low_level};
 /// What a shell adds to the number of the signal that has ended a program.
 const ENDED_BY: u8 = 128;
 
+/// The signals that end the program.
+#[cfg(unix)]
+const ENDING: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const ENDING: &[i32] = &[SIGINT, SIGTERM];
+
 /// Signals that have come since they were last asked for.
 pub(super) struct Signals {
     ending: Vec<(u8, Arc<AtomicBool>)>,
@@ -28,10 +34,7 @@ impl Signals {
     pub(super) fn new() -> io::Result<Signals> {
         let mut signals =
             Signals { ending: Vec::new(), continued: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
-        let ending = [SIGINT, SIGTERM];
-        #[cfg(unix)]
-        let ending = [SIGINT, SIGTERM, SIGHUP];
-        for signal in ending {
+        for &signal in ENDING {
             let come = Arc::new(AtomicBool::new(false));
             signals.ids.push(flag::register(signal, Arc::clone(&come))?);
             signals.ending.push((ENDED_BY + signal as u8, come));
