@@ -134,26 +134,32 @@ fn a_block_that_closes_without_an_empty_line_is_told_so() {
 
 #[test]
 fn a_command_that_fails_or_no_longer_does_is_named_with_what_it_says() {
-    Bench::new().with("--only X\n", "--olny X\n").says("$ attn attend", "fails with exit code 2: unexpected argument '--olny'");
-    Bench::new().with("--only X\n", "--only X\n? 2\n").says("$ attn attend", "succeeds; exit code 2 is expected");
+    Bench::new()
+        .with("--only X\n", "--olny X\n")
+        .says("$ attn attend", "fails with exit code 2: unexpected argument '--olny'");
+    Bench::new()
+        .with("--only X\n", "--only X\n? 2\n")
+        .says("$ attn attend", "succeeds; exit code 2 is expected");
 }
 
 #[test]
 fn a_number_in_the_text_is_held_to_the_digits_written() {
-    Bench::new().with("2.83<!--", "2.82<!--").says("2.82", "`2.82` in the text, and `plain:S_scaled[sun,sun]` is 2.83");
+    Bench::new()
+        .with("2.83<!--", "2.82<!--")
+        .says("2.82", "`2.82` in the text, and `plain:S_scaled[sun,sun]` is 2.83");
     assert_eq!(Bench::new().with("2.83<!--", "2.8<!--").check().code, 0);
     Bench::new().with("[sun,sun] --> for", "[sun,snu] --> for").says("2.83", "did you mean `sun`");
-    Bench::new().with("= plain:S_scaled[sun,moon]", "= plan:S_scaled[sun,moon]").says("2.83", "no command is named `plan`");
+    Bench::new()
+        .with("= plain:S_scaled[sun,moon]", "= plan:S_scaled[sun,moon]")
+        .says("2.83", "no command is named `plan`");
     Bench::new().with("= plain:S_scaled[sun,moon]", "= plain:Z[sun,moon]").says("2.83", "Z");
     Bench::new().with("= plain:S_scaled[sun,moon]", "= plain:S_scaled").says("2.83", "not a number");
 }
 
 #[test]
 fn a_run_that_fails_is_said_once_and_not_again_at_all_that_reads_it() {
-    let bench = Bench::new().with(
-        "plain = attn attend --x \"2 0; 1 1; 0 2\"",
-        "plain = attn attend --x nowhere.csv",
-    );
+    let bench =
+        Bench::new().with("plain = attn attend --x \"2 0; 1 1; 0 2\"", "plain = attn attend --x nowhere.csv");
     bench.says("<!-- run: plain", "the run `plain` gives no numbers: nowhere.csv: no such file");
     let out = bench.check().out;
     assert!(out.ends_with("2 questions: 1 fault\n"), "{out}");
@@ -164,7 +170,9 @@ fn a_key_that_is_false_or_names_no_option_is_named() {
     let key = "B iff plain:A[sun,sun] > plain:A[sun,moon]";
     let smaller = Bench::new().with(key, "B iff count(plain:A[sun], > 0.5) == 2");
     smaller.says("<!-- key: B", "the key of `keeps` is false: `count(plain:A[sun], > 0.5)` is 1");
-    Bench::new().with(key, "E iff plain:A[sun,sun] > 0.5").says("<!-- key: E", "option E, which is not there");
+    Bench::new()
+        .with(key, "E iff plain:A[sun,sun] > 0.5")
+        .says("<!-- key: E", "option E, which is not there");
     Bench::new().with(key, "B iff plain:A[sun,snu] > 0.5").says("<!-- key: B", "the key of `keeps`: ");
 }
 
@@ -173,30 +181,46 @@ fn options_that_cannot_be_told_apart_are_named() {
     let same = Bench::new().with("opt A: unscaled:", "opt A: plain:").with("- A. 0.87", "- A. 0.77");
     same.says("- B. 0.77", "options A and B show the same number, 0.77");
     // At one decimal 0.67 shows what 0.7 does too, but a wrong option that shows 0.8 passes for the right one, 0.77.
-    let coarse = Bench::new().with("opt A: unscaled:A[sun,sun]", "opt A: plain:A[sea,sea]").with("- A. 0.87", "- A. 0.8");
+    let coarse = Bench::new()
+        .with("opt A: unscaled:A[sun,sun]", "opt A: plain:A[sea,sea]")
+        .with("- A. 0.87", "- A. 0.8");
     coarse.says("- B. 0.77", "options A and B show the same number");
-    Bench::new().with("- C. 0.67", "- C. 0.68").says("- C. 0.68", "`0.68` in the text, and `halved:A[sun,sun]` is 0.67");
+    Bench::new()
+        .with("- C. 0.67", "- C. 0.68")
+        .says("- C. 0.68", "`0.68` in the text, and `halved:A[sun,sun]` is 0.67");
     Bench::new()
         .with("<!-- opt C: halved:A[sun,sun] -->\n", "")
-        .with("<!-- run: halved = attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --scale 0.5 -->\n", "")
+        .with(
+            "<!-- run: halved = attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --scale 0.5 -->\n",
+            "",
+        )
         .says("- C. 0.67", "option C has a number that is not computed, and others are");
 }
 
 #[test]
 fn a_wrong_answer_that_would_pass_or_is_never_recognised_is_named() {
-    Bench::new().with("± 0.01 -->", "± 0.2 -->").says("<!-- opt A: plain:A[moon", "would be taken for the right answer, 0.5 ± 0.2");
+    Bench::new()
+        .with("± 0.01 -->", "± 0.2 -->")
+        .says("<!-- opt A: plain:A[moon", "would be taken for the right answer, 0.5 ± 0.2");
     let twice = "<!-- opt A: plain:A[moon,sun] -->\n<!-- opt B: plain:A[moon,moon] -->";
-    Bench::new().with("<!-- opt A: plain:A[moon,sun] -->", twice).says("<!-- opt B: plain:A[moon,moon]", "would be taken for option A");
-    Bench::new().with("<!-- if A: That was so", "<!-- if D: That was so").says("<!-- if D: That", "`if D` is never said");
+    Bench::new()
+        .with("<!-- opt A: plain:A[moon,sun] -->", twice)
+        .says("<!-- opt B: plain:A[moon,moon]", "would be taken for option A");
+    Bench::new()
+        .with("<!-- if A: That was so", "<!-- if D: That was so")
+        .says("<!-- if D: That", "`if D` is never said");
     let cell = "<!-- opt A: argmax(plain:A) -->";
     Bench::new().with("<!-- opt A: plain:A[moon,sun] -->", cell).says(cell, "tie");
 }
 
 #[test]
 fn ties_are_no_answers() {
-    let cell = Bench::new().with("kind=number", "kind=cell").with("causal:A[moon,sun] ± 0.01", "argmax(plain:A)");
+    let cell =
+        Bench::new().with("kind=number", "kind=cell").with("causal:A[moon,sun] ± 0.01", "argmax(plain:A)");
     cell.says("<!-- key: argmax", "the key of `masked`: `argmax(plain:A)`: ");
-    let order = Bench::new().with("kind=number", "kind=order").with("causal:A[moon,sun] ± 0.01", "rank(plain:A[moon])");
+    let order = Bench::new()
+        .with("kind=number", "kind=order")
+        .with("causal:A[moon,sun] ± 0.01", "rank(plain:A[moon])");
     order.says("<!-- key: rank", "the key of `masked`: `rank(plain:A[moon])`: ");
 }
 
@@ -214,28 +238,37 @@ fn the_options_of_an_order_are_the_columns_in_their_order() {
 
 #[test]
 fn what_does_not_fit_the_screen_is_named() {
-    let wide = Bench::new().with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
+    let wide =
+        Bench::new().with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
     let wide = wide.with("screen: 100x30", "screen: 60x30");
     let said = "--width 100` prints a line of 64 columns, and the screen has 60\n  step: Three words\n  help: print less";
     assert!(wide.check().out.contains(said), "{}", wide.check().out);
-    Bench::new().with("screen: 100x30", "screen: 100x10").says("$ attn attend", "lines at a stretch, and the screen shows 8");
+    Bench::new()
+        .with("screen: 100x30", "screen: 100x10")
+        .says("$ attn attend", "lines at a stretch, and the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
     Bench::new().with("## Without", &text).says("═", "a line of 101 columns, and the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
-    Bench::new().with("## Without", &text).says("```text", "a text of 29 lines at a stretch, and the screen shows 28");
+    Bench::new()
+        .with("## Without", &text)
+        .says("```text", "a text of 29 lines at a stretch, and the screen shows 28");
 }
 
 #[test]
 fn a_plan_adds_up() {
-    Bench::new().with("minutes: 10", "minutes: 12").says("minutes: 12", "the steps are planned for 10 minutes together, and the lesson for 12");
+    Bench::new()
+        .with("minutes: 10", "minutes: 12")
+        .says("minutes: 12", "the steps are planned for 10 minutes together, and the lesson for 12");
     let some = Bench::new().with("<!-- step: minutes=1 -->\n", "");
     assert_eq!(some.check().code, 0);
-    some.with("minutes: 10", "minutes: 8").says("minutes: 8", "3 of 4 steps are planned for 9 minutes already");
+    some.with("minutes: 10", "minutes: 8")
+        .says("minutes: 8", "3 of 4 steps are planned for 9 minutes already");
 }
 
 #[test]
 fn what_nothing_uses_is_remarked_and_no_fault() {
-    let bench = Bench::new().with("## Three words", "<!-- run: spare = attn softmax 1 2 -->\n\n## Three words");
+    let bench =
+        Bench::new().with("## Three words", "<!-- run: spare = attn softmax 1 2 -->\n\n## Three words");
     let outcome = bench.check();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert!(outcome.out.contains("remark: nothing uses the run `spare`"), "{}", outcome.out);
@@ -256,7 +289,12 @@ fn of_a_folder_lessons_are_checked_and_the_worst_counts() {
     write("z.md", "---\nattn-lesson: 1\n---\n\n# T\n\n## S\n\n```console\n$ ls\n```\n");
     let all = checked();
     assert_eq!(all.code, 2);
-    for line in ["x.md  4 steps", "y.md  4 steps, 4 commands, 6 numbers, 2 questions: 1 fault", "z.md  not checked: 1 fault", "3 lessons, 8 steps"] {
+    for line in [
+        "x.md  4 steps",
+        "y.md  4 steps, 4 commands, 6 numbers, 2 questions: 1 fault",
+        "z.md  not checked: 1 fault",
+        "3 lessons, 8 steps",
+    ] {
         assert!(all.out.contains(line), "{line} in\n{}", all.out);
     }
     assert!(all.out.ends_with("4 questions: 2 not ok\n") && !all.out.contains("README"), "{}", all.out);
@@ -267,7 +305,8 @@ fn update_writes_outputs_and_nothing_else_and_keeps_wildcards_that_match() {
     let bench = Bench::new();
     let right = bench.text();
     let kept = right.replace("├──────┼───────┤\n│ sun  │ 2   0 │\n", "...\n");
-    let bench = bench.holding(&kept.replace("│ sea  │ 0   2 │", "│ old  │ 0   0 │").replace("0.77   0.19", "[..]   0.99"));
+    let bench = bench
+        .holding(&kept.replace("│ sea  │ 0   2 │", "│ old  │ 0   0 │").replace("0.77   0.19", "[..]   0.99"));
     let outcome = bench.update();
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     assert_eq!(bench.text(), kept);
@@ -294,7 +333,11 @@ fn update_refuses_while_a_key_or_a_character_is_wrong() {
     for (from, to, words) in [
         ("B iff plain:A[sun,sun] > plain", "B iff plain:A[sun,sun] < plain", "the key of `keeps` is false"),
         ("Each word is", "Each \u{1b}[31mword is", "escape or control characters"),
-        ("--tokens sun,moon,sea --causal --only A", "--tokens sun,moon --causal --only A", "fails with exit code 2"),
+        (
+            "--tokens sun,moon,sea --causal --only A",
+            "--tokens sun,moon --causal --only A",
+            "fails with exit code 2",
+        ),
     ] {
         let bench = Bench::new().with("│ sea  │ 0   2 │", "│ old  │ 0   0 │").with(from, to);
         let before = bench.text();
@@ -320,7 +363,11 @@ fn the_small_inputs_are_found_wherever_the_program_is_started_and_files_come_fir
     let run = |args: &[&str]| {
         let mut command = assert_cmd::Command::cargo_bin("attn").expect("the program");
         let output = command.current_dir(folder.path()).args(args).output().expect("it runs");
-        (output.status.code(), String::from_utf8(output.stdout).expect("UTF-8"), String::from_utf8(output.stderr).expect("UTF-8"))
+        (
+            output.status.code(),
+            String::from_utf8(output.stdout).expect("UTF-8"),
+            String::from_utf8(output.stderr).expect("UTF-8"),
+        )
     };
     for args in [
         &["attend", "examples/data/bat.json", "--only", "X"][..],

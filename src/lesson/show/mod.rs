@@ -16,7 +16,7 @@ use super::run::{Runner, Screen};
 pub use drawn::can_be_redrawn;
 pub use questions::BLANK;
 use questions::joined;
-use spans::{Ink, Text, Tone};
+pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.
 const PROSE_WIDTH: usize = 90;

@@ -98,7 +98,7 @@ impl Show<'_> {
     }
 
     /// Words that hang behind a mark, but not far to the right.
-    fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
+    pub(in crate::lesson) fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
         let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
         let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
