@@ -4,7 +4,7 @@ mod common;
 
 use attn::demo::demos;
 use attn::render::Charset;
-use common::attn;
+use common::{attn, without_colours};
 use unicode_width::UnicodeWidthStr;
 
 /// Text commands that between them show everything there is to see.
@@ -26,17 +26,6 @@ fn commands() -> Vec<String> {
         .map(String::from),
     );
     commands
-}
-
-/// The text without its escape sequences for colours.
-fn without_colours(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("\x1b[") {
-        out.push_str(before);
-        rest = after.split_once('m').expect("a colour ends in m").1;
-    }
-    out + rest
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 
+use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
 use crate::render::Charset;
@@ -18,6 +20,12 @@ pub struct Env {
     pub colour_err: bool,
     /// Which characters can be shown.
     pub charset: Charset,
+    /// Whether keys can be read: standard input is a terminal.
+    pub has_keys: bool,
+    /// Whether standard output is a terminal.
+    pub has_screen: bool,
+    /// The folder in which is kept how far lessons have come; a call that is not the program itself has none.
+    pub state: Option<&'static Path>,
 }
 
 /// The width where nothing tells one.
@@ -26,7 +34,15 @@ const DEFAULT_WIDTH: usize = 80;
 impl Default for Env {
     /// A pipe: 80 columns, UTF-8, no colour.
     fn default() -> Env {
-        Env { width: DEFAULT_WIDTH, colour: false, colour_err: false, charset: Charset::Utf8 }
+        Env {
+            width: DEFAULT_WIDTH,
+            colour: false,
+            colour_err: false,
+            charset: Charset::Utf8,
+            has_keys: false,
+            has_screen: false,
+            state: None,
+        }
     }
 }
 
@@ -35,11 +51,14 @@ impl Env {
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-        Env::from_variables(
-            variable,
-            columns,
-            [std::io::stdout().is_terminal(), std::io::stderr().is_terminal()],
-        )
+        let has_screen = std::io::stdout().is_terminal();
+        Env {
+            has_keys: std::io::stdin().is_terminal(),
+            has_screen,
+            // Looked up once, and good for as long as the process lives.
+            state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
+            ..Env::from_variables(variable, columns, [has_screen, std::io::stderr().is_terminal()])
+        }
     }
 
     /// The surroundings with `--color always` or `never` heeded on standard error too, also where the rest of the command
@@ -88,8 +107,18 @@ impl Env {
             colour: colour(is_terminal[0]),
             colour_err: colour(is_terminal[1]),
             charset,
+            ..Env::default()
         }
     }
+}
+
+/// The user's folder for what programs remember: `ATTN_STATE_DIR`, or `attn` where the system keeps such things.
+fn state_folder() -> Option<PathBuf> {
+    if let Some(folder) = std::env::var_os("ATTN_STATE_DIR").filter(|folder| !folder.is_empty()) {
+        return Some(PathBuf::from(folder));
+    }
+    let strategy = etcetera::choose_base_strategy().ok()?;
+    Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()).join("attn"))
 }
 
 #[cfg(test)]

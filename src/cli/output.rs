@@ -7,6 +7,7 @@ use super::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Graph, NodeId};
+use crate::lesson::Screen;
 use crate::render::{self, Charset, Format, Heat, Page, Style};
 
 /// What the output is, and on what screen.
@@ -16,6 +17,14 @@ pub(super) struct LookArgs {
     /// What to write.
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatArg,
+    #[command(flatten)]
+    pub screen: ScreenArgs,
+}
+
+/// On what screen.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct ScreenArgs {
     /// Columns of the screen [default: COLUMNS, the terminal, or 80].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..=10_000))]
     pub width: Option<u16>,
@@ -123,12 +132,10 @@ impl OutputArgs {
     }
 }
 
-impl LookArgs {
-    /// The style under these options and surroundings.
-    pub(super) fn style(&self, env: &Env) -> Style {
-        Style {
-            format: self.format.format(),
-            places: None,
+impl ScreenArgs {
+    /// The screen under these options and surroundings.
+    pub(super) fn screen(&self, env: &Env) -> Screen {
+        Screen {
             width: self.width.map_or(env.width, usize::from).max(20),
             colour: match self.color {
                 ColorArg::Auto => env.colour,
@@ -140,6 +147,20 @@ impl LookArgs {
                 CharsetArg::Utf8 => Charset::Utf8,
                 CharsetArg::Ascii => Charset::Ascii,
             },
+        }
+    }
+}
+
+impl LookArgs {
+    /// The style under these options and surroundings.
+    pub(super) fn style(&self, env: &Env) -> Style {
+        let Screen { width, colour, charset } = self.screen.screen(env);
+        Style {
+            format: self.format.format(),
+            places: None,
+            width,
+            colour,
+            charset,
             heat: Heat::Auto,
             convention: Convention::Rows,
         }

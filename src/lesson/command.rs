@@ -14,12 +14,25 @@ pub struct Command {
 }
 
 impl Command {
+    /// A command of a lesson, at its line.
+    ///
+    /// # Errors
+    /// As [`Command::by_hand`]; and if it would write files.
+    pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
+        let command = Command::by_hand(typed, line)?;
+        match command.args.iter().find(|arg| *arg == "--save" || arg.starts_with("--save=")) {
+            Some(option) => Err(Fault::new(line, format!("`{}`: a lesson writes no files", brief(option)))
+                .help("leave the option out, or show the command in a ```console,ignore block")),
+            None => Ok(command),
+        }
+    }
+
     /// Splits a line as a shell does, without being one.
     ///
     /// # Errors
-    /// If it does not begin with `attn`, is another program's work (a pipe, a redirection), is `attn lesson`, which would
-    /// begin again within itself, or would write files.
-    pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
+    /// If it does not begin with `attn`, is another program's work (a pipe, a redirection), or is `attn lesson`, which would
+    /// begin again within itself.
+    pub fn by_hand(typed: &str, line: usize) -> Result<Command, Fault> {
         let typed = typed.trim().to_string();
         let fault = |what: String| Fault::new(line, what);
         if let Some(sign) = shell_sign(&typed) {
@@ -42,10 +55,6 @@ impl Command {
             return Err(fault("a lesson within a lesson".into()).help(
                 "name the other lesson in the text, or show the command in a ```console,ignore block",
             ));
-        }
-        if let Some(option) = args.iter().find(|arg| *arg == "--save" || arg.starts_with("--save=")) {
-            return Err(fault(format!("`{}`: a lesson writes no files", brief(option)))
-                .help("leave the option out, or show the command in a ```console,ignore block"));
         }
         Ok(Command { args: args.to_vec(), typed })
     }

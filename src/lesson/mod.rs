@@ -7,12 +7,15 @@
 pub mod check;
 mod command;
 mod directive;
+pub mod export;
 mod faults;
 pub mod key;
 mod library;
 mod model;
 mod new;
 mod pieces;
+pub mod play;
+mod progress;
 mod prose;
 mod question;
 mod read;
@@ -31,6 +34,7 @@ pub use model::{
     Step,
 };
 pub use new::new_lesson;
+pub use progress::{Progress, Store};
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};

@@ -155,3 +155,14 @@ pub fn assert_terms_give_the_recorded_bits(graph: &Graph) {
         }
     }
 }
+
+/// The text without its escape sequences for colours.
+pub fn without_colours(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\x1b[") {
+        out.push_str(before);
+        rest = after.split_once('m').expect("a colour ends in m").1;
+    }
+    out + rest
+}

@@ -2,39 +2,76 @@
 
 mod check;
 mod directives;
+mod export;
+mod follow;
+mod list;
 mod new;
 mod outcomes;
+mod play;
 mod update;
 
 use clap::{Args, Subcommand};
 
+use super::output::LookArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::{Ran, Screen};
 
 /// Lessons that are played in class, step by step, and checked to the last digit
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
+#[command(help_template = HELP)]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
-    command: LessonCommand,
+    command: Option<LessonCommand>,
+    #[command(flatten)]
+    look: LookArgs,
 }
+
+/// All that a teacher needs, on one screen.
+const HELP: &str = "\
+{about}
+
+  attn lesson play 0-tour   on the projector; file.md works as well
+  attn lesson follow        your notes and the answers, in a second terminal
+
+  space → PgDn  go on         A B C …  answer a choice     v  hands: A3 B14 C8
+  ← PgUp        go back       Enter    show the answer     h  a hint
+  5G  n  p      to a step     t        contents            !  any attn command
+  ?             more keys     /        search              q  end
+
+{usage-heading} {usage}
+
+{subcommands}
+";
 
 #[derive(Subcommand, Debug)]
 enum LessonCommand {
+    List(list::ListArgs),
+    Play(play::PlayArgs),
+    Follow(follow::FollowArgs),
     Check(check::CheckArgs),
     Update(update::UpdateArgs),
     New(new::NewArgs),
     Directives(directives::DirectivesArgs),
+    Export(export::ExportArgs),
 }
 
 impl LessonArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        match &self.command {
+        let Some(command) = &self.command else {
+            list::ListArgs::built_in(self.look.clone()).run(env, streams)?;
+            return Ok(EXIT_DONE);
+        };
+        match command {
+            LessonCommand::List(args) => args.run(env, streams)?,
+            LessonCommand::Play(args) => return args.run(env, streams),
+            LessonCommand::Follow(args) => return args.run(env, streams),
             LessonCommand::Check(args) => return args.run(env, streams),
             LessonCommand::Update(args) => return args.run(env, streams),
             LessonCommand::New(args) => args.run(env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
+            LessonCommand::Export(args) => args.run(streams)?,
         }
         Ok(EXIT_DONE)
     }
@@ -47,6 +84,7 @@ pub(super) fn in_process(args: &[String], screen: Screen) -> Ran {
         colour: screen.colour,
         colour_err: screen.colour,
         charset: screen.charset,
+        ..Env::default()
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };

@@ -1,10 +1,11 @@
 //! Commands and what they print, live.
 
+use textwrap::core::display_width;
 use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::{Console, Exchange, Literal, Screen};
+use crate::lesson::{Command, Console, Exchange, Literal, Screen};
 
 /// What stands before a command, and before its further lines.
 const PROMPTS: [&str; 2] = ["$ ", "> "];
@@ -19,27 +20,42 @@ impl Show<'_> {
             if !lines.is_empty() {
                 lines.push(String::new());
             }
-            let [first, further] = PROMPTS;
-            for (number, line) in self.typed(exchange).iter().enumerate() {
-                let prompt = Ink::of(Tone::Quiet).on(if number == 0 { first } else { further }, self.screen);
-                lines.push(format!("{prompt}{}", Ink::bold().on(line, self.screen)));
-            }
+            lines.extend(self.prompted(&self.typed(exchange)));
             lines.extend(self.printed(exchange));
         }
         lines
     }
 
+    /// The lines of a command, each behind its prompt.
+    pub fn prompted(&self, typed: &[String]) -> Vec<String> {
+        typed.iter().enumerate().map(|(number, line)| self.prompt(number) + &self.command(line)).collect()
+    }
+
+    /// What stands before the line of a command at a position from 0.
+    pub fn prompt(&self, number: usize) -> String {
+        Ink::of(Tone::Quiet).on(PROMPTS[number.min(1)], self.screen)
+    }
+
+    /// What is typed behind a prompt, or a part of it, as it looks.
+    pub fn command(&self, typed: &str) -> String {
+        Ink::bold().on(typed, self.screen)
+    }
+
     /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
     /// too narrow.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        let room = self.screen.width.saturating_sub(PROMPTS[0].width());
         let lines = self.written(exchange);
-        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), room)).collect()
+        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), self.room())).collect()
+    }
+
+    /// The columns behind a prompt.
+    fn room(&self) -> usize {
+        self.screen.width.saturating_sub(PROMPTS[0].width())
     }
 
     /// What a command prints on this screen, and its exit code where it is not 0.
     pub fn printed(&self, exchange: &Exchange) -> Vec<String> {
-        let ran = self.runner.run(&exchange.command.args, self.screen);
+        let ran = self.runner.run(&self.drawn_anew(&exchange.command).args, self.screen);
         let mut lines: Vec<String> = ran.shown().lines().map(str::to_string).collect();
         if ran.code != 0 {
             lines.push(Ink::of(Tone::Quiet).on(&format!("(exit code {})", ran.code), self.screen));
@@ -47,8 +63,16 @@ impl Show<'_> {
         lines
     }
 
-    /// The lines that the lesson breaks a command into, without prompts.
+    /// A command under the seed in force.
+    pub fn drawn_anew(&self, command: &Command) -> Command {
+        self.drawn.map_or_else(|| command.clone(), |seed| command.with_seed(seed))
+    }
+
+    /// The lines that the lesson breaks a command into, without prompts; under another seed all in one.
     fn written(&self, exchange: &Exchange) -> Vec<String> {
+        if self.drawn.is_some() {
+            return vec![self.drawn_anew(&exchange.command).typed];
+        }
         let before = &self.lesson.text[..exchange.expected.start];
         let lines: Vec<&str> = before.lines().skip(exchange.line - 1).collect();
         let parts =
@@ -56,13 +80,19 @@ impl Show<'_> {
         parts.map(|part| part.trim().to_string()).collect()
     }
 
-    /// A fence that is only shown, as it is.
+    /// A fence that is only shown, as it is; but a command that is too long for the screen is broken as one that runs.
     pub(super) fn literal(&self, literal: &Literal) -> Vec<String> {
-        let text = self.screen.charset.spelled(&literal.text).into_owned();
-        let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+        let text = self.screen.charset.spelled(literal.text.trim_end()).into_owned();
+        let has_commands = literal.label.starts_with("console");
+        let shown = |line: &str| match line.strip_prefix(PROMPTS[0]).filter(|_| has_commands) {
+            Some(typed) => self.prompted(&broken(typed, self.room())),
+            None => vec![line.to_string()],
+        };
+        let lines: Vec<String> = text.lines().flat_map(shown).collect();
+        let widest = lines.iter().map(|line| display_width(line)).max().unwrap_or(0);
         let indent = if widest + INDENT <= self.screen.width { INDENT } else { 0 };
         let margin = " ".repeat(indent);
-        text.trim_end().lines().map(|line| format!("{margin}{line}").trim_end().to_string()).collect()
+        lines.iter().map(|line| format!("{margin}{line}").trim_end().to_string()).collect()
     }
 }
 

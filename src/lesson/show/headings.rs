@@ -11,17 +11,15 @@ use crate::lesson::{Screen, Step};
 const WIDEST: usize = 100;
 
 impl Show<'_> {
-    /// The lesson's title, how long it takes and how many steps it has.
+    /// The lesson's title, how many steps it has and how long it takes.
     pub fn title(&self) -> Vec<String> {
-        let mut lines = self.barred(&self.lesson.title, "");
         let steps = counted(self.lesson.steps.len(), "step");
         let length = match self.lesson.minutes {
-            Some(minutes) if minutes == 1.0 => format!("{steps}, one minute"),
+            Some(1.0) => format!("{steps}, 1 minute"),
             Some(minutes) => format!("{steps}, {minutes} minutes"),
             None => steps,
         };
-        lines.push(Ink::of(Tone::Quiet).on(&length, self.screen));
-        lines
+        self.barred(&self.lesson.title, &length)
     }
 
     /// The heading of the step at a position from 0: its number, its title, and a rule across the screen. Nothing where there

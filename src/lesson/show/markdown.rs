@@ -11,9 +11,12 @@ use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
 use crate::render::{self, Format, Heat, Style};
 
-/// The lines of blocks of Markdown, set in by `margin`.
-pub(super) fn lines(markdown: &str, margin: &str, screen: Screen) -> Vec<String> {
-    let mut writer = Writer::new(screen, margin);
+/// A rule between blocks is shorter than those of headings.
+const RULE: usize = 20;
+
+/// The lines of blocks of Markdown.
+pub(super) fn lines(markdown: &str, screen: Screen) -> Vec<String> {
+    let mut writer = Writer::new(screen);
     for event in Parser::new_ext(markdown, OPTIONS) {
         writer.take(event);
     }
@@ -23,7 +26,7 @@ pub(super) fn lines(markdown: &str, margin: &str, screen: Screen) -> Vec<String>
 
 /// One paragraph of Markdown, without line breaks.
 pub(super) fn inline(markdown: &str, screen: Screen) -> Text {
-    let mut writer = Writer::new(screen, "");
+    let mut writer = Writer::new(screen);
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
             Event::HardBreak => writer.take(Event::SoftBreak),
@@ -67,13 +70,13 @@ struct Grid {
 }
 
 impl Writer {
-    fn new(screen: Screen, margin: &str) -> Writer {
+    fn new(screen: Screen) -> Writer {
         Writer {
             screen,
             lines: Vec::new(),
             text: Text::default(),
             inks: vec![Ink::default()],
-            margins: vec![Margin { first: None, rest: margin.to_string() }],
+            margins: Vec::new(),
             lists: Vec::new(),
             addresses: Vec::new(),
             table: None,
@@ -94,7 +97,7 @@ impl Writer {
             Event::HardBreak => self.text.push("\n", self.ink(), self.screen),
             Event::Rule => {
                 self.gap();
-                let width = self.screen.width.min(PROSE_WIDTH).saturating_sub(self.margin_width());
+                let width = RULE.min(self.screen.width.saturating_sub(self.margin_width()));
                 self.raw(vec!["─".repeat(width)], Ink::of(Tone::Quiet));
             }
             _ => {}
@@ -268,7 +271,7 @@ mod tests {
     use super::*;
 
     fn shown(markdown: &str, width: usize) -> Vec<String> {
-        lines(markdown, "", Screen::plain(width))
+        lines(markdown, Screen::plain(width))
     }
 
     #[test]

@@ -4,14 +4,19 @@
 //! a newline; with colours it is the same line without them, and escapes around its words.
 
 mod console;
+mod drawn;
 mod headings;
 mod markdown;
 mod questions;
 mod spans;
+mod transcript;
 
 use super::model::{Block, Lesson, Note};
 use super::run::{Runner, Screen};
-use spans::{Ink, Text, Tone};
+pub use drawn::can_be_redrawn;
+pub use questions::BLANK;
+use questions::joined;
+pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.
 const PROSE_WIDTH: usize = 90;
@@ -27,18 +32,22 @@ pub struct Show<'a> {
     pub screen: Screen,
     /// Whether the teacher's notes are shown among the other blocks.
     pub notes: bool,
+    /// Another seed, for the questions that can be drawn anew.
+    pub seed: Option<u32>,
+    /// The seed in force: that of the question which is being shown.
+    drawn: Option<u32>,
 }
 
 impl<'a> Show<'a> {
-    /// A lesson on a screen, without its notes.
+    /// A lesson on a screen, without its notes, with its own random numbers.
     pub fn new(lesson: &'a Lesson, runner: &'a Runner<'a>, screen: Screen) -> Show<'a> {
-        Show { lesson, runner, screen, notes: false }
+        Show { lesson, runner, screen, notes: false, seed: None, drawn: None }
     }
 
     /// The lines of a block. Of a question only what is asked; none of a note unless notes are shown.
     pub fn block(&self, block: &Block) -> Vec<String> {
         match block {
-            Block::Prose(prose) => markdown::lines(&prose.markdown, "", self.screen),
+            Block::Prose(prose) => markdown::lines(&self.markdown(prose), self.screen),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => self.literal(literal),
             Block::Note(note) if self.notes => self.note(note),
@@ -49,14 +58,7 @@ impl<'a> Show<'a> {
 
     /// The lines of blocks, an empty one between any two.
     pub fn blocks(&self, blocks: &[Block]) -> Vec<String> {
-        let mut lines = Vec::new();
-        for block in blocks.iter().map(|block| self.block(block)).filter(|block| !block.is_empty()) {
-            if !lines.is_empty() {
-                lines.push(String::new());
-            }
-            lines.extend(block);
-        }
-        lines
+        joined(blocks.iter().map(|block| self.block(block)))
     }
 
     /// The lines of a note, whether notes are shown among the blocks or not.

@@ -1,64 +1,125 @@
 //! Questions and their answers.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
+use crate::lesson::key::Answer;
 use crate::lesson::{Choice, Question};
 
 /// Options and remarks are set in by so much.
 const INDENT: &str = "   ";
+/// Further lines stand below the words behind a mark, up to so many columns.
+const DEEPEST: usize = 6;
+/// Where an answer is left out there is room to write one.
+pub const BLANK: &str = "Answer: ______________________________";
 
 impl Show<'_> {
     /// What is asked, with its options and the time to think; no word of the answer.
     pub fn question(&self, question: &Question) -> Vec<String> {
+        let show = self.of_question(question);
+        joined([show.question_head(question), show.blocks(&question.asked), show.options(question)])
+    }
+
+    /// That there is a question, and the time to think.
+    pub fn question_head(&self, question: &Question) -> Vec<String> {
         let mut head = Text::of("Question", Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         if let Some(think) = question.think {
             head.push(&format!("  {} s to think", think.as_secs()), Ink::of(Tone::Quiet), self.screen);
         }
-        let mut lines = head.wrapped(self.prose_width(), ["", ""], self.screen);
-        let asked = self.blocks(&question.asked);
-        if !asked.is_empty() {
-            lines.push(String::new());
-            lines.extend(asked);
-        }
-        let options: Vec<String> = question.choices.iter().flat_map(|choice| self.option(choice)).collect();
-        if !options.is_empty() {
-            lines.push(String::new());
-            lines.extend(options);
-        }
-        lines
+        head.wrapped(self.prose_width(), ["", ""], self.screen)
     }
 
-    /// The lines of an option; none of a wrong answer that is only foreseen.
-    fn option(&self, choice: &Choice) -> Vec<String> {
-        let Some(text) = &choice.text else { return Vec::new() };
-        self.marked(&choice.letter.to_string(), &text.markdown, Tone::Asked)
+    /// The options that are offered.
+    pub fn options(&self, question: &Question) -> Vec<String> {
+        let show = self.of_question(question);
+        let option = |choice: &Choice| match &choice.text {
+            Some(text) => show.marked(&format!("{}  ", choice.letter), &show.markdown(text)),
+            None => Vec::new(),
+        };
+        question.choices.iter().flat_map(option).collect()
     }
 
-    /// What is said when the answer is due: what to say to each wrong one, and what stands in the details.
+    /// What is shown when the answer is due: [`Show::answer`], and what stands in the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
-        let mut lines: Vec<String> =
-            question.choices.iter().flat_map(|choice| self.feedback(choice)).collect();
-        let details = self.blocks(&question.reveal);
-        if !lines.is_empty() && !details.is_empty() {
-            lines.push(String::new());
+        let show = self.of_question(question);
+        joined([show.answer(question), show.blocks(&question.reveal)])
+    }
+
+    /// The right answer, as computed, and what is said to every wrong one that is foreseen.
+    pub fn answer(&self, question: &Question) -> Vec<String> {
+        let show = self.of_question(question);
+        let feedback = question.choices.iter().flat_map(|choice| show.feedback(question, choice));
+        joined([show.right_line(question), feedback.collect()])
+    }
+
+    fn right_line(&self, question: &Question) -> Vec<String> {
+        let Some(right) = self.right(question) else { return Vec::new() };
+        let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
+        let mut text = Text::of(&format!("Answer: {right}"), ink, self.screen);
+        if let Some(option) = self.option_text(question, &right) {
+            text.push("  ", Ink::default(), self.screen);
+            text.extend(&markdown::inline(&option, self.screen));
         }
-        lines.extend(details);
-        lines
+        text.wrapped(self.prose_width(), ["", INDENT], self.screen)
     }
 
-    /// What is said to those who chose this.
-    pub fn feedback(&self, choice: &Choice) -> Vec<String> {
+    /// The words of the option that is right, as Markdown.
+    pub fn option_text(&self, question: &Question, right: &Answer) -> Option<String> {
+        let Answer::Choice { letter, .. } = right else { return None };
+        let choice = question.choices.iter().find(|choice| choice.letter == *letter)?;
+        Some(self.of_question(question).markdown(choice.text.as_ref()?).into_owned())
+    }
+
+    /// What is said to those who chose this, behind its name.
+    pub fn feedback(&self, question: &Question, choice: &Choice) -> Vec<String> {
         let Some(feedback) = &choice.feedback else { return Vec::new() };
-        self.marked(&choice.letter.to_string(), feedback, Tone::Asked)
+        self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
     }
 
-    /// Words that hang behind a mark.
-    fn marked(&self, mark: &str, markdown: &str, tone: Tone) -> Vec<String> {
-        let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(tone) }, self.screen);
-        text.push("  ", Ink::default(), self.screen);
+    /// What an option is called: its letter, or what was foreseen, where it is not offered.
+    pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
+        let show = self.of_question(question);
+        let value = choice.computed.as_ref().and_then(|option| option.evaluate(&show.values()).ok());
+        match (&choice.text, value, show.right(question)) {
+            (None, Some(value), Some(Answer::Number { tolerance, .. })) => match value.number() {
+                Some(number) => at_digits_of(number, tolerance),
+                None => value.to_string(),
+            },
+            (None, Some(value), _) => value.to_string(),
+            _ => choice.letter.to_string(),
+        }
+    }
+
+    /// A line to write an answer on.
+    pub fn blank(&self) -> Vec<String> {
+        vec![Ink::of(Tone::Asked).on(BLANK, self.screen)]
+    }
+
+    /// Words that hang behind a mark, but not far to the right.
+    pub(in crate::lesson) fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
+        let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
-        let rest = format!("{INDENT}{}", " ".repeat(mark.chars().count() + 2));
+        let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
         text.wrapped(self.prose_width(), [INDENT, &rest], self.screen)
     }
+}
+
+/// A wrong number at as many digits as the right one is written with.
+fn at_digits_of(number: f64, tolerance: f64) -> String {
+    let text = Answer::Number { value: number, tolerance }.to_string();
+    text.split(" ±").next().unwrap_or_default().to_string()
+}
+
+/// Groups of lines, an empty one between any two.
+pub(super) fn joined(groups: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(group);
+    }
+    lines
 }

@@ -17,14 +17,14 @@ const LEAST_ROOM: usize = 10;
 
 /// How a text looks where there is colour; without colour it is the same text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ink {
+pub(in crate::lesson) struct Ink {
     pub bold: bool,
     pub italic: bool,
     pub tone: Tone,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(in crate::lesson) enum Tone {
     #[default]
     Plain,
     /// A name or a command within a sentence.
@@ -42,16 +42,16 @@ pub(super) enum Tone {
 }
 
 impl Ink {
-    pub(super) fn bold() -> Ink {
+    pub(in crate::lesson) fn bold() -> Ink {
         Ink { bold: true, ..Ink::default() }
     }
 
-    pub(super) fn of(tone: Tone) -> Ink {
+    pub(in crate::lesson) fn of(tone: Tone) -> Ink {
         Ink { tone, ..Ink::default() }
     }
 
     /// The text in this ink, on a screen with colours.
-    pub(super) fn on(self, text: &str, screen: Screen) -> String {
+    pub(in crate::lesson) fn on(self, text: &str, screen: Screen) -> String {
         if !screen.colour || self == Ink::default() || text.is_empty() {
             return text.to_string();
         }
@@ -76,27 +76,27 @@ impl Ink {
 
 /// A text in spans of one ink each; `\n` breaks a line.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Text {
+pub(in crate::lesson) struct Text {
     text: String,
     spans: Vec<(usize, Ink)>,
 }
 
 impl Text {
     /// A text of one ink.
-    pub(super) fn of(text: &str, ink: Ink, screen: Screen) -> Text {
+    pub(in crate::lesson) fn of(text: &str, ink: Ink, screen: Screen) -> Text {
         let mut whole = Text::default();
         whole.push(text, ink, screen);
         whole
     }
 
     /// Adds a text, in the characters of the screen.
-    pub(super) fn push(&mut self, text: &str, ink: Ink, screen: Screen) {
+    pub(in crate::lesson) fn push(&mut self, text: &str, ink: Ink, screen: Screen) {
         self.text.push_str(&screen.charset.spelled(text));
         self.spans.push((self.text.len(), ink));
     }
 
     /// Adds a text that stays on one line where it is short enough for that.
-    pub(super) fn push_bound(&mut self, text: &str, ink: Ink, screen: Screen) {
+    pub(in crate::lesson) fn push_bound(&mut self, text: &str, ink: Ink, screen: Screen) {
         let is_short = text.width() <= screen.width / 2;
         self.push(
             &if is_short { text.replace(' ', &BOUND.to_string()) } else { text.to_string() },
@@ -105,24 +105,24 @@ impl Text {
         );
     }
 
-    pub(super) fn extend(&mut self, other: &Text) {
+    pub(in crate::lesson) fn extend(&mut self, other: &Text) {
         let before = self.text.len();
         self.text.push_str(&other.text);
         self.spans.extend(other.spans.iter().map(|(end, ink)| (before + end, *ink)));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::lesson) fn is_empty(&self) -> bool {
         self.text.trim().is_empty()
     }
 
     /// The text without looks.
-    pub(super) fn plain(&self) -> String {
+    pub(in crate::lesson) fn plain(&self) -> String {
         self.text.replace(BOUND, " ")
     }
 
     /// The lines, none wider than `width` with its margin, which is the first of `margins` before the first line, and the
     /// second before the others. A word that is too long for a line is cut.
-    pub(super) fn wrapped(&self, width: usize, margins: [&str; 2], screen: Screen) -> Vec<String> {
+    pub(in crate::lesson) fn wrapped(&self, width: usize, margins: [&str; 2], screen: Screen) -> Vec<String> {
         let room = |margin: &str| width.saturating_sub(margin.width()).max(LEAST_ROOM);
         let rooms = margins.map(room);
         let mut lines: Vec<String> = Vec::new();

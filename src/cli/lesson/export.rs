@@ -1,0 +1,84 @@
+//! `attn lesson export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::in_process;
+use crate::cli::Streams;
+use crate::error::{Error, Result};
+use crate::input::write_text;
+use crate::lesson::export::{self, Answers, Handout};
+use crate::lesson::{Runner, open};
+
+/// A lesson as a page, a handout, a transcript or a recording
+#[derive(Args, Debug)]
+pub(super) struct ExportArgs {
+    /// The lesson: its name, or a file.
+    #[arg(value_name = "NAME|FILE")]
+    lesson: String,
+    /// What to make of it.
+    #[arg(long, value_enum, value_name = "WHAT")]
+    to: Target,
+    /// The file to write [default: standard output].
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Leave the answers out, or show them openly [default: folded in html and md, shown in txt and cast].
+    #[arg(long, value_enum, value_name = "WHICH")]
+    answers: Option<AnswersArg>,
+    /// Draw other random numbers in the questions that can be drawn anew.
+    #[arg(long, value_name = "N")]
+    seed: Option<u32>,
+    /// With the teacher's notes.
+    #[arg(long)]
+    notes: bool,
+}
+
+/// `--to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Target {
+    /// A recording that asciinema plays, with a marker at each step.
+    Cast,
+    /// A page for a browser: one file, whose numbers show what made them.
+    Html,
+    /// A handout in Markdown.
+    Md,
+    /// A transcript.
+    Txt,
+}
+
+/// `--answers`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AnswersArg {
+    /// Left out, with a line to write each on.
+    Hidden,
+    /// After each question.
+    Shown,
+}
+
+impl ExportArgs {
+    pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
+        let (lesson, step) = open(&self.lesson)?;
+        if step.is_some() {
+            return Err(Error::new("an export is of a whole lesson").help("leave out the step behind `#`"));
+        }
+        let runner = Runner::new(&in_process);
+        let answers = match self.answers {
+            Some(AnswersArg::Hidden) => Answers::Hidden,
+            Some(AnswersArg::Shown) => Answers::Shown,
+            None => Answers::Folded,
+        };
+        let handout =
+            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, seed: self.seed };
+        let text = match self.to {
+            Target::Cast => export::cast(&handout),
+            Target::Html => export::html(&handout),
+            Target::Md => export::markdown(&handout),
+            Target::Txt => export::transcript(&handout),
+        };
+        match &self.output {
+            Some(path) => write_text(path, &text),
+            None => Ok(streams.out.write_all(text.as_bytes())?),
+        }
+    }
+}

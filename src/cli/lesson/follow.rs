@@ -1,0 +1,44 @@
+//! `attn lesson follow`.
+
+use clap::Args;
+
+use crate::cli::output::ScreenArgs;
+use crate::cli::{Env, Streams};
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::lesson::open;
+use crate::lesson::play::{Manner, follow, present};
+
+/// Your notes, the answer, the next step and the clock, in a second terminal
+///
+/// Begin it before or after `attn lesson play`, on the screen that only you see. q ends.
+/// Where the output or the input is no terminal the present state is printed once.
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct FollowArgs {
+    /// The lesson that is played [default: the one that was begun last].
+    #[arg(value_name = "NAME|FILE")]
+    lesson: Option<String>,
+    #[command(flatten)]
+    screen: ScreenArgs,
+}
+
+impl FollowArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let name =
+            self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson.name)).transpose()?;
+        let Some(state) = env.state else {
+            return Err(Error::new("there is no folder in which a player could tell where it is")
+                .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));
+        };
+        let screen = self.screen.screen(env);
+        if env.has_screen && env.has_keys {
+            let manner =
+                Manner { screen, width: self.screen.width.map(usize::from), auto: false, keys: true };
+            return follow(state, name.as_deref(), manner, streams.out);
+        }
+        for line in present(state, name.as_deref(), screen) {
+            writeln!(streams.out, "{line}")?;
+        }
+        Ok(EXIT_DONE)
+    }
+}

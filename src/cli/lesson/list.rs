@@ -1,0 +1,93 @@
+//! `attn lesson list`.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::cli::output::LookArgs;
+use crate::cli::{Env, Streams};
+use crate::demo::Table;
+use crate::error::{Error, Result};
+use crate::input::{clean_label, markdown_files, read_text};
+use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
+
+/// The lessons: title, minutes, steps, and how many of these have been shown
+///
+/// Without a folder those that travel with the program.
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct ListArgs {
+    /// A folder whose lessons are listed.
+    #[arg(value_name = "DIR")]
+    folder: Option<String>,
+    #[command(flatten)]
+    look: LookArgs,
+}
+
+impl ListArgs {
+    /// Of the lessons that travel with the program.
+    pub(super) fn built_in(look: LookArgs) -> ListArgs {
+        ListArgs { folder: None, look }
+    }
+
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let table = table(self.folder.as_deref(), env)?;
+        self.look.tables("lesson", &[table], env, streams)
+    }
+}
+
+/// The lessons of a folder, or those in the program, under a title.
+pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> {
+    let (title, rows) = match folder {
+        None => {
+            let rows = BUILT_IN.iter().map(|(file, text)| row(file.trim_end_matches(".md"), file, text, env));
+            ("Lessons: attn lesson play NAME".to_string(), rows.collect::<Vec<_>>())
+        }
+        Some(folder) => ("Lessons: attn lesson play FILE".to_string(), of_folder(folder, env)?),
+    };
+    Ok((title, Table::new(&["lesson", "title", "minutes", "steps", "shown"], rows)))
+}
+
+fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
+    let mut rows = Vec::new();
+    for path in markdown_files(Path::new(folder))? {
+        let name = clean_label(&path.to_string_lossy()).into_owned();
+        match read_text(&path, LONGEST) {
+            Ok(text) if is_lesson(&text) => rows.push(row(&name, &name, &text, env)),
+            Ok(_) => {}
+            Err(_) => rows.push(broken(&name)),
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::new("a folder without lessons").in_source(clean_label(folder)).help(
+            "a lesson is an .md file with attn-lesson: 1 in its head; `attn lesson new NAME` writes one",
+        ));
+    }
+    Ok(rows)
+}
+
+/// The row of a lesson, called `name`.
+fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
+    let Ok(lesson) = read(file, text) else { return broken(name) };
+    vec![
+        name.to_string(),
+        lesson.title.clone(),
+        lesson.minutes.map(|minutes| minutes.to_string()).unwrap_or_default(),
+        lesson.steps.len().to_string(),
+        shown(&lesson, env),
+    ]
+}
+
+/// `3/8`; nothing where nothing was shown, or nobody knows.
+fn shown(lesson: &Lesson, env: &Env) -> String {
+    let progress = env.state.and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
+    match progress.steps_done(lesson) {
+        0 => String::new(),
+        done => format!("{done}/{}", lesson.steps.len()),
+    }
+}
+
+fn broken(name: &str) -> Vec<String> {
+    let what = format!("cannot be played: attn lesson check {name}");
+    vec![name.to_string(), what, String::new(), String::new(), String::new()]
+}

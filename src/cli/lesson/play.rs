@@ -1,0 +1,87 @@
+//! `attn lesson play`.
+
+use clap::Args;
+
+use crate::cli::output::ScreenArgs;
+use crate::cli::{Env, Streams};
+use crate::error::{EXIT_DONE, Result, counted};
+use crate::lesson::play::{Keeper, Manner, Player, Scripted, play, transcript};
+use crate::lesson::show::Show;
+use crate::lesson::{Lesson, Runner, open};
+
+use super::in_process;
+
+/// A lesson step by step, on the projector
+///
+/// Space goes on, ← goes back, ? shows the other keys, q ends. A clicker is enough.
+/// Where the output or the input is no terminal the whole lesson is printed with its answers.
+///
+/// Examples:
+///   attn lesson play 0-tour              a built-in lesson
+///   attn lesson play lessons/mask.md#3   a file, from its third step on
+///   attn lesson play 0-tour --auto       it goes on by itself
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct PlayArgs {
+    /// A built-in lesson (attn lesson lists them), or a file; #STEP, by number or name, begins there.
+    #[arg(value_name = "NAME|FILE[#STEP]")]
+    lesson: String,
+    /// Go on without keys, as fast as one reads and thinks; keys still work.
+    #[arg(long, conflicts_with = "no_input")]
+    auto: bool,
+    /// Print the whole lesson with its answers.
+    #[arg(long)]
+    no_input: bool,
+    /// Show the teacher's notes among the text.
+    #[arg(long)]
+    notes: bool,
+    /// Answer a question when its turn comes; again for a second try.
+    #[arg(long, value_name = "ID=ANSWER")]
+    answer: Vec<String>,
+    #[command(flatten)]
+    screen: ScreenArgs,
+}
+
+impl PlayArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let (lesson, first) = open(&self.lesson)?;
+        let screen = self.screen.screen(env);
+        let runner = Runner::new(&in_process);
+        let mut show = Show::new(&lesson, &runner, screen);
+        show.notes = self.notes;
+        let scripted = Scripted::read(&self.answer, &show)?;
+        if self.no_input || !env.has_screen || !(env.has_keys || self.auto) {
+            streams.out.write_all(transcript(&show, first, scripted).as_bytes())?;
+            return Ok(EXIT_DONE);
+        }
+        let manner =
+            Manner { screen, width: self.screen.width.map(usize::from), auto: self.auto, keys: env.has_keys };
+        let window = manner.window();
+        let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson);
+        notices.extend(smaller(&lesson, window.screen.width, window.rows));
+        notices.extend(faulty(&lesson, &self.lesson));
+        let mut player = Player::new(&lesson, &in_process, window, first)
+            .with_notes(self.notes)
+            .with_answers(scripted)
+            .with_progress(&progress);
+        play(&mut player, &notices, manner, keeper, streams.out)
+    }
+}
+
+/// That the screen is smaller than the one that the lesson is written for.
+fn smaller(lesson: &Lesson, columns: usize, rows: usize) -> Option<String> {
+    let size = lesson.size;
+    (columns < size.columns || rows < size.rows).then(|| {
+        format!(
+            "The lesson is written for {}×{}, and this screen has {columns}×{rows}: make the window larger, or the letters smaller.",
+            size.columns, size.rows
+        )
+    })
+}
+
+/// That something is wrong with the lesson.
+fn faulty(lesson: &Lesson, asked: &str) -> Option<String> {
+    let name = asked.split('#').next().unwrap_or(asked);
+    let faults = counted(lesson.faults.len(), "fault");
+    (!lesson.faults.is_empty()).then(|| format!("warning: {faults} in the lesson: attn lesson check {name}"))
+}

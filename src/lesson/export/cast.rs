@@ -1,0 +1,145 @@
+//! A lesson as a recording of a terminal: asciicast v2, <https://docs.asciinema.org/manual/asciicast/v2/>.
+
+use serde_json::{Value, json};
+use textwrap::core::display_width;
+
+use super::{Answers, Handout};
+use crate::lesson::model::{Block, Console, Lesson, Question};
+use crate::lesson::show::Show;
+
+/// Between two keys of a command.
+const KEY: u64 = 40;
+/// Before a command's first key, and before its output.
+const BREATH: u64 = 500;
+/// For each column of a sentence, and of what a command printed, to be read.
+const READ: u64 = 40;
+const LOOK: u64 = 5;
+/// What is read takes at least this long, and at most that.
+const LEAST: u64 = 1_000;
+const MOST: u64 = 8_000;
+/// A heading is seen at once.
+const HEADING: u64 = 1_500;
+/// Where a question does not say how long to think.
+const THINK: u64 = 10_000;
+/// Players shorten a longer wait to these seconds, unless they are told otherwise.
+const IDLE_LIMIT: u64 = 10;
+
+/// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
+/// each question before its answer. The same lesson gives the same bytes.
+pub fn cast(handout: &Handout<'_>) -> String {
+    let lesson = handout.lesson;
+    let mut tape = Tape { show: handout.show(true), time: 0, lines: vec![header(lesson)] };
+    let answers = handout.answers != Answers::Hidden;
+    tape.print(&tape.show.title(), HEADING);
+    tape.blocks(&lesson.opening, answers);
+    for (number, step) in lesson.steps.iter().enumerate() {
+        tape.event("m", &step.title);
+        tape.event("o", "\r\n");
+        tape.print(&tape.show.step_heading(number), HEADING);
+        for part in &step.parts {
+            if let Some(title) = &part.title {
+                tape.print(&tape.show.pause_heading(title), HEADING);
+            }
+            tape.blocks(&part.blocks, answers);
+        }
+    }
+    // The recording lasts until the last lines are read.
+    tape.event("o", "\r\n");
+    tape.lines.join("\n") + "\n"
+}
+
+fn header(lesson: &Lesson) -> String {
+    json!({
+        "version": 2,
+        "width": lesson.size.columns,
+        "height": lesson.size.rows,
+        "idle_time_limit": IDLE_LIMIT,
+        "title": lesson.title,
+        "env": { "SHELL": "/bin/sh", "TERM": "xterm-256color" },
+    })
+    .to_string()
+}
+
+/// What has been recorded so far.
+struct Tape<'a> {
+    show: Show<'a>,
+    /// Milliseconds since the beginning.
+    time: u64,
+    lines: Vec<String>,
+}
+
+impl Tape<'_> {
+    fn event(&mut self, code: &str, data: &str) {
+        let event: Value = json!([self.time as f64 / 1000.0, code, data]);
+        self.lines.push(event.to_string());
+    }
+
+    fn wait(&mut self, milliseconds: u64) {
+        self.time += milliseconds;
+    }
+
+    /// Lines and an empty one, and a wait.
+    fn print(&mut self, lines: &[String], milliseconds: u64) {
+        if !lines.is_empty() {
+            self.event("o", &(lines.join("\r\n") + "\r\n\r\n"));
+            self.wait(milliseconds);
+        }
+    }
+
+    /// Sentences, and the time to read them.
+    fn say(&mut self, lines: &[String]) {
+        self.print(lines, time_for(lines, READ));
+    }
+
+    fn blocks(&mut self, blocks: &[Block], answers: bool) {
+        for block in blocks {
+            match block {
+                Block::Console(console) => self.console(console),
+                Block::Question(question) => self.question(question, answers),
+                block => self.say(&self.show.block(block)),
+            }
+        }
+    }
+
+    fn console(&mut self, console: &Console) {
+        for exchange in &console.exchanges {
+            for (number, line) in self.show.typed(exchange).iter().enumerate() {
+                if number > 0 {
+                    self.event("o", "\r\n");
+                }
+                self.event("o", &self.show.prompt(number));
+                self.wait(BREATH);
+                for key in line.chars() {
+                    self.event("o", &self.show.command(&key.to_string()));
+                    self.wait(KEY);
+                }
+            }
+            self.wait(BREATH);
+            self.event("o", "\r\n");
+            let printed = self.show.printed(exchange);
+            self.print(&printed, time_for(&printed, LOOK));
+        }
+    }
+
+    fn question(&mut self, question: &Question, answers: bool) {
+        let show = self.show;
+        self.show = show.of_question(question);
+        self.say(&self.show.question_head(question));
+        self.blocks(&question.asked, answers);
+        self.say(&self.show.options(question));
+        self.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
+        if answers {
+            self.say(&self.show.answer(question));
+            self.blocks(&question.reveal, answers);
+        } else {
+            self.say(&self.show.blank());
+        }
+        self.show = show;
+    }
+}
+
+/// The time that lines take, at so many milliseconds a column.
+fn time_for(lines: &[String], each: u64) -> u64 {
+    let columns: usize = lines.iter().map(|line| display_width(line)).sum();
+    (columns as u64 * each).clamp(LEAST, MOST)
+}

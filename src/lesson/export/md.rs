@@ -1,0 +1,130 @@
+//! A lesson as a handout in Markdown: no directives, outputs as they are printed now.
+
+use super::{Answers, Handout};
+use crate::lesson::model::{Block, Console, Literal, Question};
+use crate::lesson::show::{BLANK, Show};
+
+/// What means something to Markdown within a line.
+const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
+
+/// The whole lesson as Markdown that any page shows: terminal output in fences of `text`, the answers folded, open or left
+/// out.
+pub fn markdown(handout: &Handout<'_>) -> String {
+    let lesson = handout.lesson;
+    let mut page = Page { show: handout.show(false), answers: handout.answers, parts: Vec::new(), asked: 0 };
+    page.parts.push(format!("# {}", escaped(&lesson.title)));
+    page.blocks(&lesson.opening);
+    for step in &lesson.steps {
+        page.parts.push(format!("## {}", escaped(&step.title)));
+        for part in &step.parts {
+            page.parts.extend(part.title.iter().map(|title| format!("### {}", escaped(title))));
+            page.blocks(&part.blocks);
+        }
+    }
+    page.parts.join("\n\n") + "\n"
+}
+
+struct Page<'a> {
+    show: Show<'a>,
+    answers: Answers,
+    /// What stands between empty lines.
+    parts: Vec<String>,
+    /// How many questions there were.
+    asked: usize,
+}
+
+impl Page<'_> {
+    fn blocks(&mut self, blocks: &[Block]) {
+        for block in blocks {
+            match block {
+                Block::Prose(prose) => self.parts.push(self.show.markdown(prose).into_owned()),
+                Block::Console(console) => self.console(console),
+                Block::Literal(literal) => self.literal(literal),
+                Block::Note(note) if self.show.notes => {
+                    self.parts.push(format!("> **For the teacher:** {}", note.text));
+                }
+                Block::Note(_) => {}
+                Block::Question(question) => self.question(question),
+            }
+        }
+    }
+
+    fn console(&mut self, console: &Console) {
+        for exchange in &console.exchanges {
+            let mut text = self.show.prompted(&self.show.typed(exchange));
+            text.extend(self.show.printed(exchange));
+            self.parts.push(fenced("text", &text.join("\n")));
+        }
+    }
+
+    fn literal(&mut self, literal: &Literal) {
+        // `console,ignore` is a word of lessons, and no language of a page.
+        let label = literal.label.split(',').next().unwrap_or_default();
+        let label = if label == "console" { "text" } else { label };
+        self.parts.push(fenced(label, literal.text.trim_end()));
+    }
+
+    fn question(&mut self, question: &Question) {
+        self.asked += 1;
+        let show = self.show;
+        self.show = show.of_question(question);
+        self.parts.push(format!("**Question {}**", self.asked));
+        self.blocks(&question.asked);
+        let options = question.choices.iter().filter_map(|choice| {
+            let text = choice.text.as_ref()?;
+            Some(format!("- {}. {}", choice.letter, self.show.markdown(text)))
+        });
+        let options: Vec<String> = options.collect();
+        if !options.is_empty() {
+            self.parts.push(options.join("\n"));
+        }
+        match self.answers {
+            Answers::Hidden => self.parts.push(BLANK.to_string()),
+            Answers::Folded if question.reveal.is_empty() => {}
+            Answers::Folded => {
+                self.parts.push("<details>\n<summary>Answer</summary>".to_string());
+                self.blocks(&question.reveal);
+                self.parts.push("</details>".to_string());
+            }
+            Answers::Shown => self.answer(question),
+        }
+        self.show = show;
+    }
+
+    /// The computed answer, what to say to the wrong ones, and what is told about them.
+    fn answer(&mut self, question: &Question) {
+        if let Some(right) = self.show.right(question) {
+            let option = self.show.option_text(question, &right).unwrap_or_default();
+            let answer = format!("**Answer: {}** {option}", escaped(&right.to_string()));
+            self.parts.push(answer.trim_end().to_string());
+        }
+        let feedback = question.choices.iter().filter_map(|choice| {
+            let said = choice.feedback.as_ref()?;
+            Some(format!("- {}: {said}", escaped(&self.show.choice_name(question, choice))))
+        });
+        let feedback: Vec<String> = feedback.collect();
+        if !feedback.is_empty() {
+            self.parts.push(feedback.join("\n"));
+        }
+        self.blocks(&question.reveal);
+    }
+}
+
+/// A fence that no line of the text closes.
+fn fenced(label: &str, text: &str) -> String {
+    let longest = text.lines().map(|line| line.trim_start().chars().take_while(|c| *c == '`').count()).max();
+    let fence = "`".repeat(longest.map_or(3, |longest| (longest + 1).max(3)));
+    format!("{fence}{label}\n{text}\n{fence}")
+}
+
+/// A plain text as Markdown.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if MARKS.contains(&character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

@@ -1,0 +1,53 @@
+//! A whole lesson to one file that is handed out.
+
+mod cast;
+mod html;
+mod html_prose;
+mod md;
+mod txt;
+
+pub use cast::cast;
+pub use html::html;
+pub use md::markdown;
+pub use txt::transcript;
+
+use super::model::Lesson;
+use super::run::{Runner, Screen};
+use super::show::Show;
+
+/// What becomes of the answers in a lesson that is handed out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// They are folded, and unfold when asked. Where nothing folds they are there to be read.
+    #[default]
+    Folded,
+    /// They are left out.
+    Hidden,
+    /// They are there to be read.
+    Shown,
+}
+
+/// A lesson to be handed out, and what of it.
+#[derive(Clone, Copy)]
+pub struct Handout<'a> {
+    /// The lesson.
+    pub lesson: &'a Lesson,
+    /// What its commands are run by.
+    pub runner: &'a Runner<'a>,
+    /// What becomes of the answers.
+    pub answers: Answers,
+    /// Whether the teacher's notes are in it.
+    pub notes: bool,
+    /// Other random numbers for the questions that can be drawn anew.
+    pub seed: Option<u32>,
+}
+
+impl<'a> Handout<'a> {
+    /// The lesson on the screen that it is written for.
+    fn show(&self, colour: bool) -> Show<'a> {
+        let screen = Screen { colour, ..Screen::plain(self.lesson.size.columns) };
+        let mut show = Show::new(self.lesson, self.runner, screen);
+        (show.notes, show.seed) = (self.notes, self.seed);
+        show
+    }
+}

@@ -1,0 +1,210 @@
+//! What is shown besides the lesson: contents, keys, search, commands of one's own, the end.
+
+use crate::error::{Error, counted};
+use crate::lesson::show::{Ink, Text, Tone};
+use crate::lesson::{Block, Command, Runner, Screen};
+
+use super::keys::KEYS;
+use super::pages;
+use super::player::Player;
+use super::stops::{Kind, Stop};
+
+/// Commands typed by the teacher are kept, so many with those of the lesson.
+const MOST_COMMANDS: usize = 200;
+
+impl Player<'_> {
+    /// Shows lines, a page at a time.
+    pub(super) fn aside(&mut self, lines: &[String]) -> Vec<String> {
+        self.waiting = pages::chunks(0, lines, self.height());
+        self.more_aside()
+    }
+
+    /// The next page of what is shown aside.
+    pub(super) fn more_aside(&mut self) -> Vec<String> {
+        let end = pages::pages(&self.waiting, self.height()).first().map_or(0, |page| page.end);
+        let shown: Vec<_> = self.waiting.drain(..end).collect();
+        pages::lines(&shown)
+    }
+
+    /// A sentence to the teacher.
+    pub(super) fn remark(&mut self, text: &str) -> Vec<String> {
+        let lines = self.sentence(text);
+        self.aside(&lines)
+    }
+
+    /// The lines of a sentence to the teacher.
+    pub(super) fn sentence(&self, text: &str) -> Vec<String> {
+        wrapped(text, Ink::of(Tone::Note), self.window.screen)
+    }
+
+    /// What an error says.
+    pub(super) fn refused(&mut self, error: &Error) -> Vec<String> {
+        let text = error.to_string().replace("\n  help: ", "; ");
+        self.remark(&text)
+    }
+
+    /// The steps with their minutes; the present one is marked.
+    pub(super) fn contents(&mut self) -> Vec<String> {
+        let screen = self.window.screen;
+        let here = if self.is_over() { None } else { self.step() };
+        let mut lines = vec![Ink::bold().on(&self.lesson.title, screen), String::new()];
+        for (number, step) in self.lesson.steps.iter().enumerate() {
+            let is_here = here == Some(number);
+            let mark = match (is_here, self.done().contains(&number)) {
+                (true, _) => screen.charset.spelled("▶").into_owned(),
+                (false, true) => "*".to_string(),
+                (false, false) => String::new(),
+            };
+            let minutes = step.minutes.map(|minutes| format!("  {minutes} min")).unwrap_or_default();
+            let line = format!(" {mark:2} {:>2}  {}{minutes}", number + 1, step.title);
+            let ink = if is_here { Ink::bold() } else { Ink::default() };
+            lines.extend(wrapped(&line, ink, screen));
+        }
+        lines.push(String::new());
+        let words = "A number and G goes to a step; * has been shown.";
+        lines.push(Ink::of(Tone::Quiet).on(words, screen));
+        self.aside(&lines)
+    }
+
+    /// What the keys do.
+    pub(super) fn help(&mut self) -> Vec<String> {
+        let lines = key_lines(self.window.screen);
+        self.aside(&lines)
+    }
+
+    /// Runs the present commands again.
+    pub(super) fn run_again(&mut self) -> Vec<String> {
+        self.runner = Runner::new(self.run);
+        self.show_again()
+    }
+
+    /// Goes to the next stop that holds a text; without one, to the next that holds the last.
+    pub(super) fn search(&mut self, text: &str) -> Vec<String> {
+        if !text.is_empty() {
+            self.searched = text.to_lowercase();
+        }
+        if self.searched.is_empty() {
+            return Vec::new();
+        }
+        let count = self.stops.len();
+        let at = self.at.min(count - 1);
+        let found = (1..=count).map(|ahead| (at + ahead) % count).find(|&stop| self.holds(&self.stops[stop]));
+        match found {
+            Some(stop) => self.go_to(stop),
+            None => {
+                let words = format!("`{}` is nowhere in the lesson.", self.searched);
+                self.remark(&words)
+            }
+        }
+    }
+
+    /// Whether a stop holds the text that is searched; answers are not looked into, they would be given away.
+    fn holds(&self, stop: &Stop) -> bool {
+        if stop.kind == Kind::Answer {
+            return false;
+        }
+        let mut texts: Vec<&str> = Vec::new();
+        if stop.step.is_none() {
+            texts.push(&self.lesson.title);
+        }
+        if let (true, Some(part)) = (stop.begins_part(), stop.in_part(self.lesson)) {
+            texts.extend(part.title.as_deref());
+            texts.extend(
+                stop.step.filter(|_| stop.part == 0).map(|step| self.lesson.steps[step].title.as_str()),
+            );
+        }
+        collect(stop.shown(self.lesson), &mut texts);
+        texts.iter().any(|text| text.to_lowercase().contains(&self.searched))
+    }
+
+    /// Runs a command of the teacher's own; the lesson stays where it is.
+    pub(super) fn what_if(&mut self, typed: &str) -> Vec<String> {
+        if typed.is_empty() {
+            return Vec::new();
+        }
+        let typed = match typed.split_whitespace().next() {
+            Some("attn") => typed.to_string(),
+            _ => format!("attn {typed}"),
+        };
+        if self.commands.last() != Some(&typed) {
+            self.commands.push(typed.clone());
+            let surplus = self.commands.len().saturating_sub(MOST_COMMANDS);
+            self.commands.drain(..surplus);
+        }
+        let command = match Command::by_hand(&typed, 0) {
+            Ok(command) => command,
+            Err(fault) => {
+                let help = fault.help.map(|help| format!("; {help}")).unwrap_or_default();
+                return self.remark(&format!("{}{help}", fault.what));
+            }
+        };
+        // Not through the runner, which remembers: a file may have been changed for it.
+        let ran = (self.run)(&command.args, self.window.screen);
+        let screen = self.window.screen;
+        let mut lines =
+            vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];
+        lines.extend(ran.shown().lines().map(str::to_string));
+        self.aside(&lines)
+    }
+
+    /// What is shown at the end.
+    pub(super) fn ending(&self) -> Vec<String> {
+        let screen = self.window.screen;
+        let mut lines = vec![Ink::bold().on(&format!("End: {}", self.lesson.title), screen)];
+        let (answered, right) = self.score();
+        if answered > 0 {
+            lines.push(format!("{} answered, {right} of them right", counted(answered, "question")));
+        }
+        lines
+    }
+}
+
+fn wrapped(text: &str, ink: Ink, screen: Screen) -> Vec<String> {
+    Text::of(text, ink, screen).wrapped(screen.width, ["", "     "], screen)
+}
+
+/// What the keys do, as lines.
+pub(super) fn key_lines(screen: Screen) -> Vec<String> {
+    let spelled = |text: &str| screen.charset.spelled(text).into_owned();
+    let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);
+    let rows = KEYS.map(|row| row.map(|(keys, does)| (spelled(keys), spelled(does))));
+    let widest = |column: usize| rows.iter().map(|row| width(&row[column].0)).max().unwrap_or(0);
+    let cell = |column: usize, (keys, does): &(String, String)| {
+        let gap = " ".repeat(widest(column) - width(keys));
+        format!("{}{gap}  {does}", Ink::bold().on(keys, screen))
+    };
+    let left = rows.iter().map(|row| widest(0) + 2 + width(&row[0].1)).max().unwrap_or(0);
+    let right = rows.iter().map(|row| widest(1) + 2 + width(&row[1].1)).max().unwrap_or(0);
+    if left + 4 + right + 1 > screen.width {
+        let columns = [0, 1].iter().flat_map(|&column| rows.iter().map(move |row| (column, &row[column])));
+        return columns.map(|(column, pair)| format!(" {}", cell(column, pair))).collect();
+    }
+    let line = |row: &[(String, String); 2]| {
+        let gap = " ".repeat(left - widest(0) - 2 - width(&row[0].1) + 4);
+        format!(" {}{gap}{}", cell(0, &row[0]), cell(1, &row[1]))
+    };
+    rows.iter().map(line).collect()
+}
+
+/// The texts of blocks that a class may see.
+fn collect<'a>(blocks: &'a [Block], texts: &mut Vec<&'a str>) {
+    for block in blocks {
+        match block {
+            Block::Prose(prose) => texts.push(&prose.markdown),
+            Block::Console(console) => {
+                texts.extend(console.exchanges.iter().map(|exchange| exchange.command.typed.as_str()));
+            }
+            Block::Literal(literal) => texts.push(&literal.text),
+            Block::Note(_) => {}
+            Block::Question(question) => {
+                collect(&question.asked, texts);
+                texts.extend(
+                    question
+                        .choices
+                        .iter()
+                        .filter_map(|choice| Some(choice.text.as_ref()?.markdown.as_str())),
+                );
+            }
+        }
+    }
+}

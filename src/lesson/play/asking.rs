@@ -1,0 +1,92 @@
+//! Questions: answers, votes and hints.
+
+use crate::lesson::Question;
+use crate::lesson::key::{self, Answer, Kind};
+
+use super::answers::{judged, options, right_answer};
+use super::entry::{Entry, Purpose};
+use super::player::Player;
+use super::votes;
+
+impl Player<'_> {
+    /// Gives an answer to the question that is asked. If it is right the solution follows.
+    pub(super) fn give(&mut self, typed: &str) -> Vec<String> {
+        let Some(question) = self.asking() else { return Vec::new() };
+        if typed.is_empty() {
+            return self.go_on();
+        }
+        if question.kind == Kind::Choice && key::is_show_of_hands(typed) {
+            return self.count_hands(typed);
+        }
+        let judged = match judged(question, typed, &self.show()) {
+            Ok(judged) => judged,
+            Err(error) => return self.refused(&error),
+        };
+        let record = self.record(question);
+        record.given.push(typed.to_string());
+        record.right = judged.right.unwrap_or(false);
+        match judged.right {
+            Some(false) => judged.lines,
+            _ => self.go_on_behind(judged.lines),
+        }
+    }
+
+    /// Whether a text can be an answer to the question that is asked.
+    pub(super) fn is_answer(&self, typed: &str) -> bool {
+        let asked = self.asking().filter(|question| question.kind != Kind::Open);
+        asked.is_some_and(|question| judged(question, typed, &self.show()).is_ok())
+    }
+
+    /// The letter of the right option.
+    pub(super) fn right_letter(&self, question: &Question) -> Option<char> {
+        match right_answer(question, &self.show()) {
+            Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
+            _ => None,
+        }
+    }
+
+    /// Begins to count hands.
+    pub(super) fn begin_hands(&mut self) -> Vec<String> {
+        match self.question() {
+            Some(question) if question.kind == Kind::Choice => {
+                self.entry = Some(Entry::new(Purpose::Hands, "", Vec::new()));
+                Vec::new()
+            }
+            _ => self.remark("Hands are counted at a question with options."),
+        }
+    }
+
+    /// Keeps a show of hands, and draws it.
+    pub(super) fn count_hands(&mut self, typed: &str) -> Vec<String> {
+        let Some(question) = self.question().filter(|_| !typed.is_empty()) else { return Vec::new() };
+        let hands = match key::votes(typed, options(question)) {
+            Ok(hands) => hands,
+            Err(error) => return self.refused(&error),
+        };
+        // While the class still thinks, nobody is told.
+        let right = if self.asking().is_some() { None } else { self.right_letter(question) };
+        let lines = votes::bars(&hands, right, self.window.screen);
+        self.record(question).hands = Some(hands);
+        lines
+    }
+
+    /// The next hint.
+    pub(super) fn hint(&mut self) -> Vec<String> {
+        let Some(question) = self.asking() else {
+            return self.remark("Hints are given at a question.");
+        };
+        let shown = self.records.get(&question.id).map_or(0, |record| record.hints);
+        let Some(hint) = question.hints.get(shown) else {
+            let all = if shown == 0 { "There is no hint." } else { "There are no more hints." };
+            return self.remark(all);
+        };
+        self.record(question).hints += 1;
+        self.show().marked("Hint: ", hint)
+    }
+
+    /// So many questions were answered, and so many of them right at last.
+    pub(super) fn score(&self) -> (usize, usize) {
+        let answered = self.records.values().filter(|record| !record.given.is_empty());
+        answered.fold((0, 0), |(all, right), record| (all + 1, right + usize::from(record.right)))
+    }
+}

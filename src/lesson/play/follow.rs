@@ -1,0 +1,174 @@
+//! What the teacher sees in a second terminal: notes, the answer, the next step and the clock.
+
+use std::io::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::lesson::Screen;
+use crate::lesson::show::{Ink, Text, Tone};
+
+use super::guard::{Guard, OwnTerminal};
+use super::keys::Key;
+use super::position::{AskedNow, Position, Positions};
+use super::session::{INTERRUPTED, Manner};
+use super::signals::{Signals, Waited, suspend, wait};
+use super::terminal_keys::pressed;
+use super::votes;
+
+/// How often it is looked what the player does.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// The present state of the player of a lesson, or of the one that began last, as lines.
+pub fn present(state: &Path, lesson: Option<&str>, screen: Screen) -> Vec<String> {
+    match Positions::new(state).read(lesson) {
+        Some(position) => page(&position, screen),
+        None => {
+            let whom = lesson.map_or_else(String::new, |lesson| format!(" `{lesson}`"));
+            Text::of(
+                &format!("Nobody plays{whom} yet. `attn lesson play` in another terminal begins."),
+                Ink::default(),
+                screen,
+            )
+            .wrapped(screen.width.saturating_sub(1), ["", ""], screen)
+        }
+    }
+}
+
+/// Follows a player on the terminal of this process up to `q`; returns the exit code.
+///
+/// # Errors
+/// If the terminal cannot be read or written.
+pub fn follow(state: &Path, lesson: Option<&str>, manner: Manner, out: &mut dyn Write) -> Result<u8> {
+    let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
+    let signals = Signals::new().map_err(unreadable)?;
+    let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
+    let mut page = Page { out, lines: Vec::new(), columns: 0 };
+    loop {
+        let window = manner.window();
+        let mut lines = present(state, lesson, window.screen);
+        lines.truncate(window.rows.saturating_sub(1).max(1));
+        page.show(lines, window.screen.width)?;
+        if let Some(code) = signals.ending() {
+            return Ok(code);
+        }
+        let keys = match wait(LOOK).map_err(unreadable)? {
+            Waited::Gone => return Ok(EXIT_DONE),
+            Waited::Nothing => Vec::new(),
+            Waited::Ready => pressed().map_err(unreadable)?,
+        };
+        for key in keys {
+            match key {
+                Key::Char('q') | Key::Escape => return Ok(EXIT_DONE),
+                Key::Control('c') => return Ok(INTERRUPTED),
+                Key::Control('z') => {
+                    guard.pause().map_err(unreadable)?;
+                    suspend().map_err(unreadable)?;
+                    page.lines.clear();
+                }
+                _ => {}
+            }
+        }
+        if signals.continued() {
+            guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+        }
+    }
+}
+
+/// Lines that are redrawn in place.
+struct Page<'a> {
+    out: &'a mut dyn Write,
+    lines: Vec<String>,
+    columns: usize,
+}
+
+impl Page<'_> {
+    fn show(&mut self, lines: Vec<String>, columns: usize) -> Result<()> {
+        if self.lines == lines && self.columns == columns {
+            return Ok(());
+        }
+        let mut text = match self.lines.len() {
+            0 => String::new(),
+            // Where the width has changed nobody knows which rows the lines take.
+            _ if self.columns != columns => "\x1b[H\x1b[J".to_string(),
+            above => format!("\x1b[{above}A\r\x1b[J"),
+        };
+        for line in &lines {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        (self.lines, self.columns) = (lines, columns);
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+fn page(position: &Position, screen: Screen) -> Vec<String> {
+    let pen = Pen { screen };
+    let mut lines = vec![pen.head(position)];
+    let Position { step, steps, step_title, .. } = position;
+    lines.extend(pen.line(&format!("{step}/{steps}  {step_title}"), Ink::bold()));
+    let notice = match position {
+        _ if position.is_alive() => None,
+        Position { left: true, .. } => Some("The lesson has been left."),
+        _ => Some("The player does not answer: it has been stopped, or is gone."),
+    };
+    lines.extend(notice.into_iter().flat_map(|notice| pen.line(notice, Ink::of(Tone::Note))));
+    if !position.notes.is_empty() {
+        lines.push(String::new());
+    }
+    lines.extend(position.notes.iter().flat_map(|note| pen.item("Note", note, Tone::Note)));
+    if let Some(question) = &position.question {
+        lines.push(String::new());
+        lines.extend(pen.question(question));
+    }
+    if let Some(next) = &position.next {
+        lines.push(String::new());
+        lines.extend(pen.item("Next", next, Tone::Quiet));
+    }
+    lines
+}
+
+/// Writes no line that is as wide as the screen.
+struct Pen {
+    screen: Screen,
+}
+
+impl Pen {
+    fn head(&self, position: &Position) -> String {
+        let words = format!("{} · {}", position.title, position.pace().in_words());
+        let ink = Ink::of(if position.pace().behind.is_some_and(|behind| behind > 0) {
+            Tone::Note
+        } else {
+            Tone::Quiet
+        });
+        self.line(&words, ink).into_iter().next().unwrap_or_default()
+    }
+
+    fn line(&self, text: &str, ink: Ink) -> Vec<String> {
+        Text::of(text, ink, self.screen).wrapped(self.screen.width.saturating_sub(1), ["", "  "], self.screen)
+    }
+
+    fn item(&self, mark: &str, text: &str, tone: Tone) -> Vec<String> {
+        let mut whole = Text::of(&format!("{mark:6}  "), Ink { bold: true, ..Ink::of(tone) }, self.screen);
+        whole.push(text, Ink::default(), self.screen);
+        whole.wrapped(self.screen.width.saturating_sub(1), ["", "        "], self.screen)
+    }
+
+    fn question(&self, question: &AskedNow) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(answer) = &question.answer {
+            lines.extend(self.item("Answer", answer, Tone::Right));
+        }
+        for (letter, feedback) in &question.feedback {
+            lines.extend(self.item(&format!("  {letter}"), feedback, Tone::Asked));
+        }
+        lines.extend(question.hints.iter().flat_map(|hint| self.item("Hint", hint, Tone::Quiet)));
+        if let Some(hands) = &question.hands {
+            let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
+            lines.extend(votes::bars(hands, right, self.screen));
+        }
+        lines
+    }
+}

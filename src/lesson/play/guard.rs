@@ -1,0 +1,154 @@
+//! The terminal's raw mode, left again on every way out.
+
+use std::io::{self, IsTerminal, Write};
+use std::panic::{self, PanicHookInfo};
+use std::sync::Arc;
+
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+
+use super::paper::ERASE;
+
+/// What the guard does to a terminal.
+pub(super) trait Terminal: Send + Sync + 'static {
+    /// Keys come one by one, and nothing is echoed.
+    fn enter(&self) -> io::Result<()>;
+    /// As it was before.
+    fn leave(&self) -> io::Result<()>;
+    /// As it was before, and the bottom line is gone: a panic is about to say something.
+    fn rescue(&self) {
+        let _ = self.leave();
+    }
+}
+
+/// The terminal of this process.
+pub(super) struct OwnTerminal;
+
+impl Terminal for OwnTerminal {
+    fn enter(&self) -> io::Result<()> {
+        enable_raw_mode()
+    }
+
+    fn leave(&self) -> io::Result<()> {
+        disable_raw_mode()
+    }
+
+    fn rescue(&self) {
+        let _ = self.leave();
+        let mut err = io::stderr();
+        if err.is_terminal() {
+            let _ = err.write_all(ERASE.as_bytes());
+        }
+    }
+}
+
+type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
+
+/// Keeps a terminal in raw mode as long as it lives; also a panic leaves it as it was before, and says so on a sane one.
+pub(super) struct Guard<T: Terminal> {
+    terminal: Arc<T>,
+    hook: Arc<Hook>,
+}
+
+impl<T: Terminal> Guard<T> {
+    /// Enters raw mode.
+    ///
+    /// # Errors
+    /// If the terminal refuses.
+    pub(super) fn new(terminal: T) -> io::Result<Guard<T>> {
+        let terminal = Arc::new(terminal);
+        terminal.enter()?;
+        let hook: Arc<Hook> = Arc::from(panic::take_hook());
+        let (rescued, before) = (Arc::clone(&terminal), Arc::clone(&hook));
+        panic::set_hook(Box::new(move |info| {
+            rescued.rescue();
+            before(info);
+        }));
+        Ok(Guard { terminal, hook })
+    }
+
+    /// Leaves raw mode for a while.
+    ///
+    /// # Errors
+    /// If the terminal refuses.
+    pub(super) fn pause(&self) -> io::Result<()> {
+        self.terminal.leave()
+    }
+
+    /// Enters it again.
+    ///
+    /// # Errors
+    /// If the terminal refuses.
+    pub(super) fn resume(&self) -> io::Result<()> {
+        self.terminal.enter()
+    }
+}
+
+impl<T: Terminal> Drop for Guard<T> {
+    fn drop(&mut self) {
+        let _ = self.terminal.leave();
+        // A hook cannot be changed while a panic is on its way.
+        if !std::thread::panicking() {
+            let before = Arc::clone(&self.hook);
+            panic::set_hook(Box::new(move |info| before(info)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Writes down what is done to it.
+    #[derive(Clone, Default)]
+    struct Fake(Arc<Mutex<Vec<&'static str>>>);
+
+    impl Fake {
+        fn note(&self, word: &'static str) -> io::Result<()> {
+            self.0.lock().unwrap().push(word);
+            Ok(())
+        }
+    }
+
+    impl Terminal for Fake {
+        fn enter(&self) -> io::Result<()> {
+            self.note("enter")
+        }
+
+        fn leave(&self) -> io::Result<()> {
+            self.note("leave")
+        }
+    }
+
+    // One test: the hook is the whole process's.
+    #[test]
+    fn raw_mode_is_left_at_the_end_at_an_error_and_before_a_panic_is_told() {
+        let fake = Fake::default();
+        drop(Guard::new(fake.clone()).unwrap());
+        assert_eq!(fake.0.lock().unwrap().drain(..).collect::<Vec<_>>(), ["enter", "leave"]);
+
+        let failing = || -> io::Result<()> {
+            let guard = Guard::new(fake.clone())?;
+            guard.pause()?;
+            guard.resume()?;
+            Err(io::Error::other("an error"))
+        };
+        assert!(failing().is_err());
+        let said = fake.0.lock().unwrap().drain(..).collect::<Vec<_>>();
+        assert_eq!(said, ["enter", "leave", "enter", "leave"]);
+
+        let own_hook = panic::take_hook();
+        let told = fake.clone();
+        panic::set_hook(Box::new(move |_| told.note("told").unwrap()));
+        let inside = fake.clone();
+        let outcome = panic::catch_unwind(move || {
+            let _guard = Guard::new(inside).unwrap();
+            panic!("on purpose");
+        });
+        panic::set_hook(own_hook);
+        assert!(outcome.is_err());
+        let said = fake.0.lock().unwrap().drain(..).collect::<Vec<_>>();
+        assert_eq!(said, ["enter", "leave", "told", "leave"]);
+    }
+}

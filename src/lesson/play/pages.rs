@@ -1,0 +1,96 @@
+//! Text in pages that the screen holds, so that nothing scrolls away unseen.
+
+use std::ops::Range;
+
+/// Lines that belong together, such as a paragraph or a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Chunk {
+    /// The block that it comes from.
+    pub block: usize,
+    /// The empty lines before it, where something stands before it.
+    pub gap: usize,
+    /// Its lines, none of them empty.
+    pub lines: Vec<String>,
+}
+
+/// Cuts the lines of a block where empty ones stand, and what is taller than the screen where it must be.
+pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk> {
+    let mut chunks: Vec<Chunk> = Vec::new();
+    let mut gap = 1;
+    let mut open = false;
+    for line in lines {
+        if line.trim().is_empty() {
+            gap = if open { 1 } else { gap + 1 };
+            open = false;
+            continue;
+        }
+        match chunks.last_mut() {
+            Some(chunk) if open && chunk.lines.len() < height.max(1) => chunk.lines.push(line.clone()),
+            _ => {
+                chunks.push(Chunk { block, gap: if open { 0 } else { gap }, lines: vec![line.clone()] });
+                open = true;
+            }
+        }
+    }
+    chunks
+}
+
+/// As many chunks on a page as the screen holds.
+pub(super) fn pages(chunks: &[Chunk], height: usize) -> Vec<Range<usize>> {
+    let mut pages: Vec<Range<usize>> = Vec::new();
+    let mut used = 0;
+    for (position, chunk) in chunks.iter().enumerate() {
+        let taller = used + chunk.gap + chunk.lines.len();
+        match pages.last_mut() {
+            Some(page) if taller <= height => {
+                page.end = position + 1;
+                used = taller;
+            }
+            _ => {
+                pages.push(position..position + 1);
+                used = chunk.lines.len();
+            }
+        }
+    }
+    pages
+}
+
+/// The lines of a page.
+pub(super) fn lines(chunks: &[Chunk]) -> Vec<String> {
+    let mut lines = Vec::new();
+    for chunk in chunks {
+        if !lines.is_empty() {
+            lines.extend(std::iter::repeat_n(String::new(), chunk.gap));
+        }
+        lines.extend(chunk.lines.iter().cloned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|line| line.to_string()).collect()
+    }
+
+    #[test]
+    fn pages_break_at_empty_lines_and_hold_every_line() {
+        let all = text(&["a", "b", "", "c", "d", "", "", "e"]);
+        let chunks = chunks(0, &all, 10);
+        assert_eq!(lines(&chunks), all);
+        assert_eq!(pages(&chunks, 10), [0..3]);
+        assert_eq!(pages(&chunks, 7), [0..2, 2..3]);
+        assert_eq!(pages(&chunks, 4), [0..1, 1..2, 2..3].map(|page: Range<usize>| page).to_vec());
+    }
+
+    #[test]
+    fn what_is_taller_than_the_screen_is_cut() {
+        let all = text(&["a", "b", "c", "d", "e"]);
+        let cut = chunks(0, &all, 2);
+        assert_eq!(cut.iter().map(|chunk| chunk.lines.len()).collect::<Vec<_>>(), [2, 2, 1]);
+        assert_eq!(lines(&cut), all);
+        assert_eq!(pages(&cut, 2), [0..1, 1..2, 2..3]);
+    }
+}

@@ -1,0 +1,134 @@
+//! What is printed: text that stays, and below it a line that is rewritten in place.
+//!
+//! The cursor rests at the start of that line. Where the terminal is narrowed and breaks it into several, erasing from there
+//! to the end of the screen still takes away all of it, whether the terminal lays its lines out anew or cuts them.
+
+use std::io::Write;
+
+use crate::error::Result;
+use crate::lesson::Screen;
+use crate::lesson::show::{Ink, Tone};
+
+use super::bottom::Bottom;
+
+/// Back to the start of the line, and away with it and everything below.
+pub(super) const ERASE: &str = "\r\x1b[J";
+/// Away with what stands right of the cursor.
+const ERASE_REST: &str = "\x1b[K";
+
+/// A terminal in raw mode, as what is printed on.
+pub(super) struct Paper<'a> {
+    out: &'a mut dyn Write,
+    screen: Screen,
+    bottom: Option<Bottom>,
+}
+
+impl<'a> Paper<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, screen: Screen) -> Paper<'a> {
+        Paper { out, screen, bottom: None }
+    }
+
+    /// The screen has another width: the bottom line is drawn anew.
+    pub(super) fn resize(&mut self, screen: Screen) -> Result<()> {
+        self.screen = screen;
+        self.erase()
+    }
+
+    /// Prints lines above the bottom line, and that below them.
+    pub(super) fn print(&mut self, lines: &[String], bottom: Bottom) -> Result<()> {
+        let mut text = String::from(ERASE);
+        for line in lines {
+            text.push_str(line);
+            text.push_str("\r\n");
+        }
+        if !lines.is_empty() {
+            text.push_str("\r\n");
+        }
+        text.push_str(&self.drawn(&bottom));
+        self.bottom = Some(bottom);
+        self.write(&text)
+    }
+
+    /// Rewrites the bottom line, if it is another.
+    pub(super) fn rewrite(&mut self, bottom: Bottom) -> Result<()> {
+        if self.bottom.as_ref() == Some(&bottom) {
+            return Ok(());
+        }
+        let text = format!("\r{}", self.drawn(&bottom));
+        self.bottom = Some(bottom);
+        self.write(&text)
+    }
+
+    /// Erases the bottom line; the cursor stands where it began.
+    pub(super) fn erase(&mut self) -> Result<()> {
+        self.bottom = None;
+        self.write(ERASE)
+    }
+
+    fn drawn(&self, bottom: &Bottom) -> String {
+        let ink = if bottom.cursor.is_some() { Ink::default() } else { Ink::of(Tone::Quiet) };
+        let line = format!("{}{ERASE_REST}\r", ink.on(&bottom.text, self.screen));
+        match bottom.cursor {
+            Some(column) if column > 0 => format!("{line}\x1b[{column}C"),
+            _ => line,
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bottom(text: &str, cursor: Option<usize>) -> Bottom {
+        Bottom { text: text.to_string(), cursor }
+    }
+
+    /// What a terminal of 20 columns shows, and where its cursor stands.
+    fn shown(write: impl Fn(&mut Paper<'_>)) -> (String, (u16, u16)) {
+        let mut out = Vec::new();
+        write(&mut Paper::new(&mut out, Screen::plain(20)));
+        let mut terminal = vt100::Parser::new(8, 20, 100);
+        terminal.process(&out);
+        (terminal.screen().contents(), terminal.screen().cursor_position())
+    }
+
+    #[test]
+    fn text_stays_and_the_bottom_line_is_taken_away_before_more_comes() {
+        let (text, cursor) = shown(|paper| {
+            paper.print(&["one".into(), "two".into()], bottom(" 1/2 · long", None)).unwrap();
+            paper.rewrite(bottom(" 1/2", None)).unwrap();
+            paper.print(&["three".into()], bottom(" 2/2", None)).unwrap();
+        });
+        assert_eq!(text, "one\ntwo\n\nthree\n\n 2/2");
+        assert_eq!(cursor, (5, 0));
+        let (text, _) = shown(|paper| {
+            paper.print(&["one".into()], bottom(" 1/2", None)).unwrap();
+            paper.erase().unwrap();
+        });
+        assert_eq!(text, "one");
+    }
+
+    #[test]
+    fn the_cursor_stands_where_something_is_typed() {
+        let (text, cursor) = shown(|paper| {
+            paper.print(&[], bottom(" 1/2", None)).unwrap();
+            paper.rewrite(bottom(" $ attn", Some(5))).unwrap();
+        });
+        assert_eq!((text.as_str(), cursor), (" $ attn", (0, 5)));
+    }
+
+    #[test]
+    fn a_line_that_has_not_changed_is_not_written_again() {
+        let mut out = Vec::new();
+        let mut paper = Paper::new(&mut out, Screen::plain(20));
+        paper.rewrite(bottom(" 1/2", None)).unwrap();
+        paper.rewrite(bottom(" 1/2", None)).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap().matches("1/2").count(), 1);
+    }
+}

@@ -1,0 +1,447 @@
+//! The player without a terminal: what stands where, and what is shown next.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Duration;
+
+use crate::lesson::show::Show;
+use crate::lesson::{Block, Console, Lesson, Progress, Question, Run, Runner, Screen};
+
+use super::answers::{Record, Scripted};
+use super::clock::{Pace, Plan};
+use super::entry::Entry;
+use super::pages::{self, Chunk};
+use super::stops::{Kind, Stop, stops};
+use super::votes;
+
+/// Below the text stand an empty line and the status line.
+const BELOW: usize = 2;
+/// However small the screen says it is, so many lines are shown at once.
+const LEAST_ROWS: usize = 4;
+
+/// The screen, and how tall it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// What commands and text are laid out for.
+    pub screen: Screen,
+    /// Its rows.
+    pub rows: usize,
+}
+
+/// What a key has led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The lines to print; none if nothing is.
+    pub lines: Vec<String>,
+    /// What the terminal does then.
+    pub then: Then,
+}
+
+/// What the terminal does after a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Then {
+    /// It waits for the next key.
+    #[default]
+    Wait,
+    /// It stops the program until it is called back.
+    Suspend,
+    /// The lesson is left.
+    Leave,
+    /// The lesson is interrupted.
+    Interrupt,
+}
+
+/// Where a page begins: a block of the stop, and how many pieces of it stand before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    block: usize,
+    piece: usize,
+}
+
+/// A lesson that is being played.
+pub struct Player<'a> {
+    pub(super) lesson: &'a Lesson,
+    pub(super) run: &'a Run,
+    pub(super) runner: Runner<'a>,
+    pub(super) window: Window,
+    notes: bool,
+    pub(super) stops: Vec<Stop>,
+    /// The stop that is shown; behind the last one at the end.
+    pub(super) at: usize,
+    /// Where its page begins, and where the next one does.
+    from: Place,
+    next: Option<Place>,
+    /// What is left of something that was shown besides the lesson.
+    pub(super) waiting: Vec<Chunk>,
+    pub(super) is_blank: bool,
+    pub(super) entry: Option<Entry>,
+    /// The number that is being typed for `<n>G`.
+    pub(super) count: Option<usize>,
+    pub(super) searched: String,
+    /// The commands that were shown or typed, the last one last.
+    pub(super) commands: Vec<String>,
+    pub(super) records: HashMap<String, Record>,
+    pub(super) scripted: Scripted,
+    /// The step that the class began at.
+    first: usize,
+    /// Whether nothing but the first page has been shown.
+    pub(super) is_fresh: bool,
+    /// When the present text was shown, and how many letters and digits it has.
+    pub(super) shown_at: Duration,
+    pub(super) shown_letters: usize,
+    /// The stop whose question was asked last, and when.
+    asked: Option<(usize, Duration)>,
+    done: BTreeSet<usize>,
+}
+
+impl<'a> Player<'a> {
+    /// A player at the beginning of a lesson, or of one of its steps.
+    pub fn new(lesson: &'a Lesson, run: &'a Run, window: Window, first: Option<usize>) -> Player<'a> {
+        let stops = stops(lesson);
+        let at = first.and_then(|first| stops.iter().position(|stop| stop.step == Some(first))).unwrap_or(0);
+        Player {
+            lesson,
+            run,
+            runner: Runner::new(run),
+            window,
+            notes: false,
+            stops,
+            at,
+            from: Place::default(),
+            next: None,
+            waiting: Vec::new(),
+            is_blank: false,
+            entry: None,
+            count: None,
+            searched: String::new(),
+            commands: Vec::new(),
+            records: HashMap::new(),
+            scripted: Scripted::default(),
+            first: first.unwrap_or(0),
+            is_fresh: true,
+            shown_at: Duration::ZERO,
+            shown_letters: 0,
+            asked: None,
+            done: BTreeSet::new(),
+        }
+    }
+
+    /// The same player, which shows the teacher's notes among the text.
+    pub fn with_notes(mut self, notes: bool) -> Player<'a> {
+        self.notes = notes;
+        self
+    }
+
+    /// The same player, which gives these answers when a question's turn has come.
+    pub fn with_answers(mut self, scripted: Scripted) -> Player<'a> {
+        self.scripted = scripted;
+        self
+    }
+
+    /// What is shown first, with what the teacher is to know before.
+    pub fn begin(&mut self, notices: &[String], now: Duration) -> Told {
+        let notices = notices.iter().flat_map(|notice| self.sentence(notice)).collect();
+        let lines = self.show_from(Place::default(), notices);
+        self.told(lines, now)
+    }
+
+    /// The present page once more.
+    pub fn again(&mut self, now: Duration) -> Told {
+        let lines = self.show_again();
+        self.told(lines, now)
+    }
+
+    /// The screen has another size. What comes next is laid out for it; what has been cut in the middle begins again.
+    pub fn resize(&mut self, window: Window) {
+        if window.screen.width != self.window.screen.width {
+            self.next = self.next.map(|next| Place { piece: 0, ..next });
+            self.waiting.clear();
+        }
+        self.window = window;
+    }
+
+    /// The step that is shown; before the first one there is none. At the end it is the last.
+    pub fn step(&self) -> Option<usize> {
+        self.stops.get(self.at).or(self.stops.last()).and_then(|stop| stop.step)
+    }
+
+    /// The steps that have been shown to their end, by position.
+    pub fn done(&self) -> &BTreeSet<usize> {
+        &self.done
+    }
+
+    /// How far the class has come.
+    pub fn progress(&self) -> Progress {
+        let id = |step: usize| self.lesson.steps[step].id.clone();
+        let given = self.records.iter().filter(|(_, record)| !record.given.is_empty());
+        Progress {
+            step: self.step().filter(|_| !self.is_over()).map(id),
+            done: self.done.iter().copied().map(id).collect(),
+            answers: given.map(|(question, record)| (question.clone(), record.given.clone())).collect(),
+        }
+    }
+
+    /// The same player, which knows what was shown in earlier hours.
+    pub fn with_progress(mut self, progress: &Progress) -> Player<'a> {
+        let steps = self.lesson.steps.iter().enumerate();
+        self.done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at).collect();
+        self
+    }
+
+    /// Whether the lesson is over.
+    pub fn is_over(&self) -> bool {
+        self.at >= self.stops.len()
+    }
+
+    pub(super) fn show(&self) -> Show<'_> {
+        let mut show = Show::new(self.lesson, &self.runner, self.window.screen);
+        show.notes = self.notes;
+        show
+    }
+
+    /// The rows that text may take.
+    pub(super) fn height(&self) -> usize {
+        self.window.rows.max(LEAST_ROWS + BELOW) - BELOW
+    }
+
+    pub(super) fn told(&mut self, lines: Vec<String>, now: Duration) -> Told {
+        if !lines.is_empty() {
+            self.shown_at = now;
+            self.shown_letters =
+                lines.iter().flat_map(|line| line.chars()).filter(|c| c.is_alphanumeric()).count();
+        }
+        if self.asking().is_none() {
+            self.asked = None;
+        } else if self.asked.is_none_or(|(stop, _)| stop != self.at) {
+            self.asked = Some((self.at, now));
+        }
+        Told { lines, then: Then::Wait }
+    }
+
+    /// When the question was asked.
+    pub(super) fn asked_at(&self) -> Duration {
+        self.asked.map_or(self.shown_at, |(_, asked)| asked)
+    }
+
+    /// When the present step is planned.
+    pub(super) fn plan(&self) -> Plan {
+        Plan::of(self.lesson, self.first, self.step())
+    }
+
+    /// The time spent and planned.
+    pub(super) fn pace(&self, now: Duration) -> Pace {
+        self.plan().pace(now.as_secs())
+    }
+
+    /// The question that waits for an answer: asked, and all of it shown.
+    pub(super) fn asking(&self) -> Option<&'a Question> {
+        let stop = self.stops.get(self.at).filter(|stop| stop.kind == Kind::Asked && self.next.is_none());
+        stop.and_then(|stop| stop.question(self.lesson))
+    }
+
+    /// The question that is asked, or has just been answered.
+    pub(super) fn question(&self) -> Option<&'a Question> {
+        self.stops.get(self.at).and_then(|stop| stop.question(self.lesson))
+    }
+
+    /// Whether more of the present stop is to come.
+    pub(super) fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Goes on: the rest of the stop, or the next one.
+    pub(super) fn go_on(&mut self) -> Vec<String> {
+        self.is_fresh = false;
+        match self.next {
+            Some(next) => self.show_from(next, Vec::new()),
+            None => {
+                self.at += 1;
+                self.show_from(Place::default(), Vec::new())
+            }
+        }
+    }
+
+    /// Shows the next stop, with something before it.
+    pub(super) fn go_on_behind(&mut self, before: Vec<String>) -> Vec<String> {
+        self.is_fresh = false;
+        self.at += 1;
+        self.show_from(Place::default(), before)
+    }
+
+    /// Goes back to what was shown before; nothing at the beginning.
+    pub(super) fn go_back(&mut self) -> Vec<String> {
+        if self.is_over() {
+            self.at = self.stops.len() - 1;
+            return self.show_last_page();
+        }
+        let chunks = self.chunks(&self.stops[self.at]);
+        let here = position(&chunks, self.from);
+        let pages = pages::pages(&chunks, self.height());
+        if let Some(before) = pages.iter().rfind(|page| page.end <= here) {
+            let place = place(&chunks, before.start);
+            return self.show_from(place, Vec::new());
+        }
+        match self.at.checked_sub(1) {
+            Some(before) => {
+                self.at = before;
+                self.show_last_page()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn show_last_page(&mut self) -> Vec<String> {
+        let chunks = self.chunks(&self.stops[self.at]);
+        let last = pages::pages(&chunks, self.height()).last().map_or(0, |page| page.start);
+        self.show_from(place(&chunks, last), Vec::new())
+    }
+
+    /// Shows the present page again.
+    pub(super) fn show_again(&mut self) -> Vec<String> {
+        self.show_from(self.from, Vec::new())
+    }
+
+    /// Goes to a stop.
+    pub(super) fn go_to(&mut self, stop: usize) -> Vec<String> {
+        self.at = stop;
+        if self.is_fresh {
+            // A class that goes on where it was left is not ahead of its plan.
+            self.first = self.step().unwrap_or(0);
+        }
+        self.show_from(Place::default(), Vec::new())
+    }
+
+    /// Goes to the first stop of a step.
+    pub(super) fn go_to_step(&mut self, step: usize) -> Vec<String> {
+        match self.stops.iter().position(|stop| stop.step == Some(step)) {
+            Some(stop) => self.go_to(stop),
+            None => Vec::new(),
+        }
+    }
+
+    /// Shows a page of the present stop, with something before it.
+    fn show_from(&mut self, from: Place, before: Vec<String>) -> Vec<String> {
+        self.waiting.clear();
+        let Some(stop) = self.stops.get(self.at).cloned() else {
+            (self.from, self.next) = (Place::default(), None);
+            return [before, self.ending()].concat();
+        };
+        let chunks = self.chunks(&stop);
+        let start = position(&chunks, from);
+        let height = self.height().saturating_sub(before.len() + usize::from(!before.is_empty())).max(1);
+        let end = start + pages::pages(&chunks[start..], height).first().map_or(0, |page| page.end);
+        self.from = from;
+        self.next = (end < chunks.len()).then(|| place(&chunks, end));
+        self.note_what_is_shown(&stop);
+        let mut lines = before;
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(pages::lines(&chunks[start..end]));
+        lines
+    }
+
+    fn note_what_is_shown(&mut self, stop: &Stop) {
+        let blocks = stop.shown(self.lesson);
+        let consoles = match (stop.kind, stop.question(self.lesson)) {
+            (Kind::Answer, Some(question)) => consoles(&question.reveal),
+            _ => consoles(blocks),
+        };
+        for command in
+            consoles.iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
+        {
+            if self.commands.last() != Some(&command.typed) {
+                self.commands.push(command.typed.clone());
+            }
+        }
+        if let (Kind::Answer, Some(question)) = (stop.kind, stop.question(self.lesson)) {
+            self.record(question).revealed = true;
+        }
+        let is_last = self.stops.get(self.at + 1).is_none_or(|next| next.step != stop.step);
+        if let (Some(step), None, true) = (stop.step, self.next, is_last) {
+            self.done.insert(step);
+        }
+    }
+
+    pub(super) fn record(&mut self, question: &Question) -> &mut Record {
+        self.records.entry(question.id.clone()).or_default()
+    }
+
+    /// The text of a stop in pieces.
+    fn chunks(&self, stop: &Stop) -> Vec<Chunk> {
+        let (show, height) = (self.show(), self.height());
+        let mut chunks = Vec::new();
+        for (number, block) in stop.shown(self.lesson).iter().enumerate() {
+            let lines = match (stop.kind, block) {
+                (Kind::Answer, Block::Question(question)) => self.answer(&show, question),
+                _ => show.block(block),
+            };
+            chunks.extend(pages::chunks(number, &lines, height));
+        }
+        let heading = if stop.begins_part() { self.heading(&show, stop) } else { Vec::new() };
+        if heading.is_empty() {
+            return chunks;
+        }
+        match chunks.first_mut().filter(|first| heading.len() + 1 + first.lines.len() <= height) {
+            // A heading never stands alone at the foot of a page.
+            Some(first) => {
+                first.lines.insert(0, String::new());
+                first.lines.splice(0..0, heading);
+            }
+            None => chunks.insert(0, Chunk { block: 0, gap: 1, lines: heading }),
+        }
+        chunks
+    }
+
+    fn heading(&self, show: &Show<'_>, stop: &Stop) -> Vec<String> {
+        match (stop.step, stop.in_part(self.lesson).and_then(|part| part.title.as_deref())) {
+            (None, _) => show.title(),
+            (Some(step), _) if stop.part == 0 => show.step_heading(step),
+            (Some(_), Some(title)) => show.pause_heading(title),
+            (Some(_), None) => Vec::new(),
+        }
+    }
+
+    /// The answer, with the votes that were cast.
+    fn answer(&self, show: &Show<'_>, question: &Question) -> Vec<String> {
+        let mut lines = Vec::new();
+        if let Some(hands) = self.records.get(&question.id).and_then(|record| record.hands.as_ref()) {
+            lines = votes::bars(hands, self.right_letter(question), self.window.screen);
+            lines.push(String::new());
+        }
+        lines.extend(show.reveal(question));
+        lines
+    }
+
+    /// Runs what the next stop shows ahead of time, so that it appears at once.
+    pub fn prepare(&self) {
+        if let Some(next) = self.stops.get(self.at + 1) {
+            self.chunks(next);
+        }
+    }
+}
+
+/// The consoles among blocks, also those that a question shows.
+fn consoles(blocks: &[Block]) -> Vec<&Console> {
+    let mut found = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Console(console) => found.push(console),
+            Block::Question(question) => found.extend(consoles(&question.asked)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The place of the chunk at a position.
+fn place(chunks: &[Chunk], position: usize) -> Place {
+    let block = chunks.get(position).map_or(0, |chunk| chunk.block);
+    Place { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
+}
+
+/// The position of the chunk at a place, or of what comes nearest.
+fn position(chunks: &[Chunk], place: Place) -> usize {
+    let start = chunks.iter().position(|chunk| chunk.block >= place.block).unwrap_or(0);
+    let pieces = chunks[start..].iter().take_while(|chunk| chunk.block == place.block).count();
+    start + place.piece.min(pieces.saturating_sub(1))
+}

@@ -1,0 +1,216 @@
+//! Where a player is, for whoever follows it from another terminal.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::lesson::progress::{read_json, write_json};
+use crate::lesson::{Block, Lesson, Question};
+
+use super::answers::right_answer;
+use super::clock::{Pace, Plan};
+use super::player::Player;
+use super::signals::is_running;
+use super::stops::Kind;
+
+/// A player tells at least so often that it is there.
+pub(super) const BEAT: Duration = Duration::from_secs(10);
+/// One that has not told for so long is not there any more.
+const SILENT: u64 = 35;
+
+/// Where a player is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    schema: String,
+    version: u32,
+    /// The number of the player's process.
+    process: u32,
+    /// When this was written, and when the class began: seconds since 1970.
+    written: u64,
+    began: u64,
+    /// Whether the player has been left.
+    pub(super) left: bool,
+    pub(super) lesson: String,
+    pub(super) title: String,
+    /// The number of the step from 1; 0 before the first.
+    pub(super) step: usize,
+    pub(super) steps: usize,
+    pub(super) step_title: String,
+    plan: Plan,
+    pub(super) notes: Vec<String>,
+    pub(super) question: Option<AskedNow>,
+    /// The title of the next step.
+    pub(super) next: Option<String>,
+}
+
+/// The question of a step, with its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct AskedNow {
+    pub answer: Option<String>,
+    /// What to say to those who chose wrongly.
+    pub feedback: Vec<(char, String)>,
+    pub hints: Vec<String>,
+    /// The last show of hands.
+    pub hands: Option<Vec<usize>>,
+}
+
+impl Position {
+    /// Where a player is after `spent`.
+    pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
+        let lesson = player.lesson;
+        let step = player.step();
+        let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
+        let written = seconds_now();
+        Position {
+            schema: "attn-position".to_string(),
+            version: 1,
+            process: std::process::id(),
+            written,
+            began: written.saturating_sub(spent.as_secs()),
+            left: false,
+            lesson: lesson.name.clone(),
+            title: lesson.title.clone(),
+            step: step.map_or(0, |step| step + 1),
+            steps: lesson.steps.len(),
+            step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
+            plan: player.plan(),
+            notes: notes(lesson, step),
+            question: question(player).map(|question| asked(player, question)),
+            next: next.map(|step| step.title.clone()),
+        }
+    }
+
+    /// Whether it is of a player that is still there.
+    pub(super) fn is_alive(&self) -> bool {
+        !self.left && is_running(self.process) && seconds_now().saturating_sub(self.written) < SILENT
+    }
+
+    /// The time spent by now, or by the end of it.
+    pub(super) fn pace(&self) -> Pace {
+        let now = if self.is_alive() { seconds_now() } else { self.written };
+        self.plan.pace(now.saturating_sub(self.began))
+    }
+}
+
+fn seconds_now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
+    let blocks: Vec<&Block> = match step {
+        None => lesson.opening.iter().collect(),
+        Some(step) => lesson.steps[step].blocks().collect(),
+    };
+    let mut notes = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Note(note) => notes.push(note.text.clone()),
+            Block::Question(question) => {
+                let inside = question.asked.iter().chain(&question.reveal);
+                notes.extend(inside.filter_map(|block| match block {
+                    Block::Note(note) => Some(note.text.clone()),
+                    _ => None,
+                }));
+            }
+            _ => {}
+        }
+    }
+    notes
+}
+
+/// The question that is asked or answered, or that the step will ask next.
+fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
+    let step = player.step();
+    let mut stops = player.stops.iter().skip(player.at).take_while(|stop| stop.step == step);
+    stops.find(|stop| stop.kind != Kind::Text).and_then(|stop| stop.question(player.lesson))
+}
+
+fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
+    let answer = match right_answer(question, &player.show()) {
+        Ok(answer) => answer.map(|answer| answer.to_string()),
+        Err(error) => Some(format!("cannot be computed: {error}")),
+    };
+    let feedback =
+        question.choices.iter().filter_map(|choice| Some((choice.letter, choice.feedback.clone()?)));
+    AskedNow {
+        answer,
+        feedback: feedback.collect(),
+        hints: question.hints.clone(),
+        hands: player.records.get(&question.id).and_then(|record| record.hands.clone()),
+    }
+}
+
+/// Where positions are kept: one file for each name of a lesson, and one that names the lesson that was begun last.
+#[derive(Clone, Debug)]
+pub(super) struct Positions {
+    folder: PathBuf,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Latest {
+    lesson: String,
+}
+
+impl Positions {
+    pub(super) fn new(state: &Path) -> Positions {
+        Positions { folder: state.join("playing") }
+    }
+
+    pub(super) fn begin(&self, lesson: &str) -> Result<()> {
+        write_json(&self.folder.join("position.json"), &Latest { lesson: lesson.to_string() })
+    }
+
+    pub(super) fn write(&self, position: &Position) -> Result<()> {
+        write_json(&self.of(&position.lesson), position)
+    }
+
+    /// The position in the lesson of a name, or in the one that was begun last. What cannot be read is none.
+    pub(super) fn read(&self, lesson: Option<&str>) -> Option<Position> {
+        let name = match lesson {
+            Some(name) => name.to_string(),
+            None => read_json::<Latest>(&self.folder.join("position.json")).ok()??.lesson,
+        };
+        read_json(&self.of(&name)).ok()?
+    }
+
+    fn of(&self, lesson: &str) -> PathBuf {
+        self.folder.join(format!("lesson-{lesson}.json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::Screen;
+    use crate::lesson::play::{Key, Window, sample};
+
+    #[test]
+    fn a_position_tells_notes_answer_next_step_and_time() {
+        let lesson = sample::lesson();
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let mut player = Player::new(&lesson, &sample::run, window, Some(1));
+        player.begin(&[], Duration::ZERO);
+        "vA1 C2".chars().for_each(|c| drop(player.press(Key::Char(c), Duration::ZERO)));
+        player.press(Key::Enter, Duration::ZERO);
+        let folder = tempfile::tempdir().unwrap();
+        let positions = Positions::new(folder.path());
+        assert_eq!(positions.read(None), None);
+        positions.begin(&lesson.name).unwrap();
+        positions.write(&Position::of(&player, Duration::from_secs(125))).unwrap();
+        let position = positions.read(None).unwrap();
+        assert!(position.is_alive());
+        assert_eq!((position.step, position.steps, position.step_title.as_str()), (2, 5, "How many zeros?"));
+        assert_eq!(position.notes, ["Hold the sheet over them."]);
+        assert_eq!(position.next.as_deref(), Some("How much is left?"));
+        assert!(position.pace().in_words().starts_with("2:0"), "{:?}", position.pace());
+        let asked = position.question.clone().unwrap();
+        assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C"), Some(vec![1, 0, 2])));
+        assert_eq!(asked.feedback, [('A', "True for finite scores.".to_string())]);
+        assert!(!Position { left: true, ..position.clone() }.is_alive());
+        assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
+        assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());
+        assert_eq!(positions.read(Some("other")), None);
+    }
+}

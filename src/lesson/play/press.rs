@@ -1,0 +1,215 @@
+//! What each key does.
+
+use std::time::Duration;
+
+use crate::lesson::key::Kind;
+
+use super::answers::options;
+use super::entry::{Entry, Purpose};
+use super::keys::Key;
+use super::player::{Player, Then, Told};
+
+/// The keys that a line of one letter stands for, where letters are typed into an answer.
+const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
+/// No step has a higher number.
+const LARGEST_COUNT: usize = 99_999;
+
+impl Player<'_> {
+    /// Does what a key says, `now` after the beginning.
+    pub fn press(&mut self, key: Key, now: Duration) -> Told {
+        match key {
+            Key::Control('c') => return Told { then: Then::Interrupt, ..Told::default() },
+            Key::Control('z') => return Told { then: Then::Suspend, ..Told::default() },
+            _ => {}
+        }
+        if std::mem::take(&mut self.is_blank) {
+            let lines = self.show_again();
+            return self.told(lines, now);
+        }
+        if self.entry.is_some() {
+            return self.press_in_entry(key, now);
+        }
+        if let Some(lines) = self.begin_answer(key) {
+            return self.told(lines, now);
+        }
+        self.command(key, now)
+    }
+
+    /// Keys that belong to the answer of a question: the lines that they lead to.
+    fn begin_answer(&mut self, key: Key) -> Option<Vec<String>> {
+        let question = self.asking().filter(|_| self.count.is_none())?;
+        let Key::Char(typed) = key else { return None };
+        let opens = match question.kind {
+            Kind::Choice => {
+                let letter = typed.to_ascii_uppercase();
+                let is_option = ('A'..='Z').take(options(question)).any(|option| option == letter);
+                return is_option.then(|| self.give(&letter.to_string()));
+            }
+            Kind::Number => typed.is_ascii_digit() || matches!(typed, '-' | '−' | '+' | '.' | ','),
+            _ => !typed.is_whitespace() && !matches!(typed, '!' | '/' | '?'),
+        };
+        opens.then(|| {
+            self.entry = Some(Entry::new(Purpose::Answer, &typed.to_string(), Vec::new()));
+            Vec::new()
+        })
+    }
+
+    fn command(&mut self, key: Key, now: Duration) -> Told {
+        let count = self.count.take();
+        let lines = match key {
+            Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => return self.forward(now),
+            Key::Enter if count.is_none() => return self.forward(now),
+            Key::Backspace if count.is_some() => {
+                self.count = count.map(|count| count / 10).filter(|&count| count > 0);
+                Vec::new()
+            }
+            Key::Left | Key::Up | Key::PageUp | Key::Backspace => self.go_back(),
+            Key::Home => self.go_to(0),
+            Key::End => self.jump(None),
+            Key::Char('G') | Key::Enter => self.jump(count),
+            Key::Char(digit @ '0'..='9') => {
+                let digit = digit as usize - '0' as usize;
+                self.count = Some((count.unwrap_or(0) * 10 + digit).min(LARGEST_COUNT));
+                Vec::new()
+            }
+            Key::Char(letter) => return self.letter(letter, now),
+            Key::F5 | Key::Control('l') => self.show_again(),
+            _ => Vec::new(),
+        };
+        self.told(lines, now)
+    }
+
+    fn letter(&mut self, letter: char, now: Duration) -> Told {
+        let lines = match letter {
+            'q' => return Told { then: Then::Leave, ..Told::default() },
+            'n' => self.next_step(),
+            'p' => self.previous_step(),
+            't' => self.contents(),
+            'r' => self.run_again(),
+            'h' => self.hint(),
+            'v' => self.begin_hands(),
+            '?' => self.help(),
+            '/' => self.enter(Purpose::Search),
+            '!' => self.enter(Purpose::Command),
+            'b' | '.' => self.blank(),
+            _ => Vec::new(),
+        };
+        self.told(lines, now)
+    }
+
+    /// Goes on: the rest of what is being shown, the answer that was given beforehand, the solution, the next stop.
+    fn forward(&mut self, now: Duration) -> Told {
+        if !self.waiting.is_empty() {
+            let lines = self.more_aside();
+            return self.told(lines, now);
+        }
+        if self.is_over() {
+            return Told { then: Then::Leave, ..Told::default() };
+        }
+        let scripted = match self.asking() {
+            Some(question) => self.scripted.next(&question.id),
+            None => None,
+        };
+        let lines = match scripted {
+            Some(typed) => self.give(&typed),
+            None => self.go_on(),
+        };
+        self.told(lines, now)
+    }
+
+    fn next_step(&mut self) -> Vec<String> {
+        match self.step().map_or(0, |step| step + 1) {
+            next if next < self.lesson.steps.len() => self.go_to_step(next),
+            _ if self.is_over() => Vec::new(),
+            _ => {
+                let last = self.stops.len() - 1;
+                self.at = last;
+                self.go_on_behind(Vec::new())
+            }
+        }
+    }
+
+    fn previous_step(&mut self) -> Vec<String> {
+        let step = match self.is_over() {
+            true => self.lesson.steps.len().checked_sub(1),
+            false => self.step().and_then(|step| step.checked_sub(1)),
+        };
+        match step {
+            Some(step) => self.go_to_step(step),
+            None if self.at > 0 => self.go_to(0),
+            None => Vec::new(),
+        }
+    }
+
+    /// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
+    fn jump(&mut self, count: Option<usize>) -> Vec<String> {
+        let steps = self.lesson.steps.len();
+        match count {
+            Some(0) => self.go_to(0),
+            Some(number) if number > steps => {
+                self.remark(&format!("There is no step {number}: the last is {steps}."))
+            }
+            Some(number) => self.go_to_step(number - 1),
+            None => self.go_to_step(steps.saturating_sub(1)),
+        }
+    }
+
+    /// Pushes all text out of sight.
+    fn blank(&mut self) -> Vec<String> {
+        self.is_blank = true;
+        vec![String::new(); self.window.rows]
+    }
+
+    fn enter(&mut self, purpose: Purpose) -> Vec<String> {
+        let earlier = if purpose == Purpose::Command { self.commands.clone() } else { Vec::new() };
+        self.entry = Some(Entry::new(purpose, "", earlier));
+        Vec::new()
+    }
+
+    fn press_in_entry(&mut self, key: Key, now: Duration) -> Told {
+        let Some(mut entry) = self.entry.take() else { return Told::default() };
+        let text = entry.line.text();
+        let is_number = entry.purpose == Purpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
+        match key {
+            Key::Enter | Key::PageDown => return self.entered(entry.purpose, text.trim(), now),
+            Key::Escape | Key::Control('g') => return Told::default(),
+            Key::Backspace if entry.line.is_empty() => return Told::default(),
+            Key::Char('G') if is_number && !text.is_empty() => {
+                let lines = self.jump(text.parse().ok());
+                return self.told(lines, now);
+            }
+            Key::PageUp => {
+                let lines = self.go_back();
+                return self.told(lines, now);
+            }
+            key => entry.line.press(key),
+        }
+        // An answer that has been taken back to nothing is none: the keys are the player's again.
+        if entry.purpose != Purpose::Answer || !entry.line.is_empty() {
+            self.entry = Some(entry);
+        }
+        Told::default()
+    }
+
+    fn entered(&mut self, purpose: Purpose, text: &str, now: Duration) -> Told {
+        let lines = match purpose {
+            Purpose::Answer => match self.letter_typed(text) {
+                Some(letter) => return self.letter(letter, now),
+                None => self.give(text),
+            },
+            Purpose::Hands => self.count_hands(text),
+            Purpose::Search => self.search(text),
+            Purpose::Command => self.what_if(text),
+        };
+        self.told(lines, now)
+    }
+
+    /// The key that an answer of one letter stands for: where letters are typed into the answer, `h` and Enter is the hint,
+    /// unless it is an answer to this question.
+    pub(super) fn letter_typed(&self, text: &str) -> Option<char> {
+        let mut letters = text.chars();
+        let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
+        let is_key = LETTERS.contains(&letter) && !self.is_answer(text);
+        is_key.then_some(letter)
+    }
+}

@@ -1,0 +1,206 @@
+//! The player on a terminal.
+
+use std::io::{self, Write};
+use std::time::{Duration, Instant};
+
+use terminal_size::terminal_size_of;
+
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::lesson::Screen;
+
+use super::guard::{Guard, OwnTerminal};
+use super::keys::Key;
+use super::paper::Paper;
+use super::player::{Player, Then, Told, Window};
+use super::signals::{Signals, Waited, suspend, wait};
+use super::state::Keeper;
+use super::terminal_keys::pressed;
+
+/// The bottom line tells seconds.
+const TICK: Duration = Duration::from_secs(1);
+/// The rows of a terminal that does not say.
+const USUAL_ROWS: usize = 24;
+/// The exit code after Ctrl-C.
+pub(super) const INTERRUPTED: u8 = 130;
+/// The exit code after the terminal has gone away, as of SIGHUP.
+const HUNG_UP: u8 = 129;
+
+/// How a lesson is played.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
+    pub screen: Screen,
+    /// The width that was asked for.
+    pub width: Option<usize>,
+    /// Whether it goes on by itself.
+    pub auto: bool,
+    /// Whether there are keys: standard input is a terminal.
+    pub keys: bool,
+}
+
+impl Manner {
+    /// The present window.
+    pub fn window(&self) -> Window {
+        let size = terminal_size_of(io::stdout());
+        let columns = size.map(|(columns, _)| usize::from(columns.0)).filter(|&columns| columns > 0);
+        let rows = size.map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0);
+        let width = self.width.or(columns).unwrap_or(self.screen.width);
+        Window { screen: Screen { width, ..self.screen }, rows: rows.unwrap_or(USUAL_ROWS) }
+    }
+}
+
+/// Plays a lesson on the terminal of this process, which is left as it was found; returns the exit code.
+///
+/// # Errors
+/// If the terminal cannot be read or written.
+pub fn play(
+    player: &mut Player<'_>,
+    notices: &[String],
+    manner: Manner,
+    keeper: Keeper,
+    out: &mut dyn Write,
+) -> Result<u8> {
+    let signals = Signals::new().map_err(unreadable)?;
+    let guard = match manner.keys {
+        true => Some(Guard::new(OwnTerminal).map_err(unreadable)?),
+        false => None,
+    };
+    let paper = Paper::new(out, player.window.screen);
+    let mut session = Session { player, manner, keeper, paper, guard, signals, began: Instant::now() };
+    let outcome = session.run(notices);
+    let cleaned = session.paper.erase();
+    session.keeper.leave(session.player, session.began.elapsed());
+    let code = outcome?;
+    cleaned?;
+    Ok(code)
+}
+
+fn unreadable(error: io::Error) -> Error {
+    Error::new(format!("the terminal cannot be used: {error}"))
+        .help("--no-input prints the whole lesson without keys")
+}
+
+struct Session<'a, 'p> {
+    player: &'a mut Player<'p>,
+    manner: Manner,
+    keeper: Keeper,
+    paper: Paper<'a>,
+    guard: Option<Guard<OwnTerminal>>,
+    signals: Signals,
+    began: Instant,
+}
+
+impl Session<'_, '_> {
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Plays up to the end; returns the exit code.
+    fn run(&mut self, notices: &[String]) -> Result<u8> {
+        let told = self.player.begin(notices, Duration::ZERO);
+        self.tell(&told)?;
+        loop {
+            match self.signals.ending() {
+                Some(code) => return Ok(code),
+                None if self.signals.continued() => self.come_back()?,
+                None => {}
+            }
+            self.heed_size()?;
+            let keys = match self.wait()? {
+                Waited::Gone => return Ok(HUNG_UP),
+                Waited::Nothing => self.due_keys(),
+                Waited::Ready => pressed().map_err(unreadable)?,
+            };
+            for key in keys {
+                if let Some(code) = self.press(key)? {
+                    return Ok(code);
+                }
+            }
+            self.paper.rewrite(self.player.bottom(self.now()))?;
+            self.keeper.tick(self.player, self.now());
+        }
+    }
+
+    /// Waits for keys, up to the next second, or until it goes on by itself.
+    fn wait(&self) -> Result<Waited> {
+        let now = self.now();
+        let second = TICK - Duration::from_nanos(u64::from(now.subsec_nanos()));
+        let due = self.due().map_or(second, |due| due.saturating_sub(now).min(second));
+        if self.manner.keys {
+            return wait(due).map_err(unreadable);
+        }
+        std::thread::sleep(due.min(TICK / 10));
+        Ok(Waited::Nothing)
+    }
+
+    fn due(&self) -> Option<Duration> {
+        if self.manner.auto { self.player.due() } else { None }
+    }
+
+    /// The key that is pressed by nobody when it is time to go on.
+    fn due_keys(&self) -> Vec<Key> {
+        let is_due = self.due().is_some_and(|due| self.now() >= due);
+        if is_due { vec![Key::PageDown] } else { Vec::new() }
+    }
+
+    /// Does what a key says; returns the exit code if it ends the lesson.
+    fn press(&mut self, key: Key) -> Result<Option<u8>> {
+        let told = self.player.press(key, self.now());
+        match told.then {
+            Then::Leave => return Ok(Some(EXIT_DONE)),
+            Then::Interrupt => return Ok(Some(INTERRUPTED)),
+            Then::Suspend => self.stop()?,
+            Then::Wait => self.tell(&told)?,
+        }
+        Ok(None)
+    }
+
+    /// Shows first, then keeps, then prepares what comes next.
+    fn tell(&mut self, told: &Told) -> Result<()> {
+        let bottom = self.player.bottom(self.now());
+        if told.lines.is_empty() {
+            return self.paper.rewrite(bottom);
+        }
+        self.paper.print(&told.lines, bottom)?;
+        let complaint = self.keeper.keep(self.player, self.now());
+        self.player.prepare();
+        match complaint {
+            Some(complaint) => {
+                let lines = self.player.sentence(&complaint);
+                self.paper.print(&lines, self.player.bottom(self.now()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn heed_size(&mut self) -> Result<()> {
+        let window = self.manner.window();
+        if window != self.player.window {
+            self.player.resize(window);
+            self.paper.resize(window.screen)?;
+            self.paper.rewrite(self.player.bottom(self.now()))?;
+        }
+        Ok(())
+    }
+
+    /// Stops until the shell calls back.
+    fn stop(&mut self) -> Result<()> {
+        self.paper.erase()?;
+        if let Some(guard) = &self.guard {
+            guard.pause().map_err(unreadable)?;
+        }
+        suspend().map_err(unreadable)?;
+        self.come_back()
+    }
+
+    /// The program runs again; the shell may have written and changed the terminal.
+    fn come_back(&mut self) -> Result<()> {
+        if let Some(guard) = &self.guard {
+            guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+        }
+        self.signals.continued();
+        self.heed_size()?;
+        let told = self.player.again(self.now());
+        self.tell(&told)
+    }
+}

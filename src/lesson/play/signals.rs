@@ -1,0 +1,139 @@
+//! Signals, and waiting for keys in such a way that a signal or a terminal that is gone ends the wait.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+#[cfg(unix)]
+use signal_hook::consts::{SIGCONT, SIGHUP};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::{SigId, flag, low_level};
+
+/// What a shell adds to the number of the signal that has ended a program.
+const ENDED_BY: u8 = 128;
+
+/// The signals that end the program.
+#[cfg(unix)]
+const ENDING: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
+#[cfg(not(unix))]
+const ENDING: &[i32] = &[SIGINT, SIGTERM];
+
+/// Signals that have come since they were last asked for.
+pub(super) struct Signals {
+    ending: Vec<(u8, Arc<AtomicBool>)>,
+    continued: Arc<AtomicBool>,
+    ids: Vec<SigId>,
+}
+
+impl Signals {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub(super) fn new() -> io::Result<Signals> {
+        let mut signals =
+            Signals { ending: Vec::new(), continued: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
+        for &signal in ENDING {
+            let come = Arc::new(AtomicBool::new(false));
+            signals.ids.push(flag::register(signal, Arc::clone(&come))?);
+            signals.ending.push((ENDED_BY + signal as u8, come));
+        }
+        #[cfg(unix)]
+        signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
+        Ok(signals)
+    }
+
+    /// The exit code of a signal that ends the program, if one has come.
+    pub(super) fn ending(&self) -> Option<u8> {
+        self.ending.iter().find(|(_, come)| come.load(Ordering::Relaxed)).map(|(code, _)| *code)
+    }
+
+    /// Whether the program was stopped and called back since this was last asked.
+    pub(super) fn continued(&self) -> bool {
+        self.continued.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for id in self.ids.drain(..) {
+            low_level::unregister(id);
+        }
+    }
+}
+
+/// What waiting has ended with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waited {
+    /// A key may have come.
+    Ready,
+    /// The time is up, or a signal has come.
+    Nothing,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// Waits for a key on standard input, no longer than this. Asked before any key is read: the reading of keys would wait for
+/// ever at a terminal that is gone.
+///
+/// # Errors
+/// If standard input cannot be waited for.
+#[cfg(unix)]
+pub(super) fn wait(longest: Duration) -> io::Result<Waited> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let stdin = rustix::stdio::stdin();
+    let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
+    let longest = Timespec::try_from(longest).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+    match poll(&mut waiting, Some(&longest)) {
+        Err(rustix::io::Errno::INTR) => Ok(Waited::Nothing),
+        Err(error) => Err(error.into()),
+        Ok(0) => Ok(Waited::Nothing),
+        Ok(_) if waiting[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
+            Ok(Waited::Gone)
+        }
+        Ok(_) => Ok(Waited::Ready),
+    }
+}
+
+/// Waits for a key, no longer than this.
+///
+/// # Errors
+/// If the terminal cannot be waited for.
+#[cfg(not(unix))]
+pub(super) fn wait(longest: Duration) -> io::Result<Waited> {
+    Ok(if crossterm::event::poll(longest)? { Waited::Ready } else { Waited::Nothing })
+}
+
+/// Stops the program, and all others of its group, until the shell calls them back. Without a shell that could, nothing happens.
+///
+/// # Errors
+/// If the system refuses.
+#[cfg(unix)]
+pub(super) fn suspend() -> io::Result<()> {
+    use rustix::process::{Signal, kill_current_process_group};
+    Ok(kill_current_process_group(Signal::TSTP)?)
+}
+
+/// There is nothing that could call the program back.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub(super) fn suspend() -> io::Result<()> {
+    Ok(())
+}
+
+/// Whether a process still runs; where nobody can tell, it is taken to.
+#[cfg(unix)]
+pub(super) fn is_running(process: u32) -> bool {
+    use rustix::process::{Pid, test_kill_process};
+    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+/// Whether a process still runs; where nobody can tell, it is taken to.
+#[cfg(not(unix))]
+pub(super) fn is_running(_: u32) -> bool {
+    true
+}

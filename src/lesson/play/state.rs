@@ -1,0 +1,97 @@
+//! What is kept while a lesson is played: how far the class has come, and where it is now.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lesson::Lesson;
+use crate::lesson::progress::{Progress, Store};
+
+use super::player::Player;
+use super::position::{BEAT, Position, Positions};
+
+/// Keeps progress and position. What cannot be kept is told once, and stops nothing.
+pub struct Keeper {
+    places: Option<(Store, Positions)>,
+    kept: Progress,
+    told: Duration,
+    failed: Option<Error>,
+    has_complained: bool,
+}
+
+impl Keeper {
+    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know.
+    pub fn new(state: Option<&Path>, lesson: &Lesson) -> (Keeper, Progress, Vec<String>) {
+        let mut notices = Vec::new();
+        let mut kept = Progress::default();
+        let places = state.map(|state| (Store::new(state), Positions::new(state)));
+        if let Some((store, positions)) = &places {
+            match store.read(lesson) {
+                Ok(read) => kept = read,
+                Err(error) => notices.push(format!("warning: progress begins anew: {error}")),
+            }
+            if let Err(error) = positions.begin(&lesson.name) {
+                notices.push(warning(&error));
+            }
+        }
+        notices.extend(left_at(&kept, lesson));
+        let has_complained =
+            !notices.is_empty() && places.is_some() && notices[0].starts_with("warning: nothing");
+        let keeper =
+            Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
+        (keeper, kept, notices)
+    }
+
+    /// Keeps what has changed; returns a complaint, once, if that is impossible.
+    pub(super) fn keep(&mut self, player: &Player<'_>, now: Duration) -> Option<String> {
+        let progress = player.progress();
+        if let Some((store, _)) = &self.places
+            && progress != self.kept
+        {
+            self.failed = store.write(player.lesson, &progress).err();
+            self.kept = progress;
+        }
+        self.tell(|_| {}, player, now);
+        match self.failed.take() {
+            Some(error) if !self.has_complained => {
+                self.has_complained = true;
+                Some(warning(&error))
+            }
+            _ => None,
+        }
+    }
+
+    /// Tells from time to time that the player is still there.
+    pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
+        if now.saturating_sub(self.told) >= BEAT {
+            self.tell(|_| {}, player, now);
+        }
+    }
+
+    /// Tells that the player has been left.
+    pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
+        self.tell(|position| position.left = true, player, now);
+    }
+
+    fn tell(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
+        let Some((_, positions)) = &self.places else { return };
+        self.told = now;
+        let mut position = Position::of(player, now);
+        change(&mut position);
+        let told: Result<()> = positions.write(&position);
+        self.failed = self.failed.take().or(told.err());
+    }
+}
+
+fn warning(error: &Error) -> String {
+    let words = error.to_string().replace("\n  help: ", "; ");
+    format!("warning: nothing is kept of this lesson: {words}")
+}
+
+/// Where the class left the lesson the last time.
+fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
+    let position = lesson.find_step(kept.step.as_deref()?)?;
+    let number = position + 1;
+    (position > 0)
+        .then(|| format!("Left at step {number}, {}: {number}G goes there.", lesson.steps[position].title))
+}

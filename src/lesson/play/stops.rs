@@ -1,0 +1,133 @@
+//! Where a lesson stops: what one key shows.
+
+use std::ops::Range;
+
+use crate::lesson::{Block, Lesson, Part, Question};
+
+/// What is shown up to the next pause, if the screen is tall enough for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Stop {
+    /// The position of its step; what stands before the first step has none.
+    pub step: Option<usize>,
+    /// The position of its part within the step.
+    pub part: usize,
+    /// Its blocks within the part.
+    pub blocks: Range<usize>,
+    /// Why it stops.
+    pub kind: Kind,
+}
+
+/// Why a lesson stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The text pauses.
+    Text,
+    /// The last block asks.
+    Asked,
+    /// The first block is the question that is answered; notes may follow it.
+    Answer,
+}
+
+impl Stop {
+    /// Whether the heading of its part, and for the first part that of its step, is shown with it.
+    pub(super) fn begins_part(&self) -> bool {
+        self.blocks.start == 0 && self.kind != Kind::Answer
+    }
+
+    /// The blocks of its part.
+    fn part_blocks<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
+        match self.step {
+            None => &lesson.opening,
+            Some(step) => &lesson.steps[step].parts[self.part].blocks,
+        }
+    }
+
+    /// Its blocks.
+    pub(super) fn shown<'a>(&self, lesson: &'a Lesson) -> &'a [Block] {
+        &self.part_blocks(lesson)[self.blocks.clone()]
+    }
+
+    /// Its part, but for what stands before the first step.
+    pub(super) fn in_part<'a>(&self, lesson: &'a Lesson) -> Option<&'a Part> {
+        self.step.map(|step| &lesson.steps[step].parts[self.part])
+    }
+
+    /// The question that it asks, or answers.
+    pub(super) fn question<'a>(&self, lesson: &'a Lesson) -> Option<&'a Question> {
+        let blocks = self.shown(lesson);
+        let block = match self.kind {
+            Kind::Text => None,
+            Kind::Asked => blocks.last(),
+            Kind::Answer => blocks.first(),
+        };
+        match block {
+            Some(Block::Question(question)) => Some(question),
+            _ => None,
+        }
+    }
+}
+
+/// All stops of a lesson, in order. There is at least one for every step.
+pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
+    let mut stops = Vec::new();
+    within(&lesson.opening, None, 0, &mut stops);
+    for (number, step) in lesson.steps.iter().enumerate() {
+        for (part, content) in step.parts.iter().enumerate() {
+            within(&content.blocks, Some(number), part, &mut stops);
+        }
+    }
+    stops
+}
+
+fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<Stop>) {
+    let mut start = 0;
+    let mut stop = |blocks: Range<usize>, kind| stops.push(Stop { step, part, blocks, kind });
+    for (position, _) in blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_))) {
+        stop(start..position + 1, Kind::Asked);
+        // Notes directly behind a question are about its answer, and no pause of their own.
+        let notes = blocks[position + 1..].iter().take_while(|block| matches!(block, Block::Note(_))).count();
+        start = position + 1 + notes;
+        stop(position..start, Kind::Answer);
+    }
+    if start < blocks.len() || start == 0 {
+        stop(start..blocks.len(), Kind::Text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::play::sample;
+
+    #[test]
+    fn a_lesson_stops_at_pauses_at_questions_and_at_their_answers() {
+        let lesson = sample::lesson();
+        let stops: Vec<(Option<usize>, usize, Kind)> =
+            stops(&lesson).iter().map(|stop| (stop.step, stop.part, stop.kind)).collect();
+        assert_eq!(
+            stops,
+            [
+                (None, 0, Kind::Text),
+                (Some(0), 0, Kind::Text),
+                (Some(0), 1, Kind::Text),
+                (Some(1), 0, Kind::Asked),
+                (Some(1), 0, Kind::Answer),
+                (Some(1), 0, Kind::Text),
+                (Some(2), 0, Kind::Asked),
+                (Some(2), 0, Kind::Answer),
+                (Some(3), 0, Kind::Asked),
+                (Some(3), 0, Kind::Answer),
+                (Some(4), 0, Kind::Text),
+            ]
+        );
+    }
+
+    #[test]
+    fn notes_behind_an_answer_stay_with_it() {
+        let lesson = sample::lesson();
+        let stops = stops(&lesson);
+        let answer = stops.iter().find(|stop| stop.kind == Kind::Answer).unwrap();
+        assert_eq!(answer.question(&lesson).unwrap().id, "zeros");
+        assert_eq!(answer.shown(&lesson).len(), 2);
+    }
+}

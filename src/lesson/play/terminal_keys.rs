@@ -1,0 +1,70 @@
+//! Keys as the terminal sends them.
+
+use std::time::Duration;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
+
+use super::keys::Key;
+
+/// The keys that have been pressed by now.
+///
+/// # Errors
+/// If the terminal cannot be read.
+pub(super) fn pressed() -> std::io::Result<Vec<Key>> {
+    let mut keys = Vec::new();
+    while poll(Duration::ZERO)? {
+        if let Event::Key(event) = read()? {
+            keys.extend(key(event));
+        }
+    }
+    Ok(keys)
+}
+
+fn key(event: KeyEvent) -> Option<Key> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = event.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match event.code {
+        KeyCode::Char(c) if control => match c.to_ascii_lowercase() {
+            'm' | 'j' => Key::Enter,
+            'h' => Key::Backspace,
+            letter => Key::Control(letter),
+        },
+        KeyCode::Char(_) if event.modifiers.contains(KeyModifiers::ALT) => return None,
+        KeyCode::Char(c) if c.is_control() => return None,
+        KeyCode::Char(c) => Key::Char(c),
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
+        KeyCode::Left => Key::Left,
+        KeyCode::Right => Key::Right,
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::Home => Key::Home,
+        KeyCode::End => Key::End,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::F(5) => Key::F5,
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_terminals_call_differently_is_one_key() {
+        let with = |code, modifiers| key(KeyEvent::new(code, modifiers));
+        assert_eq!(with(KeyCode::Char('C'), KeyModifiers::CONTROL), Some(Key::Control('c')));
+        assert_eq!(with(KeyCode::Char('j'), KeyModifiers::CONTROL), Some(Key::Enter));
+        assert_eq!(with(KeyCode::F(5), KeyModifiers::SHIFT), Some(Key::F5));
+        assert_eq!(with(KeyCode::Char('G'), KeyModifiers::SHIFT), Some(Key::Char('G')));
+        assert_eq!(with(KeyCode::Char('x'), KeyModifiers::ALT), None);
+        let mut release = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
+        release.kind = KeyEventKind::Release;
+        assert_eq!(key(release), None);
+    }
+}

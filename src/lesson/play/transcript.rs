@@ -1,0 +1,68 @@
+//! A lesson where nobody sits at the keys.
+
+use std::cell::RefCell;
+
+use crate::lesson::Question;
+use crate::lesson::key::{self, Answer, Kind, is_show_of_hands};
+use crate::lesson::show::Show;
+
+use super::answers::{Scripted, judged, options, right_answer};
+use super::votes;
+
+/// The whole lesson, or what begins with a step, with its answers. Answers that were given beforehand stand with what is said
+/// to them between a question and its answer.
+pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> String {
+    let scripted = RefCell::new(scripted);
+    show.told(first, &|question| {
+        let mut lines = Vec::new();
+        while let Some(typed) = scripted.borrow_mut().next(&question.id) {
+            lines.extend(answered(show, question, &typed));
+            lines.push(String::new());
+        }
+        lines.extend(show.reveal(question));
+        lines
+    })
+}
+
+fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
+    if question.kind != Kind::Choice || !is_show_of_hands(typed) {
+        return judged(question, typed, show).map(|judged| judged.lines).unwrap_or_default();
+    }
+    let right = match right_answer(question, show) {
+        Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
+        _ => None,
+    };
+    key::votes(typed, options(question))
+        .map(|hands| votes::bars(&hands, right, show.screen))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::play::sample;
+    use crate::lesson::{Runner, Screen};
+
+    #[test]
+    fn answers_given_beforehand_stand_between_question_and_answer() {
+        let lesson = sample::lesson();
+        let runner = Runner::new(&sample::run);
+        let show = Show::new(&lesson, &runner, Screen::plain(80));
+        let asked = ["zeros=A3 C4", "zeros=A"].map(String::from);
+        let text = transcript(&show, Some(1), Scripted::read(&asked, &show).unwrap());
+        let mut rest = text.as_str();
+        for words in [
+            "How many zeros?",
+            "How many weights",
+            "7 hands",
+            "Not that: A",
+            "True for finite",
+            "Two tokens lie",
+            "All of it.",
+        ] {
+            rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{text}")).1;
+        }
+        assert!(!text.contains("Each row says"), "{text}");
+        assert_eq!(transcript(&show, None, Scripted::default()), show.transcript(true));
+    }
+}

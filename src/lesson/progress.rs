@@ -1,0 +1,196 @@
+//! How far a class has come: by the ids of steps, so that a lesson may grow around them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::error::{Error, Result};
+use crate::input::{clean_label, exists, make_folder, read_text, write_text};
+
+use super::library::BUILT_IN;
+use super::model::Lesson;
+
+/// What a file of this kind says it is.
+const SCHEMA: &str = "attn-progress";
+/// The only version so far.
+const VERSION: u32 = 1;
+/// No file that is kept is larger.
+const LARGEST: u64 = 1 << 20;
+
+/// How far a class has come in one lesson.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Progress {
+    /// The step that was shown last; none once the end was reached.
+    pub step: Option<String>,
+    /// The steps that were shown to their end.
+    pub done: BTreeSet<String>,
+    /// The answers that were given, by the id of the question.
+    pub answers: BTreeMap<String, Vec<String>>,
+}
+
+impl Progress {
+    /// How many of a lesson's steps were shown to their end.
+    pub fn steps_done(&self, lesson: &Lesson) -> usize {
+        lesson.steps.iter().filter(|step| self.done.contains(&step.id)).count()
+    }
+}
+
+/// All lessons of one name, by the file that each is.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    schema: String,
+    version: u32,
+    lessons: BTreeMap<String, Progress>,
+}
+
+/// Where progress is kept: one file for each name of a lesson.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// In a folder, which need not be there yet.
+    pub fn new(state: &Path) -> Store {
+        Store { folder: state.join("progress") }
+    }
+
+    /// The progress in a lesson; none yet is no progress.
+    ///
+    /// # Errors
+    /// If the file is damaged, or cannot be read.
+    pub fn read(&self, lesson: &Lesson) -> Result<Progress> {
+        let kept = self.kept(lesson)?;
+        Ok(kept.and_then(|mut kept| kept.lessons.remove(&identity(lesson))).unwrap_or_default())
+    }
+
+    /// Keeps the progress in a lesson, beside what others have kept in the meantime. A damaged file is replaced, one of a
+    /// later version is not.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write(&self, lesson: &Lesson, progress: &Progress) -> Result<()> {
+        let mut kept = match self.kept(lesson) {
+            Ok(Some(kept)) => kept,
+            Err(error) if is_later(&error) => return Err(error),
+            _ => Kept { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() },
+        };
+        let there = kept.lessons.entry(identity(lesson)).or_default();
+        there.step.clone_from(&progress.step);
+        there.done.extend(progress.done.iter().cloned());
+        there.answers.extend(progress.answers.clone());
+        write_json(&self.path(lesson), &kept)
+    }
+
+    fn path(&self, lesson: &Lesson) -> PathBuf {
+        self.folder.join(format!("{}.json", lesson.name))
+    }
+
+    fn kept(&self, lesson: &Lesson) -> Result<Option<Kept>> {
+        let path = self.path(lesson);
+        let Some(kept) = read_json::<Kept>(&path)? else { return Ok(None) };
+        match (kept.schema == SCHEMA, kept.version) {
+            (true, VERSION) => Ok(Some(kept)),
+            (true, _) => Err(Error::new(LATER).in_source(shown(&path))),
+            (false, _) => Err(Error::new("no progress of a lesson").in_source(shown(&path))),
+        }
+    }
+}
+
+/// What is said of a file that this program does not know enough for.
+const LATER: &str = "kept by another version of attn";
+
+fn is_later(error: &Error) -> bool {
+    matches!(error, Error::Unusable(problem) if problem.what == LATER)
+}
+
+/// What tells a lesson from others of its name: where it stands; those in the program stand nowhere.
+fn identity(lesson: &Lesson) -> String {
+    let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
+    match std::path::absolute(&lesson.file) {
+        Ok(path) if !is_built_in => path.to_string_lossy().into_owned(),
+        _ => lesson.file.clone(),
+    }
+}
+
+/// What a file keeps; `None` if it is not there.
+///
+/// # Errors
+/// If it is damaged, or cannot be read.
+pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
+    if !exists(&path.to_string_lossy()) {
+        return Ok(None);
+    }
+    let text = read_text(path, LARGEST)?;
+    serde_json::from_str(&text).map(Some).map_err(|_| Error::new("is damaged").in_source(shown(path)))
+}
+
+/// Keeps something in a file, whose folder is made where it is missing.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        make_folder(folder)?;
+    }
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::new(error.to_string()))?;
+    write_text(path, &(text + "\n"))
+}
+
+fn shown(path: &Path) -> String {
+    clean_label(&path.to_string_lossy()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::read;
+
+    fn lesson(file: &str) -> Lesson {
+        let text = "---\nattn-lesson: 1\ntitle: T\n---\n\n# T\n\n## One\n\na\n\n## Two\n\nb\n";
+        read(file, text).unwrap_or_else(|faults| panic!("{faults:?}"))
+    }
+
+    fn progress(step: &str, done: &[&str]) -> Progress {
+        Progress {
+            step: Some(step.to_string()),
+            done: done.iter().map(|id| id.to_string()).collect(),
+            answers: BTreeMap::new(),
+        }
+    }
+
+    #[test]
+    fn progress_is_kept_for_each_lesson_and_two_players_add_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let (here, there) = (lesson("a/x.md"), lesson("b/x.md"));
+        assert_eq!(store.read(&here).unwrap(), Progress::default());
+        store.write(&here, &progress("one", &["one"])).unwrap();
+        store.write(&here, &progress("two", &["two", "gone"])).unwrap();
+        store.write(&there, &progress("one", &[])).unwrap();
+        let read = store.read(&here).unwrap();
+        assert_eq!(read.step.as_deref(), Some("two"));
+        assert_eq!(read.steps_done(&here), 2);
+        assert_eq!(store.read(&there).unwrap().steps_done(&there), 0);
+    }
+
+    #[test]
+    fn a_damaged_file_is_told_and_replaced_and_a_later_one_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path());
+        let lesson = lesson("x.md");
+        let path = folder.path().join("progress/x.json");
+        make_folder(path.parent().unwrap()).unwrap();
+        for damaged in ["{", "[]", "{}", "\u{1b}[31m", "{\"schema\":\"x\",\"version\":1,\"lessons\":{}}"] {
+            write_text(&path, damaged).unwrap();
+            assert!(store.read(&lesson).unwrap_err().to_string().contains("x.json"), "{damaged}");
+            store.write(&lesson, &progress("one", &["one"])).unwrap();
+            assert_eq!(store.read(&lesson).unwrap().steps_done(&lesson), 1);
+        }
+        write_text(&path, "{\"schema\":\"attn-progress\",\"version\":2,\"lessons\":{}}").unwrap();
+        assert!(store.write(&lesson, &progress("one", &[])).is_err());
+        assert!(read_text(&path, 100).unwrap().contains("\"version\":2"));
+    }
+}
