@@ -154,6 +154,7 @@ impl ScreenArgs {
 impl LookArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env) -> Style {
+        let Screen { width, colour, charset } = self.screen.screen(env);
         Style {
             format: self.format.format(),
             places: None,
