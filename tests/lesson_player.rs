@@ -191,7 +191,9 @@ fn a_player_is_suspended_and_comes_back() {
     assert_eq!(settings("before"), settings("stopped"));
 
     shell.press("fg\r");
-    shell.wait_until("the page once more", |screen| screen.contains("1/4") && screen.matches("Before the mask").count() >= 1);
+    shell.wait_until("the page once more", |screen| {
+        screen.contains("1/4") && screen.matches("Before the mask").count() >= 1
+    });
     assert_eq!(shell.settings(), in_player);
     shell.shows(" ", "The rows again");
     shell.press("q");
@@ -203,7 +205,13 @@ fn a_player_is_suspended_and_comes_back() {
 /// Leaves a player at a question, after half an answer; returns the exit code. The terminal is as it was before.
 fn left(out: impl Fn(&mut Terminal)) -> u32 {
     let state = state();
-    let mut terminal = Terminal::start(state.path(), "/bin/sh", &["-c", "sleep 0; exec \"$@\"", "-", env!("CARGO_BIN_EXE_attn"), "lesson", "play", LESSON], 80, 24);
+    let mut terminal = Terminal::start(
+        state.path(),
+        "/bin/sh",
+        &["-c", "sleep 0; exec \"$@\"", "-", env!("CARGO_BIN_EXE_attn"), "lesson", "play", LESSON],
+        80,
+        24,
+    );
     let before = Terminal::start(state.path(), "/bin/cat", &[], 80, 24).settings();
     terminal.wait_for("0/4");
     assert_ne!(terminal.settings(), before, "keys come one by one");
@@ -234,7 +242,8 @@ fn a_killed_player_loses_the_present_step_at_most() {
     terminal.shows(" ", "3/4");
     // What is kept is written behind what is shown.
     let progress = state.path().join("progress/mask.json");
-    let is_kept = || fs::read_to_string(&progress).is_ok_and(|kept| kept.contains("\"step\": \"what-is-left\""));
+    let is_kept =
+        || fs::read_to_string(&progress).is_ok_and(|kept| kept.contains("\"step\": \"what-is-left\""));
     terminal.wait_until("the kept step", |_| is_kept());
     terminal.signal(Signal::KILL);
     terminal.ended();
@@ -321,7 +330,8 @@ fn a_second_terminal_follows_the_first() {
 #[test]
 fn a_lesson_goes_on_by_itself_and_answers_itself() {
     let state = state();
-    let args = ["play", "tests/lesson_player/mask.md#3", "--auto", "--answer", "left=0.52", "--answer", "left=1"];
+    let args =
+        ["play", "tests/lesson_player/mask.md#3", "--auto", "--answer", "left=0.52", "--answer", "left=1"];
     let mut terminal = Terminal::attn(state.path(), &args);
     terminal.wait_for("3/4");
     // The question has twenty seconds: a key is quicker.
@@ -337,13 +347,19 @@ fn without_a_terminal_the_whole_lesson_is_printed() {
     let state = state();
     let (whole, code) = piped(state.path(), &["play", LESSON]);
     assert_eq!(code, 0);
-    for words in ["Why the mask?", "Answer: C", "Two tokens lie", "All of its attention.", "sentence of yours."] {
+    for words in
+        ["Why the mask?", "Answer: C", "Two tokens lie", "All of its attention.", "sentence of yours."]
+    {
         assert!(whole.contains(words), "no `{words}` in\n{whole}");
     }
     assert!(!whole.contains("Hold the sheet") && !whole.contains('\x1b'), "{whole}");
     assert!(piped(state.path(), &["play", LESSON, "--notes"]).0.contains("Hold the sheet"));
-    let (answered, code) = piped(state.path(), &["play", LESSON, "--answer", "zeros=A", "--answer", "left=0.52"]);
-    assert!(code == 0 && answered.contains("Not that: A") && answered.contains("So it was without"), "{answered}");
+    let (answered, code) =
+        piped(state.path(), &["play", LESSON, "--answer", "zeros=A", "--answer", "left=0.52"]);
+    assert!(
+        code == 0 && answered.contains("Not that: A") && answered.contains("So it was without"),
+        "{answered}"
+    );
     for (answer, words) in [("zero=C", "did you mean `zeros`?"), ("zeros=E", "A to C"), ("zeros", "no `=`")] {
         let (said, code) = piped(state.path(), &["play", LESSON, "--answer", answer]);
         assert!(code == 2 && said.contains(words), "{code}: {said}");
@@ -369,13 +385,8 @@ fn help_fits_one_screen() {
 #[test]
 fn a_screen_smaller_than_the_lesson_wants_is_told() {
     let state = state();
-    let terminal = Terminal::start(
-        state.path(),
-        env!("CARGO_BIN_EXE_attn"),
-        &["lesson", "play", LESSON],
-        60,
-        20,
-    );
+    let terminal =
+        Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &["lesson", "play", LESSON], 60, 20);
     terminal.wait_for("written for 80×24, and this screen has 60×20");
     let large = player(state.path());
     assert!(!large.screen().contains("written for"));

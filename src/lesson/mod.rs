@@ -12,6 +12,7 @@ mod faults;
 pub mod key;
 mod library;
 mod model;
+mod new;
 mod pieces;
 pub mod play;
 mod progress;
@@ -21,6 +22,7 @@ mod read;
 mod run;
 pub mod show;
 mod source;
+pub mod update;
 mod values;
 
 pub use command::Command;
@@ -31,6 +33,7 @@ pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step,
 };
+pub use new::new_lesson;
 pub use progress::{Progress, Store};
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};

@@ -290,8 +290,10 @@ impl<'a> Reader<'a> {
             self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
             return;
         }
+        let faults_before = faults.0.len();
         let exchanges = exchanges(self.source, body, faults);
-        if exchanges.is_empty() {
+        // Of a block whose commands cannot be run that has been said.
+        if exchanges.is_empty() && faults.0.len() == faults_before {
             faults.push(
                 Fault::new(line, "a console block without a command")
                     .help("begin it with $ attn …, or label it `text`"),

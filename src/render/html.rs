@@ -191,6 +191,6 @@ impl Markup for Html<'_> {
             1 => inside.replacen("<h2>", "<h1>", 1).replacen("</h2>", "</h1>", 1),
             _ => format!("<h1>{}</h1>\n{inside}", escaped(&command)),
         };
-        html_page::page(&title, "", &main)
+        html_page::Page { title: &title, style: "", script: "", main: &main }.to_string()
     }
 }

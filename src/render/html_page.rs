@@ -10,21 +10,36 @@ const POLICY: &str =
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
 
-/// A whole page. `main` is HTML; `style` is added to the style of tables, formulas and drawings.
-pub fn page(title: &str, style: &str, main: &str) -> String {
-    let title = escaped(title);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"generator\" content=\"attn {}\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}<script>\n{SCRIPT}</script>\n\
-         </body>\n</html>\n",
-        env!("CARGO_PKG_VERSION")
-    )
+/// A whole page.
+#[derive(Clone, Copy, Debug)]
+pub struct Page<'a> {
+    /// Its title, as plain text.
+    pub title: &'a str,
+    /// What is added to the style of tables, formulas and drawings.
+    pub style: &'a str,
+    /// What is added to the script that lights what made a number.
+    pub script: &'a str,
+    /// What is read, as HTML.
+    pub main: &'a str,
 }
 
-/// What stands between `<main>` and `</main>` of a [`page`], to be put into another page, where headlines are three levels
+impl std::fmt::Display for Page<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Page { style, script, main, .. } = self;
+        let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
+        write!(
+            f,
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"generator\" content=\"attn {version}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+             <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}<script>\n{SCRIPT}{script}</script>\n\
+             </body>\n</html>\n"
+        )
+    }
+}
+
+/// What stands between `<main>` and `</main>` of a [`Page`], to be put into another page, where headlines are three levels
 /// further down; `None` for a text that is no such page.
 pub fn fragment(page: &str) -> Option<String> {
     // A text in the page is escaped, so that tags are the page's own.
@@ -63,7 +78,8 @@ mod tests {
 
     #[test]
     fn a_fragment_is_the_inside_of_main_three_levels_down() {
-        let page = page("a & b", "", "<h1>One</h1>\n<p>two</p>\n");
+        let main = "<h1>One</h1>\n<p>two</p>\n";
+        let page = Page { title: "a & b", style: "", script: "", main }.to_string();
         assert!(page.contains("<title>a &amp; b</title>"), "{page}");
         assert_eq!(fragment(&page).as_deref(), Some("<h4>One</h4>\n<p>two</p>\n"));
         assert_eq!(fragment("A (2×2)\n"), None);

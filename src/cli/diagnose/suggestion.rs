@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::attention::MatrixRule;
 use crate::cli::output::{self, FormatArg, LookArgs};
+use crate::cli::shell::quoted;
 use crate::cli::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Suggestion, Task, suggest};
@@ -106,11 +107,6 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
         });
     }
     Story::of_steps(&title, Graph::new(), steps)
-}
-
-/// A name as a shell reads it.
-fn quoted(file: &str) -> String {
-    shlex::try_quote(file).map_or_else(|_| file.to_string(), |quoted| quoted.into_owned())
 }
 
 /// The options that a recipe stands for, where they are not the usual ones.

@@ -7,8 +7,11 @@ use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
+use crate::lesson::key::{Function, Kind};
 
-/// What a lesson's comments can tell the program: the whole list
+/// Everything that a lesson is written with: its head, directives, questions, functions and blocks
+///
+/// `attn lesson new NAME` writes a lesson that has one of most.
 #[derive(Args, Debug)]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
@@ -17,14 +20,101 @@ pub(super) struct DirectivesArgs {
 
 impl DirectivesArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let row =
-            |one: crate::lesson::Directive| vec![format!("<!-- {} -->", one.form), one.does.to_string()];
-        let in_prose = [
-            "0.30<!-- = RUN:CELL -->".to_string(),
-            "within a line of text: the number must be that cell, at the digits written".to_string(),
+        let parts = [
+            ("The file", file()),
+            ("Directives, each alone on its line", directives()),
+            ("Kinds of question, by the key that each has", kinds()),
+            ("What a key, an option or a number is computed by", functions()),
+            ("Blocks of commands", blocks()),
         ];
-        let rows = DIRECTIVES.map(row).into_iter().chain([in_prose.to_vec()]);
-        let table = Table::new(&["directive", "what it does"], rows);
-        self.look.tables("lesson", &[("Directives of a lesson".to_string(), table)], env, streams)
+        let parts = parts.map(|(title, table)| (title.to_string(), table));
+        self.look.tables("lesson", &parts, env, streams)
     }
+}
+
+fn table<const N: usize>(head: [&str; 2], rows: [[&str; 2]; N]) -> Table {
+    Table::new(&head, rows.map(|row| row.map(str::to_string).to_vec()))
+}
+
+fn file() -> Table {
+    table(
+        ["line", "what it is"],
+        [
+            ["---", "begins and ends the head: the first line, and the one below the last of its pairs"],
+            ["attn-lesson: 1", "makes the file a lesson"],
+            ["minutes: 12", "the time it is planned for"],
+            ["screen: 100x30", "columns and rows of the screen it is written for; else 80x24"],
+            ["# Why the mask?", "the title, once"],
+            ["## Before the mask", "a step"],
+            ["### And now", "a pause inside a step"],
+            ["- A. none", "an option, where a question stands above it"],
+            [
+                "<details>",
+                "folds the answer of a question; <summary>Answer</summary> and an empty line come below it",
+            ],
+            ["</details>", "ends the answer and the question, after an empty line"],
+        ],
+    )
+}
+
+fn directives() -> Table {
+    let rows = DIRECTIVES.map(|one| vec![format!("<!-- {} -->", one.form), one.does.to_string()]);
+    let in_prose = [
+        "0.30<!-- = RUN:CELL -->".to_string(),
+        "within a line of text: the number must be that cell, at the digits written".to_string(),
+    ];
+    Table::new(&["directive", "what it does"], rows.into_iter().chain([in_prose.to_vec()]))
+}
+
+fn kinds() -> Table {
+    let row = |kind: Kind| {
+        let (key, typed) = match kind {
+            Kind::Choice => ("C iff count(causal:A[bat], == 0) == 2", "a letter of the list `- A. …`"),
+            Kind::Number => ("plain:A[bat,cave] ± 0.005", "a number, 1/3 or 33%"),
+            Kind::Cell => ("argmax(plain:A)", "row and column: cave,bat or 2,1"),
+            Kind::Order => ("rank(plain:A[bat])", "the columns, the largest first: cave bat racket"),
+            Kind::Open => ("none; a note says what to listen for", "anything"),
+        };
+        vec![kind.word().to_string(), key.to_string(), typed.to_string()]
+    };
+    Table::new(&["kind", "key", "what is typed"], Kind::ALL.map(row))
+}
+
+fn functions() -> Table {
+    let row = |(name, call): (&str, &str)| {
+        let does = match name {
+            "argmax" => "the cell of the largest number; a tie is an error",
+            "argmin" => "the cell of the smallest number; a tie is an error",
+            "rank" => "the columns of a row from the largest number to the smallest",
+            "sum" => "all of them added up",
+            "min" => "the smallest number",
+            "max" => "the largest number",
+            "len" => "how many there are",
+            "count" => "how many compare so: == != < <= > >=",
+            "round" => "at so many decimals, rounded as tables are; sums of a softmax need it to equal 1",
+            _ => "",
+        };
+        vec![call.to_string(), does.to_string()]
+    };
+    let cells = [
+        ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
+        ["RUN:A[bat]", "a row"],
+        ["RUN:A", "a whole node; `attn … --format json` shows the names of all"],
+    ];
+    let cells = cells.map(|row| row.map(str::to_string).to_vec());
+    Table::new(&["form", "what it is"], cells.into_iter().chain(Function::ALL.map(row)))
+}
+
+fn blocks() -> Table {
+    table(
+        ["form", "what it does"],
+        [
+            ["```console", "is run and compared; an empty line stands before its closing ```"],
+            ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
+            ["...", "in an output: any lines"],
+            ["[..]", "in an output: anything within a line"],
+            ["```console,ignore", "is shown, not run"],
+            ["```text", "is shown as it is"],
+        ],
+    )
 }

@@ -11,7 +11,7 @@ use crate::input::write_text;
 use crate::lesson::export::{self, Answers, Handout};
 use crate::lesson::{Runner, open};
 
-/// A lesson as a handout, a transcript or a recording
+/// A lesson as a page, a handout, a transcript or a recording
 #[derive(Args, Debug)]
 pub(super) struct ExportArgs {
     /// The lesson: its name, or a file.
@@ -23,7 +23,7 @@ pub(super) struct ExportArgs {
     /// The file to write [default: standard output].
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave the answers out, or show them openly [default: folded in md, shown in txt and cast].
+    /// Leave the answers out, or show them openly [default: folded in html and md, shown in txt and cast].
     #[arg(long, value_enum, value_name = "WHICH")]
     answers: Option<AnswersArg>,
     /// Draw other random numbers in the questions that can be drawn anew.
@@ -39,6 +39,8 @@ pub(super) struct ExportArgs {
 enum Target {
     /// A recording that asciinema plays, with a marker at each step.
     Cast,
+    /// A page for a browser: one file, whose numbers show what made them.
+    Html,
     /// A handout in Markdown.
     Md,
     /// A transcript.
@@ -70,6 +72,7 @@ impl ExportArgs {
             Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, seed: self.seed };
         let text = match self.to {
             Target::Cast => export::cast(&handout),
+            Target::Html => export::html(&handout),
             Target::Md => export::markdown(&handout),
             Target::Txt => export::transcript(&handout),
         };

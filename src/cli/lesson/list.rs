@@ -65,9 +65,9 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
         }
     }
     if rows.is_empty() {
-        return Err(Error::new("a folder without lessons")
-            .in_source(clean_label(folder))
-            .help("a lesson is an .md file with attn-lesson: 1 in its head; `attn lesson new NAME` writes one"));
+        return Err(Error::new("a folder without lessons").in_source(clean_label(folder)).help(
+            "a lesson is an .md file with attn-lesson: 1 in its head; `attn lesson new NAME` writes one",
+        ));
     }
     Ok(rows)
 }

@@ -5,8 +5,10 @@ mod directives;
 mod export;
 mod follow;
 mod list;
+mod new;
 mod outcomes;
 mod play;
+mod update;
 
 use clap::{Args, Subcommand};
 
@@ -17,7 +19,12 @@ use crate::lesson::{Ran, Screen};
 
 /// Lessons that are played in class, step by step, and checked to the last digit
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment, disable_help_subcommand = true, override_usage = "attn lesson [COMMAND]", args_conflicts_with_subcommands = true)]
+#[command(
+    verbatim_doc_comment,
+    disable_help_subcommand = true,
+    override_usage = "attn lesson [COMMAND]",
+    args_conflicts_with_subcommands = true
+)]
 #[command( help_template = HELP)]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
@@ -49,6 +56,8 @@ enum LessonCommand {
     Play(play::PlayArgs),
     Follow(follow::FollowArgs),
     Check(check::CheckArgs),
+    Update(update::UpdateArgs),
+    New(new::NewArgs),
     Directives(directives::DirectivesArgs),
     Export(export::ExportArgs),
 }
@@ -64,6 +73,8 @@ impl LessonArgs {
             LessonCommand::Play(args) => return args.run(env, streams),
             LessonCommand::Follow(args) => return args.run(env, streams),
             LessonCommand::Check(args) => return args.run(env, streams),
+            LessonCommand::Update(args) => return args.run(env, streams),
+            LessonCommand::New(args) => args.run(env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
             LessonCommand::Export(args) => args.run(streams)?,
         }

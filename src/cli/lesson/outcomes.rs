@@ -13,6 +13,8 @@ use super::in_process;
 
 /// One file, and what has become of it.
 pub(super) struct Outcome {
+    /// Its name as it was given.
+    pub path: String,
     /// What messages call it.
     pub file: String,
     /// Its text, where it could be read.
@@ -64,13 +66,13 @@ fn of_one(name: &str) -> Outcome {
         Ok(lesson) => CameTo::Checked(check(&lesson, &in_process)),
         Err(faults) => CameTo::Malformed(faults),
     };
-    Outcome { file, text, came_to }
+    Outcome { path: name.to_string(), file, text, came_to }
 }
 
 impl Outcome {
     fn unreadable(name: &str, error: Error) -> Outcome {
         let file = clean_label(name).into_owned();
-        Outcome { file, text: String::new(), came_to: CameTo::Unreadable(error) }
+        Outcome { path: name.to_string(), file, text: String::new(), came_to: CameTo::Unreadable(error) }
     }
 
     /// Whether it is a text of another kind, as a folder may hold beside its lessons.

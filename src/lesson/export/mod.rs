@@ -1,10 +1,13 @@
 //! A whole lesson to one file that is handed out.
 
 mod cast;
+mod html;
+mod html_prose;
 mod md;
 mod txt;
 
 pub use cast::cast;
+pub use html::html;
 pub use md::markdown;
 pub use txt::transcript;
 

@@ -93,7 +93,9 @@ impl Scripted {
         for one in asked {
             let wrong = |what: String| Error::new(what).in_source(format!("--answer {one}"));
             let Some((id, typed)) = one.split_once('=') else {
-                return Err(wrong("there is no `=`".into()).help("write the question's id and its answer: zeros=C"));
+                return Err(
+                    wrong("there is no `=`".into()).help("write the question's id and its answer: zeros=C")
+                );
             };
             let question = question(show.lesson, id.trim(), wrong)?;
             usable(question, typed, show).map_err(|error| error.in_source(format!("--answer {one}")))?;
@@ -106,7 +108,6 @@ impl Scripted {
     pub(super) fn next(&mut self, question: &str) -> Option<String> {
         self.0.get_mut(question)?.pop_front()
     }
-
 }
 
 fn question<'l>(lesson: &'l Lesson, id: &str, wrong: impl Fn(String) -> Error) -> Result<&'l Question> {
@@ -169,7 +170,9 @@ mod tests {
     #[test]
     fn scripted_answers_are_read_or_refused() {
         with_show(|show| {
-            let read = |asked: &[&str]| Scripted::read(&asked.iter().map(|a| a.to_string()).collect::<Vec<_>>(), show);
+            let read = |asked: &[&str]| {
+                Scripted::read(&asked.iter().map(|a| a.to_string()).collect::<Vec<_>>(), show)
+            };
             let mut scripted = read(&["zeros=A", "zeros=C", "left=0.5", "zeros=A3 B4"]).unwrap();
             assert_eq!(scripted.next("zeros").as_deref(), Some("A"));
             assert_eq!(scripted.next("order"), None);

@@ -106,7 +106,9 @@ impl Player<'_> {
         }
         if let (true, Some(part)) = (stop.begins_part(), stop.in_part(self.lesson)) {
             texts.extend(part.title.as_deref());
-            texts.extend(stop.step.filter(|_| stop.part == 0).map(|step| self.lesson.steps[step].title.as_str()));
+            texts.extend(
+                stop.step.filter(|_| stop.part == 0).map(|step| self.lesson.steps[step].title.as_str()),
+            );
         }
         collect(stop.shown(self.lesson), &mut texts);
         texts.iter().any(|text| text.to_lowercase().contains(&self.searched))
@@ -132,7 +134,8 @@ impl Player<'_> {
         // Not through the runner, which remembers: a file may have been changed for it.
         let ran = (self.run)(&command.args, self.window.screen);
         let screen = self.window.screen;
-        let mut lines = vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];
+        let mut lines =
+            vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];
         lines.extend(ran.shown().lines().map(str::to_string));
         self.aside(&lines)
     }
@@ -188,7 +191,12 @@ fn collect<'a>(blocks: &'a [Block], texts: &mut Vec<&'a str>) {
             Block::Note(_) => {}
             Block::Question(question) => {
                 collect(&question.asked, texts);
-                texts.extend(question.choices.iter().filter_map(|choice| Some(choice.text.as_ref()?.markdown.as_str())));
+                texts.extend(
+                    question
+                        .choices
+                        .iter()
+                        .filter_map(|choice| Some(choice.text.as_ref()?.markdown.as_str())),
+                );
             }
         }
     }

@@ -35,8 +35,8 @@ impl Player<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::play::{Key, Window, sample};
     use crate::lesson::Screen;
+    use crate::lesson::play::{Key, Window, sample};
 
     #[test]
     fn a_lesson_goes_on_when_it_has_been_read_and_thought_about() {

@@ -117,7 +117,8 @@ fn how_to_answer(question: &Question) -> &'static str {
 /// The pieces in a row, as many as there is room for.
 fn fitted(mut pieces: Vec<Piece>, room: usize) -> String {
     loop {
-        let line = format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" · "));
+        let line =
+            format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" · "));
         let lightest = pieces.iter().enumerate().min_by_key(|(_, (weight, _))| *weight).map(|(at, _)| at);
         match lightest {
             Some(lightest) if line.width() > room && pieces.len() > 1 => pieces.remove(lightest),

@@ -138,7 +138,11 @@ struct Pen {
 impl Pen {
     fn head(&self, position: &Position) -> String {
         let words = format!("{} · {}", position.title, position.pace().in_words());
-        let ink = Ink::of(if position.pace().behind.is_some_and(|behind| behind > 0) { Tone::Note } else { Tone::Quiet });
+        let ink = Ink::of(if position.pace().behind.is_some_and(|behind| behind > 0) {
+            Tone::Note
+        } else {
+            Tone::Quiet
+        });
         self.line(&words, ink).into_iter().next().unwrap_or_default()
     }
 

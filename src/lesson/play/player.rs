@@ -352,7 +352,9 @@ impl<'a> Player<'a> {
             (Kind::Answer, Some(question)) => consoles(&question.reveal),
             _ => consoles(stop.shown(self.lesson)),
         };
-        for command in consoles.iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command) {
+        for command in
+            consoles.iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
+        {
             self.keep_command(&command.typed);
         }
     }

@@ -132,7 +132,8 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
         Ok(answer) => answer.map(|answer| answer.to_string()),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
-    let feedback = question.choices.iter().filter_map(|choice| Some((choice.letter, choice.feedback.clone()?)));
+    let feedback =
+        question.choices.iter().filter_map(|choice| Some((choice.letter, choice.feedback.clone()?)));
     AskedNow {
         answer,
         feedback: feedback.collect(),

@@ -146,7 +146,9 @@ impl Player<'_> {
         let steps = self.lesson.steps.len();
         match count {
             Some(0) => self.go_to(0),
-            Some(number) if number > steps => self.remark(&format!("There is no step {number}: the last is {steps}.")),
+            Some(number) if number > steps => {
+                self.remark(&format!("There is no step {number}: the last is {steps}."))
+            }
             Some(number) => self.go_to_step(number - 1),
             None => self.go_to_step(steps.saturating_sub(1)),
         }

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lesson::progress::{Progress, Store};
 use crate::lesson::Lesson;
+use crate::lesson::progress::{Progress, Store};
 
 use super::player::Player;
 use super::position::{BEAT, Position, Positions};
@@ -35,7 +35,8 @@ impl Keeper {
             }
         }
         notices.extend(left_at(&kept, lesson));
-        let has_complained = !notices.is_empty() && places.is_some() && notices[0].starts_with("warning: nothing");
+        let has_complained =
+            !notices.is_empty() && places.is_some() && notices[0].starts_with("warning: nothing");
         let keeper =
             Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
         (keeper, kept, notices)
@@ -91,5 +92,6 @@ fn warning(error: &Error) -> String {
 fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
     let position = lesson.find_step(kept.step.as_deref()?)?;
     let number = position + 1;
-    (position > 0).then(|| format!("Left at step {number}, {}: {number}G goes there.", lesson.steps[position].title))
+    (position > 0)
+        .then(|| format!("Left at step {number}, {}: {number}G goes there.", lesson.steps[position].title))
 }

@@ -82,9 +82,7 @@ pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
 fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<Stop>) {
     let mut start = 0;
     let mut stop = |blocks: Range<usize>, kind| stops.push(Stop { step, part, blocks, kind });
-    for (position, _) in
-        blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_)))
-    {
+    for (position, _) in blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_))) {
         stop(start..position + 1, Kind::Asked);
         // Notes directly behind a question are about its answer, and no pause of their own.
         let notes = blocks[position + 1..].iter().take_while(|block| matches!(block, Block::Note(_))).count();

@@ -30,7 +30,10 @@ impl Class<'_> {
 
     /// Presses characters, and returns what the last one has shown.
     fn typed(&mut self, text: &str) -> String {
-        text.chars().map(|c| self.key(if c == '\n' { Key::Enter } else { Key::Char(c) })).last().unwrap_or_default()
+        text.chars()
+            .map(|c| self.key(if c == '\n' { Key::Enter } else { Key::Char(c) }))
+            .last()
+            .unwrap_or_default()
     }
 
     fn bottom(&self) -> String {
@@ -281,7 +284,10 @@ fn a_command_of_ones_own_is_run_and_the_place_is_kept() {
         assert_shows(&class.bottom(), "$ attn plain --only A");
         class.key(Key::Backspace);
         assert_shows(&class.typed("S\n"), "attn plain --only S at 80");
-        assert_shows(&class.typed("!softmax '1 2' --save A=x.npy\n"), "attn softmax 1 2 --save A=x.npy at 80");
+        assert_shows(
+            &class.typed("!softmax '1 2' --save A=x.npy\n"),
+            "attn softmax 1 2 --save A=x.npy at 80",
+        );
         assert_shows(&class.typed("!fails\n"), "error: no such thing");
         assert_shows(&class.typed("!attn lesson play x\n"), "a lesson within a lesson");
         assert_shows(&class.typed("!lesson\n"), "a lesson within a lesson");

@@ -32,7 +32,9 @@ fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
         Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
         _ => None,
     };
-    key::votes(typed, options(question)).map(|hands| votes::bars(&hands, right, show.screen)).unwrap_or_default()
+    key::votes(typed, options(question))
+        .map(|hands| votes::bars(&hands, right, show.screen))
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -49,7 +51,15 @@ mod tests {
         let asked = ["zeros=A3 C4", "zeros=A"].map(String::from);
         let text = transcript(&show, Some(1), Scripted::read(&asked, &show).unwrap());
         let mut rest = text.as_str();
-        for words in ["How many zeros?", "How many weights", "7 hands", "Not that: A", "True for finite", "Two tokens lie", "All of it."] {
+        for words in [
+            "How many zeros?",
+            "How many weights",
+            "7 hands",
+            "Not that: A",
+            "True for finite",
+            "Two tokens lie",
+            "All of it.",
+        ] {
             rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{text}")).1;
         }
         assert!(!text.contains("Each row says"), "{text}");

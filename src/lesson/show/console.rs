@@ -64,7 +64,7 @@ impl Show<'_> {
     }
 
     /// A command under the seed in force.
-    fn drawn_anew(&self, command: &Command) -> Command {
+    pub fn drawn_anew(&self, command: &Command) -> Command {
         self.drawn.map_or_else(|| command.clone(), |seed| command.with_seed(seed))
     }
 

@@ -1,0 +1,54 @@
+//! `attn lesson new`.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::in_process;
+use crate::cli::shell::quoted;
+use crate::cli::{Env, Streams};
+use crate::error::{Error, Place, Result};
+use crate::input::{clean_label, exists, write_text};
+use crate::lesson::new_lesson;
+
+/// Writes a small lesson to begin with, which passes `check`
+#[derive(Args, Debug)]
+pub(super) struct NewArgs {
+    /// The file to write; `.md` is added where it is missing.
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+impl NewArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
+        let shown = clean_label(&file).into_owned();
+        if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
+            return Err(Error::new("a lesson without a name").help("write attn lesson new my-lesson, say"));
+        }
+        if exists(&file) {
+            return Err(Error::new("exists already")
+                .in_source(shown)
+                .help("name a new file: nothing is overwritten"));
+        }
+        let text = new_lesson(&file, &in_process).map_err(|faults| {
+            let first = faults.0.into_iter().next();
+            first.map_or_else(
+                || Error::new("no lesson"),
+                |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
+            )
+        })?;
+        write_text(Path::new(&file), &text)?;
+        let name = quoted(&shown);
+        let said = format!(
+            "{shown} is written: a lesson of four steps with two questions, to be changed.\n\n  \
+             attn lesson play {name}        play it\n  \
+             attn lesson check {name}       what is wrong with it, after each change\n  \
+             attn lesson update {name}      write what its commands print into it\n  \
+             attn lesson directives{}   what its comments can say\n",
+            " ".repeat(name.chars().count())
+        );
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! `attn lesson update`.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::in_process;
+use super::outcomes::{CameTo, Outcome, outcomes, told};
+use crate::cli::{Env, Streams};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
+use crate::input::{exists, write_text};
+use crate::lesson::check::{Concern, Finding, Report};
+use crate::lesson::update::{Updated, update};
+
+/// Writes what the commands of a lesson print now into its file
+///
+/// Shows what changes, and rewrites outputs alone; lines with `...` and `[..]` that still match stay. Nothing is written
+/// while a key or a command is wrong. Exit code 1 if something is left to be mended.
+#[derive(Args, Debug)]
+#[command(verbatim_doc_comment)]
+pub(super) struct UpdateArgs {
+    /// Lessons: files, or folders of them.
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<String>,
+}
+
+impl UpdateArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let mut worst = EXIT_DONE;
+        for (at, outcome) in outcomes(&self.paths).iter().enumerate() {
+            let (text, code) = one(outcome, env.colour);
+            let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
+            streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
+            worst = worst.max(code);
+        }
+        Ok(worst)
+    }
+}
+
+/// Updates one file: what is said of it, and its exit code.
+fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
+    let file = &outcome.file;
+    let CameTo::Checked(report) = &outcome.came_to else {
+        return (format!("{}{file}  {}\n", outcome.details(colour), outcome.verdict()), EXIT_UNUSABLE);
+    };
+    if !exists(&outcome.path) {
+        let error = Error::new("built in: there is no file to write").in_source(file);
+        return (format!("{error}\n"), EXIT_UNUSABLE);
+    }
+    match update(file, &outcome.text, report, &in_process) {
+        Err(faults) => {
+            let broken: String =
+                faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
+            let why = "not written: what is printed would break the block that it stands in";
+            (format!("{broken}{file}  {why}\n"), EXIT_CHECK_FAILED)
+        }
+        Ok(Updated::Refused) => {
+            let first: Vec<&Finding> =
+                report.findings.iter().filter(|finding| finding.concern == Concern::Structure).collect();
+            let why = format!("not written: {} to mend first", counted(first.len(), "fault"));
+            let said: String = first.into_iter().map(|finding| told(finding, file, colour)).collect();
+            (format!("{said}{file}  {why}\n"), EXIT_CHECK_FAILED)
+        }
+        Ok(Updated::Current) => rest(report, file, "nothing to rewrite", colour),
+        Ok(Updated::Rewritten(text, left)) => {
+            if let Err(error) = write_text(Path::new(&outcome.path), &text) {
+                return (format!("{error}\n"), EXIT_UNUSABLE);
+            }
+            let mut changes = String::new();
+            let mut count = 0;
+            for finding in report.findings.iter().filter(|finding| finding.rewrite.is_some()) {
+                let mut finding = finding.clone();
+                finding.fault.help = None;
+                changes.push_str(&told(&finding, file, colour));
+                count += 1;
+            }
+            let (said, code) = rest(&left, file, &format!("{} rewritten", counted(count, "output")), colour);
+            (changes + &said, code)
+        }
+    }
+}
+
+/// What an update leaves to be mended.
+fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
+    let said: String = report.findings.iter().map(|finding| told(finding, file, colour)).collect();
+    match report.wrong() {
+        0 => (format!("{said}{file}  {done}\n"), EXIT_DONE),
+        wrong => (format!("{said}{file}  {done}, {} to mend\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),
+    }
+}

@@ -1,0 +1,219 @@
+//! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
+
+use super::{Answers, Handout, html_prose};
+use crate::error::counted;
+use crate::lesson::show::Show;
+use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
+use crate::render::html_page::{Page, escaped, fragment};
+
+const STYLE: &str = include_str!("html.css");
+const SCRIPT: &str = include_str!("html.js");
+
+/// What a page of numbers does, where it has some that light.
+const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
+
+/// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
+/// printed.
+pub fn html(handout: &Handout<'_>) -> String {
+    let writer = Writer { show: handout.show(false), answers: handout.answers };
+    let lesson = handout.lesson;
+    let opening = writer.blocks(&lesson.opening);
+    let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
+    let is_lit = [&opening, &steps].iter().any(|text| text.contains(" data-from="));
+    let main = format!(
+        "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}</header>\n{}<div class=\"steps\">\n\
+         {opening}{steps}</div>\n</div>\n",
+        escaped(&lesson.title),
+        writer.length(),
+        if is_lit { HOW } else { "" },
+        writer.contents(),
+    );
+    Page { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
+}
+
+struct Writer<'a> {
+    show: Show<'a>,
+    answers: Answers,
+}
+
+impl Writer<'_> {
+    /// The steps, to jump to.
+    fn contents(&self) -> String {
+        let entry = |step: &Step| {
+            format!("<li><a href=\"#{}\">{}</a></li>\n", escaped(&step.id), escaped(&step.title))
+        };
+        let entries: String = self.show.lesson.steps.iter().map(entry).collect();
+        format!("<nav aria-label=\"Steps\">\n<ol>\n{entries}</ol>\n</nav>\n")
+    }
+
+    /// `10 minutes · 8 steps · 5 questions`
+    fn length(&self) -> String {
+        let lesson = self.show.lesson;
+        let minutes = lesson.minutes.map(minutes);
+        let steps = Some(counted(lesson.steps.len(), "step"));
+        let questions = match lesson.questions().count() {
+            0 => None,
+            count => Some(counted(count, "question")),
+        };
+        [minutes, steps, questions].into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    }
+
+    fn step(&self, number: usize, step: &Step) -> String {
+        let planned = match step.minutes {
+            Some(planned) => format!(" <span class=\"planned\">{}</span>", minutes(planned)),
+            None => String::new(),
+        };
+        let mut out = format!(
+            "<section class=\"lesson-step\" id=\"{}\">\n<h2><a href=\"#{}\"><span class=\"at\">{number}</span> {}</a>{planned}</h2>\n",
+            escaped(&step.id),
+            escaped(&step.id),
+            escaped(&step.title)
+        );
+        for part in &step.parts {
+            if let Some(title) = &part.title {
+                out.push_str(&format!("<h3>{}</h3>\n", escaped(title)));
+            }
+            out.push_str(&self.blocks(&part.blocks));
+        }
+        out.push_str("</section>\n");
+        out
+    }
+
+    fn blocks(&self, blocks: &[Block]) -> String {
+        blocks.iter().map(|block| self.block(block)).collect()
+    }
+
+    fn block(&self, block: &Block) -> String {
+        match block {
+            Block::Prose(prose) => html_prose::html(&self.show.markdown(prose)),
+            Block::Console(console) => self.console(console),
+            Block::Literal(literal) => {
+                format!("<pre class=\"literal\">{}</pre>\n", escaped(literal.text.trim_end()))
+            }
+            Block::Note(note) if self.show.notes => {
+                format!("<aside class=\"teacher\">\n{}</aside>\n", html_prose::html(&note.text))
+            }
+            Block::Note(_) => String::new(),
+            Block::Question(question) => self.question(question),
+        }
+    }
+
+    fn console(&self, console: &Console) -> String {
+        let exchange = |exchange: &Exchange| {
+            let command = self.show.drawn_anew(&exchange.command);
+            format!(
+                "<div class=\"typed\"><code><span class=\"prompt\" aria-hidden=\"true\">$ </span>{}</code>\
+                 <button type=\"button\" class=\"copy\" data-copy=\"{}\">Copy</button></div>\n\
+                 <div class=\"printed\">\n{}</div>\n",
+                words(&command.typed),
+                escaped(&command.typed),
+                self.printed(exchange, &command)
+            )
+        };
+        let exchanges: String = console.exchanges.iter().map(exchange).collect();
+        format!("<div class=\"console\">\n{exchanges}</div>\n")
+    }
+
+    /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
+    /// stands on the screen.
+    fn printed(&self, exchange: &Exchange, command: &Command) -> String {
+        let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
+        if *command == exchange.command && expected.lines().any(|line| line.trim() == "...") {
+            return preformatted(expected);
+        }
+        let plain = self.show.runner.run(&command.args, self.show.screen);
+        match self.in_html(command, &plain) {
+            Some(inside) => {
+                let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
+                let code = match plain.code {
+                    0 => String::new(),
+                    code => format!("<p class=\"dim\">(exit code {code})</p>\n"),
+                };
+                format!("{aside}{inside}{code}")
+            }
+            None => preformatted(&self.show.printed(exchange).join("\n")),
+        }
+    }
+
+    /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
+    fn in_html(&self, command: &Command, plain: &Ran) -> Option<String> {
+        if command.args.iter().any(|arg| arg == "--format" || arg.starts_with("--format=")) {
+            return None;
+        }
+        let args: Vec<String> = command.args.iter().cloned().chain(["--format=html".to_string()]).collect();
+        let ran = self.show.runner.run(&args, self.show.screen);
+        if ran.code == plain.code { fragment(&ran.out) } else { None }
+    }
+
+    fn question(&self, question: &Question) -> String {
+        let writer = Writer { show: self.show.of_question(question), answers: self.answers };
+        let think = match question.think {
+            Some(time) => format!(" · think for {} s", time.as_secs()),
+            None => String::new(),
+        };
+        format!(
+            "<section class=\"question\" aria-label=\"Question\">\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
+            writer.blocks(&question.asked),
+            writer.options(question),
+            hints(question),
+            writer.answer(question)
+        )
+    }
+
+    /// The options that are offered; wrong answers that are only foreseen are not.
+    fn options(&self, question: &Question) -> String {
+        let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let items: String =
+            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&self.show.markdown(text)))).collect();
+        match items.is_empty() {
+            true => items,
+            false => format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n"),
+        }
+    }
+
+    /// The answer in its fold, with what is to be said to those who gave a wrong one.
+    fn answer(&self, question: &Question) -> String {
+        let open = match self.answers {
+            Answers::Hidden => return "<p class=\"write\">Your answer:</p>\n".to_string(),
+            Answers::Shown => " open",
+            Answers::Folded => "",
+        };
+        let reveal = self.blocks(&question.reveal);
+        let said = |choice: &Choice| {
+            let feedback = html_prose::html(choice.feedback.as_ref()?);
+            let name = escaped(&self.show.choice_name(question, choice));
+            Some(format!("<dt>{name}</dt><dd>{feedback}</dd>\n"))
+        };
+        let feedback: String = question.choices.iter().filter_map(said).collect();
+        let feedback = match feedback.is_empty() {
+            true => feedback,
+            false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
+        };
+        if reveal.is_empty() && feedback.is_empty() {
+            return String::new();
+        }
+        format!("<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{reveal}{feedback}</details>\n")
+    }
+}
+
+fn hints(question: &Question) -> String {
+    let hint = |hint: &String| {
+        format!("<details class=\"hint\">\n<summary>Hint</summary>\n{}</details>\n", html_prose::html(hint))
+    };
+    question.hints.iter().map(hint).collect()
+}
+
+/// A command, broken between its words rather than behind the hyphens of `--only`.
+fn words(typed: &str) -> String {
+    let word = |word: &str| format!("<span>{}</span>", escaped(word));
+    typed.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn preformatted(text: &str) -> String {
+    format!("<pre>{}</pre>\n", escaped(text.trim_end()))
+}
+
+/// `1 minute`, `1.5 minutes`
+fn minutes(minutes: f64) -> String {
+    format!("{minutes} {}", if minutes == 1.0 { "minute" } else { "minutes" })
+}

@@ -1,0 +1,52 @@
+//! Rewriting the outputs of a lesson, and nothing else.
+
+use super::check::{Concern, Report, check};
+use super::faults::Faults;
+use super::read::read;
+use super::run::Run;
+
+/// What an update comes to.
+#[derive(Clone, Debug)]
+pub enum Updated {
+    /// Nothing is rewritten: something must be mended first.
+    Refused,
+    /// Every output is what is printed.
+    Current,
+    /// The new text, and what is still wrong with it.
+    Rewritten(String, Report),
+}
+
+/// The text of a lesson with every output that differs rewritten; wildcards that still match are kept, and so are the ends of
+/// its lines. `report` is what a check of it has found.
+///
+/// # Errors
+/// If the new outputs would break the lesson that they stand in.
+pub fn update(file: &str, text: &str, report: &Report, run: &Run) -> Result<Updated, Faults> {
+    if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
+        return Ok(Updated::Refused);
+    }
+    if report.findings.iter().all(|finding| finding.rewrite.is_none()) {
+        return Ok(Updated::Current);
+    }
+    let text = rewritten(text, report);
+    let report = check(&read(file, &text)?, run);
+    Ok(Updated::Rewritten(text, report))
+}
+
+fn rewritten(text: &str, report: &Report) -> String {
+    let ending = if text.lines().next().is_some_and(|first| text[first.len()..].starts_with("\r\n")) {
+        "\r\n"
+    } else {
+        "\n"
+    };
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_string).collect();
+    let mut rewrites: Vec<_> =
+        report.findings.iter().filter_map(|finding| finding.rewrite.as_ref()).collect();
+    // From the end, so that the places of those before stay what they are.
+    rewrites.sort_by_key(|rewrite| std::cmp::Reverse(rewrite.lines.start));
+    for rewrite in rewrites {
+        let new = rewrite.text.lines().map(|line| format!("{line}{ending}"));
+        lines.splice(rewrite.lines.clone(), new);
+    }
+    lines.concat()
+}
