@@ -8,7 +8,7 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;
 use crate::lesson::play::{Manner, follow, present};
 
-/// Your notes, the answer, the next step and the clock, in a second terminal
+/// Your notes, the answers, the next step and the clock, for a second screen
 ///
 /// Begin it before or after `attn lesson play`, on the screen that only you see. q ends.
 /// Where the output or the input is no terminal the present state is printed once.

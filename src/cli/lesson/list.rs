@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::input::{clean_label, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 
-/// The lessons: title, minutes, steps, and how many of these have been shown
+/// The lessons, their titles, minutes and steps, and how many were shown
 ///
 /// Without a folder those that travel with the program.
 #[derive(Args, Debug)]
@@ -43,7 +43,11 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
             let rows = BUILT_IN.iter().map(|(file, text)| row(file.trim_end_matches(".md"), file, text, env));
             ("Lessons: attn lesson play NAME".to_string(), rows.collect::<Vec<_>>())
         }
-        Some(folder) => ("Lessons: attn lesson play FILE".to_string(), of_folder(folder, env)?),
+        Some(folder) => {
+            let path = Path::new(folder).join("FILE");
+            let title = format!("Lessons: attn lesson play {}", clean_label(&path.to_string_lossy()));
+            (title, of_folder(folder, env)?)
+        }
     };
     Ok((title, Table::new(&["lesson", "title", "minutes", "steps", "shown"], rows)))
 }
@@ -51,11 +55,13 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
 fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
     for path in markdown_files(Path::new(folder))? {
-        let name = clean_label(&path.to_string_lossy()).into_owned();
+        let file = clean_label(&path.to_string_lossy()).into_owned();
+        let name = path.file_name().map(|name| clean_label(&name.to_string_lossy()).into_owned());
+        let name = name.unwrap_or_else(|| file.clone());
         match read_text(&path, LONGEST) {
-            Ok(text) if is_lesson(&text) => rows.push(row(&name, &name, &text, env)),
+            Ok(text) if is_lesson(&text) => rows.push(row(&name, &file, &text, env)),
             Ok(_) => {}
-            Err(_) => rows.push(broken(&name)),
+            Err(_) => rows.push(broken(&name, &file)),
         }
     }
     if rows.is_empty() {
@@ -68,7 +74,7 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
 
 /// The row of a lesson, called `name`.
 fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
-    let Ok(lesson) = read(file, text) else { return broken(name) };
+    let Ok(lesson) = read(file, text) else { return broken(name, file) };
     vec![
         name.to_string(),
         lesson.title.clone(),
@@ -87,7 +93,7 @@ fn shown(lesson: &Lesson, env: &Env) -> String {
     }
 }
 
-fn broken(name: &str) -> Vec<String> {
-    let what = format!("cannot be played: attn lesson check {name}");
+fn broken(name: &str, file: &str) -> Vec<String> {
+    let what = format!("cannot be played: attn lesson check {file}");
     vec![name.to_string(), what, String::new(), String::new(), String::new()]
 }

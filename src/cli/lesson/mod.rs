@@ -19,8 +19,13 @@ use crate::lesson::{Ran, Screen};
 
 /// Lessons that are played in class, step by step, and checked to the last digit
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment, disable_help_subcommand = true, args_conflicts_with_subcommands = true)]
-#[command(help_template = HELP)]
+#[command(
+    verbatim_doc_comment,
+    disable_help_subcommand = true,
+    override_usage = "attn lesson [COMMAND]",
+    args_conflicts_with_subcommands = true
+)]
+#[command( help_template = HELP)]
 pub(super) struct LessonArgs {
     #[command(subcommand)]
     command: Option<LessonCommand>,

@@ -9,9 +9,6 @@ use super::pages;
 use super::player::Player;
 use super::stops::{Kind, Stop};
 
-/// Commands typed by the teacher are kept, so many with those of the lesson.
-const MOST_COMMANDS: usize = 200;
-
 impl Player<'_> {
     /// Shows lines, a page at a time.
     pub(super) fn aside(&mut self, lines: &[String]) -> Vec<String> {
@@ -126,11 +123,7 @@ impl Player<'_> {
             Some("attn") => typed.to_string(),
             _ => format!("attn {typed}"),
         };
-        if self.commands.last() != Some(&typed) {
-            self.commands.push(typed.clone());
-            let surplus = self.commands.len().saturating_sub(MOST_COMMANDS);
-            self.commands.drain(..surplus);
-        }
+        self.keep_command(&typed);
         let command = match Command::by_hand(&typed, 0) {
             Ok(command) => command,
             Err(fault) => {

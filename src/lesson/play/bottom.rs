@@ -54,7 +54,9 @@ impl Player<'_> {
             Purpose::Hands => "such as A3 B14 C8".to_string(),
             Purpose::Search if self.searched.is_empty() => "Enter finds the next".to_string(),
             Purpose::Search => format!("Enter alone: the next `{}`", self.searched),
-            Purpose::Command if text.is_empty() => "↑ the last command, Esc back".to_string(),
+            Purpose::Command if text.is_empty() && !self.commands.is_empty() => {
+                "↑ the last command, Esc back".to_string()
+            }
             Purpose::Command => String::new(),
             Purpose::Answer => match self.letter_typed(text.trim()) {
                 Some('q') => "Enter: end the lesson".to_string(),
@@ -92,12 +94,12 @@ impl Player<'_> {
         let mut pieces = vec![(9, format!("{}/{steps}", self.step().map_or(0, |step| step + 1)))];
         let more = !self.waiting.is_empty() || self.has_more();
         match self.asking() {
-            _ if more => pieces.extend([(2, title.clone()), (8, "space: more".to_string())]),
+            _ if more => pieces.extend([(2, title.clone()), (8, "space shows more".to_string())]),
             Some(question) => {
                 pieces.extend(self.thinking(now).map(|thinking| (8, thinking)));
                 pieces.push((6, how_to_answer(question).to_string()));
             }
-            None => pieces.extend([(5, title.clone()), (3, "space: on".to_string())]),
+            None => pieces.extend([(5, title.clone()), (3, "space goes on".to_string())]),
         }
         pieces.extend([(7, pace), (4, "?: keys".to_string())]);
         pieces

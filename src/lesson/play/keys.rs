@@ -37,12 +37,12 @@ pub enum Key {
 
 /// What the keys do, in two columns of keys and words.
 pub const KEYS: [[(&str, &str); 2]; 8] = [
-    [("space → PgDn Enter", "go on"), ("a letter", "answers a choice")],
-    [("← PgUp Backspace", "go back"), ("words, Enter", "answer other questions")],
-    [("n p", "next, previous step"), ("Enter", "shows the answer")],
+    [("space → PgDn", "go on (Enter too)"), ("A B C …", "answer a choice")],
+    [("← PgUp", "go back (Backspace too)"), ("words", "answer the others, with Enter")],
+    [("n p", "next, previous step"), ("space", "shows the answer")],
     [("5G", "to step 5"), ("v", "votes: A3 B14 C8")],
     [("t", "contents"), ("h", "a hint")],
-    [("/", "search; Enter again: next"), ("!", "an attn command; ↑ the last")],
+    [("/", "search; / Enter: next"), ("!", "an attn command; ↑ the last")],
     [("b .", "blank the screen"), ("r F5", "this again, run again")],
-    [("?", "these keys"), ("q", "end; Ctrl-Z: pause")],
+    [("?", "these keys"), ("q", "end (Ctrl-Z: pause)")],
 ];

@@ -89,11 +89,15 @@ mod tests {
         Bottom { text: text.to_string(), cursor }
     }
 
+    fn number(count: u16) -> std::num::NonZero<u16> {
+        std::num::NonZero::new(count).unwrap()
+    }
+
     /// What a terminal of 20 columns shows, and where its cursor stands.
     fn shown(write: impl Fn(&mut Paper<'_>)) -> (String, (u16, u16)) {
         let mut out = Vec::new();
         write(&mut Paper::new(&mut out, Screen::plain(20)));
-        let mut terminal = vt100::Parser::new(8, 20, 100);
+        let mut terminal = vt100::Parser::new(number(8), number(20), 100);
         terminal.process(&out);
         (terminal.screen().contents(), terminal.screen().cursor_position())
     }

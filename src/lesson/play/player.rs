@@ -17,6 +17,8 @@ use super::votes;
 const BELOW: usize = 2;
 /// However small the screen says it is, so many lines are shown at once.
 const LEAST_ROWS: usize = 4;
+/// So many commands are kept.
+const MOST_COMMANDS: usize = 200;
 
 /// The screen, and how tall it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +100,7 @@ impl<'a> Player<'a> {
     pub fn new(lesson: &'a Lesson, run: &'a Run, window: Window, first: Option<usize>) -> Player<'a> {
         let stops = stops(lesson);
         let at = first.and_then(|first| stops.iter().position(|stop| stop.step == Some(first))).unwrap_or(0);
-        Player {
+        let mut player = Player {
             lesson,
             run,
             runner: Runner::new(run),
@@ -122,7 +124,11 @@ impl<'a> Player<'a> {
             shown_letters: 0,
             asked: None,
             done: BTreeSet::new(),
+        };
+        for before in player.stops[..at].to_vec() {
+            player.keep_commands(&before);
         }
+        player
     }
 
     /// The same player, which shows the teacher's notes among the text.
@@ -340,19 +346,29 @@ impl<'a> Player<'a> {
         lines
     }
 
-    fn note_what_is_shown(&mut self, stop: &Stop) {
-        let blocks = stop.shown(self.lesson);
+    /// Keeps the commands of a stop, for the line in which one types one's own.
+    fn keep_commands(&mut self, stop: &Stop) {
         let consoles = match (stop.kind, stop.question(self.lesson)) {
             (Kind::Answer, Some(question)) => consoles(&question.reveal),
-            _ => consoles(blocks),
+            _ => consoles(stop.shown(self.lesson)),
         };
         for command in
             consoles.iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
         {
-            if self.commands.last() != Some(&command.typed) {
-                self.commands.push(command.typed.clone());
-            }
+            self.keep_command(&command.typed);
         }
+    }
+
+    pub(super) fn keep_command(&mut self, typed: &str) {
+        if self.commands.last().is_none_or(|last| last != typed) {
+            self.commands.push(typed.to_string());
+            let surplus = self.commands.len().saturating_sub(MOST_COMMANDS);
+            self.commands.drain(..surplus);
+        }
+    }
+
+    fn note_what_is_shown(&mut self, stop: &Stop) {
+        self.keep_commands(stop);
         if let (Kind::Answer, Some(question)) = (stop.kind, stop.question(self.lesson)) {
             self.record(question).revealed = true;
         }

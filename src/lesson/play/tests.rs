@@ -308,7 +308,7 @@ fn a_long_output_aside_pauses_too() {
     played(8, |class| {
         let first = class.typed("?");
         assert!(first.lines().count() <= 6, "{first}");
-        assert_shows(&class.bottom(), "space: more");
+        assert_shows(&class.bottom(), "space shows more");
         let second = class.typed(" ");
         assert_shows(&second, "end");
         assert_shows(&class.typed(" "), "Before the mask");
@@ -328,7 +328,7 @@ fn commands_run_again_at_the_present_width() {
 fn after_a_resize_nothing_is_left_out() {
     played(7, |class| {
         class.typed("2G");
-        assert_shows(&class.bottom(), "space: more");
+        assert_shows(&class.bottom(), "space shows more");
         class.player.resize(Window { screen: Screen::plain(60), rows: 7 });
         let rest: String = (0..4).map(|_| class.key(Key::PageDown) + "\n").collect();
         for words in ["Question", "How many weights", "A  none", "C  two"] {
@@ -397,7 +397,7 @@ fn the_status_line_fits_every_screen() {
             " 2/5 · think 0:30 · a letter answers, space shows the answer · 0:00 of 7:00 · ?: keys"
         );
         class.typed("1G");
-        assert_eq!(class.bottom(), " 1/5 · Before the mask · space: on · 0:00 of 10:00 · ?: keys");
+        assert_eq!(class.bottom(), " 1/5 · Before the mask · space goes on · 0:00 of 10:00 · ?: keys");
     });
 }
 

@@ -5,6 +5,7 @@
 
 mod console;
 mod drawn;
+mod grid;
 mod headings;
 mod markdown;
 mod questions;
