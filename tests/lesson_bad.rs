@@ -6,10 +6,9 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use attn::cli::{Env, Streams, run};
 use attn::lesson::check::check;
-use attn::lesson::{Ran, Screen, read};
-use common::{Outcome, attn};
+use attn::lesson::read;
+use common::{Outcome, attn, in_process};
 use proptest::prelude::*;
 
 const HEAD: &str = "---\nattn-lesson: 1\nscreen: 80x24\n---\n\n# Bad\n\n<!-- run: soft = attn softmax 1 2 2 -->\n\n## The step\n\n";
@@ -232,20 +231,6 @@ fn a_missing_file_folder_or_lesson_is_said() {
         outcome.out
     );
     attn("lesson check").refused(&["<PATH>"]);
-}
-
-/// The program's own `run`.
-fn in_process(args: &[String], screen: Screen) -> Ran {
-    let env = Env {
-        width: screen.width,
-        colour: screen.colour,
-        colour_err: screen.colour,
-        charset: screen.charset,
-    };
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code, out: text(out), err: text(err) }
 }
 
 /// What a slip of the hand does to a text.
