@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::key::Answer;
+use crate::lesson::key::{Answer, Kind, within};
 use crate::lesson::{Choice, Question};
 
 /// Options and remarks are set in by so much.
@@ -82,9 +82,11 @@ impl Show<'_> {
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let show = self.of_question(question);
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&show.values()).ok());
-        match (&choice.text, value, show.right(question)) {
+        // The lettered entries of an order are the columns; what is computed beside them is a whole order.
+        let offered = choice.text.as_ref().filter(|_| question.kind != Kind::Order);
+        match (offered, value, show.right(question)) {
             (None, Some(value), Some(Answer::Number { tolerance, .. })) => match value.number() {
-                Some(number) => at_digits_of(number, tolerance),
+                Some(number) => within(number, tolerance),
                 None => value.to_string(),
             },
             (None, Some(value), _) => value.to_string(),
@@ -104,12 +106,6 @@ impl Show<'_> {
         let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
         text.wrapped(self.prose_width(), [INDENT, &rest], self.screen)
     }
-}
-
-/// A wrong number at as many digits as the right one is written with.
-fn at_digits_of(number: f64, tolerance: f64) -> String {
-    let text = Answer::Number { value: number, tolerance }.to_string();
-    text.split(" ±").next().unwrap_or_default().to_string()
 }
 
 /// Groups of lines, an empty one between any two.
