@@ -74,22 +74,33 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
 /// The key of a `choice` whose condition does not hold.
 fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
     let condition = key.expression();
-    let sides = match condition {
-        Expression::Compare(left, _, right) => [left, right].map(|side| is_now(side, known)),
-        _ => [None, None],
+    let because = match condition {
+        Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+        _ => String::new(),
     };
-    let sides: Vec<String> = sides.into_iter().flatten().collect();
-    let because = if sides.is_empty() { String::new() } else { format!(": {}", sides.join(", and ")) };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
         "`{condition}` must hold: look whether another option is right, or another command is meant"
     ))
 }
 
-/// «`count(causal:A[bat], == 0)` is 1», of what is not a number written out.
-fn is_now(side: &Expression, known: Known<'_>) -> Option<String> {
-    match side {
-        Expression::Number(_) => None,
-        side => Some(format!("`{side}` is {}", side.evaluate(known.values).ok()?)),
+/// «: `count(causal:A[bat], == 0)` is 1»: what the sides of a comparison come to, but for numbers written out.
+fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
+    let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
+    let brief = values.each_ref().map(briefly);
+    let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
+    let computed =
+        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
+    let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
+    Some(format!(": {}", said.join(", and ")))
+}
+
+/// A value, of a number no more digits than a table has.
+fn briefly(value: &Value) -> String {
+    match value.number() {
+        Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {
+            format!("{number:.4}").replace('-', "−")
+        }
+        _ => value.to_string(),
     }
 }
 
