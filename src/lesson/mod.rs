@@ -7,11 +7,14 @@
 pub mod check;
 mod command;
 mod directive;
+mod exchanges;
 pub mod export;
 mod faults;
+mod head;
 pub mod key;
 mod library;
 mod model;
+mod names;
 mod new;
 mod pieces;
 pub mod play;

@@ -118,6 +118,7 @@ pub fn in_process(args: &[String], screen: Screen) -> Ran {
         colour: screen.colour,
         colour_err: screen.colour,
         charset: screen.charset,
+        ..Env::default()
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let code = run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
