@@ -7,9 +7,12 @@
 pub mod check;
 mod command;
 mod directive;
+mod draw;
+mod drawable;
 pub mod export;
 mod faults;
 pub mod key;
+mod lettering;
 mod library;
 mod model;
 mod new;
@@ -18,6 +21,7 @@ pub mod play;
 mod progress;
 mod prose;
 mod question;
+pub mod quiz;
 mod read;
 mod run;
 pub mod show;
@@ -27,6 +31,7 @@ mod values;
 
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
+pub use draw::{Drawn, draw};
 pub use faults::{Fault, Faults};
 pub use library::{BUILT_IN, open, text_of};
 pub use model::{

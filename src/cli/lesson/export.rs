@@ -69,7 +69,7 @@ impl ExportArgs {
             None => Answers::Folded,
         };
         let handout =
-            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, seed: self.seed };
+            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
         let text = match self.to {
             Target::Cast => export::cast(&handout),
             Target::Html => export::html(&handout),

@@ -85,7 +85,7 @@ impl Writer<'_> {
 
     fn block(&self, block: &Block) -> String {
         match block {
-            Block::Prose(prose) => html_prose::html(&self.show.markdown(prose)),
+            Block::Prose(prose) => html_prose::html(&prose.markdown),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => {
                 format!("<pre class=\"literal\">{}</pre>\n", escaped(literal.text.trim_end()))
@@ -146,17 +146,16 @@ impl Writer<'_> {
     }
 
     fn question(&self, question: &Question) -> String {
-        let writer = Writer { show: self.show.of_question(question), answers: self.answers };
         let think = match question.think {
             Some(time) => format!(" · think for {} s", time.as_secs()),
             None => String::new(),
         };
         format!(
             "<section class=\"question\" aria-label=\"Question\">\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
-            writer.blocks(&question.asked),
-            writer.options(question),
+            self.blocks(&question.asked),
+            self.options(question),
             hints(question),
-            writer.answer(question)
+            self.answer(question)
         )
     }
 
@@ -164,7 +163,7 @@ impl Writer<'_> {
     fn options(&self, question: &Question) -> String {
         let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
         let items: String =
-            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&self.show.markdown(text)))).collect();
+            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
         match items.is_empty() {
             true => items,
             false => format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n"),
