@@ -15,7 +15,7 @@ use super::values::RunValues;
 /// Seeds that are tried before a question keeps its own numbers.
 const TRIES: u32 = 100;
 /// Seeds are smaller than this, so that commands stay short.
-const SEEDS: u32 = 100_000;
+const SEEDS: u32 = 10_000;
 /// The largest cell and the order of a row must be told apart at so many decimals, as tables for a class have them.
 const DECIMALS: usize = 2;
 

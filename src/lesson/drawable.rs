@@ -1,5 +1,6 @@
 //! Which questions can be drawn anew: those that random numbers alone decide.
 
+use super::command::Command;
 use super::key::{Expression, Kind};
 use super::model::{Block, Choice, Exchange, Lesson, NamedRun, Prose, Question};
 
@@ -45,16 +46,35 @@ impl Question {
     /// The seed of a question that can be drawn anew: all its commands take that seed, all its options are computed, and
     /// nothing outside of it shows its numbers.
     pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+        self.one_seed(lesson).filter(|seed| !self.is_shown_elsewhere(seed, lesson))
+    }
+
+    /// The one seed of all its commands, where every option is computed.
+    fn one_seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         let is_computed = |choice: &Choice| choice.text.is_none() || choice.computed.is_some();
         if self.key.is_none() || self.kind == Kind::Choice && !self.choices.iter().all(is_computed) {
             return None;
         }
-        let runs = self.runs(lesson);
-        let named = runs.iter().map(|run| &run.command);
+        let named = self.runs(lesson).into_iter().map(|run| &run.command);
         let shown = self.blocks().flat_map(commands);
         let mut seeds = named.chain(shown).map(|command| command.seed());
         let seed = seeds.next()??;
-        (seeds.all(|other| other == Some(seed)) && !is_shown_elsewhere(&runs, seed, lesson)).then_some(seed)
+        seeds.all(|other| other == Some(seed)).then_some(seed)
+    }
+
+    /// Whether a text or a command outside of all questions has its numbers: it would tell of others than the question drawn
+    /// anew. Commands of the same kind with the same seed count as the same numbers.
+    fn is_shown_elsewhere(&self, seed: &str, lesson: &Lesson) -> bool {
+        let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
+        let runs = self.runs(lesson);
+        let reads = |name: &str| runs.iter().any(|run| run.name == name);
+        let mut claims = outside().filter_map(prose).flat_map(|prose| &prose.claims);
+        let is_alike = |command: &Command| {
+            let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
+            command.seed() == Some(seed) && runs.iter().any(of_the_kind)
+        };
+        claims.any(|claim| claim.expression.runs().into_iter().any(reads))
+            || outside().flat_map(commands).any(is_alike)
     }
 }
 
@@ -65,20 +85,6 @@ impl Lesson {
     }
 }
 
-/// Whether a text or a command outside of all questions has the numbers of these runs: it would tell of other numbers than the
-/// question drawn anew. Commands of the same kind with the same seed count as the same numbers.
-fn is_shown_elsewhere(runs: &[&NamedRun], seed: &str, lesson: &Lesson) -> bool {
-    let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
-    let reads = |name: &str| runs.iter().any(|run| run.name == name);
-    let mut claims = outside().filter_map(prose).flat_map(|prose| &prose.claims);
-    let mut shown = outside().flat_map(commands);
-    claims.any(|claim| claim.expression.runs().into_iter().any(reads))
-        || shown.any(|command| {
-            let is_alike = |run: &&NamedRun| run.command.args.first() == command.args.first();
-            command.seed() == Some(seed) && runs.iter().any(is_alike)
-        })
-}
-
 fn prose(block: &Block) -> Option<&Prose> {
     match block {
         Block::Prose(prose) => Some(prose),
@@ -86,7 +92,7 @@ fn prose(block: &Block) -> Option<&Prose> {
     }
 }
 
-fn commands(block: &Block) -> impl Iterator<Item = &super::Command> {
+fn commands(block: &Block) -> impl Iterator<Item = &Command> {
     let exchanges = match block {
         Block::Console(console) => &console.exchanges[..],
         _ => &[],

@@ -100,14 +100,14 @@ impl Writer<'_> {
 
     fn console(&self, console: &Console) -> String {
         let exchange = |exchange: &Exchange| {
-            let command = self.show.drawn_anew(&exchange.command);
+            let command = &exchange.command;
             format!(
                 "<div class=\"typed\"><code><span class=\"prompt\" aria-hidden=\"true\">$ </span>{}</code>\
                  <button type=\"button\" class=\"copy\" data-copy=\"{}\">Copy</button></div>\n\
                  <div class=\"printed\">\n{}</div>\n",
                 words(&command.typed),
                 escaped(&command.typed),
-                self.printed(exchange, &command)
+                self.printed(exchange)
             )
         };
         let exchanges: String = console.exchanges.iter().map(exchange).collect();
@@ -116,13 +116,13 @@ impl Writer<'_> {
 
     /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
     /// stands on the screen.
-    fn printed(&self, exchange: &Exchange, command: &Command) -> String {
+    fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
-        if *command == exchange.command && expected.lines().any(|line| line.trim() == "...") {
+        if expected.lines().any(|line| line.trim() == "...") {
             return preformatted(expected);
         }
-        let plain = self.show.runner.run(&command.args, self.show.screen);
-        match self.in_html(command, &plain) {
+        let plain = self.show.runner.run(&exchange.command.args, self.show.screen);
+        match self.in_html(&exchange.command, &plain) {
             Some(inside) => {
                 let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
                 let code = match plain.code {

@@ -44,7 +44,11 @@ impl Show<'_> {
     /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
     /// too narrow.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        exchange.typed.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), self.room())).collect()
+        exchange
+            .typed
+            .iter()
+            .flat_map(|line| broken(&self.screen.charset.spelled(line), self.room()))
+            .collect()
     }
 
     /// The columns behind a prompt.
