@@ -25,9 +25,9 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             }
             continue;
         };
-        let mut typed = first.to_string();
+        let mut typed = vec![first.trim().to_string()];
         while let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("> ")) {
-            typed = format!("{typed} {next}");
+            typed.push(next.trim().to_string());
             position += lines.next().map_or(0, str::len);
         }
         let mut code = 0;
@@ -42,8 +42,8 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             position += lines.next().map_or(0, str::len);
         }
         let line = source.line(start);
-        match Command::new(&typed, line) {
-            Ok(command) => found.push(Exchange { line, command, code, expected: position..position }),
+        match Command::new(&typed.join(" "), line) {
+            Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),
             Err(fault) => faults.push(fault),
         }
     }
