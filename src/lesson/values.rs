@@ -12,14 +12,12 @@ use super::key::Values;
 use super::model::NamedRun;
 use super::run::{Ran, Runner};
 
-/// The numbers of named commands, as they are or with another seed.
+/// The numbers of named commands.
 pub struct RunValues<'a> {
     /// The commands.
     pub runs: &'a [NamedRun],
     /// Runs them.
     pub runner: &'a Runner<'a>,
-    /// Another seed for the commands that draw random numbers.
-    pub seed: Option<u32>,
 }
 
 impl Values for RunValues<'_> {
@@ -31,12 +29,10 @@ impl Values for RunValues<'_> {
                 None => error.help(format!("name one: <!-- run: {run} = attn … -->")),
             });
         };
-        let command = self.seed.map_or_else(|| named.command.clone(), |seed| named.command.with_seed(seed));
-        let graph = self.runner.graph(&command);
-        let graph = graph
-            .as_ref()
-            .as_ref()
-            .map_err(|said| Error::new(format!("`{}` gives no numbers", command.typed)).help(said.clone()))?;
+        let graph = self.runner.graph(&named.command);
+        let graph = graph.as_ref().as_ref().map_err(|said| {
+            Error::new(format!("`{}` gives no numbers", named.command.typed)).help(said.clone())
+        })?;
         part(graph, address)
     }
 }

@@ -128,11 +128,12 @@ impl Outcome {
     }
 }
 
-/// «8 steps, 12 commands, 31 numbers, 5 questions»
+/// «8 steps, 12 commands, 31 numbers, 5 questions (1 drawable)»
 pub(super) fn amounts(checked: Checked) -> String {
-    let Checked { steps, commands, numbers, questions } = checked;
+    let Checked { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
-    all.map(|(count, noun)| counted(count, noun)).join(", ")
+    let drawable = if drawable == 0 { String::new() } else { format!(" ({drawable} drawable)") };
+    all.map(|(count, noun)| counted(count, noun)).join(", ") + &drawable
 }
 
 /// One finding, and the diff where there is one; of a long one its beginning.
