@@ -369,9 +369,6 @@ impl<'a> Player<'a> {
 
     fn note_what_is_shown(&mut self, stop: &Stop) {
         self.keep_commands(stop);
-        if let (Kind::Answer, Some(question)) = (stop.kind, stop.question(self.lesson)) {
-            self.record(question).revealed = true;
-        }
         let is_last = self.stops.get(self.at + 1).is_none_or(|next| next.step != stop.step);
         if let (Some(step), None, true) = (stop.step, self.next, is_last) {
             self.done.insert(step);
