@@ -106,6 +106,16 @@ fn an_output_that_differs_is_shown_as_a_diff_in_lines_of_the_file() {
 }
 
 #[test]
+fn of_a_long_diff_the_beginning_is_shown() {
+    let bench = Bench::new().with("--tokens sun,moon,sea --only X\n", "--tokens sun,moon,sea\n");
+    let out = bench.check().out;
+    assert!(
+        out.contains("\n  +Attention\n") && out.contains(" more lines\n") && out.lines().count() < 40,
+        "{out}"
+    );
+}
+
+#[test]
 fn wildcards_stand_for_lines_and_for_parts_of_lines() {
     let bench = Bench::new()
         .with("├──────┼───────┤\n│ sun  │ 2   0 │\n", "...\n")
@@ -241,11 +251,15 @@ fn what_does_not_fit_the_screen_is_named() {
     let wide =
         Bench::new().with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
     let wide = wide.with("screen: 100x30", "screen: 60x30");
-    let said = "--width 100` prints a line of 64 columns, and the screen has 60\n  step: Three words\n  help: print less";
+    let said = "--width 100` prints a line of 63 columns, and the screen has 60\n  step: Three words\n  help: print less";
     assert!(wide.check().out.contains(said), "{}", wide.check().out);
     Bench::new()
         .with("screen: 100x30", "screen: 100x10")
-        .says("$ attn attend", "lines at a stretch, and the screen shows 8");
+        .with(
+            "$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X",
+            "$ attn attend --random 7,2 --only X",
+        )
+        .says("$ attn attend --random", "prints 12 lines at a stretch, and the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
     Bench::new().with("## Without", &text).says("═", "a line of 101 columns, and the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
@@ -386,4 +400,18 @@ fn the_small_inputs_are_found_wherever_the_program_is_started_and_files_come_fir
     fs::write(folder.path().join("examples/data/bat.json"), r#"{"X": [[7, 8]]}"#).expect("written");
     let (_, out, _) = run(&["attend", "examples/data/bat.json", "--only", "X"]);
     assert!(out.contains('7') && !out.contains("cave"), "{out}");
+}
+
+#[test]
+fn a_built_in_lesson_is_checked_by_its_name_and_has_no_file_to_update() {
+    let checked = attn("lesson check tour").run();
+    assert_eq!(checked.code, 0, "{}", checked.out);
+    assert!(
+        checked.out.starts_with("0-tour.md  8 steps, ") && checked.out.ends_with(": ok\n"),
+        "{}",
+        checked.out
+    );
+    let updated = attn("lesson update tour").run();
+    assert_eq!(updated.code, 2);
+    assert!(updated.out.contains("0-tour.md: built in: there is no file to write"), "{}", updated.out);
 }

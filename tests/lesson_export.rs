@@ -21,7 +21,7 @@ fn lesson(name: &str) -> Lesson {
 
 fn in_process(args: &[String], screen: Screen) -> Ran {
     let Screen { width, colour, charset } = screen;
-    let env = Env { width, colour, colour_err: colour, charset };
+    let env = Env { width, colour, colour_err: colour, charset, ..Env::default() };
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
     let code = run(args, &env, &mut streams);

@@ -27,7 +27,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
-/// Every source file with its room and its lines without comments.
+/// Every source file in Rust with its room and its lines without comments.
 fn files() -> Vec<(PathBuf, String, Vec<String>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let read = |path: PathBuf| {
@@ -39,7 +39,8 @@ fn files() -> Vec<(PathBuf, String, Vec<String>)> {
             text.lines().filter(|line| !line.trim_start().starts_with("//")).map(str::to_string).collect();
         (inside.to_path_buf(), room, lines)
     };
-    sources(&root).into_iter().map(read).collect()
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    sources(&root).into_iter().filter(is_rust).map(read).collect()
 }
 
 fn position(room: &str) -> Option<usize> {

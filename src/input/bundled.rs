@@ -24,8 +24,6 @@ pub(super) const BUNDLED: &[Bundled] = bundled![
     "bat.json",
     "brook.json",
     "creature.json",
-    "brook.json",
-    "creature.json",
     "gemma2-2b-config.json",
     "gpt2-config.json",
     "k.csv",

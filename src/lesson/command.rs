@@ -97,7 +97,11 @@ impl Command {
             args[at + 1] = seed.to_string();
             self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
         };
-        Command { typed, args }
+        let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
+        // Where blanks or quotes stand about the seed, the line is written anew.
+        let is_it = shlex::split(&typed).is_some_and(|split| split == words);
+        let anew = || shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
+        Command { typed: if is_it { typed } else { anew() }, args }
     }
 
     fn seed_at(&self) -> Option<usize> {
@@ -139,6 +143,8 @@ mod tests {
         assert_eq!(command.seed(), Some("3"));
         assert_eq!(command.with_seed(8).typed, "attn softmax '1 2' --seed 8");
         assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
+        let odd = Command::new("attn softmax '1 2' --seed  '3'", 1).unwrap().with_seed(8);
+        assert_eq!(odd.typed, "attn softmax '1 2' --seed 8");
     }
 
     #[test]

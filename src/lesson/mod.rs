@@ -7,17 +7,24 @@
 pub mod check;
 mod command;
 mod directive;
+mod draw;
+mod drawable;
+mod exchanges;
 pub mod export;
 mod faults;
+mod head;
 pub mod key;
+mod lettering;
 mod library;
 mod model;
+mod names;
 mod new;
 mod pieces;
 pub mod play;
 mod progress;
 mod prose;
 mod question;
+pub mod quiz;
 mod read;
 mod run;
 pub mod show;
@@ -27,6 +34,7 @@ mod values;
 
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
+pub use draw::{Drawn, draw};
 pub use faults::{Fault, Faults};
 pub use library::{BUILT_IN, open, text_of};
 pub use model::{

@@ -131,6 +131,8 @@ pub struct Exchange {
     pub line: usize,
     /// What is run.
     pub command: Command,
+    /// The command in the lines that the lesson breaks it into, without prompts.
+    pub typed: Vec<String>,
     /// The exit code that is expected.
     pub code: u8,
     /// Where the expected output stands in the lesson's text: whole lines, without the empty one that closes the block.

@@ -179,6 +179,11 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
         }
         let line = source.line(position);
         let Some((kind, length)) = mark(rest) else {
+            if !rest.starts_with('<') {
+                let fault = Fault::new(line, format!("text directly below HTML: `{}`", first_line(rest)));
+                faults.push(fault.help("leave an empty line above it"));
+                return;
+            }
             faults.push(
                 Fault::new(line, format!("HTML that a lesson does not know: `{}`", first_line(rest))).help(
                     "write Markdown; only <!-- directives -->, <details>, <summary>…</summary> and </details> are read, \
@@ -267,6 +272,7 @@ mod tests {
             ("<table></table>\n", 1, "HTML that a lesson does not know"),
             ("a <b>c</b>\n", 1, "HTML in the text"),
             ("<!-- a --> b\n", 1, "not alone"),
+            ("<details>\n<summary>A</summary>\n**C.**\n", 3, "text directly below HTML"),
             ("<!-- a\n", 1, "HTML that a lesson does not know"),
         ] {
             let (_, faults) = of(text);

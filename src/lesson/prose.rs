@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use pulldown_cmark::{Event, Parser};
 
+use crate::error::{Error, Result};
+
 use super::faults::{Fault, Faults};
-use super::key::{Expression, WrittenNumber, numbers_in};
+use super::key::{Expression, Values, WrittenNumber, numbers_in};
 use super::model::{Claim, Prose};
 use super::pieces::OPTIONS;
 use super::source::Source;
@@ -33,8 +35,31 @@ pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> P
     prose
 }
 
+impl Prose {
+    /// The same text with the numbers that its claims come to now, each in its own form.
+    ///
+    /// # Errors
+    /// If a number is none, or cannot be computed.
+    pub(super) fn refilled(&self, values: &dyn Values) -> Result<Prose> {
+        let mut refilled = Prose { markdown: String::new(), line: self.line, claims: Vec::new() };
+        let mut taken = 0;
+        for claim in &self.claims {
+            let text = &self.markdown[claim.at.clone()];
+            let written =
+                WrittenNumber::parse(text).ok_or_else(|| Error::new(format!("`{text}` is no number")))?;
+            refilled.markdown.push_str(&self.markdown[taken..claim.at.start]);
+            taken = claim.at.end;
+            let start = refilled.markdown.len();
+            refilled.markdown.push_str(&written.refilled(claim.expression.number(values)?));
+            refilled.claims.push(Claim { at: start..refilled.markdown.len(), ..claim.clone() });
+        }
+        refilled.markdown.push_str(&self.markdown[taken..]);
+        Ok(refilled)
+    }
+}
+
 /// The claim of a comment that stands directly behind `before`.
-fn claim(before: &str, comment: &str, line: usize) -> Result<Claim, Fault> {
+fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim, Fault> {
     let Some(expression) = comment.strip_prefix('=') else {
         return Err(Fault::new(line, format!("`<!-- {comment} -->` within a line of text"))
             .help("a directive stands alone on its line; within the text only a number is checked: 0.30<!-- = RUN:CELL -->"));

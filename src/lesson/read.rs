@@ -1,13 +1,12 @@
 //! A Markdown text to a [`Lesson`].
 
-use std::collections::HashMap;
-
-use crate::error::nearest;
-
 use super::command::Command;
 use super::directive::{Written, directive};
+use super::exchanges::exchanges;
 use super::faults::{Fault, Faults};
-use super::model::{Block, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Size, Step};
+use super::head::{head, minutes};
+use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Part, Size, Step};
+use super::names::{ids_are_unique, runs_are_unique, slug};
 use super::pieces::{Kind, Piece, pieces};
 use super::prose::prose;
 use super::question::{Draft, settings};
@@ -81,7 +80,10 @@ impl<'a> Reader<'a> {
             self.tolerance = None;
         }
         match &piece.kind {
-            Kind::Head => self.head(piece, faults),
+            Kind::Head => {
+                let text = &self.source.text[piece.at.clone()];
+                self.has_head = head(text, piece.line, &mut self.lesson, faults);
+            }
             Kind::Heading(depth, title) => self.heading(*depth, title, piece.line, faults),
             Kind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
             Kind::Comment(comment) => match directive(comment, piece.line) {
@@ -114,56 +116,6 @@ impl<'a> Reader<'a> {
             }
             Kind::Prose => self.prose(piece, faults),
         }
-    }
-
-    /// The pairs between the `---`.
-    fn head(&mut self, piece: &Piece, faults: &mut Faults) {
-        self.has_head = true;
-        let mut seen = false;
-        for (number, text) in self.source.text[piece.at.clone()].lines().enumerate() {
-            let line = piece.line + number;
-            let Some((name, value)) = text.split_once(':').map(|(name, value)| (name.trim(), value.trim()))
-            else {
-                continue;
-            };
-            let value = value.trim_matches('"');
-            match name {
-                "attn-lesson" => {
-                    seen = true;
-                    if value != "1" {
-                        faults.push(
-                            Fault::new(line, format!("the lesson format `{value}`"))
-                                .help("this program reads format 1: attn-lesson: 1"),
-                        );
-                    }
-                }
-                "title" => self.lesson.title = value.to_string(),
-                "minutes" => match value.parse::<f64>() {
-                    Ok(minutes) if minutes > 0.0 && minutes.is_finite() => {
-                        self.lesson.minutes = Some(minutes)
-                    }
-                    _ => faults.push(
-                        Fault::new(line, format!("`{value}` minutes")).help("write a number: minutes: 12"),
-                    ),
-                },
-                "screen" => match size(value) {
-                    Some(size) => self.lesson.size = size,
-                    None => faults.push(
-                        Fault::new(line, format!("the screen `{value}`"))
-                            .help("write columns x rows, from 40x10 to 400x200: screen: 100x30"),
-                    ),
-                },
-                other => {
-                    let fault = Fault::new(line, format!("`{other}` in the head is not understood"));
-                    let known = ["attn-lesson", "title", "minutes", "screen"];
-                    faults.push(match nearest(other, known) {
-                        Some(near) => fault.help(format!("did you mean `{near}`?")),
-                        None => fault.help(format!("it has {}", known.join(", "))),
-                    });
-                }
-            }
-        }
-        self.has_head = seen;
     }
 
     fn heading(&mut self, depth: usize, title: &str, line: usize, faults: &mut Faults) {
@@ -221,14 +173,10 @@ impl<'a> Reader<'a> {
             }
             "step" => {
                 for (_, value) in settings(&written.text, line, &["minutes"], faults) {
-                    match (value.parse::<f64>(), self.lesson.steps.last_mut()) {
-                        (Ok(minutes), Some(step)) if minutes > 0.0 && minutes.is_finite() => {
-                            step.minutes = Some(minutes)
-                        }
-                        _ => faults.push(
-                            Fault::new(line, format!("`{value}` minutes"))
-                                .help("write a number: step: minutes=3"),
-                        ),
+                    match (minutes(value, line), self.lesson.steps.last_mut()) {
+                        (Ok(minutes), Some(step)) => step.minutes = Some(minutes),
+                        (Err(fault), _) => faults.push(fault),
+                        (Ok(_), None) => {}
                     }
                 }
             }
@@ -364,255 +312,5 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The commands of a block, each with its expected output.
-fn exchanges(source: &Source, body: std::ops::Range<usize>, faults: &mut Faults) -> Vec<Exchange> {
-    let mut found: Vec<Exchange> = Vec::new();
-    let mut position = body.start;
-    let mut lines = source.text[body.clone()].split_inclusive('\n').peekable();
-    while let Some(line) = lines.next() {
-        let start = position;
-        position += line.len();
-        let Some(first) = line.trim_end().strip_prefix("$ ") else {
-            match found.last_mut() {
-                Some(exchange) => exchange.expected.end = position,
-                None => faults.push(
-                    Fault::new(source.line(start), "output before the first command")
-                        .help("begin the block with $ attn …"),
-                ),
-            }
-            continue;
-        };
-        let mut typed = first.to_string();
-        while let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("> ")) {
-            typed = format!("{typed} {next}");
-            position += lines.next().map_or(0, str::len);
-        }
-        let mut code = 0;
-        if let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("? ")) {
-            match next.trim().parse() {
-                Ok(number) => code = number,
-                Err(_) => faults.push(
-                    Fault::new(source.line(position), format!("`? {next}` is no exit code"))
-                        .help("write ? 2 for a command that is refused"),
-                ),
-            }
-            position += lines.next().map_or(0, str::len);
-        }
-        let line = source.line(start);
-        match Command::new(&typed, line) {
-            Ok(command) => found.push(Exchange { line, command, code, expected: position..position }),
-            Err(fault) => faults.push(fault),
-        }
-    }
-    for exchange in &mut found {
-        // The empty line that closes the block, or stands before the next command, is none of the output.
-        if source.text[exchange.expected.clone()].ends_with("\n\n")
-            || &source.text[exchange.expected.clone()] == "\n"
-        {
-            exchange.expected.end -= 1;
-        }
-    }
-    found
-}
-
-/// `100x30`
-fn size(text: &str) -> Option<Size> {
-    let (columns, rows) = text.split_once(['x', '×'])?;
-    let (columns, rows) = (columns.trim().parse().ok()?, rows.trim().parse().ok()?);
-    ((40..=400).contains(&columns) && (10..=200).contains(&rows)).then_some(Size { columns, rows })
-}
-
-/// A heading as a name: lower case, words joined by `-`.
-fn slug(title: &str) -> String {
-    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
-}
-
-/// Steps and questions share one space of names.
-fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
-    let steps = lesson.steps.iter().map(|step| (step.id.as_str(), step.line));
-    let questions = lesson.questions().map(|question| (question.id.as_str(), question.line));
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut all: Vec<(&str, usize)> = steps.chain(questions).collect();
-    all.sort_by_key(|(_, line)| *line);
-    for (id, line) in all {
-        if let Some(first) = seen.get(id) {
-            faults.push(
-                Fault::new(line, format!("`{id}` names this and what stands at line {first}"))
-                    .help("give one of them another: <!-- id: … --> below a step's ##, id=… in an ask"),
-            );
-        } else {
-            seen.insert(id, line);
-        }
-    }
-}
-
-fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
-    for (position, run) in lesson.runs.iter().enumerate() {
-        if let Some(first) = lesson.runs[..position].iter().find(|other| other.name == run.name) {
-            faults.push(
-                Fault::new(
-                    run.line,
-                    format!("`{}` names a command already, at line {}", run.name, first.line),
-                )
-                .help("give one of them another name"),
-            );
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lesson::key::Kind as QuestionKind;
-
-    const WHOLE: &str = r#"---
-attn-lesson: 1
-title: Why the mask?
-minutes: 12
-screen: 100x30
----
-
-# Why the mask?
-
-A decoder may not read the future.
-
-<!-- note: Slide a sheet of paper along a sentence,
-word by word. -->
-<!-- run: plain = attn attend examples/data/bat.json -->
-<!-- run: causal = attn attend examples/data/bat.json --causal -->
-
-## Before the mask
-
-<!-- step: minutes=3 -->
-
-Each row sums to 1:
-`bat` gives 0.18<!-- = plain:A[bat,cave] --> to `cave`.
-
-```console
-$ attn attend examples/data/bat.json --only A
-the table
-
-$ attn nonsense
-? 2
-error
-
-```
-
-### A pause
-
-```text
-as it is
-```
-
-## Predict: how many zeros?
-
-<!-- ask: id=zeros kind=choice think=30s -->
-
-After the mask, how many?
-
-- A. none, a softmax is never zero
-- B. one
-- C. two
-
-<!-- key: C iff count(causal:A[bat], == 0) == 2 -->
-<!-- if A: True for finite scores. -->
-<!-- hint: Look to the right. -->
-
-<details>
-<summary>Answer</summary>
-
-**C.** Two.
-
-</details>
-"#;
-
-    #[test]
-    fn the_lesson_of_the_format_is_read() {
-        let lesson = read("folder/mask.md", WHOLE).unwrap();
-        assert_eq!((lesson.name.as_str(), lesson.title.as_str()), ("mask", "Why the mask?"));
-        assert_eq!((lesson.minutes, lesson.size), (Some(12.0), Size { columns: 100, rows: 30 }));
-        assert_eq!(lesson.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["plain", "causal"]);
-        assert_eq!(lesson.opening.len(), 2);
-        let ids: Vec<&str> = lesson.steps.iter().map(|step| step.id.as_str()).collect();
-        assert_eq!(ids, ["before-the-mask", "predict-how-many-zeros"]);
-        assert_eq!(lesson.steps[0].minutes, Some(3.0));
-        assert_eq!(lesson.steps[0].parts.len(), 2);
-        let Block::Console(console) = &lesson.steps[0].parts[0].blocks[1] else { panic!("a console block") };
-        let expected: Vec<(&str, u8)> =
-            console.exchanges.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
-        assert_eq!(expected, [("the table\n", 0), ("error\n", 2)]);
-        let question = lesson.questions().next().unwrap();
-        assert_eq!((question.id.as_str(), question.kind), ("zeros", QuestionKind::Choice));
-        assert_eq!(question.think.unwrap().as_secs(), 30);
-        assert_eq!(question.choices.len(), 3);
-        assert_eq!(question.choices[2].text.as_ref().unwrap().markdown, "two");
-        assert!(question.choices[0].feedback.is_some() && question.key.is_some());
-        assert_eq!((question.asked.len(), question.reveal.len(), question.hints.len()), (1, 1, 1));
-    }
-
-    /// The lesson with one text replaced by another, and what must be said of the line that begins with `at`.
-    #[track_caller]
-    fn spoilt(from: &str, to: &str, at: &str, words: &str) {
-        assert!(WHOLE.contains(from), "{from}");
-        let text = WHOLE.replacen(from, to, 1);
-        let line = 1 + text.lines().position(|line| line.starts_with(at)).expect(at);
-        let faults = read("x.md", &text).expect_err(to);
-        let is_it = |fault: &Fault| fault.line == line && fault.what.contains(words) && fault.help.is_some();
-        assert!(faults.0.iter().any(is_it), "{to}: no «{words}» at {line} in {faults:?}");
-    }
-
-    #[test]
-    fn every_fault_is_named_at_its_line_with_a_remedy() {
-        for (from, to, at, words) in [
-            ("attn-lesson: 1", "attn-lesson: 2", "attn-lesson", "format `2`"),
-            ("minutes: 12", "minutes: soon", "minutes", "`soon` minutes"),
-            ("screen: 100x30", "screen: wide", "screen", "screen `wide`"),
-            ("title: Why", "titel: Why", "titel", "`titel`"),
-            ("<!-- note:", "<!-- nota:", "<!-- nota", "is no directive"),
-            (
-                "<!-- run: causal",
-                "<!-- run: plain",
-                "<!-- run: plain = attn attend examples/data/bat.json --c",
-                "names a command already, at line 14",
-            ),
-            (
-                "= attn attend examples/data/bat.json --causal",
-                "= python x",
-                "<!-- run: causal",
-                "`python` is not attn",
-            ),
-            ("## Before the mask", "## Zeros", "<!-- ask", "`zeros` names this"),
-            ("```text\nas it is\n```", "```text\nas it is\n", "```text", "never closed"),
-            ("kind=choice", "kind=choise", "<!-- ask", "`choise` is no kind"),
-            ("<!-- key: C iff count(causal:A[bat], == 0) == 2 -->\n", "", "<!-- ask", "has no key"),
-            ("</details>\n", "", "<!-- ask", "never closed"),
-            ("<!-- if A:", "<!-- if D:", "<!-- if D", "no option D"),
-            ("- C. two", "- D. two", "- D. two", "the option D where C comes next"),
-            (
-                "```console\n$",
-                "<!-- tol: last-digit -->\n\ntext\n\n```console\n$",
-                "<!-- tol",
-                "`tol` without a block",
-            ),
-            ("$ attn nonsense", "$ ls", "$ ls", "`ls` is not attn"),
-        ] {
-            spoilt(from, to, at, words);
-        }
-    }
-
-    #[test]
-    fn a_fault_knows_its_step() {
-        let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1)).unwrap_err();
-        assert_eq!(faults.0[0].step.as_deref(), Some("Predict: how many zeros?"));
-        let said = faults.0[0].in_file("x.md").to_string();
-        assert!(said.starts_with("x.md:42: `x` is no kind of question\n  step: Predict"), "{said}");
-    }
-
-    #[test]
-    fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
-        let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
-        assert_eq!(faults.0.len(), 1);
-        assert!(faults.0[0].what.contains("no lesson"));
-    }
-}
+mod tests;

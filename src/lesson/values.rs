@@ -12,14 +12,12 @@ use super::key::Values;
 use super::model::NamedRun;
 use super::run::{Ran, Runner};
 
-/// The numbers of named commands, as they are or with another seed.
+/// The numbers of named commands.
 pub struct RunValues<'a> {
     /// The commands.
     pub runs: &'a [NamedRun],
     /// Runs them.
     pub runner: &'a Runner<'a>,
-    /// Another seed for the commands that draw random numbers.
-    pub seed: Option<u32>,
 }
 
 impl Values for RunValues<'_> {
@@ -31,12 +29,10 @@ impl Values for RunValues<'_> {
                 None => error.help(format!("name one: <!-- run: {run} = attn … -->")),
             });
         };
-        let command = self.seed.map_or_else(|| named.command.clone(), |seed| named.command.with_seed(seed));
-        let graph = self.runner.graph(&command);
-        let graph = graph
-            .as_ref()
-            .as_ref()
-            .map_err(|said| Error::new(format!("`{}` gives no numbers", command.typed)).help(said.clone()))?;
+        let graph = self.runner.graph(&named.command);
+        let graph = graph.as_ref().as_ref().map_err(|said| {
+            Error::new(format!("`{}` gives no numbers", named.command.typed)).help(said.clone())
+        })?;
         part(graph, address)
     }
 }
@@ -65,7 +61,7 @@ fn part(graph: &Graph, address: &str) -> Result<Matrix> {
 }
 
 /// The nodes that a command printed as JSON, as a graph of given matrices. Of a table of words the columns of numbers are
-/// a node, named by its first column's head: `part[all,count]`.
+/// a node, named by its first column's head: `part[all,count]`; of a second table of that head, `part_2`.
 ///
 /// # Errors
 /// If the command failed, shows several graphs, or prints neither a graph nor tables.
@@ -126,7 +122,7 @@ fn tables(parts: &[Value]) -> Result<Graph> {
         let Some(name) = first.keys().next() else { continue };
         let heads: Vec<&str> =
             first.iter().filter(|(_, value)| value.is_number()).map(|(head, _)| head.as_str()).collect();
-        if heads.is_empty() || given.find(name).is_some() {
+        if heads.is_empty() {
             continue;
         }
         let cells = |row: &&serde_json::Map<String, Value>| {
@@ -136,7 +132,9 @@ fn tables(parts: &[Value]) -> Result<Graph> {
         let row_names: Vec<&str> =
             rows.iter().map(|row| row.get(name).and_then(Value::as_str).unwrap_or_default()).collect();
         let matrix = Matrix::from_rows(&values)?.rows_named(&row_names).cols_named(&heads);
-        given.given(name, matrix, Origin::Stated)?;
+        let free = (2..).map(|number| format!("{name}_{number}")).find(|free| given.find(free).is_none());
+        let unused = if given.find(name).is_some() { free.unwrap_or_default() } else { name.clone() };
+        given.given(&unused, matrix, Origin::Stated)?;
     }
     Ok(given)
 }

@@ -3,9 +3,9 @@
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
-/// What the page may load: nothing. Style and script stand in it, and the empty icon keeps browsers from asking for one.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+/// How wide the page is, and what it may load: nothing. Style and script stand in it, and the empty icon keeps browsers from
+/// asking for one.
+const HEAD: &str = include_str!("html_head.html");
 
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
@@ -29,10 +29,8 @@ impl std::fmt::Display for Page<'_> {
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
         write!(
             f,
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-             <meta name=\"generator\" content=\"attn {version}\">\n<link rel=\"icon\" href=\"data:,\">\n\
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}</title>\n{HEAD}\
+             <meta name=\"generator\" content=\"attn {version}\">\n\
              <style>\n{STYLE}{style}</style>\n</head>\n<body>\n{OPENS}{main}{CLOSES}<script>\n{SCRIPT}{script}</script>\n\
              </body>\n</html>\n"
         )

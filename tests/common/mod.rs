@@ -3,6 +3,7 @@
 
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
+use attn::lesson::{Ran, Screen};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
@@ -108,6 +109,21 @@ impl Attn {
         let value: Value = serde_json::from_str(&outcome.out).expect("JSON");
         Nodes(value["graphs"][0]["nodes"].as_array().expect("nodes").clone())
     }
+}
+
+/// The program's own `run`, as lessons are given it.
+pub fn in_process(args: &[String], screen: Screen) -> Ran {
+    let env = Env {
+        width: screen.width,
+        colour: screen.colour,
+        colour_err: screen.colour,
+        charset: screen.charset,
+        ..Env::default()
+    };
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let code = run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    Ran { code, out: text(out), err: text(err) }
 }
 
 /// The nodes of a graph as JSON has them.

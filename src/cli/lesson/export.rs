@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::in_process;
+use super::{in_process, with_seed};
 use crate::cli::Streams;
 use crate::error::{Error, Result};
 use crate::input::write_text;
@@ -26,7 +26,7 @@ pub(super) struct ExportArgs {
     /// Leave the answers out, or show them openly [default: folded in html and md, shown in txt and cast].
     #[arg(long, value_enum, value_name = "WHICH")]
     answers: Option<AnswersArg>,
-    /// Draw other random numbers in the questions that can be drawn anew.
+    /// Draw other random numbers in the questions that can be drawn anew, as `attn lesson quiz --seed N` does.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
     /// With the teacher's notes.
@@ -63,13 +63,13 @@ impl ExportArgs {
             return Err(Error::new("an export is of a whole lesson").help("leave out the step behind `#`"));
         }
         let runner = Runner::new(&in_process);
+        let lesson = with_seed(lesson, self.seed, &runner, streams);
         let answers = match self.answers {
             Some(AnswersArg::Hidden) => Answers::Hidden,
             Some(AnswersArg::Shown) => Answers::Shown,
             None => Answers::Folded,
         };
-        let handout =
-            Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes, seed: self.seed };
+        let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
         let text = match self.to {
             Target::Cast => export::cast(&handout),
             Target::Html => export::html(&handout),

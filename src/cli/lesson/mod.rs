@@ -8,6 +8,7 @@ mod list;
 mod new;
 mod outcomes;
 mod play;
+mod quiz;
 mod update;
 
 use clap::{Args, Subcommand};
@@ -15,7 +16,7 @@ use clap::{Args, Subcommand};
 use super::output::LookArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::{Ran, Screen};
+use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
 
 /// Lessons that are played in class, step by step, and checked to the last digit
 #[derive(Args, Debug)]
@@ -55,6 +56,7 @@ enum LessonCommand {
     List(list::ListArgs),
     Play(play::PlayArgs),
     Follow(follow::FollowArgs),
+    Quiz(quiz::QuizArgs),
     Check(check::CheckArgs),
     Update(update::UpdateArgs),
     New(new::NewArgs),
@@ -72,6 +74,7 @@ impl LessonArgs {
             LessonCommand::List(args) => args.run(env, streams)?,
             LessonCommand::Play(args) => return args.run(env, streams),
             LessonCommand::Follow(args) => return args.run(env, streams),
+            LessonCommand::Quiz(args) => return args.run(env, streams),
             LessonCommand::Check(args) => return args.run(env, streams),
             LessonCommand::Update(args) => return args.run(env, streams),
             LessonCommand::New(args) => args.run(env, streams)?,
@@ -80,6 +83,24 @@ impl LessonArgs {
         }
         Ok(EXIT_DONE)
     }
+}
+
+/// The lesson, with its questions drawn anew where a seed is asked for. On standard error stands what keeps its numbers.
+fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &mut Streams<'_>) -> Lesson {
+    let Some(seed) = seed else { return lesson };
+    let Drawn { lesson, anew, kept } = draw(&lesson, runner, seed);
+    let mut remarks: Vec<String> = kept
+        .iter()
+        .map(|id| format!("`{id}` keeps its numbers: no other seed was found that gives it one right answer"))
+        .collect();
+    if anew.is_empty() && kept.is_empty() {
+        remarks.push(format!("no question of `{}` can be drawn anew; all keep their numbers", lesson.name));
+    }
+    for remark in remarks {
+        // Where standard error cannot be written there is nobody to tell.
+        let _ = writeln!(streams.err, "remark: {remark}");
+    }
+    lesson
 }
 
 /// The program's own `run`, in process: what a lesson's commands are run by.

@@ -11,6 +11,9 @@ use crate::lesson::{Faults, is_lesson, read, text_of};
 
 use super::in_process;
 
+/// The lines of a diff that are shown: a screen of them says what has changed.
+const MOST_OF_A_DIFF: usize = 24;
+
 /// One file, and what has become of it.
 pub(super) struct Outcome {
     /// Its name as it was given.
@@ -125,30 +128,38 @@ impl Outcome {
     }
 }
 
-/// «8 steps, 12 commands, 31 numbers, 5 questions»
+/// «8 steps, 12 commands, 31 numbers, 5 questions (1 drawable)»
 pub(super) fn amounts(checked: Checked) -> String {
-    let Checked { steps, commands, numbers, questions } = checked;
+    let Checked { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
-    all.map(|(count, noun)| counted(count, noun)).join(", ")
+    let drawable = if drawable == 0 { String::new() } else { format!(" ({drawable} drawable)") };
+    all.map(|(count, noun)| counted(count, noun)).join(", ") + &drawable
 }
 
-/// One finding, and the diff where there is one.
+/// One finding, and the diff where there is one; of a long one its beginning.
 pub(super) fn told(finding: &Finding, file: &str, colour: bool) -> String {
     let mut fault = finding.fault.clone();
     if finding.concern == Concern::Remark {
         fault.what = format!("remark: {}", fault.what);
     }
     let mut text = format!("{}\n", fault.in_file(file));
-    for (tag, line) in &finding.diff {
-        let line = format!("{}{line}", tag.sign());
-        let line = match tag {
-            Tag::Hunk if colour => line.cyan().to_string(),
-            Tag::Lesson if colour => line.red().to_string(),
-            Tag::Printed if colour => line.green().to_string(),
-            _ => line,
-        };
-        text.push_str(&format!("  {line}\n"));
+    for (tag, line) in finding.diff.iter().take(MOST_OF_A_DIFF) {
+        text.push_str(&format!("  {}\n", diff_line(*tag, line, colour)));
+    }
+    let more = finding.diff.len().saturating_sub(MOST_OF_A_DIFF);
+    if more > 0 {
+        text.push_str(&format!("  … {}\n", counted(more, "more line")));
     }
     text.push('\n');
     text
+}
+
+fn diff_line(tag: Tag, line: &str, colour: bool) -> String {
+    let line = format!("{}{line}", tag.sign());
+    match tag {
+        Tag::Hunk if colour => line.cyan().to_string(),
+        Tag::Lesson if colour => line.red().to_string(),
+        Tag::Printed if colour => line.green().to_string(),
+        _ => line,
+    }
 }

@@ -2,6 +2,8 @@
 
 use similar::{ChangeTag, TextDiff};
 
+use crate::input::clean_label;
+
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
@@ -46,7 +48,7 @@ pub fn unified(lesson: &str, printed: &str, first_line: usize) -> Vec<(Tag, Stri
                 ChangeTag::Delete => Tag::Lesson,
                 ChangeTag::Insert => Tag::Printed,
             };
-            lines.push((tag, change.value().trim_end_matches('\n').to_string()));
+            lines.push((tag, clean_label(change.value().trim_end_matches('\n')).into_owned()));
         }
     }
     lines

@@ -62,6 +62,8 @@ pub struct Checked {
     pub numbers: usize,
     /// Questions.
     pub questions: usize,
+    /// Those of them that can be drawn anew.
+    pub drawable: usize,
 }
 
 impl Report {
@@ -90,6 +92,7 @@ impl Checked {
         self.commands += other.commands;
         self.numbers += other.numbers;
         self.questions += other.questions;
+        self.drawable += other.drawable;
     }
 
     /// Counts what a lesson has.
@@ -105,6 +108,7 @@ impl Checked {
             commands: lesson.consoles().map(|console| console.exchanges.len()).sum(),
             numbers: prose.sum::<usize>() + in_options.sum::<usize>(),
             questions: lesson.questions().count(),
+            drawable: lesson.drawable(),
         }
     }
 }

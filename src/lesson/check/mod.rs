@@ -20,13 +20,17 @@ use super::values::RunValues;
 
 /// Checks everything that a lesson claims. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run) -> Report {
-    let runner = Runner::new(run);
-    let values = RunValues { runs: &lesson.runs, runner: &runner, seed: None };
+    check_by(lesson, &Runner::new(run))
+}
+
+/// The same with a runner that may have run some of the commands already.
+pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
+    let values = RunValues { runs: &lesson.runs, runner };
     let mut findings: Vec<Finding> =
         lesson.faults.iter().map(|fault| Finding::new(Concern::Structure, fault.clone())).collect();
-    outputs::check(lesson, &runner, &mut findings);
-    screen::check(lesson, &runner, &mut findings);
-    let failing = runs::check(lesson, &runner, &mut findings);
+    outputs::check(lesson, runner, &mut findings);
+    screen::check(lesson, runner, &mut findings);
+    let failing = runs::check(lesson, runner, &mut findings);
     let known = questions::Known { values: &values, failing: &failing };
     numbers::check(lesson, known, &mut findings);
     questions::check(lesson, known, &mut findings);

@@ -61,7 +61,9 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
             } else if !holds {
                 faults.push(false_key(question, key, known));
             }
-            shown_alike(question, *letter, known, faults);
+            let shown = shown(question, known, faults);
+            shown_alike(&shown, *letter, faults);
+            about_its_option(question, key, *letter, &shown, known, faults);
         }
         Answer::Order(order) => {
             listed_in_order(question, &order.columns(), faults);
@@ -74,39 +76,54 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
 /// The key of a `choice` whose condition does not hold.
 fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
     let condition = key.expression();
-    let sides = match condition {
-        Expression::Compare(left, _, right) => [left, right].map(|side| is_now(side, known)),
-        _ => [None, None],
+    let because = match condition {
+        Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+        _ => String::new(),
     };
-    let sides: Vec<String> = sides.into_iter().flatten().collect();
-    let because = if sides.is_empty() { String::new() } else { format!(": {}", sides.join(", and ")) };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
         "`{condition}` must hold: look whether another option is right, or another command is meant"
     ))
 }
 
-/// «`count(causal:A[bat], == 0)` is 1», of what is not a number written out.
-fn is_now(side: &Expression, known: Known<'_>) -> Option<String> {
-    match side {
-        Expression::Number(_) => None,
-        side => Some(format!("`{side}` is {}", side.evaluate(known.values).ok()?)),
+/// «: `count(causal:A[bat], == 0)` is 1»: what the sides of a comparison come to, but for numbers written out.
+fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
+    let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
+    let brief = values.each_ref().map(briefly);
+    let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
+    let computed =
+        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
+    let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
+    Some(format!(": {}", said.join(", and ")))
+}
+
+/// A value, of a number no more digits than a table has.
+fn briefly(value: &Value) -> String {
+    match value.number() {
+        Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {
+            format!("{number:.4}").replace('-', "−")
+        }
+        _ => value.to_string(),
     }
 }
 
-/// Options whose numbers cannot be told apart at the digits shown, or are not computed where others are.
-fn shown_alike(question: &Question, key: char, known: Known<'_>, faults: &mut Vec<Fault>) {
+/// An option with a number: as it is shown, and as it is computed.
+struct Offered<'a> {
+    choice: &'a Choice,
+    shown: WrittenNumber,
+    value: f64,
+}
+
+/// The options with numbers. One whose number is not computed, where others are, is a fault.
+fn shown<'a>(question: &'a Question, known: Known<'_>, faults: &mut Vec<Fault>) -> Vec<Offered<'a>> {
     let computed = question.choices.iter().any(|choice| choice.computed.is_some());
-    let mut shown: Vec<(&Choice, WrittenNumber, f64)> = Vec::new();
+    let mut offered = Vec::new();
     for choice in &question.choices {
         match (&choice.computed, &choice.text) {
             (Some(expression), Some(text)) => {
-                let written = text
-                    .claims
-                    .first()
-                    .and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
-                let value = expression.number(known.values);
-                if let (Some(written), Ok(value)) = (written, value) {
-                    shown.push((choice, written, value));
+                let claim = text.claims.first();
+                let shown = claim.and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
+                if let (Some(shown), Ok(value)) = (shown, expression.number(known.values)) {
+                    offered.push(Offered { choice, shown, value });
                 }
             }
             (None, Some(text))
@@ -120,26 +137,56 @@ fn shown_alike(question: &Question, key: char, known: Known<'_>, faults: &mut Ve
             _ => {}
         }
     }
-    for (at, (choice, number, value)) in shown.iter().enumerate() {
-        let is_alike = |(other, shown, exact): &&(&Choice, WrittenNumber, f64)| {
+    offered
+}
+
+/// Options whose numbers cannot be told apart at the digits shown.
+fn shown_alike(offered: &[Offered<'_>], key: char, faults: &mut Vec<Fault>) {
+    for (at, one) in offered.iter().enumerate() {
+        let is_alike = |other: &&Offered<'_>| {
             // What a wrong option shows may not pass for the right one at its own digits either.
-            let passes = (other.letter == key && number.agrees(*exact))
-                || (choice.letter == key && shown.agrees(*value));
-            shown.value() == number.value() || passes
+            let passes = (other.choice.letter == key && one.shown.agrees(other.value))
+                || (one.choice.letter == key && other.shown.agrees(one.value));
+            other.shown.value() == one.shown.value() || passes
         };
-        if let Some((other, ..)) = shown[..at].iter().find(is_alike) {
-            let what = format!(
-                "options {} and {} show the same number, {}",
-                other.letter,
-                choice.letter,
-                number.text()
-            );
-            faults.push(
-                Fault::new(choice.line, what)
-                    .help("take another mistake for one of them, or show more digits"),
-            );
+        if let Some(other) = offered[..at].iter().find(is_alike) {
+            let (first, second) = (other.choice.letter, one.choice.letter);
+            let what = format!("options {first} and {second} show the same number, {}", one.shown.text());
+            let help = "take another mistake for one of them, or show more digits";
+            faults.push(Fault::new(one.choice.line, what).help(help));
         }
     }
+}
+
+/// Where options are computed, the condition of the key begins with the right one's number: a condition that is true of
+/// something else would leave any letter right.
+fn about_its_option(
+    question: &Question,
+    key: &Key,
+    letter: char,
+    offered: &[Offered<'_>],
+    known: Known<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
+    let of = match key.expression() {
+        Expression::Compare(left, ..) => left,
+        whole => whole,
+    };
+    let value = of.number(known.values);
+    if value.as_ref().is_ok_and(|&value| right.shown.agrees(value)) {
+        return;
+    }
+    let what = format!(
+        "the key of `{}` says {letter}, which shows {}, and its condition is about another number, `{of}`",
+        question.id,
+        right.shown.text()
+    );
+    let computed = right.choice.computed.as_ref().map(Expression::to_string).unwrap_or_default();
+    faults.push(
+        Fault::new(question.key_line, what)
+            .help(format!("say what makes that option right: {letter} iff {computed} …")),
+    );
 }
 
 /// Wrong answers foreseen that would pass for the right one, or for each other.

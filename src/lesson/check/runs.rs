@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::input::clean_label;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Lesson};
@@ -22,7 +23,9 @@ pub(super) fn check<'a>(
         if let Err(said) = runner.graph(&run.command).as_ref() {
             let (what, help) = what_and_help(said);
             let fault = Fault::new(run.line, format!("the run `{name}` gives no numbers: {what}"));
-            let help = help.unwrap_or("name a command that shows a computation, and try it by itself first");
+            let help = help.unwrap_or_else(|| {
+                "name a command that shows a computation, and try it by itself first".into()
+            });
             findings.push(Finding::new(Concern::Structure, fault.help(help)));
             failing.insert(name.as_str());
         }
@@ -35,14 +38,13 @@ pub(super) fn check<'a>(
     failing
 }
 
-/// What a failed command says: what is wrong, and what to do about it.
-pub(super) fn what_and_help(said: &str) -> (&str, Option<&str>) {
-    let said = said.trim_start_matches("error: ");
-    let help = said
-        .lines()
-        .map(str::trim)
-        .find_map(|line| line.strip_prefix("help: ").or_else(|| line.strip_prefix("tip: ")));
-    (said.lines().next().unwrap_or_default(), help)
+/// What a failed command says: what is wrong, and what to do about it; fit for a screen whatever the command was told.
+pub(super) fn what_and_help(said: &str) -> (String, Option<String>) {
+    let clean: Vec<String> = said.lines().map(|line| clean_label(line).trim().to_string()).collect();
+    let help =
+        clean.iter().find_map(|line| line.strip_prefix("help: ").or_else(|| line.strip_prefix("tip: ")));
+    let what = clean.first().map_or("", |line| line.trim_start_matches("error: "));
+    (what.to_string(), help.map(str::to_string))
 }
 
 /// The names that numbers, options and keys read.

@@ -1,5 +1,6 @@
 //! Numbers that may differ by one unit of their last printed place: `<!-- tol: last-digit -->`.
 
+use crate::elementary::pow;
 use crate::lesson::key::{WrittenNumber, numbers_in};
 
 /// What binary fractions may add to a difference, as a part of the unit.
@@ -24,7 +25,7 @@ fn unit(number: &WrittenNumber) -> f64 {
     let text = number.text().trim_end_matches('%');
     let power = text.split_once(['e', 'E']).and_then(|(_, power)| power.parse::<i32>().ok()).unwrap_or(0);
     let percent = if number.text().ends_with('%') { 2 } else { 0 };
-    10f64.powi(power - number.decimals() as i32 - percent)
+    pow(10.0, f64::from(power) - number.decimals() as f64 - f64::from(percent))
 }
 
 fn end_of(line: &str) -> &str {

@@ -122,8 +122,6 @@ impl Tape<'_> {
     }
 
     fn question(&mut self, question: &Question, answers: bool) {
-        let show = self.show;
-        self.show = show.of_question(question);
         self.say(&self.show.question_head(question));
         self.blocks(&question.asked, answers);
         self.say(&self.show.options(question));
@@ -134,7 +132,6 @@ impl Tape<'_> {
         } else {
             self.say(&self.show.blank());
         }
-        self.show = show;
     }
 }
 

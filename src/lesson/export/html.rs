@@ -85,7 +85,7 @@ impl Writer<'_> {
 
     fn block(&self, block: &Block) -> String {
         match block {
-            Block::Prose(prose) => html_prose::html(&self.show.markdown(prose)),
+            Block::Prose(prose) => html_prose::html(&prose.markdown),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => {
                 format!("<pre class=\"literal\">{}</pre>\n", escaped(literal.text.trim_end()))
@@ -100,14 +100,14 @@ impl Writer<'_> {
 
     fn console(&self, console: &Console) -> String {
         let exchange = |exchange: &Exchange| {
-            let command = self.show.drawn_anew(&exchange.command);
+            let command = &exchange.command;
             format!(
                 "<div class=\"typed\"><code><span class=\"prompt\" aria-hidden=\"true\">$ </span>{}</code>\
                  <button type=\"button\" class=\"copy\" data-copy=\"{}\">Copy</button></div>\n\
                  <div class=\"printed\">\n{}</div>\n",
                 words(&command.typed),
                 escaped(&command.typed),
-                self.printed(exchange, &command)
+                self.printed(exchange)
             )
         };
         let exchanges: String = console.exchanges.iter().map(exchange).collect();
@@ -116,13 +116,13 @@ impl Writer<'_> {
 
     /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
     /// stands on the screen.
-    fn printed(&self, exchange: &Exchange, command: &Command) -> String {
+    fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
-        if *command == exchange.command && expected.lines().any(|line| line.trim() == "...") {
+        if expected.lines().any(|line| line.trim() == "...") {
             return preformatted(expected);
         }
-        let plain = self.show.runner.run(&command.args, self.show.screen);
-        match self.in_html(command, &plain) {
+        let plain = self.show.runner.run(&exchange.command.args, self.show.screen);
+        match self.in_html(&exchange.command, &plain) {
             Some(inside) => {
                 let aside = if plain.err.is_empty() { String::new() } else { preformatted(&plain.err) };
                 let code = match plain.code {
@@ -146,17 +146,16 @@ impl Writer<'_> {
     }
 
     fn question(&self, question: &Question) -> String {
-        let writer = Writer { show: self.show.of_question(question), answers: self.answers };
         let think = match question.think {
             Some(time) => format!(" · think for {} s", time.as_secs()),
             None => String::new(),
         };
         format!(
             "<section class=\"question\" aria-label=\"Question\">\n<p class=\"kind\">Question{think}</p>\n{}{}{}{}</section>\n",
-            writer.blocks(&question.asked),
-            writer.options(question),
+            self.blocks(&question.asked),
+            self.options(question),
             hints(question),
-            writer.answer(question)
+            self.answer(question)
         )
     }
 
@@ -164,7 +163,7 @@ impl Writer<'_> {
     fn options(&self, question: &Question) -> String {
         let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
         let items: String =
-            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&self.show.markdown(text)))).collect();
+            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
         match items.is_empty() {
             true => items,
             false => format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n"),

@@ -37,7 +37,7 @@ impl Page<'_> {
     fn blocks(&mut self, blocks: &[Block]) {
         for block in blocks {
             match block {
-                Block::Prose(prose) => self.parts.push(self.show.markdown(prose).into_owned()),
+                Block::Prose(prose) => self.parts.push(prose.markdown.clone()),
                 Block::Console(console) => self.console(console),
                 Block::Literal(literal) => self.literal(literal),
                 Block::Note(note) if self.show.notes => {
@@ -66,13 +66,11 @@ impl Page<'_> {
 
     fn question(&mut self, question: &Question) {
         self.asked += 1;
-        let show = self.show;
-        self.show = show.of_question(question);
         self.parts.push(format!("**Question {}**", self.asked));
         self.blocks(&question.asked);
         let options = question.choices.iter().filter_map(|choice| {
             let text = choice.text.as_ref()?;
-            Some(format!("- {}. {}", choice.letter, self.show.markdown(text)))
+            Some(format!("- {}. {}", choice.letter, text.markdown))
         });
         let options: Vec<String> = options.collect();
         if !options.is_empty() {
@@ -88,7 +86,6 @@ impl Page<'_> {
             }
             Answers::Shown => self.answer(question),
         }
-        self.show = show;
     }
 
     /// The computed answer, what to say to the wrong ones, and what is told about them.

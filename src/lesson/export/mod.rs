@@ -38,8 +38,6 @@ pub struct Handout<'a> {
     pub answers: Answers,
     /// Whether the teacher's notes are in it.
     pub notes: bool,
-    /// Other random numbers for the questions that can be drawn anew.
-    pub seed: Option<u32>,
 }
 
 impl<'a> Handout<'a> {
@@ -47,7 +45,7 @@ impl<'a> Handout<'a> {
     fn show(&self, colour: bool) -> Show<'a> {
         let screen = Screen { colour, ..Screen::plain(self.lesson.size.columns) };
         let mut show = Show::new(self.lesson, self.runner, screen);
-        (show.notes, show.seed) = (self.notes, self.seed);
+        show.notes = self.notes;
         show
     }
 }

@@ -57,13 +57,21 @@ impl fmt::Display for Answer {
             }
             Answer::Number { value, tolerance } => {
                 let allowed = number_text(*tolerance);
-                let decimals = allowed.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-                write!(f, "{} ± {allowed}", at_decimals(*value, decimals).replace('-', "−"))
+                write!(f, "{} ± {allowed}", within(*value, *tolerance))
             }
             Answer::Cell(cell) => cell.fmt(f),
             Answer::Order(order) => order.fmt(f),
         }
     }
+}
+
+/// A number at the decimals of what it may be off by; a whole number has none.
+pub fn within(value: f64, tolerance: f64) -> String {
+    if value.fract() == 0.0 {
+        return number_text(value);
+    }
+    let decimals = number_text(tolerance).split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    at_decimals(value, decimals).replace('-', "−")
 }
 
 /// Whether what a pupil has given is right.

@@ -136,6 +136,21 @@ impl Expression {
         runs
     }
 
+    /// The same expression, reading the runs that `other` names for its own.
+    pub fn of_runs(&self, other: &dyn Fn(&str) -> String) -> Expression {
+        let boxed = |inside: &Expression| Box::new(inside.of_runs(other));
+        match self {
+            Expression::Number(number) => Expression::Number(*number),
+            Expression::Reference { run, address } => {
+                Expression::Reference { run: other(run), address: address.clone() }
+            }
+            Expression::Call(function, of) => Expression::Call(*function, boxed(of)),
+            Expression::Compare(left, comparison, right) => {
+                Expression::Compare(boxed(left), *comparison, boxed(right))
+            }
+        }
+    }
+
     fn collect_runs<'e>(&'e self, runs: &mut Vec<&'e str>) {
         match self {
             Expression::Number(_) => {}
@@ -203,6 +218,15 @@ mod tests {
         assert_eq!(expression.runs(), ["b", "a"]);
         assert_eq!(Expression::parse("a:A[1,2] < a:A[2,1]").unwrap().runs(), ["a"]);
         assert!(Expression::parse("1 == 1").unwrap().runs().is_empty());
+    }
+
+    #[test]
+    fn it_reads_other_runs_by_their_names_alone() {
+        let expression = Expression::parse("round(b:A[1,2], 2) == sum(a:A[b])").unwrap();
+        assert_eq!(
+            expression.of_runs(&|run| format!("{run}2")).to_string(),
+            "round(b2:A[1,2], 2) == sum(a2:A[b])"
+        );
     }
 
     #[test]

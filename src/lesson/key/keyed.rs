@@ -133,6 +133,18 @@ impl Key {
         }
     }
 
+    /// The same key, computed by another expression of its kind.
+    pub fn computed_by(&self, other: impl Fn(&Expression) -> Expression) -> Key {
+        let mut key = self.clone();
+        match &mut key {
+            Key::Choice { condition: expression, .. }
+            | Key::Number { expression, .. }
+            | Key::Cell(expression)
+            | Key::Order(expression) => *expression = other(expression),
+        }
+        key
+    }
+
     /// The names of the runs that it reads, each once.
     pub fn runs(&self) -> Vec<&str> {
         self.expression().runs()

@@ -27,7 +27,7 @@ mod written;
 #[cfg(test)]
 mod fake;
 
-pub use answer::{Answer, judge, matches_option};
+pub use answer::{Answer, judge, matches_option, within};
 pub use expression::{Comparison, Expression, Function};
 pub use extremes::{Cell, Order};
 pub use given::Given;

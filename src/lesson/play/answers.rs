@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use crate::error::{Error, Result, nearest};
 use crate::lesson::key::{Answer, Given, Kind, is_show_of_hands, judge, matches_option, votes};
 use crate::lesson::show::{Ink, Show, Tone};
-use crate::lesson::{Choice, Lesson, Question, RunValues};
+use crate::lesson::{Choice, Lesson, Question};
 
 /// What has happened at a question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +21,7 @@ pub(super) struct Record {
 }
 
 /// What is said to an answer.
-pub(super) struct Judged {
+pub(in crate::lesson) struct Judged {
     /// Whether it is right; `None` where nobody can tell.
     pub right: Option<bool>,
     /// What is said.
@@ -32,16 +32,12 @@ pub(super) struct Judged {
 ///
 /// # Errors
 /// If it cannot be computed: the lesson is wrong.
-pub(super) fn right_answer(question: &Question, show: &Show<'_>) -> Result<Option<Answer>> {
-    question.key.as_ref().map(|key| key.evaluate(&values(show))).transpose()
-}
-
-fn values<'a>(show: &Show<'a>) -> RunValues<'a> {
-    RunValues { runs: &show.lesson.runs, runner: show.runner, seed: None }
+pub(in crate::lesson) fn right_answer(question: &Question, show: &Show<'_>) -> Result<Option<Answer>> {
+    question.key.as_ref().map(|key| key.evaluate(&show.values())).transpose()
 }
 
 /// How many options have letters.
-pub(super) fn options(question: &Question) -> usize {
+pub(in crate::lesson) fn options(question: &Question) -> usize {
     question.choices.iter().filter(|choice| choice.text.is_some()).count()
 }
 
@@ -49,7 +45,7 @@ pub(super) fn options(question: &Question) -> usize {
 ///
 /// # Errors
 /// If it is no answer to this question, or the right one cannot be computed.
-pub(super) fn judged(question: &Question, typed: &str, show: &Show<'_>) -> Result<Judged> {
+pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_>) -> Result<Judged> {
     let Some(answer) = right_answer(question, show)? else {
         return Ok(Judged { right: None, lines: Vec::new() });
     };
@@ -71,7 +67,7 @@ fn chosen<'q>(question: &'q Question, given: &Given, answer: &Answer, show: &Sho
     let is_it = |choice: &&Choice| match given {
         Given::Choice(letter) => choice.letter == *letter,
         _ => choice.computed.as_ref().is_some_and(|computed| {
-            computed.evaluate(&values(show)).is_ok_and(|value| matches_option(given, &value, answer))
+            computed.evaluate(&show.values()).is_ok_and(|value| matches_option(given, &value, answer))
         }),
     };
     question.choices.iter().filter(|choice| choice.feedback.is_some()).find(is_it)
@@ -103,7 +99,7 @@ impl Scripted {
     }
 
     /// The next answer to a question.
-    pub(super) fn next(&mut self, question: &str) -> Option<String> {
+    pub(in crate::lesson) fn next(&mut self, question: &str) -> Option<String> {
         self.0.get_mut(question)?.pop_front()
     }
 }

@@ -4,7 +4,7 @@
 //! it a terminal, which is left as it was found on every way out; a [`Keeper`] keeps how far the class has come, and tells
 //! where it is to those who [`follow`].
 
-mod answers;
+pub(super) mod answers;
 mod aside;
 mod asking;
 mod auto;

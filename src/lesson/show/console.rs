@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::{Command, Console, Exchange, Literal, Screen};
+use crate::lesson::{Console, Exchange, Literal, Screen};
 
 /// What stands before a command, and before its further lines.
 const PROMPTS: [&str; 2] = ["$ ", "> "];
@@ -44,8 +44,11 @@ impl Show<'_> {
     /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
     /// too narrow.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        let lines = self.written(exchange);
-        lines.iter().flat_map(|line| broken(&self.screen.charset.spelled(line), self.room())).collect()
+        exchange
+            .typed
+            .iter()
+            .flat_map(|line| broken(&self.screen.charset.spelled(line), self.room()))
+            .collect()
     }
 
     /// The columns behind a prompt.
@@ -55,29 +58,12 @@ impl Show<'_> {
 
     /// What a command prints on this screen, and its exit code where it is not 0.
     pub fn printed(&self, exchange: &Exchange) -> Vec<String> {
-        let ran = self.runner.run(&self.drawn_anew(&exchange.command).args, self.screen);
+        let ran = self.runner.run(&exchange.command.args, self.screen);
         let mut lines: Vec<String> = ran.shown().lines().map(str::to_string).collect();
         if ran.code != 0 {
             lines.push(Ink::of(Tone::Quiet).on(&format!("(exit code {})", ran.code), self.screen));
         }
         lines
-    }
-
-    /// A command under the seed in force.
-    pub fn drawn_anew(&self, command: &Command) -> Command {
-        self.drawn.map_or_else(|| command.clone(), |seed| command.with_seed(seed))
-    }
-
-    /// The lines that the lesson breaks a command into, without prompts; under another seed all in one.
-    fn written(&self, exchange: &Exchange) -> Vec<String> {
-        if self.drawn.is_some() {
-            return vec![self.drawn_anew(&exchange.command).typed];
-        }
-        let before = &self.lesson.text[..exchange.expected.start];
-        let lines: Vec<&str> = before.lines().skip(exchange.line - 1).collect();
-        let parts =
-            lines.iter().filter_map(|line| PROMPTS.iter().find_map(|prompt| line.strip_prefix(prompt)));
-        parts.map(|part| part.trim().to_string()).collect()
     }
 
     /// A fence that is only shown, as it is; but a command that is too long for the screen is broken as one that runs.

@@ -44,7 +44,7 @@ impl Show<'_> {
     }
 
     /// A title, something at the end of its first line, and a rule below.
-    fn barred(&self, title: &str, end: &str) -> Vec<String> {
+    pub(in crate::lesson) fn barred(&self, title: &str, end: &str) -> Vec<String> {
         let width = self.heading_width();
         let room = width.saturating_sub(end.width() + 2);
         let plain = Screen { colour: false, ..self.screen };

@@ -4,12 +4,10 @@ use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::PROSE_WIDTH;
+use super::grid::Grid;
 use super::spans::{Ink, Text, Tone};
-use crate::demo::Table;
-use crate::graph::Convention;
 use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
-use crate::render::{self, Format, Heat, Style};
 
 /// A rule between blocks is shorter than those of headings.
 const RULE: usize = 20;
@@ -60,13 +58,6 @@ struct Writer {
     lists: Vec<Option<u64>>,
     addresses: Vec<String>,
     table: Option<Grid>,
-}
-
-/// A table while it is read.
-#[derive(Default)]
-struct Grid {
-    right: Vec<bool>,
-    rows: Vec<Vec<String>>,
 }
 
 impl Writer {
@@ -192,7 +183,8 @@ impl Writer {
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    self.grid(table);
+                    let width = self.screen.width.saturating_sub(self.margin_width());
+                    self.raw(table.drawn(Screen { width, ..self.screen }), Ink::default());
                 }
             }
             _ => {}
@@ -242,27 +234,6 @@ impl Writer {
             self.lines.push(format!("{margin}{line}"));
             margin.clone_from(&rest);
         }
-    }
-
-    fn grid(&mut self, grid: Grid) {
-        let mut rows = grid.rows.into_iter();
-        let Some(header) = rows.next() else { return };
-        let numbers = (0..header.len()).filter(|&j| grid.right.get(j).copied().unwrap_or(false)).collect();
-        let table = Table { header, rows: rows.collect(), numbers };
-        let style = Style {
-            format: Format::Table,
-            places: None,
-            width: self.screen.width.saturating_sub(self.margin_width()),
-            colour: self.screen.colour,
-            charset: self.screen.charset,
-            heat: Heat::Auto,
-            convention: Convention::Rows,
-        };
-        let mut drawn = Vec::new();
-        // Memory takes every byte.
-        let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
-        let drawn = String::from_utf8_lossy(&drawn).into_owned();
-        self.raw(drawn.lines().map(str::to_string).collect(), Ink::default());
     }
 }
 

@@ -4,7 +4,7 @@
 //! a newline; with colours it is the same line without them, and escapes around its words.
 
 mod console;
-mod drawn;
+mod grid;
 mod headings;
 mod markdown;
 mod questions;
@@ -13,7 +13,6 @@ mod transcript;
 
 use super::model::{Block, Lesson, Note};
 use super::run::{Runner, Screen};
-pub use drawn::can_be_redrawn;
 pub use questions::BLANK;
 use questions::joined;
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
@@ -32,22 +31,18 @@ pub struct Show<'a> {
     pub screen: Screen,
     /// Whether the teacher's notes are shown among the other blocks.
     pub notes: bool,
-    /// Another seed, for the questions that can be drawn anew.
-    pub seed: Option<u32>,
-    /// The seed in force: that of the question which is being shown.
-    drawn: Option<u32>,
 }
 
 impl<'a> Show<'a> {
-    /// A lesson on a screen, without its notes, with its own random numbers.
+    /// A lesson on a screen, without its notes.
     pub fn new(lesson: &'a Lesson, runner: &'a Runner<'a>, screen: Screen) -> Show<'a> {
-        Show { lesson, runner, screen, notes: false, seed: None, drawn: None }
+        Show { lesson, runner, screen, notes: false }
     }
 
     /// The lines of a block. Of a question only what is asked; none of a note unless notes are shown.
     pub fn block(&self, block: &Block) -> Vec<String> {
         match block {
-            Block::Prose(prose) => markdown::lines(&self.markdown(prose), self.screen),
+            Block::Prose(prose) => markdown::lines(&prose.markdown, self.screen),
             Block::Console(console) => self.console(console),
             Block::Literal(literal) => self.literal(literal),
             Block::Note(note) if self.notes => self.note(note),

@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthStr;
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::key::Answer;
-use crate::lesson::{Choice, Question};
+use crate::lesson::key::{Answer, Kind, within};
+use crate::lesson::{Choice, Question, RunValues};
 
 /// Options and remarks are set in by so much.
 const INDENT: &str = "   ";
@@ -15,11 +15,23 @@ const DEEPEST: usize = 6;
 /// Where an answer is left out there is room to write one.
 pub const BLANK: &str = "Answer: ______________________________";
 
-impl Show<'_> {
+impl<'a> Show<'a> {
+    /// The numbers of the lesson's commands.
+    pub fn values(&self) -> RunValues<'a> {
+        RunValues { runs: &self.lesson.runs, runner: self.runner }
+    }
+
+    /// The right answer of a question; none of an open one, nor of one whose key is false.
+    pub fn right(&self, question: &Question) -> Option<Answer> {
+        match question.key.as_ref()?.evaluate(&self.values()).ok()? {
+            Answer::Choice { holds: false, .. } => None,
+            answer => Some(answer),
+        }
+    }
+
     /// What is asked, with its options and the time to think; no word of the answer.
     pub fn question(&self, question: &Question) -> Vec<String> {
-        let show = self.of_question(question);
-        joined([show.question_head(question), show.blocks(&question.asked), show.options(question)])
+        joined([self.question_head(question), self.blocks(&question.asked), self.options(question)])
     }
 
     /// That there is a question, and the time to think.
@@ -33,9 +45,8 @@ impl Show<'_> {
 
     /// The options that are offered.
     pub fn options(&self, question: &Question) -> Vec<String> {
-        let show = self.of_question(question);
         let option = |choice: &Choice| match &choice.text {
-            Some(text) => show.marked(&format!("{}  ", choice.letter), &show.markdown(text)),
+            Some(text) => self.marked(&format!("{}  ", choice.letter), &text.markdown),
             None => Vec::new(),
         };
         question.choices.iter().flat_map(option).collect()
@@ -43,33 +54,32 @@ impl Show<'_> {
 
     /// What is shown when the answer is due: [`Show::answer`], and what stands in the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
-        let show = self.of_question(question);
-        joined([show.answer(question), show.blocks(&question.reveal)])
+        joined([self.answer(question), self.blocks(&question.reveal)])
     }
 
     /// The right answer, as computed, and what is said to every wrong one that is foreseen.
     pub fn answer(&self, question: &Question) -> Vec<String> {
-        let show = self.of_question(question);
-        let feedback = question.choices.iter().flat_map(|choice| show.feedback(question, choice));
-        joined([show.right_line(question), feedback.collect()])
+        let feedback = question.choices.iter().flat_map(|choice| self.feedback(question, choice));
+        joined([self.right_line(question), feedback.collect()])
     }
 
-    fn right_line(&self, question: &Question) -> Vec<String> {
+    /// The right answer, as computed.
+    pub fn right_line(&self, question: &Question) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
         let mut text = Text::of(&format!("Answer: {right}"), ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {
             text.push("  ", Ink::default(), self.screen);
-            text.extend(&markdown::inline(&option, self.screen));
+            text.extend(&markdown::inline(option, self.screen));
         }
         text.wrapped(self.prose_width(), ["", INDENT], self.screen)
     }
 
     /// The words of the option that is right, as Markdown.
-    pub fn option_text(&self, question: &Question, right: &Answer) -> Option<String> {
+    pub fn option_text<'q>(&self, question: &'q Question, right: &Answer) -> Option<&'q str> {
         let Answer::Choice { letter, .. } = right else { return None };
         let choice = question.choices.iter().find(|choice| choice.letter == *letter)?;
-        Some(self.of_question(question).markdown(choice.text.as_ref()?).into_owned())
+        Some(&choice.text.as_ref()?.markdown)
     }
 
     /// What is said to those who chose this, behind its name.
@@ -80,11 +90,12 @@ impl Show<'_> {
 
     /// What an option is called: its letter, or what was foreseen, where it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
-        let show = self.of_question(question);
-        let value = choice.computed.as_ref().and_then(|option| option.evaluate(&show.values()).ok());
-        match (&choice.text, value, show.right(question)) {
+        let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
+        // The lettered entries of an order are the columns; what is computed beside them is a whole order.
+        let offered = choice.text.as_ref().filter(|_| question.kind != Kind::Order);
+        match (offered, value, self.right(question)) {
             (None, Some(value), Some(Answer::Number { tolerance, .. })) => match value.number() {
-                Some(number) => at_digits_of(number, tolerance),
+                Some(number) => within(number, tolerance),
                 None => value.to_string(),
             },
             (None, Some(value), _) => value.to_string(),
@@ -104,12 +115,6 @@ impl Show<'_> {
         let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
         text.wrapped(self.prose_width(), [INDENT, &rest], self.screen)
     }
-}
-
-/// A wrong number at as many digits as the right one is written with.
-fn at_digits_of(number: f64, tolerance: f64) -> String {
-    let text = Answer::Number { value: number, tolerance }.to_string();
-    text.split(" ±").next().unwrap_or_default().to_string()
 }
 
 /// Groups of lines, an empty one between any two.

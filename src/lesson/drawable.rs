@@ -1,0 +1,101 @@
+//! Which questions can be drawn anew: those that random numbers alone decide.
+
+use super::command::Command;
+use super::key::{Expression, Kind};
+use super::model::{Block, Choice, Exchange, Lesson, NamedRun, Prose, Question};
+
+impl Question {
+    /// What it shows, before the answer and with it.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.asked.iter().chain(&self.reveal)
+    }
+
+    /// Everything that it computes: its key, its options, its numbers.
+    fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let key = self.key.iter().map(|key| key.expression());
+        let options = self.choices.iter().filter_map(|choice| choice.computed.as_ref());
+        let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let texts = self.blocks().filter_map(prose).chain(in_options);
+        key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
+    }
+
+    /// Its texts, those of its options first.
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Prose> {
+        let blocks = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
+            Block::Prose(prose) => Some(prose),
+            _ => None,
+        });
+        self.choices.iter_mut().filter_map(|choice| choice.text.as_mut()).chain(blocks)
+    }
+
+    /// Its commands and what they print.
+    pub(super) fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut Exchange> {
+        let consoles = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
+            Block::Console(console) => Some(console),
+            _ => None,
+        });
+        consoles.flat_map(|console| &mut console.exchanges)
+    }
+
+    /// The runs that it reads.
+    pub(super) fn runs<'a>(&self, lesson: &'a Lesson) -> Vec<&'a NamedRun> {
+        let names: Vec<&str> = self.expressions().flat_map(Expression::runs).collect();
+        lesson.runs.iter().filter(|run| names.contains(&run.name.as_str())).collect()
+    }
+
+    /// The seed of a question that can be drawn anew: all its commands take that seed, all its options are computed, and
+    /// nothing outside of it shows its numbers.
+    pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+        self.one_seed(lesson).filter(|seed| !self.is_shown_elsewhere(seed, lesson))
+    }
+
+    /// The one seed of all its commands, where every option is computed.
+    fn one_seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+        let is_computed = |choice: &Choice| choice.text.is_none() || choice.computed.is_some();
+        if self.key.is_none() || self.kind == Kind::Choice && !self.choices.iter().all(is_computed) {
+            return None;
+        }
+        let named = self.runs(lesson).into_iter().map(|run| &run.command);
+        let shown = self.blocks().flat_map(commands);
+        let mut seeds = named.chain(shown).map(|command| command.seed());
+        let seed = seeds.next()??;
+        seeds.all(|other| other == Some(seed)).then_some(seed)
+    }
+
+    /// Whether a text or a command outside of all questions has its numbers: it would tell of others than the question drawn
+    /// anew. Commands of the same kind with the same seed count as the same numbers.
+    fn is_shown_elsewhere(&self, seed: &str, lesson: &Lesson) -> bool {
+        let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
+        let runs = self.runs(lesson);
+        let reads = |name: &str| runs.iter().any(|run| run.name == name);
+        let mut claims = outside().filter_map(prose).flat_map(|prose| &prose.claims);
+        let is_alike = |command: &Command| {
+            let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
+            command.seed() == Some(seed) && runs.iter().any(of_the_kind)
+        };
+        claims.any(|claim| claim.expression.runs().into_iter().any(reads))
+            || outside().flat_map(commands).any(is_alike)
+    }
+}
+
+impl Lesson {
+    /// How many questions can be drawn anew.
+    pub fn drawable(&self) -> usize {
+        self.questions().filter(|question| question.seed(self).is_some()).count()
+    }
+}
+
+fn prose(block: &Block) -> Option<&Prose> {
+    match block {
+        Block::Prose(prose) => Some(prose),
+        _ => None,
+    }
+}
+
+fn commands(block: &Block) -> impl Iterator<Item = &Command> {
+    let exchanges = match block {
+        Block::Console(console) => &console.exchanges[..],
+        _ => &[],
+    };
+    exchanges.iter().map(|exchange| &exchange.command)
+}

@@ -1,0 +1,59 @@
+//! The commands of a `console` block, and what each is expected to print.
+
+use std::ops::Range;
+
+use super::command::Command;
+use super::faults::{Fault, Faults};
+use super::model::Exchange;
+use super::source::Source;
+
+/// The commands of a block, each with its expected output.
+pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Exchange> {
+    let mut found: Vec<Exchange> = Vec::new();
+    let mut position = body.start;
+    let mut lines = source.text[body.clone()].split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let start = position;
+        position += line.len();
+        let Some(first) = line.trim_end().strip_prefix("$ ") else {
+            match found.last_mut() {
+                Some(exchange) => exchange.expected.end = position,
+                None => faults.push(
+                    Fault::new(source.line(start), "output before the first command")
+                        .help("begin the block with $ attn …"),
+                ),
+            }
+            continue;
+        };
+        let mut typed = vec![first.trim().to_string()];
+        while let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("> ")) {
+            typed.push(next.trim().to_string());
+            position += lines.next().map_or(0, str::len);
+        }
+        let mut code = 0;
+        if let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("? ")) {
+            match next.trim().parse() {
+                Ok(number) => code = number,
+                Err(_) => faults.push(
+                    Fault::new(source.line(position), format!("`? {next}` is no exit code"))
+                        .help("write ? 2 for a command that is refused"),
+                ),
+            }
+            position += lines.next().map_or(0, str::len);
+        }
+        let line = source.line(start);
+        match Command::new(&typed.join(" "), line) {
+            Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    for exchange in &mut found {
+        // The empty line that closes the block, or stands before the next command, is none of the output.
+        if source.text[exchange.expected.clone()].ends_with("\n\n")
+            || &source.text[exchange.expected.clone()] == "\n"
+        {
+            exchange.expected.end -= 1;
+        }
+    }
+    found
+}

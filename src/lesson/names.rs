@@ -1,0 +1,46 @@
+//! The names within a lesson: of steps, questions and commands.
+
+use std::collections::HashMap;
+
+use super::faults::{Fault, Faults};
+use super::model::Lesson;
+
+/// A heading as a name: lower case, words joined by `-`.
+pub(super) fn slug(title: &str) -> String {
+    let words = title.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("-")
+}
+
+/// Steps and questions share one space of names.
+pub(super) fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
+    let steps = lesson.steps.iter().map(|step| (step.id.as_str(), step.line));
+    let questions = lesson.questions().map(|question| (question.id.as_str(), question.line));
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut all: Vec<(&str, usize)> = steps.chain(questions).collect();
+    all.sort_by_key(|(_, line)| *line);
+    for (id, line) in all {
+        if let Some(first) = seen.get(id) {
+            faults.push(
+                Fault::new(line, format!("`{id}` names this and what stands at line {first}"))
+                    .help("give one of them another: <!-- id: … --> below a step's ##, id=… in an ask"),
+            );
+        } else {
+            seen.insert(id, line);
+        }
+    }
+}
+
+/// Each name stands for one command.
+pub(super) fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
+    for (position, run) in lesson.runs.iter().enumerate() {
+        if let Some(first) = lesson.runs[..position].iter().find(|other| other.name == run.name) {
+            faults.push(
+                Fault::new(
+                    run.line,
+                    format!("`{}` names a command already, at line {}", run.name, first.line),
+                )
+                .help("give one of them another name"),
+            );
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What is read, and what is said of lessons that are spoilt.
+
+use super::*;
+use crate::lesson::key::Kind as QuestionKind;
+
+const WHOLE: &str = r#"---
+attn-lesson: 1
+title: Why the mask?
+minutes: 12
+screen: 100x30
+---
+
+# Why the mask?
+
+A decoder may not read the future.
+
+<!-- note: Slide a sheet of paper along a sentence,
+word by word. -->
+<!-- run: plain = attn attend examples/data/bat.json -->
+<!-- run: causal = attn attend examples/data/bat.json --causal -->
+
+## Before the mask
+
+<!-- step: minutes=3 -->
+
+Each row sums to 1:
+`bat` gives 0.18<!-- = plain:A[bat,cave] --> to `cave`.
+
+```console
+$ attn attend examples/data/bat.json --only A
+the table
+
+$ attn nonsense
+? 2
+error
+
+```
+
+### A pause
+
+```text
+as it is
+```
+
+## Predict: how many zeros?
+
+<!-- ask: id=zeros kind=choice think=30s -->
+
+After the mask, how many?
+
+- A. none, a softmax is never zero
+- B. one
+- C. two
+
+<!-- key: C iff count(causal:A[bat], == 0) == 2 -->
+<!-- if A: True for finite scores. -->
+<!-- hint: Look to the right. -->
+
+<details>
+<summary>Answer</summary>
+
+**C.** Two.
+
+</details>
+"#;
+
+#[test]
+fn the_lesson_of_the_format_is_read() {
+    let lesson = read("folder/mask.md", WHOLE).unwrap();
+    assert_eq!((lesson.name.as_str(), lesson.title.as_str()), ("mask", "Why the mask?"));
+    assert_eq!((lesson.minutes, lesson.size), (Some(12.0), Size { columns: 100, rows: 30 }));
+    assert_eq!(lesson.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["plain", "causal"]);
+    assert_eq!(lesson.opening.len(), 2);
+    let ids: Vec<&str> = lesson.steps.iter().map(|step| step.id.as_str()).collect();
+    assert_eq!(ids, ["before-the-mask", "predict-how-many-zeros"]);
+    assert_eq!(lesson.steps[0].minutes, Some(3.0));
+    assert_eq!(lesson.steps[0].parts.len(), 2);
+    let Block::Console(console) = &lesson.steps[0].parts[0].blocks[1] else { panic!("a console block") };
+    let expected: Vec<(&str, u8)> =
+        console.exchanges.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
+    assert_eq!(expected, [("the table\n", 0), ("error\n", 2)]);
+    let question = lesson.questions().next().unwrap();
+    assert_eq!((question.id.as_str(), question.kind), ("zeros", QuestionKind::Choice));
+    assert_eq!(question.think.unwrap().as_secs(), 30);
+    assert_eq!(question.choices.len(), 3);
+    assert_eq!(question.choices[2].text.as_ref().unwrap().markdown, "two");
+    assert!(question.choices[0].feedback.is_some() && question.key.is_some());
+    assert_eq!((question.asked.len(), question.reveal.len(), question.hints.len()), (1, 1, 1));
+}
+
+/// The lesson with one text replaced by another, and what must be said of the line that begins with `at`.
+#[track_caller]
+fn spoilt(from: &str, to: &str, at: &str, words: &str) {
+    assert!(WHOLE.contains(from), "{from}");
+    let text = WHOLE.replacen(from, to, 1);
+    let line = 1 + text.lines().position(|line| line.starts_with(at)).expect(at);
+    let faults = read("x.md", &text).expect_err(to);
+    let is_it = |fault: &Fault| fault.line == line && fault.what.contains(words) && fault.help.is_some();
+    assert!(faults.0.iter().any(is_it), "{to}: no «{words}» at {line} in {faults:?}");
+}
+
+#[test]
+fn every_fault_is_named_at_its_line_with_a_remedy() {
+    for (from, to, at, words) in [
+        ("attn-lesson: 1", "attn-lesson: 2", "attn-lesson", "format `2`"),
+        ("minutes: 12", "minutes: soon", "minutes", "`soon` minutes"),
+        ("screen: 100x30", "screen: wide", "screen", "screen `wide`"),
+        ("title: Why", "titel: Why", "titel", "`titel`"),
+        ("<!-- note:", "<!-- nota:", "<!-- nota", "is no directive"),
+        (
+            "<!-- run: causal",
+            "<!-- run: plain",
+            "<!-- run: plain = attn attend examples/data/bat.json --c",
+            "names a command already, at line 14",
+        ),
+        (
+            "= attn attend examples/data/bat.json --causal",
+            "= python x",
+            "<!-- run: causal",
+            "`python` is not attn",
+        ),
+        ("## Before the mask", "## Zeros", "<!-- ask", "`zeros` names this"),
+        ("```text\nas it is\n```", "```text\nas it is\n", "```text", "never closed"),
+        ("kind=choice", "kind=choise", "<!-- ask", "`choise` is no kind"),
+        ("<!-- key: C iff count(causal:A[bat], == 0) == 2 -->\n", "", "<!-- ask", "has no key"),
+        ("</details>\n", "", "<!-- ask", "never closed"),
+        ("<!-- if A:", "<!-- if D:", "<!-- if D", "no option D"),
+        ("- C. two", "- D. two", "- D. two", "the option D where C comes next"),
+        (
+            "```console\n$",
+            "<!-- tol: last-digit -->\n\ntext\n\n```console\n$",
+            "<!-- tol",
+            "`tol` without a block",
+        ),
+        ("$ attn nonsense", "$ ls", "$ ls", "`ls` is not attn"),
+    ] {
+        spoilt(from, to, at, words);
+    }
+}
+
+#[test]
+fn a_fault_knows_its_step() {
+    let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1)).unwrap_err();
+    assert_eq!(faults.0[0].step.as_deref(), Some("Predict: how many zeros?"));
+    let said = faults.0[0].in_file("x.md").to_string();
+    assert!(said.starts_with("x.md:42: `x` is no kind of question\n  step: Predict"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
+    let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
+    assert_eq!(faults.0.len(), 1);
+    assert!(faults.0[0].what.contains("no lesson"));
+}

@@ -1,0 +1,38 @@
+//! A table of Markdown, drawn as every other table is.
+
+use crate::demo::Table;
+use crate::graph::Convention;
+use crate::lesson::Screen;
+use crate::render::{self, Format, Heat, Style};
+
+/// A table while it is read.
+#[derive(Default)]
+pub(super) struct Grid {
+    /// Which columns stand on the right.
+    pub right: Vec<bool>,
+    /// The head, and the rows below it.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Grid {
+    /// Its lines on a screen.
+    pub(super) fn drawn(self, screen: Screen) -> Vec<String> {
+        let mut rows = self.rows.into_iter();
+        let Some(header) = rows.next() else { return Vec::new() };
+        let numbers = (0..header.len()).filter(|&j| self.right.get(j).copied().unwrap_or(false)).collect();
+        let table = Table { header, rows: rows.collect(), numbers };
+        let style = Style {
+            format: Format::Table,
+            places: None,
+            width: screen.width,
+            colour: screen.colour,
+            charset: screen.charset,
+            heat: Heat::Auto,
+            convention: Convention::Rows,
+        };
+        let mut drawn = Vec::new();
+        // Memory takes every byte.
+        let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
+        String::from_utf8_lossy(&drawn).lines().map(str::to_string).collect()
+    }
+}
