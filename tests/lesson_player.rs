@@ -88,7 +88,9 @@ fn a_clicker_with_four_keys_is_enough() {
     terminal.wait_for("any key");
     terminal.shows(F5, "Before the mask");
     terminal.shows(F5, "1/4");
-    terminal.press(ESCAPE);
+    // A terminal sends escape alone as the beginning of other keys: it is followed by another when it has been understood.
+    terminal.shows("4", "to step 4");
+    terminal.shows(ESCAPE, "1/4");
     terminal.shows(PAGE_DOWN, "The rows again");
     terminal.shows(PAGE_DOWN, "behind the mask?");
     terminal.shows(PAGE_DOWN, "Two tokens lie in the future.");
@@ -103,10 +105,10 @@ fn steps_are_jumped_to_found_and_listed() {
     terminal.shows("/", "search:");
     terminal.shows("RowS again\r", "1/4");
     terminal.shows("/what does\r", "3/4");
-    terminal.press(ESCAPE);
     terminal.shows("/nowhere\r", "is nowhere");
     let contents = terminal.shows("t", "2 min");
     assert!(contents.contains("▶   3  What is left?  2 min"), "{contents}");
+    terminal.press(" ");
     terminal.shows("?", "blank the screen");
 }
 
@@ -122,7 +124,7 @@ fn answers_get_their_feedback_and_votes_stand_beside_the_answer() {
     assert!(!wrong.contains("Two tokens lie"), "{wrong}");
     let right = terminal.shows("c", "Two tokens lie in the future.");
     assert!(right.contains("Right: C") && right.contains("8  ← right"), "{right}");
-    terminal.shows(" ", "What does bat give");
+    terminal.shows(" ", "What does `bat` give");
     terminal.shows("0.52\r", "So it was without the mask.");
     terminal.shows("1\r", "All of its attention.");
 }
@@ -132,16 +134,15 @@ fn what_if_is_run_and_the_lesson_goes_on_where_it_was() {
     let state = state();
     let mut terminal = player(state.path());
     terminal.shows(" ", "1/4");
-    terminal.shows("!", "$ ");
+    terminal.shows("!", "Esc back");
     terminal.shows(UP, "$ attn softmax 1 2 --only A");
     // Nine places to the left stands the 2: another number is one edit away.
     terminal.press(&LEFT.repeat(9));
     terminal.shows("\x7f7\r", "0.9975");
     terminal.shows("!lesson play x\r", "a lesson within a lesson");
     terminal.shows("!demo nothing\r", "error:");
-    terminal.shows("!", "$ ");
-    terminal.press(ESCAPE);
-    terminal.wait_for("1/4");
+    terminal.shows("!", "Esc back");
+    terminal.shows(ESCAPE, "1/4");
     terminal.shows(" ", "The rows again, and slowly.");
 }
 
@@ -150,14 +151,16 @@ fn after_a_resize_all_is_laid_out_anew_and_no_ruins_stand() {
     let state = state();
     let mut terminal = player(state.path());
     terminal.shows(" ", "1/4");
-    for (columns, rows) in [(60, 20), (34, 12), (100, 30), (50, 24)] {
+    for (columns, rows) in [(60, 24), (34, 24), (100, 30), (50, 24)] {
         terminal.resize(columns, rows);
         terminal.press("r");
-        let rule = "─".repeat(usize::from(columns));
-        let screen = terminal.wait_until("the rule across the screen", |screen| {
-            screen.lines().filter(|line| *line == rule).count() == 1 && screen.contains("1/4")
+        let head =
+            format!("1  Before the mask{:>1$}", "1 of 4", usize::from(columns) - "1  Before the mask".len());
+        let screen = terminal.wait_until("the heading across the screen", |screen| {
+            screen.lines().any(|line| line == head) && screen.contains("1/4")
         });
         assert_eq!(screen.matches("1/4").count(), 1, "one status line at {columns}×{rows}:\n{screen}");
+        assert!(screen.trim_end().lines().last().is_some_and(|line| line.contains("1/4")), "{screen}");
         assert_eq!(terminal.cursor().1, 0);
     }
 }
@@ -182,7 +185,8 @@ fn a_player_is_suspended_and_comes_back() {
     call(&mut shell);
     shell.shows(" ", "1/4");
     let in_player = shell.settings();
-    let told = shell.shows(CONTROL_Z, "shell> ");
+    shell.press(CONTROL_Z);
+    let told = shell.wait_until("the shell", |screen| screen.matches("shell>").count() == 2);
     assert!(!told.contains("1/4"), "the status line is gone:\n{told}");
     shell.press("stty -a > $ATTN_STATE_DIR/stopped; jobs; echo ready\r");
     let told = shell.wait_until("the list of jobs", |screen| screen.matches("ready").count() == 2);
@@ -197,6 +201,7 @@ fn a_player_is_suspended_and_comes_back() {
     assert_eq!(shell.settings(), in_player);
     shell.shows(" ", "The rows again");
     shell.press("q");
+    shell.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
     shell.press("stty -a > $ATTN_STATE_DIR/after; echo do''ne\r");
     shell.wait_for("done");
     assert_eq!(settings("before"), settings("after"));

@@ -22,7 +22,7 @@ pub struct Env {
     pub charset: Charset,
     /// Whether keys can be read: standard input is a terminal.
     pub has_keys: bool,
-    /// Whether standard output is a terminal.
+    /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
     /// The folder in which is kept how far lessons have come; a call that is not the program itself has none.
     pub state: Option<&'static Path>,
@@ -51,13 +51,14 @@ impl Env {
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
-        let has_screen = std::io::stdout().is_terminal();
+        let is_terminal = std::io::stdout().is_terminal();
+        let is_dumb = variable("TERM").as_deref() == Some("dumb");
         Env {
             has_keys: std::io::stdin().is_terminal(),
-            has_screen,
+            has_screen: is_terminal && !is_dumb,
             // Looked up once, and good for as long as the process lives.
             state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
-            ..Env::from_variables(variable, columns, [has_screen, std::io::stderr().is_terminal()])
+            ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }
     }
 

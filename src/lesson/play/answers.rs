@@ -18,8 +18,6 @@ pub(super) struct Record {
     pub hands: Option<Vec<usize>>,
     /// So many hints have been shown.
     pub hints: usize,
-    /// Whether the answer has been shown.
-    pub revealed: bool,
 }
 
 /// What is said to an answer.

@@ -161,8 +161,8 @@ impl Pen {
         if let Some(answer) = &question.answer {
             lines.extend(self.item("Answer", answer, Tone::Right));
         }
-        for (letter, feedback) in &question.feedback {
-            lines.extend(self.item(&format!("  {letter}"), feedback, Tone::Asked));
+        for (wrong, feedback) in &question.feedback {
+            lines.extend(self.item(&format!("  {wrong}"), feedback, Tone::Asked));
         }
         lines.extend(question.hints.iter().flat_map(|hint| self.item("Hint", hint, Tone::Quiet)));
         if let Some(hands) = &question.hands {

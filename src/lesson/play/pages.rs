@@ -80,9 +80,9 @@ mod tests {
         let all = text(&["a", "b", "", "c", "d", "", "", "e"]);
         let chunks = chunks(0, &all, 10);
         assert_eq!(lines(&chunks), all);
-        assert_eq!(pages(&chunks, 10), [0..3]);
+        assert_eq!(pages(&chunks, 10), vec![Range { start: 0, end: 3 }]);
         assert_eq!(pages(&chunks, 7), [0..2, 2..3]);
-        assert_eq!(pages(&chunks, 4), [0..1, 1..2, 2..3].map(|page: Range<usize>| page).to_vec());
+        assert_eq!(pages(&chunks, 4), [0..1, 1..2, 2..3]);
     }
 
     #[test]

@@ -125,9 +125,8 @@ impl<'a> Player<'a> {
             asked: None,
             done: BTreeSet::new(),
         };
-        for before in player.stops[..at].to_vec() {
-            player.keep_commands(&before);
-        }
+        let before: Vec<&str> = player.stops[..at].iter().flat_map(|stop| commands(stop, lesson)).collect();
+        before.into_iter().for_each(|typed| player.keep_command(typed));
         player
     }
 
@@ -346,19 +345,7 @@ impl<'a> Player<'a> {
         lines
     }
 
-    /// Keeps the commands of a stop, for the line in which one types one's own.
-    fn keep_commands(&mut self, stop: &Stop) {
-        let consoles = match (stop.kind, stop.question(self.lesson)) {
-            (Kind::Answer, Some(question)) => consoles(&question.reveal),
-            _ => consoles(stop.shown(self.lesson)),
-        };
-        for command in
-            consoles.iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
-        {
-            self.keep_command(&command.typed);
-        }
-    }
-
+    /// Keeps a command, for the line in which one types one's own.
     pub(super) fn keep_command(&mut self, typed: &str) {
         if self.commands.last().is_none_or(|last| last != typed) {
             self.commands.push(typed.to_string());
@@ -368,10 +355,7 @@ impl<'a> Player<'a> {
     }
 
     fn note_what_is_shown(&mut self, stop: &Stop) {
-        self.keep_commands(stop);
-        if let (Kind::Answer, Some(question)) = (stop.kind, stop.question(self.lesson)) {
-            self.record(question).revealed = true;
-        }
+        commands(stop, self.lesson).into_iter().for_each(|typed| self.keep_command(typed));
         let is_last = self.stops.get(self.at + 1).is_none_or(|next| next.step != stop.step);
         if let (Some(step), None, true) = (stop.step, self.next, is_last) {
             self.done.insert(step);
@@ -434,6 +418,16 @@ impl<'a> Player<'a> {
             self.chunks(next);
         }
     }
+}
+
+/// The commands that a stop shows.
+fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
+    let consoles = match (stop.kind, stop.question(lesson)) {
+        (Kind::Answer, Some(question)) => consoles(&question.reveal),
+        _ => consoles(stop.shown(lesson)),
+    };
+    let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
+    exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
 }
 
 /// The consoles among blocks, also those that a question shows.

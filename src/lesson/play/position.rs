@@ -50,7 +50,7 @@ pub struct Position {
 pub(super) struct AskedNow {
     pub answer: Option<String>,
     /// What to say to those who chose wrongly.
-    pub feedback: Vec<(char, String)>,
+    pub feedback: Vec<(String, String)>,
     pub hints: Vec<String>,
     /// The last show of hands.
     pub hands: Option<Vec<usize>>,
@@ -128,12 +128,18 @@ fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
 }
 
 fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
-    let answer = match right_answer(question, &player.show()) {
-        Ok(answer) => answer.map(|answer| answer.to_string()),
+    let show = player.show();
+    let answer = match right_answer(question, &show) {
+        Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
+            Some(option) => format!("{answer}  {option}"),
+            None => answer.to_string(),
+        }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
-    let feedback =
-        question.choices.iter().filter_map(|choice| Some((choice.letter, choice.feedback.clone()?)));
+    let feedback = question.choices.iter().filter_map(|choice| {
+        let words = choice.feedback.clone()?;
+        Some((show.choice_name(question, choice), words))
+    });
     AskedNow {
         answer,
         feedback: feedback.collect(),
@@ -206,8 +212,8 @@ mod tests {
         assert_eq!(position.next.as_deref(), Some("How much is left?"));
         assert!(position.pace().in_words().starts_with("2:0"), "{:?}", position.pace());
         let asked = position.question.clone().unwrap();
-        assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C"), Some(vec![1, 0, 2])));
-        assert_eq!(asked.feedback, [('A', "True for finite scores.".to_string())]);
+        assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C  two"), Some(vec![1, 0, 2])));
+        assert_eq!(asked.feedback, [("A".to_string(), "True for finite scores.".to_string())]);
         assert!(!Position { left: true, ..position.clone() }.is_alive());
         assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
         assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());

@@ -23,6 +23,7 @@ impl Keeper {
     /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know.
     pub fn new(state: Option<&Path>, lesson: &Lesson) -> (Keeper, Progress, Vec<String>) {
         let mut notices = Vec::new();
+        let mut has_complained = false;
         let mut kept = Progress::default();
         let places = state.map(|state| (Store::new(state), Positions::new(state)));
         if let Some((store, positions)) = &places {
@@ -32,11 +33,10 @@ impl Keeper {
             }
             if let Err(error) = positions.begin(&lesson.name) {
                 notices.push(warning(&error));
+                has_complained = true;
             }
         }
         notices.extend(left_at(&kept, lesson));
-        let has_complained =
-            !notices.is_empty() && places.is_some() && notices[0].starts_with("warning: nothing");
         let keeper =
             Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
         (keeper, kept, notices)

@@ -6,13 +6,16 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, pol
 
 use super::keys::Key;
 
+/// How long it is looked for another key; with no time at all none is found.
+const LOOK: Duration = Duration::from_millis(1);
+
 /// The keys that have been pressed by now.
 ///
 /// # Errors
 /// If the terminal cannot be read.
 pub(super) fn pressed() -> std::io::Result<Vec<Key>> {
     let mut keys = Vec::new();
-    while poll(Duration::ZERO)? {
+    while poll(LOOK)? {
         if let Event::Key(event) = read()? {
             keys.extend(key(event));
         }
