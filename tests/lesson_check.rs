@@ -77,6 +77,42 @@ fn a_new_lesson_passes_and_says_how_much_was_checked() {
 }
 
 #[test]
+fn a_new_lesson_can_be_played() {
+    let played = attn("lesson play --no-input").arg(Bench::new().path()).run();
+    assert_eq!(played.code, 0, "{}", played.err);
+    for words in ["Three words", "How much of its attention does", "Try it yourself"] {
+        assert!(played.out.contains(words), "{words} in\n{}", played.out);
+    }
+}
+
+#[test]
+fn directives_explains_every_word_of_the_format() {
+    let data: serde_json::Value =
+        serde_json::from_str(&attn("lesson directives --format json").ok().out).expect("JSON");
+    let rows = data["tables"]
+        .as_array()
+        .expect("tables")
+        .iter()
+        .flat_map(|part| part["rows"].as_array().expect("rows"));
+    let rows: Vec<Vec<&str>> = rows
+        .map(|row| {
+            row.as_object().expect("a row").values().map(|cell| cell.as_str().unwrap_or_default()).collect()
+        })
+        .collect();
+    assert!(rows.iter().flatten().all(|cell| !cell.is_empty()), "{rows:?}");
+    let forms = rows.iter().map(|row| row[0]);
+    for one in attn::lesson::DIRECTIVES {
+        assert!(forms.clone().any(|form| form.starts_with(&format!("<!-- {}", one.word))), "{}", one.word);
+    }
+    for (name, _) in attn::lesson::key::Function::ALL {
+        assert!(forms.clone().any(|form| form.starts_with(name)), "{name}");
+    }
+    for kind in attn::lesson::key::Kind::ALL {
+        assert!(forms.clone().any(|form| form == kind.word()), "{}", kind.word());
+    }
+}
+
+#[test]
 fn new_adds_the_ending_says_what_comes_next_and_overwrites_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let name = folder.path().join("why the-mask").display().to_string();

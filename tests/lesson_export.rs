@@ -4,11 +4,10 @@ mod common;
 
 use std::fs;
 
-use attn::cli::{Env, Streams, run};
 use attn::lesson::show::Show;
-use attn::lesson::{BUILT_IN, Lesson, Ran, Runner, Screen, open};
+use attn::lesson::{BUILT_IN, Lesson, Runner, Screen, open};
 use attn::render::Charset;
-use common::{attn, without_colours};
+use common::{attn, in_process, without_colours};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;
@@ -17,15 +16,6 @@ const MASK: &str = "tests/lessons/mask.md";
 
 fn lesson(name: &str) -> Lesson {
     open(name).expect("a lesson").0
-}
-
-fn in_process(args: &[String], screen: Screen) -> Ran {
-    let Screen { width, colour, charset } = screen;
-    let env = Env { width, colour, colour_err: colour, charset, ..Env::default() };
-    let (mut out, mut err) = (Vec::new(), Vec::new());
-    let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
-    let code = run(args, &env, &mut streams);
-    Ran { code, out: String::from_utf8(out).expect("UTF-8"), err: String::from_utf8(err).expect("UTF-8") }
 }
 
 fn transcript(name: &str, screen: Screen) -> String {
@@ -161,30 +151,6 @@ fn the_handout_is_what_the_program_prints_now() {
     let printed = attn("attend examples/data/bat.json --only A --precision 2").ok().out;
     let text = export("--to md");
     assert!(text.contains(&format!("> --only A --precision 2\n{printed}```\n")), "{text}");
-}
-
-#[test]
-fn another_seed_draws_the_question_anew_that_can_be_and_no_other() {
-    let weights = attn("attend --random 3,2 --seed 11").nodes().matrix("A");
-    let own = attn("attend --random 3,2 --seed 7").nodes().matrix("A");
-    let asked = |text: &str| text.split("## Other tokens").nth(1).expect("the step").to_string();
-    let text = export("--to md --answers shown --seed 11");
-    let told = asked(&text);
-    let number = |at: (usize, usize)| format!("{:.2}", weights[at]);
-    assert!(
-        told.contains(&format!("gives {} to the first and {} to", number((1, 0)), number((1, 1)))),
-        "{told}"
-    );
-    assert!(told.contains(&format!("so {}.", number((1, 2)))), "{told}");
-    assert!(told.contains(&format!("Answer: {:.3} ± 0.015", weights[(1, 2)])), "{told}");
-    assert!(told.contains(&format!("- {:.3}: That is what the third", weights[(2, 1)])), "{told}");
-    assert!(told.contains("$ attn attend --random 3,2 --seed 11 --only A --precision 2\n"), "{told}");
-    assert_ne!(number((1, 2)), format!("{:.2}", own[(1, 2)]));
-    let before = |text: &str| text.split("## Other tokens").next().expect("the steps before").to_string();
-    assert_eq!(before(&text), before(&export("--to md --answers shown")));
-    assert_eq!(export("--to md --seed 7"), export("--to md"));
-    // With 12 the third weight is 0.01 whatever is scaled; 13 is the next that tells the mistakes apart.
-    assert_eq!(export("--to md --seed 12"), export("--to md --seed 13"));
 }
 
 #[test]

@@ -16,6 +16,11 @@ use super::save::replaced;
 /// If it cannot be read, is empty, larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let name = clean_label(&path.to_string_lossy()).into_owned();
+    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
+        return Err(Error::new("is not a regular file")
+            .in_source(name)
+            .help("save its text to a file first"));
+    }
     let input = Input::open(&name, path, Limit::ANY)?;
     if input.length > most {
         return Err(

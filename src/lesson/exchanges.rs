@@ -10,6 +10,7 @@ use super::source::Source;
 /// The commands of a block, each with its expected output.
 pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Exchange> {
     let mut found: Vec<Exchange> = Vec::new();
+    let mut refused = false;
     let mut position = body.start;
     let mut lines = source.text[body.clone()].split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -17,6 +18,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
         position += line.len();
         let Some(first) = line.trim_end().strip_prefix("$ ") else {
             match found.last_mut() {
+                _ if refused => {}
                 Some(exchange) => exchange.expected.end = position,
                 None => faults.push(
                     Fault::new(source.line(start), "output before the first command")
@@ -42,7 +44,9 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             position += lines.next().map_or(0, str::len);
         }
         let line = source.line(start);
-        match Command::new(&typed.join(" "), line) {
+        let command = Command::new(&typed.join(" "), line);
+        refused = command.is_err();
+        match command {
             Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),
             Err(fault) => faults.push(fault),
         }

@@ -134,6 +134,17 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
         );
         return None;
     }
+    // A line of backticks with a label cannot close a fence, so it was meant to begin one.
+    let begins =
+        |line: &str| line.strip_prefix("```").is_some_and(|label| label.starts_with(char::is_alphabetic));
+    if let Some(row) = text[body..last].lines().position(begins) {
+        let next = line + 1 + row;
+        faults.push(
+            Fault::new(line, format!("a fence that is not closed before another begins at line {next}"))
+                .help("close it with ``` at the start of a line"),
+        );
+        return None;
+    }
     if label.trim().is_empty() {
         faults.push(
             Fault::new(line, "a fence without a label")
@@ -199,6 +210,12 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
             faults.push(
                 Fault::new(line, "a directive that is not alone on its line")
                     .help("give it a line of its own"),
+            );
+        }
+        if matches!(&kind, Kind::Comment(text) if text.contains("<!--")) {
+            faults.push(
+                Fault::new(line, "a comment that is not closed before another begins")
+                    .help("end it with -->"),
             );
         }
         pieces.push(Piece { kind, at: position..end, line });
@@ -274,6 +291,8 @@ mod tests {
             ("<!-- a --> b\n", 1, "not alone"),
             ("<details>\n<summary>A</summary>\n**C.**\n", 3, "text directly below HTML"),
             ("<!-- a\n", 1, "HTML that a lesson does not know"),
+            ("<!-- a --\n<!-- b -->\n", 1, "a comment that is not closed before another"),
+            ("```text\na\n\n```console\n$ b\n```\n", 1, "not closed before another begins at line 4"),
         ] {
             let (_, faults) = of(text);
             assert!(

@@ -16,6 +16,8 @@ use super::source::Source;
 pub(super) struct Draft {
     question: Question,
     key: Option<(String, usize)>,
+    /// Whether its kind could be read: without it nothing can be said of its key.
+    has_kind: bool,
     /// Whether its `<details>` have begun.
     pub folded: bool,
 }
@@ -36,6 +38,7 @@ impl Draft {
             reveal: Vec::new(),
         };
         let mut kind = None;
+        let said = faults.0.len();
         for (name, value) in settings(text, line, &["id", "kind", "think"], faults) {
             match name {
                 "id" => question.id = value.to_string(),
@@ -48,7 +51,6 @@ impl Draft {
                             Fault::new(line, format!("`{value}` is no kind of question"))
                                 .help(near.unwrap_or_else(|| format!("the kinds are {}", words.join(", ")))),
                         );
-                        kind = Some(Kind::Open);
                     }
                 }
                 _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
@@ -66,14 +68,14 @@ impl Draft {
             );
             question.id = format!("line-{line}");
         }
-        match kind {
-            Some(kind) => question.kind = kind,
-            None => faults.push(
+        if kind.is_none() && faults.0.len() == said {
+            faults.push(
                 Fault::new(line, format!("the question `{}` has no kind", question.id))
                     .help("write <!-- ask: id=zeros kind=choice -->: choice, number, cell, order or open"),
-            ),
+            );
         }
-        Draft { question, key: None, folded: false }
+        question.kind = kind.unwrap_or(Kind::Open);
+        Draft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
     /// Takes a block, into the question or its answer.
@@ -83,10 +85,19 @@ impl Draft {
 
     /// Takes a list, as options where each entry begins with a letter: `- A. none`. Gives it back where it is none.
     pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
-        if self.folded || !self.question.choices.is_empty() || !is_options(&source.text[piece.at.clone()]) {
+        let options = options(&source.text, piece.at.clone());
+        if self.folded || !self.question.choices.is_empty() || options.is_empty() {
             return false;
         }
-        for (at, letter) in options(&source.text, piece.at.clone()) {
+        let lines = source.text[piece.at.clone()].lines().enumerate();
+        for (row, text) in lines.filter(|(_, text)| !text.trim().is_empty() && option_letter(text).is_none())
+        {
+            faults.push(
+                Fault::new(piece.line + row, format!("`{}` among the options is none", text.trim()))
+                    .help("an option is one line that begins with its letter: - A. none"),
+            );
+        }
+        for (at, letter) in options {
             let line = source.line(at.start);
             let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
             if letter != expected {
@@ -152,6 +163,9 @@ impl Draft {
 
     /// The question, complete.
     pub(super) fn finish(mut self, faults: &mut Faults) -> Question {
+        if !self.has_kind {
+            return self.question;
+        }
         let (kind, line) = (self.question.kind, self.question.line);
         let name = format!("the question `{}`", self.question.id);
         match (&self.key, kind) {
@@ -176,10 +190,11 @@ impl Draft {
                 }
             }
         }
-        if kind == Kind::Choice && self.question.choices.len() < 2 {
+        let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
+        if kind == Kind::Choice && offered < 2 {
             faults.push(
                 Fault::new(line, format!("{name} has nothing to choose from"))
-                    .help("list the options: - A. …"),
+                    .help("list the options, each in a line of its own: - A. none"),
             );
         }
         for choice in &mut self.question.choices {
@@ -212,11 +227,6 @@ fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
             .help("write one number in it, or take its `opt` out"),
         ),
     }
-}
-
-/// Whether every entry of a list begins with a letter and a full stop.
-fn is_options(list: &str) -> bool {
-    list.lines().filter(|line| !line.trim().is_empty()).all(|line| option_letter(line).is_some())
 }
 
 /// The letter of `- A. none`, and where its text begins.
@@ -252,10 +262,13 @@ pub(super) fn settings<'a>(
         let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
         match (pair, known) {
             (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
-            _ => faults.push(Fault::new(line, format!("`{word}` is not understood")).help(format!(
-                "what can be set is {}",
-                names.iter().map(|name| format!("{name}=…")).collect::<Vec<_>>().join(" ")
-            ))),
+            _ => {
+                let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
+                faults.push(Fault::new(line, format!("`{word}` is not understood")).help(match near {
+                    Some(near) => format!("did you mean `{near}=…`?"),
+                    None => format!("what can be set is {}=…", names.join("=… ")),
+                }));
+            }
         }
     }
     found

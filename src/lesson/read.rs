@@ -21,15 +21,21 @@ const USUAL: Size = Size { columns: 80, rows: 24 };
 /// Everything that keeps it from being a lesson, in the order of the lines.
 pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     let source = Source::new(file, text).map_err(|error| Faults(vec![Fault::of(1, error)]))?;
+    let mut misread = Faults::default();
+    let pieces = pieces(&source, &mut misread);
     let mut faults = Faults::default();
-    let pieces = pieces(&source, &mut faults);
     let mut reader = Reader::new(&source, file);
     for piece in &pieces {
         reader.take(piece, &mut faults);
     }
+    let is_lesson = reader.has_head;
     let mut lesson = reader.finish(&mut faults);
     ids_are_unique(&lesson, &mut faults);
     runs_are_unique(&lesson, &mut faults);
+    if is_lesson && !misread.0.is_empty() {
+        // What else seems wrong may come of blocks that are none.
+        faults = misread;
+    }
     for fault in &mut faults.0 {
         fault.step = lesson.step_at(fault.line).map(|step| step.title.clone());
     }
@@ -49,6 +55,7 @@ struct Reader<'a> {
     /// The line of a `tol` whose block has not come yet.
     tolerance: Option<usize>,
     has_head: bool,
+    has_title: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -66,7 +73,7 @@ impl<'a> Reader<'a> {
             text: String::new(),
             faults: Vec::new(),
         };
-        Reader { source, lesson, question: None, tolerance: None, has_head: false }
+        Reader { source, lesson, question: None, tolerance: None, has_head: false, has_title: false }
     }
 
     fn take(&mut self, piece: &Piece, faults: &mut Faults) {
@@ -121,10 +128,11 @@ impl<'a> Reader<'a> {
     fn heading(&mut self, depth: usize, title: &str, line: usize, faults: &mut Faults) {
         self.end_question(line, faults);
         match depth {
-            1 if !self.lesson.steps.is_empty() => {
+            1 if self.has_title || !self.lesson.steps.is_empty() => {
                 faults.push(Fault::new(line, "a second title").help("a step begins with ##"));
             }
             1 => {
+                self.has_title = true;
                 if self.lesson.title.is_empty() {
                     self.lesson.title = title.to_string();
                 } else if self.lesson.title != title {

@@ -13,7 +13,6 @@ use crate::lesson::check::Checked;
 /// Runs every command and compares its output, computes every number in the text and every answer again, and looks
 /// whether all of it fits the screen. Exit code 1 if something does not hold, 2 if a file is no lesson.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
 pub(super) struct CheckArgs {
     /// Lessons: files, folders of them, or the names of built-in ones.
     #[arg(value_name = "PATH", required = true)]

@@ -51,7 +51,7 @@ impl QuizArgs {
         let mut pupil = Pupil {
             input: &mut BufReader::new(&mut *streams.input),
             out: &mut *streams.out,
-            echoes: env.has_keys && env.has_screen,
+            at_terminal: env.has_keys && env.has_screen,
             scripted,
         };
         match quiz(&show, &self.lesson, &mut pupil)? {

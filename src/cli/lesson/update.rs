@@ -17,7 +17,6 @@ use crate::lesson::update::{Updated, update};
 /// Shows what changes, and rewrites outputs alone; lines with `...` and `[..]` that still match stay. Nothing is written
 /// while a key or a command is wrong. Exit code 1 if something is left to be mended.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
 pub(super) struct UpdateArgs {
     /// Lessons: files, or folders of them.
     #[arg(value_name = "PATH", required = true)]

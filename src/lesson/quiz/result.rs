@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::counted;
-use crate::lesson::show::{Ink, Show, Tone};
+use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// What has become of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,8 +74,9 @@ fn back(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for step in steps {
         let command = format!("attn lesson play {name}#{}", step.id);
-        let title = show.screen.charset.spelled(&step.title).into_owned();
-        lines.extend([format!("   {title}"), format!("      {}", Ink::bold().on(&command, show.screen))]);
+        let title = Text::of(&step.title, Ink::default(), show.screen);
+        lines.extend(title.wrapped(show.screen.width, ["   ", "   "], show.screen));
+        lines.push(format!("      {}", Ink::bold().on(&command, show.screen)));
     }
     if !lines.is_empty() {
         lines.splice(0..0, [String::new(), "Go back to".to_string()]);

@@ -7,7 +7,7 @@ use crate::input::clean_label;
 use crate::lesson::key::{Answer, Kind};
 use crate::lesson::play::Scripted;
 use crate::lesson::play::answers::{judged, options, right_answer};
-use crate::lesson::show::{Ink, Show, Tone};
+use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::{Block, Question};
 
 use super::result::{Graded, Outcome, all_right, score};
@@ -23,8 +23,9 @@ pub struct Pupil<'a> {
     pub input: &'a mut dyn BufRead,
     /// What is shown.
     pub out: &'a mut dyn Write,
-    /// Whether what is typed stands on the screen by itself, as in a terminal.
-    pub echoes: bool,
+    /// Whether the pupil sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
+    /// it has been read.
+    pub at_terminal: bool,
     /// Answers that were given beforehand; no line is read for them.
     pub scripted: Scripted,
 }
@@ -49,6 +50,9 @@ pub fn quiz(show: &Show<'_>, asked: &str, pupil: &mut Pupil<'_>) -> Result<bool>
     for (number, place) in places.iter().enumerate() {
         let (outcome, hints) = sitting.ask(place, number + 1, places.len())?;
         graded.push(Graded { step: place.step, outcome, hints });
+        if number + 1 < places.len() {
+            sitting.pause()?;
+        }
     }
     sitting.say(&[String::new(), String::new()])?;
     sitting.say(&score(&graded, asked, show))?;
@@ -154,6 +158,17 @@ impl Sitting<'_, '_, '_> {
         Ok((outcome, hints))
     }
 
+    /// Gives time to read the answer, where somebody reads.
+    fn pause(&mut self) -> Result<()> {
+        if !self.pupil.at_terminal || self.ended {
+            return Ok(());
+        }
+        write!(self.pupil.out, "\n{}", Ink::of(Tone::Quiet).on("Enter goes on. ", self.show.screen))?;
+        self.pupil.out.flush()?;
+        self.ended = read_line(self.pupil.input)?.is_none();
+        Ok(())
+    }
+
     /// Reads until something is an answer; none is where the input ends.
     fn answered(&mut self, question: &Question, hints: &mut usize) -> Result<Option<Outcome>> {
         loop {
@@ -164,7 +179,7 @@ impl Sitting<'_, '_, '_> {
                 return Ok(None);
             };
             let typed = typed.trim();
-            if !self.pupil.echoes {
+            if !self.pupil.at_terminal {
                 self.echo(typed)?;
             }
             if let Some(outcome) = self.judge(question, typed, hints)? {
@@ -199,7 +214,13 @@ impl Sitting<'_, '_, '_> {
                 ))
             }
             Err(error) => {
-                self.say(&[self.show.screen.charset.spelled(&error.to_string()).into_owned()])?;
+                let text = error.to_string().replace("\n  help: ", "; ");
+                let screen = self.show.screen;
+                self.say(&Text::of(&text, Ink::of(Tone::Note), screen).wrapped(
+                    screen.width,
+                    ["", "   "],
+                    screen,
+                ))?;
                 Ok(None)
             }
         }

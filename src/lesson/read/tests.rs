@@ -125,6 +125,9 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
         ("<!-- key: C iff count(causal:A[bat], == 0) == 2 -->\n", "", "<!-- ask", "has no key"),
         ("</details>\n", "", "<!-- ask", "never closed"),
         ("<!-- if A:", "<!-- if D:", "<!-- if D", "no option D"),
+        ("- B. one", "- b) one", "- b) one", "among the options is none"),
+        ("kind=choice", "knd=choice", "<!-- ask", "`knd=choice` is not understood"),
+        ("## Before", "# Another\n\n## Before", "# Another", "a second title"),
         ("- C. two", "- D. two", "- D. two", "the option D where C comes next"),
         (
             "```console\n$",
@@ -151,4 +154,18 @@ fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
     let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
     assert_eq!(faults.0.len(), 1);
     assert!(faults.0[0].what.contains("no lesson"));
+}
+
+#[test]
+fn one_slip_is_one_fault() {
+    for (from, to) in [
+        ("kind=choice", "kind=choise"),
+        ("kind=choice", "knd=choice"),
+        ("$ attn nonsense", "$ python"),
+        ("```text\nas it is\n```", "```text\nas it is\n"),
+        (" == 2 -->", " == 2 --"),
+    ] {
+        let faults = read("x.md", &WHOLE.replacen(from, to, 1)).expect_err(to);
+        assert_eq!(faults.0.len(), 1, "{to}: {faults:?}");
+    }
 }
