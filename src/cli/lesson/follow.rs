@@ -8,9 +8,10 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;
 use crate::lesson::play::{Manner, follow, present};
 
-/// Your notes, the answers, the next step and the clock, for a second screen
+/// Your notes, the answers, the next step and the clock
 ///
-/// Begin it before or after `attn lesson play`, on the screen that only you see. q ends.
+/// For a second terminal, on the screen that only you see.
+/// Begin it before or after `attn lesson play`. q ends.
 /// Where the output or the input is no terminal the present state is printed once.
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]

@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::input::{clean_label, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 
-/// The lessons, their titles, minutes and steps, and how many were shown
+/// The lessons: title, minutes, steps, and how many were shown
 ///
 /// Without a folder those that travel with the program.
 #[derive(Args, Debug)]

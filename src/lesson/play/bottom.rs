@@ -6,6 +6,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::lesson::Question;
 use crate::lesson::key::Kind;
+use crate::render::Charset;
 
 use super::clock::minutes_and_seconds;
 use super::entry::{Entry, Purpose};
@@ -30,9 +31,16 @@ impl Player<'_> {
         let room = self.window.screen.width.saturating_sub(1).max(1);
         let bottom = match &self.entry {
             Some(entry) => self.typing(entry, room, now),
-            None => Bottom { text: fitted(self.pieces(now), room), cursor: None },
+            None => Bottom { text: fitted(self.pieces(now), self.separator(), room), cursor: None },
         };
         Bottom { text: self.window.screen.charset.spelled(&bottom.text).into_owned(), ..bottom }.cut(room)
+    }
+
+    fn separator(&self) -> &'static str {
+        match self.window.screen.charset {
+            Charset::Utf8 => " · ",
+            Charset::Ascii => " | ",
+        }
     }
 
     fn typing(&self, entry: &Entry, room: usize, now: Duration) -> Bottom {
@@ -115,10 +123,10 @@ fn how_to_answer(question: &Question) -> &'static str {
 }
 
 /// The pieces in a row, as many as there is room for.
-fn fitted(mut pieces: Vec<Piece>, room: usize) -> String {
+fn fitted(mut pieces: Vec<Piece>, separator: &str, room: usize) -> String {
     loop {
         let line =
-            format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(" · "));
+            format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(separator));
         let lightest = pieces.iter().enumerate().min_by_key(|(_, (weight, _))| *weight).map(|(at, _)| at);
         match lightest {
             Some(lightest) if line.width() > room && pieces.len() > 1 => pieces.remove(lightest),

@@ -105,12 +105,13 @@ impl Session<'_, '_> {
                 None if self.signals.continued() => self.come_back()?,
                 None => {}
             }
-            self.heed_size()?;
             let keys = match self.wait()? {
                 Waited::Gone => return Ok(HUNG_UP),
                 Waited::Nothing => self.due_keys(),
                 Waited::Ready => pressed().map_err(unreadable)?,
             };
+            // Before anything is written, also where the key has come together with the new size.
+            self.heed_size()?;
             for key in keys {
                 if let Some(code) = self.press(key)? {
                     return Ok(code);

@@ -68,8 +68,11 @@ impl Keeper {
         }
     }
 
-    /// Tells that the player has been left.
+    /// Tells that the player has been left, and keeps once more what another player may have overwritten.
     pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
+        if let Some((store, _)) = &self.places {
+            self.failed = store.write(player.lesson, &player.progress()).err();
+        }
         self.tell(|position| position.left = true, player, now);
     }
 
