@@ -92,7 +92,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("`{head}:` is not how `{word}` is written"))
             .help(format!("write <!-- {} -->", found.form)));
     }
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = text.split('\n').map(str::trim).collect::<Vec<_>>().join(" ").trim().to_string();
     if text.is_empty() {
         return Err(Fault::new(line, format!("nothing behind `{head}:`"))
             .help(format!("write <!-- {} -->", found.form)));

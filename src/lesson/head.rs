@@ -16,7 +16,14 @@ pub(super) fn head(text: &str, line: usize, lesson: &mut Lesson, faults: &mut Fa
     let mut is_lesson = false;
     for (number, pair) in text.lines().enumerate() {
         let line = line + number;
-        let Some((name, value)) = pair.split_once(':') else { continue };
+        if pair.trim().is_empty() || pair.trim_end() == "---" || pair.starts_with('#') {
+            continue;
+        }
+        let Some((name, value)) = pair.split_once(':') else {
+            let fault = Fault::new(line, format!("`{}` in the head has no colon", pair.trim()));
+            faults.push(fault.help("write a name, a colon and a value: minutes: 12"));
+            continue;
+        };
         let (name, value) = (name.trim(), value.trim().trim_matches('"'));
         is_lesson |= name == NAMES[0];
         if let Err(fault) = set(lesson, name, value, line) {

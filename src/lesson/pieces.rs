@@ -2,13 +2,18 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use crate::input::clean_label;
 
 use super::faults::{Fault, Faults};
 use super::source::Source;
 
-/// The Markdown that lessons are written in: CommonMark with tables and a head between `---`.
-pub(super) const OPTIONS: Options = Options::ENABLE_TABLES.union(Options::ENABLE_YAML_STYLE_METADATA_BLOCKS);
+/// The Markdown that lessons are written in: CommonMark with tables.
+pub(super) const OPTIONS: Options = Options::ENABLE_TABLES;
+
+/// Lists and quotations within each other are taken this far.
+const DEEPEST: usize = 8;
 
 /// A block on the top level.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,7 +51,13 @@ pub(super) struct Piece {
 /// The blocks of a text, and what is wrong with them as Markdown of a lesson.
 pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
     let mut pieces = Vec::new();
-    let mut events = Parser::new_ext(&source.text, OPTIONS).into_offset_iter();
+    let body = end_of_head(&source.text);
+    if body > 0 {
+        pieces.push(Piece { kind: Kind::Head, at: 0..body, line: 1 });
+    }
+    let within = |at: Range<usize>| body + at.start..body + at.end;
+    let events = Parser::new_ext(&source.text[body..], OPTIONS).into_offset_iter();
+    let mut events = events.map(|(event, at)| (event, within(at)));
     while let Some((event, at)) = events.next() {
         let line = source.line(at.start);
         let mut add = |kind: Kind| pieces.push(Piece { kind, at: at.clone(), line });
@@ -56,7 +67,6 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
         };
         let inside = inside(&mut events);
         match tag {
-            Tag::MetadataBlock(_) => add(Kind::Head),
             Tag::Heading { level, .. } => add(Kind::Heading(depth(level), plain(&inside))),
             Tag::CodeBlock(CodeBlockKind::Fenced(label)) => {
                 if let Some(kind) = fence(&label, &at, source, faults) {
@@ -69,12 +79,47 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
             ),
             Tag::HtmlBlock => html(&at, source, &mut pieces, faults),
             tag => {
+                if deepest(&inside) > DEEPEST {
+                    faults.push(
+                        Fault::new(line, "lists or quotations in each other, too deep to be read")
+                            .help(format!("{DEEPEST} levels are shown")),
+                    );
+                    continue;
+                }
                 no_fence_within(&inside, source, faults);
                 add(if matches!(tag, Tag::List(None)) { Kind::Bullets } else { Kind::Prose });
             }
         }
     }
     pieces
+}
+
+/// Where the text behind the head begins: lines between `---`, at the very start. 0 where there is none.
+fn end_of_head(text: &str) -> usize {
+    let Some(rest) = text.strip_prefix("---\n") else { return 0 };
+    let mut position = text.len() - rest.len();
+    for line in rest.split_inclusive('\n') {
+        position += line.len();
+        if line.trim_end() == "---" {
+            return position;
+        }
+    }
+    0
+}
+
+/// How deep the events of a block go.
+fn deepest(events: &[(Event<'_>, Range<usize>)]) -> usize {
+    let mut depth = 0_usize;
+    let mut deepest = 0;
+    for (event, _) in events {
+        match event {
+            Event::Start(Tag::BlockQuote(_) | Tag::List(_)) => depth += 1,
+            Event::End(TagEnd::BlockQuote(_) | TagEnd::List(_)) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
 }
 
 /// The events up to the end of the block that has just begun.
@@ -108,7 +153,9 @@ fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
         Event::SoftBreak | Event::HardBreak => " ".to_string(),
         _ => String::new(),
     };
-    events.iter().map(text).collect()
+    let words: String = events.iter().map(text).collect();
+    // A reference such as `&#27;` has become a character only now.
+    clean_label(&words).into_owned()
 }
 
 /// A fence with its label and the place of what is in it.
@@ -137,7 +184,7 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
     // A line of backticks with a label cannot close a fence, so it was meant to begin one.
     let begins =
         |line: &str| line.strip_prefix("```").is_some_and(|label| label.starts_with(char::is_alphabetic));
-    if let Some(row) = text[body..last].lines().position(begins) {
+    if let Some(row) = text[body..last].lines().position(begins).filter(|_| mark == 3) {
         let next = line + 1 + row;
         faults.push(
             Fault::new(line, format!("a fence that is not closed before another begins at line {next}"))
@@ -275,6 +322,19 @@ mod tests {
         ] if title == "T x" && one == "one" && two == "two\nlines" && label == "console" && &text[body.clone()] == "$ attn\n\n" && summary == "Answer"),
             "{kinds:?}"
         );
+    }
+
+    #[test]
+    fn only_the_first_lines_are_a_head_and_a_longer_fence_may_show_a_shorter_one() {
+        let (kinds, faults) =
+            of("---\na: 1\n---\n# T\n\none\n\n---\ntwo: 2\n\n---\n\n````text\n```console\n```\n````\n");
+        assert_eq!(faults, Faults::default());
+        assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Head).count(), 1);
+        assert!(matches!(kinds.last(), Some(Kind::Fence(label, _)) if label == "text"));
+        assert_eq!(of("# A&#27;[31mB\n").0, [Kind::Heading(1, "AB".to_string())]);
+        let (_, faults) = of(&"> ".repeat(5000));
+        assert!(faults.0.len() <= 1);
+        assert_eq!(of(&format!("{}a\n", "> ".repeat(30))).1.0.len(), 1);
     }
 
     #[test]

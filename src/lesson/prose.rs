@@ -12,6 +12,9 @@ use super::model::{Claim, Prose};
 use super::pieces::OPTIONS;
 use super::source::Source;
 
+/// The most bytes of a number in the text, and of what decides that it begins there.
+const LONGEST_NUMBER: usize = 64;
+
 /// The prose that stands at `at`: its Markdown without comments, and its checked numbers `0.30<!-- = RUN:CELL -->`.
 pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> Prose {
     let text = &source.text[at.clone()];
@@ -64,12 +67,17 @@ fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim,
         return Err(Fault::new(line, format!("`<!-- {comment} -->` within a line of text"))
             .help("a directive stands alone on its line; within the text only a number is checked: 0.30<!-- = RUN:CELL -->"));
     };
-    let (at, _) = WrittenNumber::ending(before).ok_or_else(|| {
+    // A number has no blank in it and is not long; the text before it may be.
+    let mut from = before.len().saturating_sub(LONGEST_NUMBER);
+    while !before.is_char_boundary(from) {
+        from += 1;
+    }
+    let (at, _) = WrittenNumber::ending(&before[from..]).ok_or_else(|| {
         Fault::new(line, format!("no number directly before `<!-- {comment} -->`"))
             .help("write the number that is checked: 0.30<!-- = RUN:CELL -->")
     })?;
     let expression = Expression::parse(expression.trim()).map_err(|error| Fault::in_key(line, error))?;
-    Ok(Claim { at, line, expression })
+    Ok(Claim { at: from + at.start..from + at.end, line, expression })
 }
 
 /// The one number of an option's text, for the value that the option is computed by.

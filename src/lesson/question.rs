@@ -124,6 +124,15 @@ impl Draft {
             "hint" => self.question.hints.push(written.text),
             _ => {
                 let Some(choice) = self.choice(&written.of, line, faults) else { return };
+                let twice =
+                    if written.word == "if" { choice.feedback.is_some() } else { choice.computed.is_some() };
+                if twice {
+                    faults.push(
+                        Fault::new(line, format!("a second `{} {}`", written.word, written.of))
+                            .help("take one of them out"),
+                    );
+                    return;
+                }
                 if written.word == "if" {
                     choice.feedback = Some(written.text);
                     return;
@@ -215,6 +224,13 @@ fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
         return;
     };
     if !text.claims.is_empty() {
+        faults.push(
+            Fault::new(
+                choice.line,
+                format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
+            )
+            .help("take one of them out: the `opt` checks the number"),
+        );
         return;
     }
     match only_number(&text.markdown) {
@@ -261,6 +277,9 @@ pub(super) fn settings<'a>(
         let pair = word.split_once('=');
         let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
         match (pair, known) {
+            (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
+                faults.push(Fault::new(line, format!("a second `{name}=`")).help("take one of them out"))
+            }
             (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
             _ => {
                 let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());

@@ -5,6 +5,7 @@ use super::directive::{Written, directive};
 use super::exchanges::exchanges;
 use super::faults::{Fault, Faults};
 use super::head::{head, minutes};
+use super::key::is_run_name;
 use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Part, Size, Step};
 use super::names::{ids_are_unique, runs_are_unique, slug};
 use super::pieces::{Kind, Piece, pieces};
@@ -213,13 +214,10 @@ impl<'a> Reader<'a> {
     }
 
     fn run(&mut self, text: &str, line: usize, faults: &mut Faults) {
-        let is_name = |name: &str| {
-            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
-        };
         let Some((name, typed)) = text
             .split_once('=')
             .map(|(name, typed)| (name.trim(), typed.trim()))
-            .filter(|(name, _)| is_name(name))
+            .filter(|(name, _)| is_run_name(name))
         else {
             faults.push(
                 Fault::new(line, format!("`{text}` names no command"))
@@ -243,6 +241,9 @@ impl<'a> Reader<'a> {
                 );
             }
             let text = self.source.text[body].to_string();
+            if let Some(fault) = not_run(label, &text, line) {
+                faults.push(fault);
+            }
             self.add(Block::Literal(Literal { line, label: label.to_string(), text }));
             return;
         }
@@ -318,6 +319,22 @@ impl<'a> Reader<'a> {
         }
         self.lesson
     }
+}
+
+/// What is wrong with a block that is only shown and looks as if it were run.
+fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
+    const IGNORED: &str = "console,ignore";
+    if label == IGNORED {
+        return None;
+    }
+    if label.starts_with("console") || label.starts_with("trycmd") {
+        let fault = Fault::new(line, format!("a block labelled `{label}`"));
+        return Some(fault.help(format!("`console` is run and compared, `{IGNORED}` is only shown")));
+    }
+    let row = text.lines().position(|line| line.starts_with("$ attn "))?;
+    let fault =
+        Fault::new(line + 1 + row, format!("a command in a block labelled `{label}`, which is not run"));
+    Some(fault.help(format!("label it `console`, or `{IGNORED}` if it is only to be shown")))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::PROSE_WIDTH;
 use super::grid::Grid;
 use super::spans::{Ink, Text, Tone};
+use crate::input::clean_label;
 use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
 
@@ -82,7 +83,8 @@ impl Writer {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) => self.text.push(&text, self.ink(), self.screen),
+            // A reference such as `&#27;` has become a character only now.
+            Event::Text(text) => self.text.push(&clean_label(&text), self.ink(), self.screen),
             Event::Code(code) => self.code(&code),
             Event::SoftBreak => self.text.push(" ", self.ink(), self.screen),
             Event::HardBreak => self.text.push("\n", self.ink(), self.screen),
@@ -192,7 +194,7 @@ impl Writer {
     }
 
     fn address(&mut self, address: CowStr<'_>) {
-        let shown = self.screen.charset.spelled(&address).into_owned();
+        let shown = self.screen.charset.spelled(&clean_label(&address)).into_owned();
         self.addresses.push(shown);
     }
 
@@ -265,6 +267,12 @@ mod tests {
             shown("**A** *b* `c d` [e](https://f.org) <https://g.org> h  \ni", 80),
             ["A b `c d` e (https://f.org) https://g.org h", "i"]
         );
+    }
+
+    #[test]
+    fn what_references_stand_for_cannot_drive_a_terminal() {
+        let text = "a&#27;[31mb &#x9b;2Jc&#8238; [d](&#27;]0;e&#7;)";
+        assert_eq!(shown(text, 80), ["a[31mb 2Jc d"]);
     }
 
     #[test]
