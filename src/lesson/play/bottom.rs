@@ -49,9 +49,8 @@ impl Player<'_> {
         let cursor = label.width() + column;
         let line = format!("{label}{typed}");
         let hint = self.typing_hint(entry, now);
-        let fits = line.width() + 3 + hint.width() <= room && !hint.is_empty();
-        let text = if fits { format!("{line}   ({hint})").trim_end().to_string() } else { line };
-        let text = if text.width() > room { text.replace(&format!("   ({hint})"), "") } else { text };
+        let fits = !hint.is_empty() && line.width() + 5 + hint.width() <= room;
+        let text = if fits { format!("{line}   ({hint})") } else { line };
         Bottom { text, cursor: Some(cursor) }
     }
 
