@@ -52,8 +52,9 @@ impl Source {
 }
 
 /// Whether something of this name is there, on disk or in the program.
-pub fn exists(name: &str) -> bool {
-    fs::metadata(name).is_ok() || bundled::find(name).is_some()
+pub fn exists(name: impl AsRef<Path>) -> bool {
+    let path = name.as_ref();
+    fs::metadata(path).is_ok() || path.to_str().is_some_and(|name| bundled::find(name).is_some())
 }
 
 /// The path, if something of that name exists.

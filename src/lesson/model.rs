@@ -233,12 +233,15 @@ impl Lesson {
         self.steps.iter().rev().find(|step| step.line <= line)
     }
 
-    /// The position of a step by its number, from 1, or its id.
+    /// The position of the step of an id.
+    pub fn step_of(&self, id: &str) -> Option<usize> {
+        self.steps.iter().position(|step| step.id == id)
+    }
+
+    /// The position of a step by its id, or else by its number, from 1.
     pub fn find_step(&self, asked: &str) -> Option<usize> {
-        match asked.parse::<usize>() {
-            Ok(number) => number.checked_sub(1).filter(|&at| at < self.steps.len()),
-            Err(_) => self.steps.iter().position(|step| step.id == asked),
-        }
+        let by_number = || asked.parse::<usize>().ok()?.checked_sub(1).filter(|&at| at < self.steps.len());
+        self.step_of(asked).or_else(by_number)
     }
 
     /// The minutes that the steps up to, and without, a step are planned for.

@@ -107,7 +107,7 @@ fn is_later(error: &Error) -> bool {
 }
 
 /// What tells a lesson from others of its name: where it stands; those in the program stand nowhere.
-fn identity(lesson: &Lesson) -> String {
+pub(super) fn identity(lesson: &Lesson) -> String {
     let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
     match std::path::absolute(&lesson.file) {
         Ok(path) if !is_built_in => path.to_string_lossy().into_owned(),
@@ -120,7 +120,7 @@ fn identity(lesson: &Lesson) -> String {
 /// # Errors
 /// If it is damaged, or cannot be read.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    if !exists(&path.to_string_lossy()) {
+    if !exists(path) {
         return Ok(None);
     }
     let text = read_text(path, LARGEST)?;

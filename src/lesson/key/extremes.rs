@@ -42,6 +42,15 @@ impl Order {
     }
 }
 
+impl Cell {
+    /// As a pupil types it: `cave,bat`.
+    pub fn typed(&self) -> String {
+        let address = self.to_string();
+        let inside = address.strip_prefix(self.table.name()).and_then(|rest| rest.strip_prefix('['));
+        inside.and_then(|rest| rest.strip_suffix(']')).unwrap_or(&address).to_string()
+    }
+}
+
 impl fmt::Display for Cell {
     /// As an address, by labels where there are any: `A[cave,bat]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,9 +1,9 @@
 //! What a pupil types as the answer.
 
 use crate::error::{Error, Result};
-use crate::input::{clip, number};
+use crate::input::{clean_label, clip, number};
 
-use super::{Answer, Cell, Order};
+use super::{Answer, Cell, Order, within};
 
 /// Nobody types more than this, in bytes.
 pub(super) const LONGEST: usize = 200;
@@ -45,6 +45,9 @@ impl Given {
             return Err(Error::new(format!("`{}` is too long for an answer", clip(text)))
                 .help(format!("type {}", wanted(answer, options))));
         }
+        // Whatever an error repeats of it, nothing of it reaches the terminal as a command.
+        let text = clean_label(text);
+        let text = text.trim();
         let given = match answer {
             _ if text.is_empty() => Err(Error::new("no answer was typed")),
             Answer::Choice { .. } => choice(text, options).map(Given::Choice),
@@ -53,6 +56,41 @@ impl Given {
             Answer::Order(order) => order_given(text, order, options).map(Given::Order),
         };
         given.map_err(|error| error.help(format!("type {}", wanted(answer, options))))
+    }
+}
+
+impl Answer {
+    /// Whether what a pupil types may begin with this character, capital or not.
+    pub fn may_begin(&self, typed: char, options: usize) -> bool {
+        let begins = |name: &str| {
+            name.chars().next().is_some_and(|first| first.to_lowercase().eq(typed.to_lowercase()))
+        };
+        let begins_any = |names: &[String]| names.iter().any(|name| begins(name));
+        let is_digit = typed.is_ascii_digit();
+        match self {
+            Answer::Choice { .. } => option_of(typed, options).is_some(),
+            Answer::Number { .. } => is_digit || "-−+.,∞i".contains(typed),
+            Answer::Cell(cell) => {
+                let table = &cell.table;
+                let names = [table.row_labels(), table.col_labels()].concat();
+                is_digit || "[(".contains(typed) || begins(table.name()) || begins_any(&names)
+            }
+            Answer::Order(order) => {
+                let is_option = option_of(typed, options.min(order.positions.len())).is_some();
+                is_digit || is_option || begins_any(&order.table.col_labels())
+            }
+        }
+    }
+
+    /// As a pupil types it: `C`, `0.301` at the decimals of the tolerance, `cave,bat`, `cave bat racket`.
+    pub fn typed(&self) -> String {
+        match self {
+            Answer::Number { value, tolerance } if *tolerance != 0.0 && value.is_finite() => {
+                within(*value, *tolerance)
+            }
+            Answer::Cell(cell) => cell.typed(),
+            _ => self.to_string(),
+        }
     }
 }
 
@@ -307,6 +345,44 @@ mod tests {
         for text in ["", ",", "b,,a", "abcd", "1 2 4", "bat cave rocket"] {
             assert!(said(text, &right, 3).contains("help: "), "{text}");
         }
+    }
+
+    #[test]
+    fn an_error_repeats_no_escape_sequence() {
+        let cell = answer(Kind::Cell, "argmax(plain:A)");
+        for text in ["\u{1b}]0;title\u{7}bta,bat", "b\u{1b}[31mta,bat", "bat,b\u{9b}2Jta"] {
+            let told = said(text, &cell, 0);
+            assert!(!told.contains(['\u{1b}', '\u{9b}', '\u{7}']) && told.contains("`bta`"), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_begins_as_one_of_its_names_does() {
+        let begins = |right: &Answer, options| {
+            ('!'..='~').filter(|&c| right.may_begin(c, options)).collect::<String>()
+        };
+        let digits = "0123456789";
+        assert_eq!(
+            begins(&answer(Kind::Cell, "argmax(plain:A)"), 0),
+            format!("({digits}ABCR[abcr")
+        );
+        assert_eq!(begins(&answer(Kind::Order, "rank(plain:A[bat])"), 0), format!("{digits}BCRbcr"));
+        assert_eq!(begins(&answer(Kind::Order, "rank(plain:A[bat])"), 3), format!("{digits}ABCRabcr"));
+        assert_eq!(begins(&Answer::Number { value: 0.0, tolerance: 0.1 }, 0), format!("+,-.{digits}i"));
+        assert_eq!(begins(&Answer::Choice { letter: 'A', holds: true }, 2), "ABab");
+    }
+
+    #[test]
+    fn an_answer_is_shown_as_it_is_typed() {
+        assert_eq!(Answer::Number { value: 0.41234, tolerance: 0.01 }.typed(), "0.41");
+        assert_eq!(Answer::Number { value: 12.0, tolerance: 0.5 }.typed(), "12");
+        assert_eq!(Answer::Number { value: 12.0, tolerance: 0.0 }.typed(), "12");
+        for (kind, key) in [(Kind::Cell, "argmax(plain:A)"), (Kind::Order, "rank(plain:A[bat])")] {
+            let right = answer(kind, key);
+            let given = Given::read(&right.typed(), &right, 0).unwrap();
+            assert!(super::super::judge(&given, &right), "{}", right.typed());
+        }
+        assert_eq!(answer(Kind::Cell, "argmax(plain:A)").typed(), "cave,cave");
     }
 
     #[test]

@@ -54,12 +54,26 @@ impl Table {
         address_of(&self.graph, CellId { node: self.node, row, col })
     }
 
+    /// The labels of the rows; none where they have none.
+    pub fn row_labels(&self) -> Vec<String> {
+        labels(self.graph[self.node].matrix().and_then(Matrix::row_labels))
+    }
+
+    /// The labels of the columns; none where they have none.
+    pub fn col_labels(&self) -> Vec<String> {
+        labels(self.graph[self.node].matrix().and_then(Matrix::col_labels))
+    }
+
     /// The name of a column, as it stands in an address.
     pub fn col_name(&self, col: usize) -> String {
         let address = self.address(0, col);
         let name = address.strip_suffix(']').and_then(|address| address.rsplit_once(','));
         name.map_or_else(|| (col + 1).to_string(), |(_, name)| name.to_string())
     }
+}
+
+fn labels(labels: Option<&Labels>) -> Vec<String> {
+    labels.map(|labels| labels.iter().cloned().collect()).unwrap_or_default()
 }
 
 /// What is wrong with a row or a column, without the address that was made of them: nobody typed it.

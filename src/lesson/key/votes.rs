@@ -1,6 +1,6 @@
 //! A show of hands.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::input::clip;
 
 use super::given::{LONGEST, MOST_OPTIONS, last_letter, option_of};
@@ -8,22 +8,41 @@ use super::given::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 /// No class is larger.
 const MOST_HANDS: usize = 9999;
 
-/// Whether a text is a show of hands, `A3 B14 C8`, and not the letter of one pupil.
+/// Whether a text is a show of hands, `A3 B14 C8` or `3 14 8`, and not the letter of one pupil.
 pub fn is_show_of_hands(text: &str) -> bool {
-    text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.contains(|c: char| c.is_ascii_digit())
+    let has_letters = text.starts_with(|c: char| c.is_ascii_alphabetic());
+    has_letters && text.contains(|c: char| c.is_ascii_digit()) || in_order(text).is_some()
 }
 
-/// Reads a show of hands: how many chose each of so many options. An option that is not named has none.
+/// The numbers of `3 14 8`, two of them at least.
+fn in_order(text: &str) -> Option<Vec<&str>> {
+    let numbers: Vec<&str> = text.split([' ', ',', ';']).filter(|number| !number.is_empty()).collect();
+    let all = numbers.iter().all(|number| number.bytes().all(|byte| byte.is_ascii_digit()));
+    (all && numbers.len() > 1).then_some(numbers)
+}
+
+/// Reads a show of hands: how many chose each of so many options. An option that is not named has none; numbers alone are
+/// those of all options in their order.
 ///
 /// # Errors
-/// If it is not letters with numbers, or names a letter that is no option, or one twice.
+/// If it is not letters with numbers, or names a letter that is no option, or one twice; or not one number for each option.
 pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
-    let help = format!("type the letters A to {} with their hands: A3 B14", last_letter(options));
+    let last = last_letter(options);
+    let help = format!("type a number for each option, or the letters A to {last} with their hands: A3 B14");
     let wrong = |what: String| Err(Error::new(what).help(help.clone()));
     if text.len() > LONGEST {
         return wrong(format!("`{}` is too long for a show of hands", clip(text)));
     }
     let mut hands = vec![None; options.min(MOST_OPTIONS)];
+    let lettered: String;
+    let mut text = text;
+    if let Some(numbers) = in_order(text) {
+        if numbers.len() != hands.len() {
+            return wrong(format!("`{}` is {} for {} options", clip(text), counted(numbers.len(), "number"), hands.len()));
+        }
+        lettered = ('A'..='Z').zip(numbers).map(|(letter, number)| format!("{letter}{number} ")).collect();
+        text = &lettered;
+    }
     let mut rest = text.trim();
     while let Some(letter) = rest.chars().next() {
         let behind = rest[letter.len_utf8()..].trim_start_matches([' ', ':', '=']);
@@ -57,15 +76,17 @@ mod tests {
         assert_eq!(votes("c8,a3", 3).unwrap(), [3, 0, 8]);
         assert_eq!(votes("A: 3; B=14", 4).unwrap(), [3, 14, 0, 0]);
         assert_eq!(votes("a3b4", 2).unwrap(), [3, 4]);
+        assert_eq!(votes("3 14 8", 3).unwrap(), [3, 14, 8]);
+        assert_eq!(votes("3, 0,8", 3).unwrap(), [3, 0, 8]);
         for text in
-            ["", "A", "3", "A3 A4", "D1", "A99999", "A3 B", "A-1", "A3 é4", "A99999999999999999999999"]
+            ["3 14", "1 2 3 4", "3 99999 1", "", "A", "3", "A3 A4", "D1", "A99999", "A3 B", "A-1", "A3 é4", "A99999999999999999999999"]
         {
             assert!(
                 votes(text, 3).unwrap_err().to_string().ends_with("A to C with their hands: A3 B14"),
                 "{text}"
             );
         }
-        assert!(is_show_of_hands("A3 B14") && !is_show_of_hands("A") && !is_show_of_hands("0.3"));
+        assert!(is_show_of_hands("A3 B14") && is_show_of_hands("3 14") && !is_show_of_hands("3") && !is_show_of_hands("A") && !is_show_of_hands("0.3"));
     }
 
     proptest! {

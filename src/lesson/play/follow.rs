@@ -64,6 +64,7 @@ pub fn follow(state: &Path, lesson: Option<&str>, manner: Manner, out: &mut dyn 
                 Key::Control('z') => {
                     guard.pause().map_err(unreadable)?;
                     suspend().map_err(unreadable)?;
+                    guard.resume().map_err(unreadable)?;
                     page.lines.clear();
                 }
                 _ => {}
@@ -71,6 +72,8 @@ pub fn follow(state: &Path, lesson: Option<&str>, manner: Manner, out: &mut dyn 
         }
         if signals.continued() {
             guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+            // The shell has written below what stood there.
+            page.lines.clear();
         }
     }
 }
