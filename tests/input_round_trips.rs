@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{Allow, Files, clean_label, save};
+use attn::input::{Allow, Files, Writing, clean_label, save};
 use attn::matrix::{Labels, Matrix};
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn assert_round_trips(matrix: &Matrix) {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", matrix).unwrap();
+        save(&path, "A", matrix, Writing::Allowed).unwrap();
         let back = read(&path);
         assert!(back.same_bits(matrix), ".{ending}: {back:?} is not {matrix:?}");
         if LABELLED.contains(&ending) {
@@ -133,7 +133,7 @@ fn nan_is_saved_where_it_is_data() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", &Matrix::of([[f64::NAN, 1.0]])).unwrap();
+        save(&path, "A", &Matrix::of([[f64::NAN, 1.0]]), Writing::Allowed).unwrap();
         assert!(read(&path)[(0, 0)].is_nan(), "{ending}");
     }
 }
@@ -153,7 +153,7 @@ fn saved_text_is_what_a_person_would_write() {
         ),
     ] {
         let path = folder.path().join(format!("A.{ending}"));
-        save(&path, "A", &matrix).unwrap();
+        save(&path, "A", &matrix, Writing::Allowed).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), expected);
     }
 }
@@ -163,8 +163,8 @@ fn the_same_matrix_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let [first, second] = ["1", "2"].map(|name| folder.path().join(format!("{name}.{ending}")));
-        save(&first, "A", &Matrix::identity(3)).unwrap();
-        save(&second, "A", &Matrix::identity(3)).unwrap();
+        save(&first, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
+        save(&second, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
         assert_eq!(fs::read(first).unwrap(), fs::read(second).unwrap(), "{ending}");
     }
 }
@@ -173,7 +173,9 @@ fn the_same_matrix_gives_the_same_bytes() {
 fn an_unknown_ending_is_refused_with_those_that_are_known() {
     let folder = tempfile::tempdir().unwrap();
     for (name, what) in [("A.xlsx", "files ending in `.xlsx` are not written"), ("A", "no ending")] {
-        let error = save(&folder.path().join(name), "A", &Matrix::identity(2)).unwrap_err().to_string();
+        let error = save(&folder.path().join(name), "A", &Matrix::identity(2), Writing::Allowed)
+            .unwrap_err()
+            .to_string();
         assert!(error.contains(what) && error.contains("endings are .npy"), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -183,12 +185,12 @@ fn an_unknown_ending_is_refused_with_those_that_are_known() {
 fn what_cannot_be_written_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("no/such/folder/A.csv");
-    let error = save(&missing, "A", &Matrix::identity(2)).unwrap_err();
+    let error = save(&missing, "A", &Matrix::identity(2), Writing::Allowed).unwrap_err();
     assert!(error.to_string().contains("A.csv: there is no folder"), "{error}");
     assert_eq!(error.exit_code(), 2);
     let directory = folder.path().join("A.csv");
     fs::create_dir(&directory).unwrap();
-    assert!(save(&directory, "A", &Matrix::identity(2)).is_err());
+    assert!(save(&directory, "A", &Matrix::identity(2), Writing::Allowed).is_err());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
@@ -202,12 +204,12 @@ fn a_new_file_may_be_read_by_all_and_an_old_one_keeps_its_permissions_and_links(
     let ordinary = folder.path().join("ordinary");
     fs::write(&ordinary, "").unwrap();
     let path = folder.path().join("A.csv");
-    save(&path, "A", &Matrix::identity(2)).unwrap();
+    save(&path, "A", &Matrix::identity(2), Writing::Allowed).unwrap();
     assert_eq!(mode(&path), mode(&ordinary));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
     let link = folder.path().join("link.csv");
     std::os::unix::fs::symlink(&path, &link).unwrap();
-    save(&link, "A", &Matrix::identity(3)).unwrap();
+    save(&link, "A", &Matrix::identity(3), Writing::Allowed).unwrap();
     assert_eq!((mode(&path), read(&path).rows()), (0o640, 3));
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
 }

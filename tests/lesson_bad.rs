@@ -88,11 +88,13 @@ fn commands_that_are_not_attn_or_would_begin_again_are_refused() {
 #[test]
 fn a_lesson_that_was_slipped_in_by_another_spelling_does_not_begin_again() {
     // Whatever the arguments are, a command of a lesson that is a lesson itself is never run.
-    for command in
-        ["attn --color always lesson check x.md", "attn 'lesson' check x.md", "attn \"less\"on play tour"]
-    {
-        let text = lesson(&format!("```console\n$ {command}\n\n```\n"));
-        assert!(checked(&text).code > 0, "{command}");
+    for (command, words) in [
+        ("attn --color always lesson check x.md", "unexpected argument '--color' found"),
+        ("attn 'lesson' check x.md", "a lesson within a lesson"),
+        ("attn \"less\"on play tour", "a lesson within a lesson"),
+    ] {
+        let outcome = checked(lesson(&format!("```console\n$ {command}\n\n```\n")));
+        assert!(outcome.code > 0 && outcome.out.contains(words), "{command}: {}", outcome.out);
     }
 }
 
@@ -258,7 +260,7 @@ fn slip() -> impl Strategy<Value = Slip> {
         (
             line(),
             0..100usize,
-            prop::sample::select("`$<>-:#[]|.=±\u{1b}\u{0}é9 ".chars().collect::<Vec<char>>())
+            prop::sample::select("`$<>-:#[]|&;.=±\u{1b}\u{0}é9 ".chars().collect::<Vec<char>>())
         )
             .prop_map(|(at, column, typed)| Slip::Typed(at, column, typed)),
     ]

@@ -451,3 +451,21 @@ fn a_built_in_lesson_is_checked_by_its_name_and_has_no_file_to_update() {
     assert_eq!(updated.code, 2);
     assert!(updated.out.contains("0-tour.md: built in: there is no file to write"), "{}", updated.out);
 }
+
+#[test]
+fn a_lesson_that_would_write_files_is_refused_and_nothing_is_written() {
+    for option in
+        ["--save O=FOLDER/o.npy", "--suggest-input FOLDER/made.npz", "--suggest-input=FOLDER/made.npz"]
+    {
+        let bench = Bench::new();
+        let option = option.replace("FOLDER", &bench.folder.path().display().to_string());
+        let command = if option.starts_with("--save") { "attend" } else { "diagnose" };
+        let block =
+            format!("```console\n$ attn {command} examples/data/bat.json {option}\n\n```\n\n## Three words");
+        let bench = bench.with("## Three words", &block);
+        let outcome = bench.check();
+        assert_eq!(outcome.code, 2, "{}", outcome.out);
+        assert!(outcome.out.contains("a lesson writes no files"), "{}", outcome.out);
+        assert_eq!(fs::read_dir(bench.folder.path()).expect("a folder").count(), 1, "{option}");
+    }
+}

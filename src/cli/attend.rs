@@ -85,7 +85,7 @@ impl AttendArgs {
         // Nothing is written before all that was asked for is known to be there.
         let graph = &page.story.graph;
         for (node, file) in self.savings(graph)? {
-            input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?)?;
+            input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?, env.writing)?;
         }
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }

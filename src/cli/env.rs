@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
+use crate::input::Writing;
 use crate::render::Charset;
 
 /// What the surroundings decide where no option does.
@@ -26,6 +27,8 @@ pub struct Env {
     pub has_screen: bool,
     /// The folder in which is kept how far lessons have come; a call that is not the program itself has none.
     pub state: Option<&'static Path>,
+    /// Whether files may be written; a lesson's commands write none.
+    pub writing: Writing,
 }
 
 /// The width where nothing tells one.
@@ -42,6 +45,7 @@ impl Default for Env {
             has_keys: false,
             has_screen: false,
             state: None,
+            writing: Writing::Allowed,
         }
     }
 }

@@ -55,6 +55,6 @@ pub use label::{clean_label, clip, listed_briefly};
 pub use names::CANONICAL;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use open::Limit;
-pub use save::{check_bundle_ending, check_ending, delimited_text, save, save_bundle};
+pub use save::{Writing, check_bundle_ending, check_ending, delimited_text, save, save_bundle};
 pub use source::{Source, exists};
 pub use text::{is_folder, make_folder, markdown_files, read_text, write_text};

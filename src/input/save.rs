@@ -17,6 +17,29 @@ use super::save_json::{BundleObject, MatrixObject};
 /// What the formats' writers may fail with.
 pub(super) type Written = std::result::Result<(), Box<dyn std::error::Error>>;
 
+/// Whether a command may write the files that it is told to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Writing {
+    /// It may.
+    #[default]
+    Allowed,
+    /// It may not: it stands in a lesson, which may come from anyone.
+    Refused,
+}
+
+impl Writing {
+    /// # Errors
+    /// If nothing may be written.
+    fn check(self, path: &Path) -> Result<()> {
+        match self {
+            Writing::Allowed => Ok(()),
+            Writing::Refused => Err(Error::new("a lesson writes no files")
+                .in_source(clean_label(&path.to_string_lossy()))
+                .help("leave the option out, or show the command in a ```console,ignore block")),
+        }
+    }
+}
+
 /// The formats that are written.
 #[derive(Clone, Copy)]
 enum Format {
@@ -55,8 +78,9 @@ impl Format {
 /// labels are kept by `.csv`, `.tsv` and `.json`. A file that is there is replaced once the new one is whole.
 ///
 /// # Errors
-/// If the ending is unknown, or the file cannot be written; then nothing has changed.
-pub fn save(path: &Path, name: &str, matrix: &Matrix) -> Result<()> {
+/// If nothing may be written, the ending is unknown, or the file cannot be written; then nothing has changed.
+pub fn save(path: &Path, name: &str, matrix: &Matrix, writing: Writing) -> Result<()> {
+    writing.check(path)?;
     let format = Format::of(path)?;
     replaced(path, |file| match format {
         Format::Npy => npy(file, matrix),
@@ -72,8 +96,14 @@ pub fn save(path: &Path, name: &str, matrix: &Matrix) -> Result<()> {
 /// whole.
 ///
 /// # Errors
-/// If the ending is another, or the file cannot be written; then nothing has changed.
-pub fn save_bundle(path: &Path, tokens: Option<&[String]>, matrices: &[(&str, &Matrix)]) -> Result<()> {
+/// If nothing may be written, the ending is another, or the file cannot be written; then nothing has changed.
+pub fn save_bundle(
+    path: &Path,
+    tokens: Option<&[String]>,
+    matrices: &[(&str, &Matrix)],
+    writing: Writing,
+) -> Result<()> {
+    writing.check(path)?;
     let format = bundle_format(path)?;
     replaced(path, |file| match format {
         Format::Json => json(file, &BundleObject(tokens, matrices)),

@@ -4,6 +4,9 @@ use crate::error::nearest;
 
 use super::faults::Fault;
 
+/// The options that write files, to be named before anything runs. What runs a lesson's commands writes none anyway.
+const WRITING_OPTIONS: [&str; 2] = ["--save", "--suggest-input"];
+
 /// An `attn` command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Command {
@@ -20,7 +23,11 @@ impl Command {
     /// As [`Command::by_hand`]; and if it would write files.
     pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
         let command = Command::by_hand(typed, line)?;
-        match command.args.iter().find(|arg| *arg == "--save" || arg.starts_with("--save=")) {
+        let writes = |arg: &&String| {
+            let option = arg.split_once('=').map_or(arg.as_str(), |(option, _)| option);
+            WRITING_OPTIONS.contains(&option)
+        };
+        match command.args.iter().find(writes) {
             Some(option) => Err(Fault::new(line, format!("`{}`: a lesson writes no files", brief(option)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
             None => Ok(command),
@@ -164,6 +171,7 @@ mod tests {
             ("attn demo `ls`", "no shell"),
             ("attn lesson play tour", "a lesson within a lesson"),
             ("attn attend x.json --save O=o.npy", "writes no files"),
+            ("attn diagnose --x x.npy --suggest-input=made.npz", "writes no files"),
             ("attn 'demo", "open quote"),
             ("", "an empty command"),
         ] {

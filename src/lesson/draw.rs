@@ -55,8 +55,7 @@ fn seed_of(seed: u32, id: &str, attempt: u32) -> u32 {
     format!("{seed}/{id}/{attempt}").bytes().fold(2_166_136_261, hash) % SEEDS
 }
 
-/// A lesson of one question alone, under another seed. Its text is that of `lesson`, and behind it what the question's
-/// commands print.
+/// A lesson of one question alone, under another seed. Its text is what the question's commands print.
 ///
 /// # Errors
 /// If something cannot be computed, or would not pass `check`.
@@ -69,7 +68,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     };
     let runs: Vec<NamedRun> = question.runs(lesson).into_iter().map(again).collect();
     let values = RunValues { runs: &runs, runner };
-    let mut text = lesson.text.clone();
+    let mut text = String::new();
     let mut question = question.clone();
     for text in question.texts_mut() {
         for claim in &mut text.claims {
@@ -86,13 +85,16 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         run_again(exchange, seed, runner, lesson.size.columns, &mut text);
     }
     let alone = Lesson {
+        name: lesson.name.clone(),
+        file: lesson.file.clone(),
+        title: lesson.title.clone(),
         minutes: None,
+        size: lesson.size,
         runs,
         opening: vec![Block::Question(Box::new(in_order_of_numbers(question)))],
         steps: Vec::new(),
         text,
         faults: Vec::new(),
-        ..lesson.clone()
     };
     match check_by(&alone, runner).holds() {
         true => Ok(alone),
@@ -114,7 +116,6 @@ fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, columns: u
     exchange.typed =
         lines.filter(|lines| lines.join(" ") == command.typed).unwrap_or_else(|| vec![command.typed.clone()]);
     exchange.command = command;
-    text.push('\n');
     let start = text.len();
     text.push_str(&runner.run(&exchange.command.args, Screen::plain(columns)).shown());
     exchange.expected = start..text.len();
@@ -143,8 +144,12 @@ fn told_apart(question: &Question, values: &RunValues<'_>) -> Result<()> {
 
 /// Takes the question of a lesson of it alone, with all that belongs to it.
 fn put_in(lesson: &mut Lesson, alone: Lesson) {
-    let Some(question) = alone.questions().next().cloned() else { return };
-    lesson.text = alone.text;
+    let Some(mut question) = alone.questions().next().cloned() else { return };
+    let before = lesson.text.len();
+    for exchange in question.exchanges_mut() {
+        exchange.expected = before + exchange.expected.start..before + exchange.expected.end;
+    }
+    lesson.text.push_str(&alone.text);
     lesson.runs.extend(alone.runs);
     let parts = lesson.steps.iter_mut().flat_map(|step| &mut step.parts);
     let blocks = lesson.opening.iter_mut().chain(parts.flat_map(|part| &mut part.blocks));

@@ -3,6 +3,7 @@
 
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
+use attn::input::Writing;
 use attn::lesson::{Ran, Screen};
 use attn::matrix::Matrix;
 use serde_json::Value;
@@ -114,6 +115,7 @@ impl Attn {
 /// The program's own `run`, as lessons are given it.
 pub fn in_process(args: &[String], screen: Screen) -> Ran {
     let env = Env {
+        writing: Writing::Refused,
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,

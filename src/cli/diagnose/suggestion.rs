@@ -42,7 +42,8 @@ pub(super) fn write(
     let matrices = named(&suggestion.inputs);
     let inputs = &suggestion.inputs;
     let labels = inputs.x.as_ref().and_then(|(x, _)| x.row_labels());
-    input::save_bundle(path, inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]), &matrices)?;
+    let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
+    input::save_bundle(path, tokens, &matrices, env.writing)?;
     let command = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(story(file, &suggestion, &matrices, &command));

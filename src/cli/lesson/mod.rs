@@ -16,6 +16,7 @@ use clap::{Args, Subcommand};
 use super::output::LookArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
+use crate::input::Writing;
 use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
 
 /// Lessons that are played in class, step by step, and checked to the last digit
@@ -103,9 +104,19 @@ fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &m
     lesson
 }
 
-/// The program's own `run`, in process: what a lesson's commands are run by.
+/// The program's own `run`, in process: what a lesson's commands are run by. They write no files.
 pub(super) fn in_process(args: &[String], screen: Screen) -> Ran {
+    ran(args, screen, Writing::Refused)
+}
+
+/// The same for a command that a teacher types.
+pub(super) fn by_hand(args: &[String], screen: Screen) -> Ran {
+    ran(args, screen, Writing::Allowed)
+}
+
+fn ran(args: &[String], screen: Screen, writing: Writing) -> Ran {
     let env = Env {
+        writing,
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,
@@ -120,4 +131,30 @@ pub(super) fn in_process(args: &[String], screen: Screen) -> Ran {
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
     Ran { code, out: text(out), err: text(err) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lesson_writes_no_files_whatever_its_commands_ask_for_and_a_teacher_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().display();
+        let data = "examples/data/bat.json";
+        for command in [
+            format!("attend {data} --save O={path}/o.npy"),
+            format!("diagnose {data} --suggest-input {path}/made.npz"),
+        ] {
+            let args: Vec<String> = command.split(' ').map(str::to_string).collect();
+            let count = || std::fs::read_dir(folder.path()).unwrap().count();
+            let before = count();
+            let refused = in_process(&args, Screen::plain(80));
+            assert_eq!(refused.code, 2, "{command}");
+            assert!(refused.err.contains("a lesson writes no files"), "{command}: {}", refused.err);
+            assert_eq!(count(), before, "{command}");
+            assert_eq!(by_hand(&args, Screen::plain(80)).code, 0, "{command}");
+            assert_eq!(count(), before + 1, "{command}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use crate::lesson::play::{Keeper, Manner, Player, Scripted, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, open};
 
-use super::in_process;
+use super::{by_hand, in_process};
 
 /// A lesson step by step, on the projector
 ///
@@ -61,6 +61,7 @@ impl PlayArgs {
         notices.extend(smaller(&lesson, window.screen.width, window.rows));
         notices.extend(faulty(&lesson, &self.lesson));
         let mut player = Player::new(&lesson, &in_process, window, first)
+            .with_commands_by(&by_hand)
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);

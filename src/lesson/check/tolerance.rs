@@ -1,5 +1,7 @@
 //! Numbers that may differ by one unit of their last printed place: `<!-- tol: last-digit -->`.
 
+use std::collections::HashMap;
+
 use crate::elementary::pow;
 use crate::lesson::key::{WrittenNumber, numbers_in};
 
@@ -8,16 +10,53 @@ const ROUNDING: f64 = 1e-6;
 
 /// What was printed, with each line taken from `expected` that differs from it by no more than that.
 pub(super) fn within_last_digit(printed: &str, expected: &str) -> String {
-    let lines: Vec<&str> = expected.split_inclusive('\n').collect();
-    let nearest = |(at, line): (usize, &str)| {
-        let same_place = lines.get(at).into_iter().chain(&lines);
-        let near = same_place.copied().find(|expected| is_near(line, expected));
-        near.map_or_else(
-            || line.to_string(),
-            |near| format!("{}{}", near.trim_end_matches('\n'), end_of(line)),
-        )
+    let lines: Vec<Line<'_>> = expected.lines().map(Line::of).collect();
+    let mut alike: HashMap<&str, Vec<&Line<'_>>> = HashMap::new();
+    for line in &lines {
+        alike.entry(&line.frame).or_default().push(line);
+    }
+    let nearest = |(at, printed): (usize, &str)| {
+        let text = printed.trim_end_matches('\n');
+        let line = Line::of(text);
+        let same_place = lines.get(at).filter(|expected| expected.frame == line.frame);
+        let mut candidates =
+            same_place.into_iter().chain(alike.get(&*line.frame).into_iter().flatten().copied());
+        let near = candidates.find(|expected| line.is_near(expected));
+        format!("{}{}", near.map_or(text, |near| near.text), &printed[text.len()..])
     };
     printed.split_inclusive('\n').enumerate().map(nearest).collect()
+}
+
+/// A line, its numbers, and what two lines have in common that differ in the digits of their numbers alone.
+struct Line<'a> {
+    text: &'a str,
+    numbers: Vec<WrittenNumber>,
+    frame: String,
+}
+
+impl<'a> Line<'a> {
+    fn of(text: &'a str) -> Line<'a> {
+        let found = numbers_in(text);
+        let mut frame = format!("{}\n", text.chars().count());
+        let mut at = 0;
+        for (range, number) in &found {
+            // A sign that comes or goes moves the blanks before it.
+            frame.push_str(text[at..range.start].trim_end());
+            frame.push_str(&format!("\n{}\n", number.decimals()));
+            at = range.end;
+        }
+        frame.push_str(&text[at..]);
+        Line { text, numbers: found.into_iter().map(|(_, number)| number).collect(), frame }
+    }
+
+    /// Whether two lines are as long, and the same but for the last digits of their numbers.
+    fn is_near(&self, expected: &Line<'_>) -> bool {
+        let close = |(ours, theirs): (&WrittenNumber, &WrittenNumber)| {
+            let difference = (ours.value() - theirs.value()).abs();
+            ours.value() == theirs.value() || difference <= unit(ours) * (1.0 + ROUNDING)
+        };
+        self.frame == expected.frame && self.numbers.iter().zip(&expected.numbers).all(close)
+    }
 }
 
 /// One unit of the last place of a number.
@@ -26,34 +65,6 @@ fn unit(number: &WrittenNumber) -> f64 {
     let power = text.split_once(['e', 'E']).and_then(|(_, power)| power.parse::<i32>().ok()).unwrap_or(0);
     let percent = if number.text().ends_with('%') { 2 } else { 0 };
     pow(10.0, f64::from(power) - number.decimals() as f64 - f64::from(percent))
-}
-
-fn end_of(line: &str) -> &str {
-    &line[line.trim_end_matches('\n').len()..]
-}
-
-/// Whether two lines are as long, and the same but for the last digits of their numbers.
-fn is_near(printed: &str, expected: &str) -> bool {
-    let (printed, expected) = (printed.trim_end_matches('\n'), expected.trim_end_matches('\n'));
-    if printed == expected {
-        return true;
-    }
-    let (ours, theirs) = (numbers_in(printed), numbers_in(expected));
-    if ours.len() != theirs.len() || printed.chars().count() != expected.chars().count() {
-        return false;
-    }
-    let (mut at, mut other) = (0, 0);
-    for ((range, number), (range_there, there)) in ours.iter().zip(&theirs) {
-        // A sign that comes or goes moves the blanks before it.
-        let same_text = printed[at..range.start].trim_end() == expected[other..range_there.start].trim_end();
-        let difference = (number.value() - there.value()).abs();
-        let close = number.value() == there.value() || difference <= unit(number) * (1.0 + ROUNDING);
-        if !same_text || number.decimals() != there.decimals() || !close {
-            return false;
-        }
-        (at, other) = (range.end, range_there.end);
-    }
-    printed[at..] == expected[other..]
 }
 
 #[cfg(test)]
@@ -69,7 +80,7 @@ mod tests {
             ("124,439,808", "124,439,809"),
             ("1.5e-3", "1.4e-3"),
         ] {
-            assert!(is_near(printed, expected), "{printed} {expected}");
+            assert!(Line::of(printed).is_near(&Line::of(expected)), "{printed} {expected}");
         }
         for (printed, expected) in [
             ("0.52", "0.54"),
@@ -79,7 +90,7 @@ mod tests {
             ("1.5e-3", "1.3e-3"),
             ("bat", "cat"),
         ] {
-            assert!(!is_near(printed, expected), "{printed} {expected}");
+            assert!(!Line::of(printed).is_near(&Line::of(expected)), "{printed} {expected}");
         }
     }
 

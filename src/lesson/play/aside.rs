@@ -132,7 +132,7 @@ impl Player<'_> {
             }
         };
         // Not through the runner, which remembers: a file may have been changed for it.
-        let ran = (self.run)(&command.args, self.window.screen);
+        let ran = (self.by_hand)(&command.args, self.window.screen);
         let screen = self.window.screen;
         let mut lines =
             vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];

@@ -63,6 +63,8 @@ pub(super) struct Place {
 pub struct Player<'a> {
     pub(super) lesson: &'a Lesson,
     pub(super) run: &'a Run,
+    /// What the teacher's own commands are run by.
+    pub(super) by_hand: &'a Run,
     pub(super) runner: Runner<'a>,
     pub(super) window: Window,
     notes: bool,
@@ -103,6 +105,7 @@ impl<'a> Player<'a> {
         let mut player = Player {
             lesson,
             run,
+            by_hand: run,
             runner: Runner::new(run),
             window,
             notes: false,
@@ -128,6 +131,12 @@ impl<'a> Player<'a> {
         let before: Vec<&str> = player.stops[..at].iter().flat_map(|stop| commands(stop, lesson)).collect();
         before.into_iter().for_each(|typed| player.keep_command(typed));
         player
+    }
+
+    /// The same player, which runs the teacher's own commands by another `run`: they may do more than those of a lesson.
+    pub fn with_commands_by(mut self, by_hand: &'a Run) -> Player<'a> {
+        self.by_hand = by_hand;
+        self
     }
 
     /// The same player, which shows the teacher's notes among the text.

@@ -165,7 +165,7 @@ impl Writer {
             }
             TagEnd::Link | TagEnd::Image => {
                 if let Some(address) = self.addresses.pop()
-                    && !self.text.plain().ends_with(&address)
+                    && !self.text.ends_with(&address)
                 {
                     self.text.push(&format!(" ({address})"), Ink::of(Tone::Quiet), self.screen);
                 }

@@ -115,6 +115,13 @@ impl Text {
         self.text.trim().is_empty()
     }
 
+    /// Whether it ends in these words.
+    pub(in crate::lesson) fn ends_with(&self, words: &str) -> bool {
+        let same = |a: char, b: char| a == b || [a, b].iter().all(|c| [BOUND, ' '].contains(c));
+        let mut text = self.text.chars().rev();
+        words.chars().rev().all(|word| text.next().is_some_and(|own| same(own, word)))
+    }
+
     /// The text without looks.
     pub(in crate::lesson) fn plain(&self) -> String {
         self.text.replace(BOUND, " ")
@@ -149,12 +156,14 @@ impl Text {
 
     fn painted(&self, at: Range<usize>, screen: Screen) -> String {
         let mut painted = String::new();
-        let mut start = 0;
-        for &(end, ink) in &self.spans {
-            let (from, to) = (start.max(at.start), end.min(at.end));
-            if from < to {
-                painted.push_str(&ink.on(&self.text[from..to], screen));
+        let first = self.spans.partition_point(|&(end, _)| end <= at.start);
+        let mut start = at.start;
+        for &(end, ink) in &self.spans[first..] {
+            if start >= at.end {
+                break;
             }
+            let end = end.min(at.end);
+            painted.push_str(&ink.on(&self.text[start..end], screen));
             start = end;
         }
         painted
