@@ -1,6 +1,6 @@
 //! One question after the other: shown, answered, judged, and its answer told.
 
-use std::io::{BufRead, ErrorKind, Read, Write};
+use std::io::{BufRead, Write};
 
 use crate::error::{Error, Result, counted};
 use crate::input::clean_label;
@@ -10,10 +10,9 @@ use crate::lesson::play::answers::{judged, options, right_answer};
 use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::{Block, Question};
 
+use super::lines::read_line;
 use super::result::{Graded, Outcome, all_right, score};
 
-/// No answer is longer, in bytes; what is typed beyond belongs to the same answer, and is left away.
-const LONGEST: u64 = 4096;
 /// What stands before what the pupil types.
 const PROMPT: &str = "> ";
 
@@ -287,42 +286,4 @@ fn wanted(question: &Question) -> String {
     };
     let hint = if question.hints.is_empty() { "" } else { "; h for a hint" };
     format!("Type {answer}{hint}; Enter alone skips.")
-}
-
-/// # Errors
-/// If reading fails.
-fn read_line(input: &mut dyn BufRead) -> Result<Option<String>> {
-    let unreadable = |error: std::io::Error| {
-        Error::new(format!("cannot read standard input: {error}"))
-            .help("type your answers, or pipe them in, line by line")
-    };
-    let mut bytes = Vec::new();
-    let mut first = Read::take(&mut *input, LONGEST);
-    first.read_until(b'\n', &mut bytes).map_err(unreadable)?;
-    if bytes.is_empty() {
-        return Ok(None);
-    }
-    if !bytes.ends_with(b"\n") {
-        skip_line(input).map_err(unreadable)?;
-    }
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
-}
-
-/// Leaves away what is left of a line.
-fn skip_line(input: &mut dyn BufRead) -> std::io::Result<()> {
-    loop {
-        let (done, used) = match input.fill_buf() {
-            Ok([]) => return Ok(()),
-            Ok(bytes) => match memchr::memchr(b'\n', bytes) {
-                Some(at) => (true, at + 1),
-                None => (false, bytes.len()),
-            },
-            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        input.consume(used);
-        if done {
-            return Ok(());
-        }
-    }
 }
