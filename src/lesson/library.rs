@@ -68,7 +68,7 @@ fn unknown(name: &str) -> Error {
     let error = Error::new(format!("there is no lesson `{shown}`, and no such file"));
     match nearest(&shown, names) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
-        None if exists(&format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
+        None if exists(format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
         None => error.help("`attn lesson` lists the lessons"),
     }
 }

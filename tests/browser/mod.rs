@@ -87,6 +87,7 @@ fn own_folder() -> PathBuf {
 }
 
 impl Browser {
+    #[allow(clippy::zombie_processes, reason = "it lives as long as the tests, and ends with the pipe to it")]
     fn start() -> Option<Browser> {
         let program = PLACES.into_iter().find(|place| fs::metadata(place).is_ok())?;
         let folder = own_folder();

@@ -362,10 +362,7 @@ mod tests {
             ('!'..='~').filter(|&c| right.may_begin(c, options)).collect::<String>()
         };
         let digits = "0123456789";
-        assert_eq!(
-            begins(&answer(Kind::Cell, "argmax(plain:A)"), 0),
-            format!("({digits}ABCR[abcr")
-        );
+        assert_eq!(begins(&answer(Kind::Cell, "argmax(plain:A)"), 0), format!("({digits}ABCR[abcr"));
         assert_eq!(begins(&answer(Kind::Order, "rank(plain:A[bat])"), 0), format!("{digits}BCRbcr"));
         assert_eq!(begins(&answer(Kind::Order, "rank(plain:A[bat])"), 3), format!("{digits}ABCRabcr"));
         assert_eq!(begins(&Answer::Number { value: 0.0, tolerance: 0.1 }, 0), format!("+,-.{digits}i"));

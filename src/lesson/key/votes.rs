@@ -38,7 +38,12 @@ pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
     let mut text = text;
     if let Some(numbers) = in_order(text) {
         if numbers.len() != hands.len() {
-            return wrong(format!("`{}` is {} for {} options", clip(text), counted(numbers.len(), "number"), hands.len()));
+            return wrong(format!(
+                "`{}` is {} for {} options",
+                clip(text),
+                counted(numbers.len(), "number"),
+                hands.len()
+            ));
         }
         lettered = ('A'..='Z').zip(numbers).map(|(letter, number)| format!("{letter}{number} ")).collect();
         text = &lettered;
@@ -78,15 +83,33 @@ mod tests {
         assert_eq!(votes("a3b4", 2).unwrap(), [3, 4]);
         assert_eq!(votes("3 14 8", 3).unwrap(), [3, 14, 8]);
         assert_eq!(votes("3, 0,8", 3).unwrap(), [3, 0, 8]);
-        for text in
-            ["3 14", "1 2 3 4", "3 99999 1", "", "A", "3", "A3 A4", "D1", "A99999", "A3 B", "A-1", "A3 é4", "A99999999999999999999999"]
-        {
+        for text in [
+            "3 14",
+            "1 2 3 4",
+            "3 99999 1",
+            "",
+            "A",
+            "3",
+            "A3 A4",
+            "D1",
+            "A99999",
+            "A3 B",
+            "A-1",
+            "A3 é4",
+            "A99999999999999999999999",
+        ] {
             assert!(
                 votes(text, 3).unwrap_err().to_string().ends_with("A to C with their hands: A3 B14"),
                 "{text}"
             );
         }
-        assert!(is_show_of_hands("A3 B14") && is_show_of_hands("3 14") && !is_show_of_hands("3") && !is_show_of_hands("A") && !is_show_of_hands("0.3"));
+        assert!(
+            is_show_of_hands("A3 B14")
+                && is_show_of_hands("3 14")
+                && !is_show_of_hands("3")
+                && !is_show_of_hands("A")
+                && !is_show_of_hands("0.3")
+        );
     }
 
     proptest! {
