@@ -144,7 +144,7 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
             let valid = String::from_utf8_lossy(valid);
             let (line, column) = line_and_column(&valid, valid.len());
             Err(Error::new("not UTF-8 text").at(Place::Text(name.to_string(), line, column)).help(
-                "save it as UTF-8; arrays in binary have an ending of their own: .npy, .npz or .safetensors",
+                "save it as UTF-8; if it holds arrays in binary, its name has to end in .npy, .npz or .safetensors",
             ))
         }
     }

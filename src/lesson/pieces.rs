@@ -236,6 +236,10 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
             return;
         }
         let line = source.line(position);
+        if rest.starts_with("<!--") && !rest.contains("-->") {
+            faults.push(Fault::new(line, "a comment that is never closed").help("end it with -->"));
+            return;
+        }
         let Some((kind, length)) = mark(rest) else {
             if !rest.starts_with('<') {
                 let fault = Fault::new(line, format!("text directly below HTML: `{}`", first_line(rest)));
@@ -350,7 +354,7 @@ mod tests {
             ("a <b>c</b>\n", 1, "HTML in the text"),
             ("<!-- a --> b\n", 1, "not alone"),
             ("<details>\n<summary>A</summary>\n**C.**\n", 3, "text directly below HTML"),
-            ("<!-- a\n", 1, "HTML that a lesson does not know"),
+            ("<!-- a\n", 1, "a comment that is never closed"),
             ("<!-- a --\n<!-- b -->\n", 1, "a comment that is not closed before another"),
             ("```text\na\n\n```console\n$ b\n```\n", 1, "not closed before another begins at line 4"),
         ] {

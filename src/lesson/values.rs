@@ -70,9 +70,7 @@ pub(super) fn graph(command: &Command, ran: &Ran) -> Result<Graph> {
         let said = ran.err.trim().trim_start_matches("error: ");
         return Err(Error::new(said));
     }
-    let nothing =
-        || Error::new("it prints no numbers as JSON").help("name a command that shows a computation");
-    let value: Value = serde_json::from_str(&ran.out).map_err(|_| nothing())?;
+    let value: Value = serde_json::from_str(&ran.out).map_err(|_| no_numbers())?;
     if value["schema"] == GRAPH_SCHEMA {
         return match value["graphs"].as_array().map(Vec::as_slice) {
             Some([one]) => nodes(one),
@@ -82,7 +80,7 @@ pub(super) fn graph(command: &Command, ran: &Ran) -> Result<Graph> {
     }
     match value["tables"].as_array() {
         Some(parts) => tables(parts),
-        None => Err(nothing()),
+        None => Err(no_numbers()),
     }
 }
 
@@ -136,5 +134,12 @@ fn tables(parts: &[Value]) -> Result<Graph> {
         let unused = if given.find(name).is_some() { free.unwrap_or_default() } else { name.clone() };
         given.given(&unused, matrix, Origin::Stated)?;
     }
-    Ok(given)
+    match given.last() {
+        Some(_) => Ok(given),
+        None => Err(no_numbers()),
+    }
+}
+
+fn no_numbers() -> Error {
+    Error::new("it prints no numbers as JSON").help("name a command that shows a computation")
 }

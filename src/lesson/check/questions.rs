@@ -61,6 +61,7 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
             } else if !holds {
                 faults.push(false_key(question, key, known));
             }
+            worded_alike(question, faults);
             let shown = shown(question, known, faults);
             shown_alike(&shown, *letter, faults);
             about_its_option(question, key, *letter, &shown, known, faults);
@@ -69,7 +70,24 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
             listed_in_order(question, &order.columns(), faults);
             foreseen(question, answer, known, faults);
         }
+        Answer::Number { value, tolerance } if *tolerance == 0.0 && value.fract() != 0.0 => {
+            let what =
+                format!("nobody can type the answer of `{}` with every digit: it is {value}", question.id);
+            faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
+        }
         _ => foreseen(question, answer, known, faults),
+    }
+}
+
+/// Options that say the same: if one of them is right, so is the other.
+fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
+    let words = |choice: &Choice| choice.text.as_ref().map(|text| text.markdown.trim().to_lowercase());
+    for (at, choice) in question.choices.iter().enumerate() {
+        let first = question.choices[..at].iter().find(|other| words(other) == words(choice));
+        if let (Some(first), Some(text), None) = (first, words(choice), &choice.computed) {
+            let what = format!("options {} and {} are the same, `{text}`", first.letter, choice.letter);
+            faults.push(Fault::new(choice.line, what).help("take one of them out, or another mistake"));
+        }
     }
 }
 
