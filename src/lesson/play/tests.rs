@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::sample;
-use super::{Key, Player, Scripted, Then, Window};
+use super::{Key, Player, Scripted, Then, Told, Window};
 use crate::lesson::show::Show;
 use crate::lesson::{Runner, Screen};
 
@@ -23,9 +23,17 @@ struct Class<'a> {
 
 impl Class<'_> {
     fn key(&mut self, key: Key) -> String {
+        self.told(key).lines.join("\n")
+    }
+
+    fn told(&mut self, key: Key) -> Told {
+        if matches!(key, Key::Char(' ') | Key::Right | Key::Down | Key::PageDown) {
+            // Nobody presses twice within a moment.
+            self.now += Duration::from_secs(1);
+        }
         let told = self.player.press(key, self.now);
         assert_eq!(told.then, Then::Wait, "{key:?}");
-        told.lines.join("\n")
+        told
     }
 
     /// Presses characters, and returns what the last one has shown.
