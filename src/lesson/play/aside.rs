@@ -1,6 +1,7 @@
 //! What is shown besides the lesson: contents, keys, search, commands of one's own, the end.
 
 use crate::error::{Error, counted};
+use crate::input::clean_label;
 use crate::lesson::show::{Ink, Text, Tone};
 use crate::lesson::{Block, Command, Runner, Screen};
 
@@ -176,13 +177,15 @@ impl Player<'_> {
         if self.is_over() {
             return None;
         }
-        let (steps, name) = (self.lesson.steps.len(), shlex::try_quote(asked).unwrap_or(asked.into()));
+        let steps = self.lesson.steps.len();
         let words = match self.step() {
             Some(step) => {
-                let id = &self.lesson.steps[step].id;
-                format!("left at step {} of {steps}; attn lesson play {name}#{id} goes on there", step + 1)
+                let there = shell_word(&format!("{asked}#{}", self.lesson.steps[step].id));
+                format!("left at step {} of {steps}; attn lesson play {there} goes on there", step + 1)
             }
-            None => format!("left before step 1 of {steps}; attn lesson play {name} begins again"),
+            None => {
+                format!("left before step 1 of {steps}; attn lesson play {} begins again", shell_word(asked))
+            }
         };
         let screen = self.window.screen;
         Some(Ink::of(Tone::Quiet).on(&screen.charset.spelled(&words), screen))
@@ -197,6 +200,16 @@ impl Player<'_> {
             lines.push(format!("{} answered, {right} of them right", counted(answered, "question")));
         }
         lines
+    }
+}
+
+/// A word as a shell reads it.
+fn shell_word(word: &str) -> String {
+    let word = clean_label(word);
+    // A step behind its `#` within a word is no comment.
+    match shlex::try_quote(&word.replace('#', "")) {
+        Ok(plain) if plain == word.replace('#', "") => word.into_owned(),
+        _ => shlex::try_quote(&word).map_or_else(|_| word.to_string(), |quoted| quoted.into_owned()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! Questions: answers, votes and hints.
 
+use crate::lesson::key::{self, Answer, Kind};
 use crate::lesson::show::Show;
 use crate::lesson::{Choice, Question};
-use crate::lesson::key::{self, Answer, Kind};
 
 use super::answers::{judged, options, right_answer};
 use super::entry::{Entry, Purpose};
@@ -76,7 +76,10 @@ impl Player<'_> {
         }
         let is_told = |choice: &Choice| {
             let option = question.choices.iter().position(|other| other.letter == choice.letter);
-            let voted = hands.zip(option).and_then(|(hands, option)| hands.get(option)).is_some_and(|&count| count > 0);
+            let voted = hands
+                .zip(option)
+                .and_then(|(hands, option)| hands.get(option))
+                .is_some_and(|&count| count > 0);
             let has_been = record.is_some_and(|record| record.told.contains(&choice.letter));
             show.notes || voted && !has_been
         };

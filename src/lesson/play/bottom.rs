@@ -77,7 +77,8 @@ impl Player<'_> {
                 Some('h') => "Enter: a hint".to_string(),
                 Some(letter) => format!("Enter: the key {letter}"),
                 None => {
-                    let thinking = self.thinking(now).map(|thinking| format!("{}{thinking}", self.separator()));
+                    let thinking =
+                        self.thinking(now).map(|thinking| format!("{}{thinking}", self.separator()));
                     format!("Enter answers, Esc drops it{}", thinking.unwrap_or_default())
                 }
             },

@@ -148,7 +148,11 @@ mod tests {
         terminal.process(&out);
         assert_eq!(terminal.screen().contents(), "three\n\n 2/2");
         terminal.screen_mut().set_scrollback(4);
-        assert!(terminal.screen().contents().starts_with("one\ntwo\n\n\nthree"), "{:?}", terminal.screen().contents());
+        assert!(
+            terminal.screen().contents().starts_with("one\ntwo\n\n\nthree"),
+            "{:?}",
+            terminal.screen().contents()
+        );
     }
 
     #[test]

@@ -232,8 +232,8 @@ impl Positions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::{Screen, read};
     use crate::lesson::play::{Key, Window, sample};
+    use crate::lesson::{Screen, read};
 
     #[test]
     fn a_position_of_another_version_is_none() {

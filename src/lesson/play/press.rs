@@ -194,6 +194,8 @@ impl Player<'_> {
         let is_number = entry.purpose == Purpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
         match key {
             Key::Enter | Key::PageDown => return self.entered(entry.purpose, text.trim(), now),
+            // Out of a command of one's own the way is straight back to the lesson.
+            Key::Escape | Key::Control('g') if self.beside.is_some() => return self.again(now),
             Key::Escape | Key::Control('g') => return Told::default(),
             Key::Backspace if entry.line.is_empty() => return Told::default(),
             Key::Char('G') if is_number && !text.is_empty() => {

@@ -70,7 +70,8 @@ pub fn play(
         false => None,
     };
     let paper = Paper::new(out, player.window.screen);
-    let mut session = Session { player, manner, keeper, paper, guard, signals, began: Instant::now(), widened: None };
+    let mut session =
+        Session { player, manner, keeper, paper, guard, signals, began: Instant::now(), widened: None };
     let outcome = session.run(notices);
     let cleaned = session.paper.erase().and_then(|()| match outcome {
         Ok(EXIT_DONE | INTERRUPTED) => session.say_farewell(asked),

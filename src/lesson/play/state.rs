@@ -22,7 +22,11 @@ pub struct Keeper {
 impl Keeper {
     /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
     /// begins at `first`, if that was asked for.
-    pub fn new(state: Option<&Path>, lesson: &Lesson, first: Option<usize>) -> (Keeper, Progress, Vec<String>) {
+    pub fn new(
+        state: Option<&Path>,
+        lesson: &Lesson,
+        first: Option<usize>,
+    ) -> (Keeper, Progress, Vec<String>) {
         let mut notices = Vec::new();
         let mut has_complained = false;
         let mut kept = Progress::default();

@@ -72,13 +72,17 @@ impl<'a> Show<'a> {
     pub fn right_line(&self, question: &Question) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
-        let answer = if self.notes { noted(&right) } else { right.typed() };
-        let mut text = Text::of(&format!("Answer: {answer}"), ink, self.screen);
+        let mut text = Text::of(&format!("Answer: {}", self.answer_words(&right)), ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {
             text.push("  ", Ink::default(), self.screen);
             text.extend(&markdown::inline(option, self.screen));
         }
         text.wrapped(self.prose_width(), ["", INDENT], self.screen)
+    }
+
+    /// An answer as it is typed; among the teacher's notes with what a number may be off by.
+    pub fn answer_words(&self, right: &Answer) -> String {
+        if self.notes { noted(right) } else { right.typed() }
     }
 
     /// The words of the option that is right, as Markdown.
