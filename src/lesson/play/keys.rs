@@ -50,6 +50,6 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
 
 /// What is said of typed answers below the keys.
 pub const WHERE_TYPED: [&str; 2] = [
-    "An answer begins with a digit, or as a name does that it may hold. All other keys do what they always do.",
-    "Where a name begins with h, h and Enter is the hint; so it is with the other letters.",
+    "Where an answer is typed, a digit or the first letter of a name begins it.",
+    "All other keys work as always; where a name begins with h, h Enter is the hint.",
 ];

@@ -4,13 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::lesson::show::Show;
-use crate::lesson::{Block, Console, Lesson, Progress, Question, Run, Runner, Screen};
+use crate::lesson::{Block, Lesson, Progress, Question, Run, Runner, Screen};
 
 use super::answers::{Record, Scripted};
 use super::clock::{Pace, Plan};
 use super::entry::Entry;
-use super::pages::{self, Chunk};
-use super::stops::{Kind, Stop, stops};
+use super::pages::{self, Chunk, Place, place, position};
+use super::stops::{Kind, Stop, commands, stops};
 
 /// Below the text stand an empty line and the status line.
 const BELOW: usize = 2;
@@ -64,13 +64,6 @@ pub enum Then {
     Leave,
     /// The lesson is interrupted.
     Interrupt,
-}
-
-/// Where a page begins: a block of the stop, and how many pieces of it stand before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    block: usize,
-    piece: usize,
 }
 
 /// A lesson that is being played.
@@ -457,40 +450,4 @@ impl<'a> Player<'a> {
             self.chunks(next);
         }
     }
-}
-
-/// The commands that a stop shows.
-fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
-    let consoles = match (stop.kind, stop.question(lesson)) {
-        (Kind::Answer, Some(question)) => consoles(&question.reveal),
-        _ => consoles(stop.shown(lesson)),
-    };
-    let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
-    exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
-}
-
-/// The consoles among blocks, also those that a question shows.
-fn consoles(blocks: &[Block]) -> Vec<&Console> {
-    let mut found = Vec::new();
-    for block in blocks {
-        match block {
-            Block::Console(console) => found.push(console),
-            Block::Question(question) => found.extend(consoles(&question.asked)),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The place of the chunk at a position.
-fn place(chunks: &[Chunk], position: usize) -> Place {
-    let block = chunks.get(position).map_or(0, |chunk| chunk.block);
-    Place { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
-}
-
-/// The position of the chunk at a place, or of what comes nearest.
-fn position(chunks: &[Chunk], place: Place) -> usize {
-    let start = chunks.iter().position(|chunk| chunk.block >= place.block).unwrap_or(0);
-    let pieces = chunks[start..].iter().take_while(|chunk| chunk.block == place.block).count();
-    start + place.piece.min(pieces.saturating_sub(1))
 }
