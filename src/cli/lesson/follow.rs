@@ -25,8 +25,7 @@ pub(super) struct FollowArgs {
 
 impl FollowArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let name =
-            self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson.name)).transpose()?;
+        let lesson = self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson)).transpose()?;
         let Some(state) = env.state else {
             return Err(Error::new("there is no folder in which a player could tell where it is")
                 .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));
@@ -35,9 +34,9 @@ impl FollowArgs {
         if env.has_screen && env.has_keys {
             let manner =
                 Manner { screen, width: self.screen.width.map(usize::from), auto: false, keys: true };
-            return follow(state, name.as_deref(), manner, streams.out);
+            return follow(state, lesson.as_ref(), manner, streams.out);
         }
-        for line in present(state, name.as_deref(), screen) {
+        for line in present(state, lesson.as_ref(), screen) {
             writeln!(streams.out, "{line}")?;
         }
         Ok(EXIT_DONE)

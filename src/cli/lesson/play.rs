@@ -57,7 +57,7 @@ impl PlayArgs {
         let manner =
             Manner { screen, width: self.screen.width.map(usize::from), auto: self.auto, keys: env.has_keys };
         let window = manner.window();
-        let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson);
+        let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson, first);
         notices.extend(smaller(&lesson, window.screen.width, window.rows));
         notices.extend(faulty(&lesson, &self.lesson));
         let mut player = Player::new(&lesson, &in_process, window, first)
@@ -65,7 +65,7 @@ impl PlayArgs {
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);
-        play(&mut player, &notices, manner, keeper, streams.out)
+        play(&mut player, asked_for(&self.lesson, first), &notices, manner, keeper, streams.out)
     }
 }
 
@@ -78,6 +78,14 @@ fn smaller(lesson: &Lesson, columns: usize, rows: usize) -> Option<String> {
             size.columns, size.rows
         )
     })
+}
+
+/// What a lesson was asked for by, without the step.
+fn asked_for(asked: &str, first: Option<usize>) -> &str {
+    match asked.split_once('#') {
+        Some((name, _)) if first.is_some() => name,
+        _ => asked,
+    }
 }
 
 /// That something is wrong with the lesson.

@@ -92,7 +92,7 @@ impl Page<'_> {
     fn answer(&mut self, question: &Question) {
         if let Some(right) = self.show.right(question) {
             let option = self.show.option_text(question, &right).unwrap_or_default();
-            let answer = format!("**Answer: {}** {option}", escaped(&right.to_string()));
+            let answer = format!("**Answer: {}** {option}", escaped(&self.show.answer_words(&right)));
             self.parts.push(answer.trim_end().to_string());
         }
         let feedback = question.choices.iter().filter_map(|choice| {

@@ -1,6 +1,6 @@
 //! What a class has answered, and what is said to it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::error::{Error, Result, nearest};
 use crate::lesson::key::{Answer, Given, Kind, is_show_of_hands, judge, matches_option, votes};
@@ -16,6 +16,10 @@ pub(super) struct Record {
     pub right: bool,
     /// The last show of hands, option by option.
     pub hands: Option<Vec<usize>>,
+    /// The one before it.
+    pub hands_before: Option<Vec<usize>>,
+    /// The wrong answers, by letter, whose feedback stands below the question already.
+    pub told: BTreeSet<char>,
     /// So many hints have been shown.
     pub hints: usize,
 }
@@ -26,6 +30,8 @@ pub(in crate::lesson) struct Judged {
     pub right: Option<bool>,
     /// What is said.
     pub lines: Vec<String>,
+    /// The letter of the wrong answer that has feedback.
+    pub told: Option<char>,
 }
 
 /// The right answer; an open question has none.
@@ -47,7 +53,7 @@ pub(in crate::lesson) fn options(question: &Question) -> usize {
 /// If it is no answer to this question, or the right one cannot be computed.
 pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_>) -> Result<Judged> {
     let Some(answer) = right_answer(question, show)? else {
-        return Ok(Judged { right: None, lines: Vec::new() });
+        return Ok(Judged { right: None, lines: Vec::new(), told: None });
     };
     let given = Given::read(typed, &answer, options(question))?;
     let right = judge(&given, &answer);
@@ -56,10 +62,11 @@ pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_
     let typed = typed.trim();
     let shown = if question.kind == Kind::Choice { typed.to_uppercase() } else { typed.to_string() };
     let mut lines = vec![format!("{mark}: {}", show.screen.charset.spelled(&shown))];
-    if !right && let Some(choice) = chosen(question, &given, &answer, show) {
+    let told = if right { None } else { chosen(question, &given, &answer, show) };
+    if let Some(choice) = told {
         lines.extend(show.feedback(question, choice));
     }
-    Ok(Judged { right: Some(right), lines })
+    Ok(Judged { right: Some(right), lines, told: told.map(|choice| choice.letter) })
 }
 
 /// The option, or the foreseen wrong answer, that an answer is.

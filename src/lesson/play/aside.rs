@@ -1,15 +1,44 @@
 //! What is shown besides the lesson: contents, keys, search, commands of one's own, the end.
 
 use crate::error::{Error, counted};
+use crate::input::clean_label;
 use crate::lesson::show::{Ink, Text, Tone};
 use crate::lesson::{Block, Command, Runner, Screen};
 
-use super::keys::KEYS;
+use super::entry::Purpose;
+use super::keys::{KEYS, Key, WHERE_TYPED};
 use super::pages;
-use super::player::Player;
+use super::player::{Beside, Player};
 use super::stops::{Kind, Stop};
 
 impl Player<'_> {
+    /// Shows something besides the lesson: any key leaves it, and shows the lesson again.
+    fn beside(&mut self, what: Beside, lines: &[String]) -> Vec<String> {
+        self.beside = Some(what);
+        self.aside(lines)
+    }
+
+    /// Does what a key says besides the lesson; nothing where the lesson is to be shown again.
+    pub(super) fn press_beside(&mut self, key: Key) -> Option<Vec<String>> {
+        let beside = self.beside?;
+        let is_more = matches!(key, Key::Char(' ') | Key::Enter | Key::Right | Key::Down | Key::PageDown);
+        match (beside, key) {
+            (Beside::Contents, Key::Char('0'..='9') | Key::Backspace) if self.counts(key) => Some(Vec::new()),
+            (Beside::Contents, Key::Char('G') | Key::Enter) if self.count.is_some() => {
+                let count = self.count.take();
+                Some(self.jump(count))
+            }
+            _ if is_more && !self.waiting.is_empty() => Some(self.more_aside()),
+            (Beside::Output, Key::Char('!')) => Some(self.enter(Purpose::Command)),
+            _ => None,
+        }
+    }
+
+    /// Whether Ctrl-C drops what is left of something besides the lesson, and nothing else.
+    pub(super) fn drops_the_rest(&self) -> bool {
+        self.beside.is_some() && !self.waiting.is_empty() && self.entry.is_none()
+    }
+
     /// Shows lines, a page at a time.
     pub(super) fn aside(&mut self, lines: &[String]) -> Vec<String> {
         self.waiting = pages::chunks(0, lines, self.height());
@@ -58,15 +87,18 @@ impl Player<'_> {
             lines.extend(wrapped(&line, ink, screen));
         }
         lines.push(String::new());
-        let words = "A number and G goes to a step; * has been shown.";
-        lines.push(Ink::of(Tone::Quiet).on(words, screen));
-        self.aside(&lines)
+        let words = "A number and Enter goes to a step, any other key back. * has been shown.";
+        lines.extend(wrapped(words, Ink::of(Tone::Quiet), screen));
+        self.beside(Beside::Contents, &lines)
     }
 
     /// What the keys do.
     pub(super) fn help(&mut self) -> Vec<String> {
-        let lines = key_lines(self.window.screen);
-        self.aside(&lines)
+        let screen = self.window.screen;
+        let mut lines = key_lines(screen);
+        lines.push(String::new());
+        lines.extend(WHERE_TYPED.iter().flat_map(|words| wrapped(words, Ink::of(Tone::Quiet), screen)));
+        self.beside(Beside::Keys, &lines)
     }
 
     /// Runs the present commands again.
@@ -137,7 +169,26 @@ impl Player<'_> {
         let mut lines =
             vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];
         lines.extend(ran.shown().lines().map(str::to_string));
-        self.aside(&lines)
+        self.beside(Beside::Output, &lines)
+    }
+
+    /// What stands below a lesson that has been left before its end. `asked` is what it was asked for by.
+    pub fn farewell(&self, asked: &str) -> Option<String> {
+        if self.is_over() {
+            return None;
+        }
+        let steps = self.lesson.steps.len();
+        let words = match self.step() {
+            Some(step) => {
+                let there = shell_word(&format!("{asked}#{}", self.lesson.steps[step].id));
+                format!("left at step {} of {steps}; attn lesson play {there} goes on there", step + 1)
+            }
+            None => {
+                format!("left before step 1 of {steps}; attn lesson play {} begins again", shell_word(asked))
+            }
+        };
+        let screen = self.window.screen;
+        Some(Ink::of(Tone::Quiet).on(&screen.charset.spelled(&words), screen))
     }
 
     /// What is shown at the end.
@@ -149,6 +200,16 @@ impl Player<'_> {
             lines.push(format!("{} answered, {right} of them right", counted(answered, "question")));
         }
         lines
+    }
+}
+
+/// A word as a shell reads it.
+fn shell_word(word: &str) -> String {
+    let word = clean_label(word);
+    // A step behind its `#` within a word is no comment.
+    match shlex::try_quote(&word.replace('#', "")) {
+        Ok(plain) if plain == word.replace('#', "") => word.into_owned(),
+        _ => shlex::try_quote(&word).map_or_else(|_| word.to_string(), |quoted| quoted.into_owned()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Questions: answers, votes and hints.
 
-use crate::lesson::Question;
 use crate::lesson::key::{self, Answer, Kind};
+use crate::lesson::show::Show;
+use crate::lesson::{Choice, Question};
 
 use super::answers::{judged, options, right_answer};
 use super::entry::{Entry, Purpose};
@@ -25,10 +26,18 @@ impl Player<'_> {
         let record = self.record(question);
         record.given.push(typed.to_string());
         record.right = judged.right.unwrap_or(false);
+        record.told.extend(judged.told);
         match judged.right {
             Some(false) => judged.lines,
             _ => self.go_on_behind(judged.lines),
         }
+    }
+
+    /// Whether an answer to the question that is asked may begin with this character.
+    pub(super) fn may_begin(&self, typed: char) -> bool {
+        let Some(question) = self.asking() else { return false };
+        let answer = right_answer(question, &self.show()).ok().flatten();
+        answer.is_some_and(|answer| answer.may_begin(typed, options(question)))
     }
 
     /// Whether a text can be an answer to the question that is asked.
@@ -52,8 +61,31 @@ impl Player<'_> {
                 self.entry = Some(Entry::new(Purpose::Hands, "", Vec::new()));
                 Vec::new()
             }
-            _ => self.remark("Hands are counted at a question with options."),
+            _ => self.remark("Hands are counted at a question with options to choose from."),
         }
+    }
+
+    /// The answer, with the votes that were cast. Only who has voted so is told why it is wrong, unless it stands above; where
+    /// there are notes, all of it is told.
+    pub(super) fn answer(&self, show: &Show<'_>, question: &Question) -> Vec<String> {
+        let record = self.records.get(&question.id);
+        let hands = record.and_then(|record| record.hands.as_ref());
+        let mut groups = Vec::new();
+        if let Some(hands) = hands {
+            groups.push(votes::bars(hands, self.right_letter(question), self.window.screen));
+        }
+        let is_told = |choice: &Choice| {
+            let option = question.choices.iter().position(|other| other.letter == choice.letter);
+            let voted = hands
+                .zip(option)
+                .and_then(|(hands, option)| hands.get(option))
+                .is_some_and(|&count| count > 0);
+            let has_been = record.is_some_and(|record| record.told.contains(&choice.letter));
+            show.notes || voted && !has_been
+        };
+        groups.extend([show.answer_to(question, is_told), show.blocks(&question.reveal)]);
+        groups.retain(|group| !group.is_empty());
+        groups.join(&String::new())
     }
 
     /// Keeps a show of hands, and draws it.
@@ -66,7 +98,8 @@ impl Player<'_> {
         // While the class still thinks, nobody is told.
         let right = if self.asking().is_some() { None } else { self.right_letter(question) };
         let lines = votes::bars(&hands, right, self.window.screen);
-        self.record(question).hands = Some(hands);
+        let record = self.record(question);
+        record.hands_before = record.hands.replace(hands);
         lines
     }
 

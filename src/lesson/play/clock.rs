@@ -50,12 +50,18 @@ impl Plan {
 }
 
 impl Pace {
+    /// `4:10 of 12:00`
+    pub(super) fn spent_of_planned(&self) -> String {
+        let spent = minutes_and_seconds(self.spent);
+        match self.planned {
+            Some(planned) => format!("{spent} of {}", minutes_and_seconds(planned)),
+            None => spent,
+        }
+    }
+
     /// `4:10 of 12:00, 0:40 behind`
     pub(super) fn in_words(&self) -> String {
-        let mut words = minutes_and_seconds(self.spent);
-        if let Some(planned) = self.planned {
-            words.push_str(&format!(" of {}", minutes_and_seconds(planned)));
-        }
+        let mut words = self.spent_of_planned();
         if let Some(behind) = self.behind {
             let side = if behind > 0 { "behind" } else { "ahead" };
             words.push_str(&format!(", {} {side}", minutes_and_seconds(behind.unsigned_abs())));

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::Screen;
-use crate::lesson::show::{Ink, Text, Tone};
+use crate::lesson::show::{Ink, Text, Tone, inline};
+use crate::lesson::{Lesson, Screen};
 
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
@@ -20,11 +20,11 @@ use super::votes;
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The present state of the player of a lesson, or of the one that began last, as lines.
-pub fn present(state: &Path, lesson: Option<&str>, screen: Screen) -> Vec<String> {
+pub fn present(state: &Path, lesson: Option<&Lesson>, screen: Screen) -> Vec<String> {
     match Positions::new(state).read(lesson) {
         Some(position) => page(&position, screen),
         None => {
-            let whom = lesson.map_or_else(String::new, |lesson| format!(" `{lesson}`"));
+            let whom = lesson.map_or_else(String::new, |lesson| format!(" `{}`", lesson.name));
             Text::of(
                 &format!("Nobody plays{whom} yet. `attn lesson play` in another terminal begins."),
                 Ink::default(),
@@ -39,7 +39,7 @@ pub fn present(state: &Path, lesson: Option<&str>, screen: Screen) -> Vec<String
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
-pub fn follow(state: &Path, lesson: Option<&str>, manner: Manner, out: &mut dyn Write) -> Result<u8> {
+pub fn follow(state: &Path, lesson: Option<&Lesson>, manner: Manner, out: &mut dyn Write) -> Result<u8> {
     let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
     let signals = Signals::new().map_err(unreadable)?;
     let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
@@ -155,12 +155,12 @@ impl Pen {
 
     fn item(&self, mark: &str, text: &str, tone: Tone) -> Vec<String> {
         let mut whole = Text::of(&format!("{mark:6}  "), Ink { bold: true, ..Ink::of(tone) }, self.screen);
-        whole.push(text, Ink::default(), self.screen);
+        whole.extend(&inline(text, self.screen));
         whole.wrapped(self.screen.width.saturating_sub(1), ["", "        "], self.screen)
     }
 
     fn question(&self, question: &AskedNow) -> Vec<String> {
-        let mut lines = Vec::new();
+        let mut lines = self.item("Asked", &question.text, Tone::Quiet);
         if let Some(answer) = &question.answer {
             lines.extend(self.item("Answer", answer, Tone::Right));
         }
@@ -170,7 +170,8 @@ impl Pen {
         lines.extend(question.hints.iter().flat_map(|hint| self.item("Hint", hint, Tone::Quiet)));
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
-            lines.extend(votes::bars(hands, right, self.screen));
+            let before = question.hands_before.as_deref();
+            lines.extend(votes::bars_beside(hands, before, right, self.screen));
         }
         lines
     }

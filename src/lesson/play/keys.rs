@@ -36,13 +36,20 @@ pub enum Key {
 }
 
 /// What the keys do, in two columns of keys and words.
-pub const KEYS: [[(&str, &str); 2]; 8] = [
+pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("space → PgDn", "go on (Enter too)"), ("A B C …", "answer a choice")],
-    [("← PgUp", "go back (Backspace too)"), ("words", "answer the others, with Enter")],
-    [("n p", "next, previous step"), ("space", "shows the answer")],
-    [("5G", "to step 5"), ("v", "votes: A3 B14 C8")],
-    [("t", "contents"), ("h", "a hint")],
-    [("/", "search; / Enter: next"), ("!", "an attn command; ↑ the last")],
-    [("b .", "blank the screen"), ("r F5", "this again, run again")],
-    [("?", "these keys"), ("q", "end (Ctrl-Z: pause)")],
+    [("← PgUp", "go back (Backspace too)"), ("0.5 cat …", "type another answer")],
+    [("n p", "next, previous step"), ("Enter Esc", "give it, drop it")],
+    [("5G", "to step 5"), ("space", "shows the answer")],
+    [("t", "contents"), ("v", "votes: A3 B14 C8, or 3 14 8")],
+    [("/", "search; / Enter: next"), ("h", "a hint")],
+    [("b .", "blank the screen"), ("!", "an attn command; ↑ the last")],
+    [("r F5", "this again, run again"), ("?", "these keys; any key goes back")],
+    [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed or long")],
+];
+
+/// What is said of typed answers below the keys.
+pub const WHERE_TYPED: [&str; 2] = [
+    "Where an answer is typed, a digit or the first letter of a name begins it.",
+    "All other keys work as always; where a name begins with h, h Enter is the hint.",
 ];

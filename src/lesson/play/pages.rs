@@ -13,6 +13,15 @@ pub(super) struct Chunk {
     pub lines: Vec<String>,
 }
 
+/// Where a page begins: a block of the stop, and how many pieces of it stand before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The block.
+    pub block: usize,
+    /// The pieces of it that stand before.
+    pub piece: usize,
+}
+
 /// Cuts the lines of a block where empty ones stand, and what is taller than the screen where it must be.
 pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
@@ -65,6 +74,19 @@ pub(super) fn lines(chunks: &[Chunk]) -> Vec<String> {
         lines.extend(chunk.lines.iter().cloned());
     }
     lines
+}
+
+/// The place of the chunk at a position.
+pub(super) fn place(chunks: &[Chunk], position: usize) -> Place {
+    let block = chunks.get(position).map_or(0, |chunk| chunk.block);
+    Place { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
+}
+
+/// The position of the chunk at a place, or of what comes nearest.
+pub(super) fn position(chunks: &[Chunk], place: Place) -> usize {
+    let start = chunks.iter().position(|chunk| chunk.block >= place.block).unwrap_or(0);
+    let pieces = chunks[start..].iter().take_while(|chunk| chunk.block == place.block).count();
+    start + place.piece.min(pieces.saturating_sub(1))
 }
 
 #[cfg(test)]

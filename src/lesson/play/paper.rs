@@ -13,6 +13,8 @@ use super::bottom::Bottom;
 
 /// Back to the start of the line, and away with it and everything below.
 pub(super) const ERASE: &str = "\r\x1b[J";
+/// To the upper left corner.
+const HOME: &str = "\x1b[H";
 /// Away with what stands right of the cursor.
 const ERASE_REST: &str = "\x1b[K";
 
@@ -32,6 +34,13 @@ impl<'a> Paper<'a> {
     pub(super) fn resize(&mut self, screen: Screen) -> Result<()> {
         self.screen = screen;
         self.erase()
+    }
+
+    /// Pushes all that stands on a screen of so many rows up and out of sight: it can be scrolled back to. The next line stands
+    /// at the top.
+    pub(super) fn push(&mut self, rows: usize) -> Result<()> {
+        self.bottom = None;
+        self.write(&format!("{ERASE}{}{HOME}", "\r\n".repeat(rows)))
     }
 
     /// Prints lines above the bottom line, and that below them.
@@ -65,8 +74,17 @@ impl<'a> Paper<'a> {
         self.write(ERASE)
     }
 
+    /// Writes a line below which nothing more comes.
+    pub(super) fn last_line(&mut self, line: &str) -> Result<()> {
+        self.write(&format!("{line}\r\n"))
+    }
+
     fn drawn(&self, bottom: &Bottom) -> String {
-        let ink = if bottom.cursor.is_some() { Ink::default() } else { Ink::of(Tone::Quiet) };
+        let ink = match bottom.cursor {
+            Some(_) => Ink::default(),
+            None if bottom.is_alert => Ink { bold: true, ..Ink::of(Tone::Asked) },
+            None => Ink::of(Tone::Quiet),
+        };
         let line = format!("{}{ERASE_REST}\r", ink.on(&bottom.text, self.screen));
         match bottom.cursor {
             Some(column) if column > 0 => format!("{line}\x1b[{column}C"),
@@ -86,7 +104,7 @@ mod tests {
     use super::*;
 
     fn bottom(text: &str, cursor: Option<usize>) -> Bottom {
-        Bottom { text: text.to_string(), cursor }
+        Bottom { text: text.to_string(), cursor, is_alert: false }
     }
 
     fn number(count: u16) -> std::num::NonZero<u16> {
@@ -116,6 +134,25 @@ mod tests {
             paper.erase().unwrap();
         });
         assert_eq!(text, "one");
+    }
+
+    #[test]
+    fn what_is_pushed_up_can_be_scrolled_back_to_without_a_gap() {
+        let mut out = Vec::new();
+        let mut paper = Paper::new(&mut out, Screen::plain(20));
+        let text = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
+        paper.print(&text(&["one", "two"]), bottom(" 1/2", None)).unwrap();
+        paper.push(8).unwrap();
+        paper.print(&text(&["three"]), bottom(" 2/2", None)).unwrap();
+        let mut terminal = vt100::Parser::new(number(8), number(20), 100);
+        terminal.process(&out);
+        assert_eq!(terminal.screen().contents(), "three\n\n 2/2");
+        terminal.screen_mut().set_scrollback(4);
+        assert!(
+            terminal.screen().contents().starts_with("one\ntwo\n\n\nthree"),
+            "{:?}",
+            terminal.screen().contents()
+        );
     }
 
     #[test]

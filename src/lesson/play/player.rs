@@ -4,19 +4,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::lesson::show::Show;
-use crate::lesson::{Block, Console, Lesson, Progress, Question, Run, Runner, Screen};
+use crate::lesson::{Block, Lesson, Progress, Question, Run, Runner, Screen};
 
 use super::answers::{Record, Scripted};
 use super::clock::{Pace, Plan};
 use super::entry::Entry;
-use super::pages::{self, Chunk};
-use super::stops::{Kind, Stop, stops};
-use super::votes;
+use super::pages::{self, Chunk, Place, place, position};
+use super::stops::{Kind, Stop, commands, stops};
 
 /// Below the text stand an empty line and the status line.
 const BELOW: usize = 2;
 /// However small the screen says it is, so many lines are shown at once.
 const LEAST_ROWS: usize = 4;
+/// A second press of the same finger comes within this.
+const DOUBLE_PRESS: Duration = Duration::from_secs(1);
 /// So many commands are kept.
 const MOST_COMMANDS: usize = 200;
 
@@ -29,11 +30,24 @@ pub struct Window {
     pub rows: usize,
 }
 
+/// What is shown besides the lesson.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Beside {
+    /// The contents; a number goes to a step.
+    Contents,
+    /// What the keys do.
+    Keys,
+    /// What a command of the teacher's own has printed.
+    Output,
+}
+
 /// What a key has led to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// The lines to print; none if nothing is.
     pub lines: Vec<String>,
+    /// Whether all that stands on the screen is pushed out of sight before.
+    pub pushes: bool,
     /// What the terminal does then.
     pub then: Then,
 }
@@ -50,13 +64,6 @@ pub enum Then {
     Leave,
     /// The lesson is interrupted.
     Interrupt,
-}
-
-/// Where a page begins: a block of the stop, and how many pieces of it stand before.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
-    block: usize,
-    piece: usize,
 }
 
 /// A lesson that is being played.
@@ -76,6 +83,10 @@ pub struct Player<'a> {
     next: Option<Place>,
     /// What is left of something that was shown besides the lesson.
     pub(super) waiting: Vec<Chunk>,
+    /// What is shown besides the lesson; any key leaves it.
+    pub(super) beside: Option<Beside>,
+    /// Whether the page that is about to be printed begins a clean screen: an answer above it would give its question away.
+    pub(super) is_clean: bool,
     pub(super) is_blank: bool,
     pub(super) entry: Option<Entry>,
     /// The number that is being typed for `<n>G`.
@@ -94,6 +105,8 @@ pub struct Player<'a> {
     pub(super) shown_letters: usize,
     /// The stop whose question was asked last, and when.
     asked: Option<(usize, Duration)>,
+    /// Whether a key that came too early for its answer has been passed over.
+    has_passed: bool,
     done: BTreeSet<usize>,
 }
 
@@ -114,6 +127,8 @@ impl<'a> Player<'a> {
             from: Place::default(),
             next: None,
             waiting: Vec::new(),
+            beside: None,
+            is_clean: false,
             is_blank: false,
             entry: None,
             count: None,
@@ -126,6 +141,7 @@ impl<'a> Player<'a> {
             shown_at: Duration::ZERO,
             shown_letters: 0,
             asked: None,
+            has_passed: false,
             done: BTreeSet::new(),
         };
         let before: Vec<&str> = player.stops[..at].iter().flat_map(|stop| commands(stop, lesson)).collect();
@@ -158,9 +174,9 @@ impl<'a> Player<'a> {
         self.told(lines, now)
     }
 
-    /// The present page once more.
+    /// The present page once more, on a clean screen.
     pub fn again(&mut self, now: Duration) -> Told {
-        let lines = self.show_again();
+        let lines = if self.is_blank { self.blank() } else { self.show_again() };
         self.told(lines, now)
     }
 
@@ -227,13 +243,20 @@ impl<'a> Player<'a> {
             self.asked = None;
         } else if self.asked.is_none_or(|(stop, _)| stop != self.at) {
             self.asked = Some((self.at, now));
+            self.has_passed = false;
         }
-        Told { lines, then: Then::Wait }
+        Told { lines, pushes: std::mem::take(&mut self.is_clean), then: Then::Wait }
     }
 
     /// When the question was asked.
     pub(super) fn asked_at(&self) -> Duration {
         self.asked.map_or(self.shown_at, |(_, asked)| asked)
+    }
+
+    /// Whether a key that would show the answer is the second of a double press: it comes within a moment of the question.
+    pub(super) fn passes_over(&mut self, now: Duration) -> bool {
+        let is_early = self.asking().is_some() && now.saturating_sub(self.asked_at()) < DOUBLE_PRESS;
+        is_early && !std::mem::replace(&mut self.has_passed, true)
     }
 
     /// When the present step is planned.
@@ -287,6 +310,7 @@ impl<'a> Player<'a> {
             self.at = self.stops.len() - 1;
             return self.show_last_page();
         }
+        self.is_clean = true;
         let chunks = self.chunks(&self.stops[self.at]);
         let here = position(&chunks, self.from);
         let pages = pages::pages(&chunks, self.height());
@@ -299,11 +323,15 @@ impl<'a> Player<'a> {
                 self.at = before;
                 self.show_last_page()
             }
-            None => Vec::new(),
+            None => {
+                self.is_clean = false;
+                Vec::new()
+            }
         }
     }
 
     fn show_last_page(&mut self) -> Vec<String> {
+        self.is_clean = true;
         let chunks = self.chunks(&self.stops[self.at]);
         let last = pages::pages(&chunks, self.height()).last().map_or(0, |page| page.start);
         self.show_from(place(&chunks, last), Vec::new())
@@ -311,6 +339,7 @@ impl<'a> Player<'a> {
 
     /// Shows the present page again.
     pub(super) fn show_again(&mut self) -> Vec<String> {
+        self.is_clean = true;
         self.show_from(self.from, Vec::new())
     }
 
@@ -321,6 +350,7 @@ impl<'a> Player<'a> {
             // A class that goes on where it was left is not ahead of its plan.
             self.first = self.step().unwrap_or(0);
         }
+        self.is_clean = true;
         self.show_from(Place::default(), Vec::new())
     }
 
@@ -335,6 +365,7 @@ impl<'a> Player<'a> {
     /// Shows a page of the present stop, with something before it.
     fn show_from(&mut self, from: Place, before: Vec<String>) -> Vec<String> {
         self.waiting.clear();
+        self.beside = None;
         let Some(stop) = self.stops.get(self.at).cloned() else {
             (self.from, self.next) = (Place::default(), None);
             return [before, self.ending()].concat();
@@ -346,6 +377,9 @@ impl<'a> Player<'a> {
         self.from = from;
         self.next = (end < chunks.len()).then(|| place(&chunks, end));
         self.note_what_is_shown(&stop);
+        if let Some(question) = stop.question(self.lesson).filter(|_| stop.kind == Kind::Asked) {
+            self.record(question).told.clear();
+        }
         let mut lines = before;
         if !lines.is_empty() {
             lines.push(String::new());
@@ -410,57 +444,10 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// The answer, with the votes that were cast.
-    fn answer(&self, show: &Show<'_>, question: &Question) -> Vec<String> {
-        let mut lines = Vec::new();
-        if let Some(hands) = self.records.get(&question.id).and_then(|record| record.hands.as_ref()) {
-            lines = votes::bars(hands, self.right_letter(question), self.window.screen);
-            lines.push(String::new());
-        }
-        lines.extend(show.reveal(question));
-        lines
-    }
-
     /// Runs what the next stop shows ahead of time, so that it appears at once.
     pub fn prepare(&self) {
         if let Some(next) = self.stops.get(self.at + 1) {
             self.chunks(next);
         }
     }
-}
-
-/// The commands that a stop shows.
-fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
-    let consoles = match (stop.kind, stop.question(lesson)) {
-        (Kind::Answer, Some(question)) => consoles(&question.reveal),
-        _ => consoles(stop.shown(lesson)),
-    };
-    let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
-    exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
-}
-
-/// The consoles among blocks, also those that a question shows.
-fn consoles(blocks: &[Block]) -> Vec<&Console> {
-    let mut found = Vec::new();
-    for block in blocks {
-        match block {
-            Block::Console(console) => found.push(console),
-            Block::Question(question) => found.extend(consoles(&question.asked)),
-            _ => {}
-        }
-    }
-    found
-}
-
-/// The place of the chunk at a position.
-fn place(chunks: &[Chunk], position: usize) -> Place {
-    let block = chunks.get(position).map_or(0, |chunk| chunk.block);
-    Place { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
-}
-
-/// The position of the chunk at a place, or of what comes nearest.
-fn position(chunks: &[Chunk], place: Place) -> usize {
-    let start = chunks.iter().position(|chunk| chunk.block >= place.block).unwrap_or(0);
-    let pieces = chunks[start..].iter().take_while(|chunk| chunk.block == place.block).count();
-    start + place.piece.min(pieces.saturating_sub(1))
 }

@@ -1,12 +1,14 @@
 //! Where a player is, for whoever follows it from another terminal.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::lesson::progress::{read_json, write_json};
+use crate::lesson::progress::{identity, read_json, write_json};
+use crate::lesson::show::noted;
 use crate::lesson::{Block, Lesson, Question};
 
 use super::answers::right_answer;
@@ -15,6 +17,10 @@ use super::player::Player;
 use super::signals::is_running;
 use super::stops::Kind;
 
+/// What a file of this kind says it is.
+const SCHEMA: &str = "attn-position";
+/// The version that is written, and the only one that is read.
+const VERSION: u32 = 2;
 /// A player tells at least so often that it is there.
 pub(super) const BEAT: Duration = Duration::from_secs(10);
 /// One that has not told for so long is not there any more.
@@ -32,7 +38,8 @@ pub struct Position {
     began: u64,
     /// Whether the player has been left.
     pub(super) left: bool,
-    pub(super) lesson: String,
+    /// What tells the lesson from all others.
+    lesson: String,
     pub(super) title: String,
     /// The number of the step from 1; 0 before the first.
     pub(super) step: usize,
@@ -48,12 +55,16 @@ pub struct Position {
 /// The question of a step, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct AskedNow {
+    /// What is asked, with its options, as Markdown.
+    pub text: String,
     pub answer: Option<String>,
     /// What to say to those who chose wrongly.
     pub feedback: Vec<(String, String)>,
     pub hints: Vec<String>,
     /// The last show of hands.
     pub hands: Option<Vec<usize>>,
+    /// The one before it.
+    pub hands_before: Option<Vec<usize>>,
 }
 
 impl Position {
@@ -64,13 +75,13 @@ impl Position {
         let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
         let written = seconds_now();
         Position {
-            schema: "attn-position".to_string(),
-            version: 1,
+            schema: SCHEMA.to_string(),
+            version: VERSION,
             process: std::process::id(),
             written,
             began: written.saturating_sub(spent.as_secs()),
             left: false,
-            lesson: lesson.name.clone(),
+            lesson: identity(lesson),
             title: lesson.title.clone(),
             step: step.map_or(0, |step| step + 1),
             steps: lesson.steps.len(),
@@ -132,7 +143,7 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
     let answer = match right_answer(question, &show) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
             Some(option) => format!("{answer}  {option}"),
-            None => answer.to_string(),
+            None => noted(&answer),
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
@@ -140,15 +151,31 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
         let words = choice.feedback.clone()?;
         Some((show.choice_name(question, choice), words))
     });
+    let record = player.records.get(&question.id);
     AskedNow {
+        text: text(question),
         answer,
         feedback: feedback.collect(),
         hints: question.hints.clone(),
-        hands: player.records.get(&question.id).and_then(|record| record.hands.clone()),
+        hands: record.and_then(|record| record.hands.clone()),
+        hands_before: record.and_then(|record| record.hands_before.clone()),
     }
 }
 
-/// Where positions are kept: one file for each name of a lesson, and one that names the lesson that was begun last.
+/// The sentences of a question, and its options.
+fn text(question: &Question) -> String {
+    let sentences = question.asked.iter().filter_map(|block| match block {
+        Block::Prose(prose) => Some(prose.markdown.split_whitespace().collect::<Vec<_>>().join(" ")),
+        _ => None,
+    });
+    let options = question
+        .choices
+        .iter()
+        .filter_map(|choice| Some(format!("{}. {}", choice.letter, choice.text.as_ref()?.markdown.trim())));
+    sentences.chain(options).collect::<Vec<_>>().join("  ")
+}
+
+/// Where positions are kept: one file for each lesson, and one that names the lesson that was begun last.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     folder: PathBuf,
@@ -156,6 +183,8 @@ pub(super) struct Positions {
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Latest {
+    schema: String,
+    version: u32,
     lesson: String,
 }
 
@@ -164,33 +193,62 @@ impl Positions {
         Positions { folder: state.join("playing") }
     }
 
-    pub(super) fn begin(&self, lesson: &str) -> Result<()> {
-        write_json(&self.folder.join("position.json"), &Latest { lesson: lesson.to_string() })
+    pub(super) fn begin(&self, lesson: &Lesson) -> Result<()> {
+        let latest = Latest { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
+        write_json(&self.latest(), &latest)
     }
 
     pub(super) fn write(&self, position: &Position) -> Result<()> {
         write_json(&self.of(&position.lesson), position)
     }
 
-    /// The position in the lesson of a name, or in the one that was begun last. What cannot be read is none.
-    pub(super) fn read(&self, lesson: Option<&str>) -> Option<Position> {
-        let name = match lesson {
-            Some(name) => name.to_string(),
-            None => read_json::<Latest>(&self.folder.join("position.json")).ok()??.lesson,
+    /// The position in a lesson, or in the one that was begun last. What cannot be read, or is of another version, is none.
+    pub(super) fn read(&self, lesson: Option<&Lesson>) -> Option<Position> {
+        let known = |schema: &str, version: u32| schema == SCHEMA && version == VERSION;
+        let asked = match lesson {
+            Some(lesson) => identity(lesson),
+            None => {
+                let latest = read_json::<Latest>(&self.latest()).ok()??;
+                known(&latest.schema, latest.version).then_some(latest.lesson)?
+            }
         };
-        read_json(&self.of(&name)).ok()?
+        let position = read_json::<Position>(&self.of(&asked)).ok()??;
+        (known(&position.schema, position.version) && position.lesson == asked).then_some(position)
     }
 
-    fn of(&self, lesson: &str) -> PathBuf {
-        self.folder.join(format!("lesson-{lesson}.json"))
+    fn latest(&self) -> PathBuf {
+        self.folder.join("position.json")
+    }
+
+    /// The file of a lesson. Its path would be no name of a file; a player and its followers are of one version, so that the
+    /// number need not be the same in the next.
+    fn of(&self, identity: &str) -> PathBuf {
+        let mut hasher = DefaultHasher::new();
+        identity.hash(&mut hasher);
+        self.folder.join(format!("lesson-{:016x}.json", hasher.finish()))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Screen;
     use crate::lesson::play::{Key, Window, sample};
+    use crate::lesson::{Screen, read};
+
+    #[test]
+    fn a_position_of_another_version_is_none() {
+        let (lesson, folder) = (sample::lesson(), tempfile::tempdir().unwrap());
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let player = Player::new(&lesson, &sample::run, window, None);
+        let positions = Positions::new(folder.path());
+        let position = Position::of(&player, Duration::ZERO);
+        positions.write(&position).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), Some(position.clone()));
+        positions.write(&Position { version: 1, ..position.clone() }).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), None);
+        positions.write(&Position { schema: "other".to_string(), ..position }).unwrap();
+        assert_eq!(positions.read(Some(&lesson)), None);
+    }
 
     #[test]
     fn a_position_tells_notes_answer_next_step_and_time() {
@@ -203,7 +261,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let positions = Positions::new(folder.path());
         assert_eq!(positions.read(None), None);
-        positions.begin(&lesson.name).unwrap();
+        positions.begin(&lesson).unwrap();
         positions.write(&Position::of(&player, Duration::from_secs(125))).unwrap();
         let position = positions.read(None).unwrap();
         assert!(position.is_alive());
@@ -213,10 +271,14 @@ mod tests {
         assert!(position.pace().in_words().starts_with("2:0"), "{:?}", position.pace());
         let asked = position.question.clone().unwrap();
         assert_eq!((asked.answer.as_deref(), asked.hands), (Some("C  two"), Some(vec![1, 0, 2])));
+        assert_eq!(asked.text, "How many weights of `bat` are zero?  A. none  B. one  C. two");
         assert_eq!(asked.feedback, [("A".to_string(), "True for finite scores.".to_string())]);
         assert!(!Position { left: true, ..position.clone() }.is_alive());
         assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
         assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());
-        assert_eq!(positions.read(Some("other")), None);
+        let elsewhere = read("other/mask.md", sample::TEXT).unwrap();
+        assert_eq!(elsewhere.name, lesson.name);
+        assert_eq!(positions.read(Some(&elsewhere)), None, "another lesson of the same name");
+        assert!(positions.read(Some(&lesson)).is_some());
     }
 }

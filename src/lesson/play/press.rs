@@ -18,6 +18,7 @@ impl Player<'_> {
     /// Does what a key says, `now` after the beginning.
     pub fn press(&mut self, key: Key, now: Duration) -> Told {
         match key {
+            Key::Control('c') if self.drops_the_rest() => return self.again(now),
             Key::Control('c') => return Told { then: Then::Interrupt, ..Told::default() },
             Key::Control('z') => return Told { then: Then::Suspend, ..Told::default() },
             _ => {}
@@ -28,6 +29,15 @@ impl Player<'_> {
         }
         if self.entry.is_some() {
             return self.press_in_entry(key, now);
+        }
+        if self.beside.is_some() {
+            return match self.press_beside(key) {
+                Some(lines) => self.told(lines, now),
+                None => {
+                    self.count = None;
+                    self.again(now)
+                }
+            };
         }
         if let Some(lines) = self.begin_answer(key) {
             return self.told(lines, now);
@@ -45,8 +55,9 @@ impl Player<'_> {
                 let is_option = ('A'..='Z').take(options(question)).any(|option| option == letter);
                 return is_option.then(|| self.give(&letter.to_string()));
             }
-            Kind::Number => typed.is_ascii_digit() || matches!(typed, '-' | '−' | '+' | '.' | ','),
-            _ => !typed.is_whitespace() && !matches!(typed, '!' | '/' | '?'),
+            // The class speaks.
+            Kind::Open => false,
+            _ => !matches!(typed, '!' | '/' | '?') && self.may_begin(typed),
         };
         opens.then(|| {
             self.entry = Some(Entry::new(Purpose::Answer, &typed.to_string(), Vec::new()));
@@ -55,28 +66,38 @@ impl Player<'_> {
     }
 
     fn command(&mut self, key: Key, now: Duration) -> Told {
+        if self.counts(key) {
+            return self.told(Vec::new(), now);
+        }
         let count = self.count.take();
         let lines = match key {
             Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => return self.forward(now),
             Key::Enter if count.is_none() => return self.forward(now),
-            Key::Backspace if count.is_some() => {
-                self.count = count.map(|count| count / 10).filter(|&count| count > 0);
-                Vec::new()
-            }
             Key::Left | Key::Up | Key::PageUp | Key::Backspace => self.go_back(),
             Key::Home => self.go_to(0),
             Key::End => self.jump(None),
             Key::Char('G') | Key::Enter => self.jump(count),
-            Key::Char(digit @ '0'..='9') => {
-                let digit = digit as usize - '0' as usize;
-                self.count = Some((count.unwrap_or(0) * 10 + digit).min(LARGEST_COUNT));
-                Vec::new()
-            }
             Key::Char(letter) => return self.letter(letter, now),
             Key::F5 | Key::Control('l') => self.show_again(),
             _ => Vec::new(),
         };
         self.told(lines, now)
+    }
+
+    /// Whether a key belongs to the number that is being typed; then it has been taken.
+    pub(super) fn counts(&mut self, key: Key) -> bool {
+        match (key, self.count) {
+            (Key::Char(digit @ '0'..='9'), count) => {
+                let digit = digit as usize - '0' as usize;
+                self.count = Some((count.unwrap_or(0) * 10 + digit).min(LARGEST_COUNT));
+                true
+            }
+            (Key::Backspace, Some(count)) => {
+                self.count = Some(count / 10).filter(|&count| count > 0);
+                true
+            }
+            _ => false,
+        }
     }
 
     fn letter(&mut self, letter: char, now: Duration) -> Told {
@@ -112,6 +133,7 @@ impl Player<'_> {
         };
         let lines = match scripted {
             Some(typed) => self.give(&typed),
+            None if self.passes_over(now) => Vec::new(),
             None => self.go_on(),
         };
         self.told(lines, now)
@@ -142,7 +164,7 @@ impl Player<'_> {
     }
 
     /// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
-    fn jump(&mut self, count: Option<usize>) -> Vec<String> {
+    pub(super) fn jump(&mut self, count: Option<usize>) -> Vec<String> {
         let steps = self.lesson.steps.len();
         match count {
             Some(0) => self.go_to(0),
@@ -155,12 +177,12 @@ impl Player<'_> {
     }
 
     /// Pushes all text out of sight.
-    fn blank(&mut self) -> Vec<String> {
-        self.is_blank = true;
-        vec![String::new(); self.window.rows]
+    pub(super) fn blank(&mut self) -> Vec<String> {
+        (self.is_blank, self.is_clean) = (true, true);
+        vec![String::new()]
     }
 
-    fn enter(&mut self, purpose: Purpose) -> Vec<String> {
+    pub(super) fn enter(&mut self, purpose: Purpose) -> Vec<String> {
         let earlier = if purpose == Purpose::Command { self.commands.clone() } else { Vec::new() };
         self.entry = Some(Entry::new(purpose, "", earlier));
         Vec::new()
@@ -172,6 +194,8 @@ impl Player<'_> {
         let is_number = entry.purpose == Purpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
         match key {
             Key::Enter | Key::PageDown => return self.entered(entry.purpose, text.trim(), now),
+            // Out of a command of one's own the way is straight back to the lesson.
+            Key::Escape | Key::Control('g') if self.beside.is_some() => return self.again(now),
             Key::Escape | Key::Control('g') => return Told::default(),
             Key::Backspace if entry.line.is_empty() => return Told::default(),
             Key::Char('G') if is_number && !text.is_empty() => {

@@ -18,6 +18,8 @@ use super::terminal_keys::pressed;
 
 /// The bottom line tells seconds.
 const TICK: Duration = Duration::from_secs(1);
+/// A window that has not changed for so long has been let go.
+const QUIET: Duration = Duration::from_millis(100);
 /// The rows of a terminal that does not say.
 const USUAL_ROWS: usize = 24;
 /// The exit code after Ctrl-C.
@@ -49,12 +51,14 @@ impl Manner {
     }
 }
 
-/// Plays a lesson on the terminal of this process, which is left as it was found; returns the exit code.
+/// Plays a lesson, which was asked for by this, on the terminal of this process, which is left as it was found; returns the exit
+/// code.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
 pub fn play(
     player: &mut Player<'_>,
+    asked: &str,
     notices: &[String],
     manner: Manner,
     keeper: Keeper,
@@ -66,9 +70,13 @@ pub fn play(
         false => None,
     };
     let paper = Paper::new(out, player.window.screen);
-    let mut session = Session { player, manner, keeper, paper, guard, signals, began: Instant::now() };
+    let mut session =
+        Session { player, manner, keeper, paper, guard, signals, began: Instant::now(), widened: None };
     let outcome = session.run(notices);
-    let cleaned = session.paper.erase();
+    let cleaned = session.paper.erase().and_then(|()| match outcome {
+        Ok(EXIT_DONE | INTERRUPTED) => session.say_farewell(asked),
+        _ => Ok(()),
+    });
     session.keeper.leave(session.player, session.began.elapsed());
     let code = outcome?;
     cleaned?;
@@ -88,6 +96,8 @@ struct Session<'a, 'p> {
     guard: Option<Guard<OwnTerminal>>,
     signals: Signals,
     began: Instant,
+    /// When the window was made wider or narrower, if the page has not been laid out for it yet.
+    widened: Option<Duration>,
 }
 
 impl Session<'_, '_> {
@@ -112,6 +122,7 @@ impl Session<'_, '_> {
             };
             // Before anything is written, also where the key has come together with the new size.
             self.heed_size()?;
+            self.redraw(!keys.is_empty())?;
             for key in keys {
                 if let Some(code) = self.press(key)? {
                     return Ok(code);
@@ -127,6 +138,7 @@ impl Session<'_, '_> {
         let now = self.now();
         let second = TICK - Duration::from_nanos(u64::from(now.subsec_nanos()));
         let due = self.due().map_or(second, |due| due.saturating_sub(now).min(second));
+        let due = self.widened.map_or(due, |since| due.min((since + QUIET).saturating_sub(now)));
         if self.manner.keys {
             return wait(due).map_err(unreadable);
         }
@@ -162,6 +174,9 @@ impl Session<'_, '_> {
         if told.lines.is_empty() {
             return self.paper.rewrite(bottom);
         }
+        if told.pushes {
+            self.paper.push(self.player.window.rows)?;
+        }
         self.paper.print(&told.lines, bottom)?;
         let complaint = self.keeper.keep(self.player, self.now());
         self.player.prepare();
@@ -174,14 +189,38 @@ impl Session<'_, '_> {
         }
     }
 
+    /// Lays out for the size that the screen has now.
     fn heed_size(&mut self) -> Result<()> {
         let window = self.manner.window();
         if window != self.player.window {
+            if window.screen.width != self.player.window.screen.width {
+                self.widened = Some(self.now());
+            }
             self.player.resize(window);
             self.paper.resize(window.screen)?;
             self.paper.rewrite(self.player.bottom(self.now()))?;
         }
         Ok(())
+    }
+
+    /// Shows the page at the new width, as soon as the window has been let go, or a key is pressed.
+    fn redraw(&mut self, has_keys: bool) -> Result<()> {
+        match self.widened {
+            Some(since) if has_keys || self.now().saturating_sub(since) >= QUIET => {
+                self.widened = None;
+                let told = self.player.again(self.now());
+                self.tell(&told)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says how to go on where it is left.
+    fn say_farewell(&mut self, asked: &str) -> Result<()> {
+        match self.player.farewell(asked) {
+            Some(line) => self.paper.last_line(&line),
+            None => Ok(()),
+        }
     }
 
     /// Stops until the shell calls back.
@@ -201,6 +240,7 @@ impl Session<'_, '_> {
         }
         self.signals.continued();
         self.heed_size()?;
+        self.widened = None;
         let told = self.player.again(self.now());
         self.tell(&told)
     }

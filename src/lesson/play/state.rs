@@ -20,8 +20,13 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know.
-    pub fn new(state: Option<&Path>, lesson: &Lesson) -> (Keeper, Progress, Vec<String>) {
+    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
+    /// begins at `first`, if that was asked for.
+    pub fn new(
+        state: Option<&Path>,
+        lesson: &Lesson,
+        first: Option<usize>,
+    ) -> (Keeper, Progress, Vec<String>) {
         let mut notices = Vec::new();
         let mut has_complained = false;
         let mut kept = Progress::default();
@@ -31,12 +36,12 @@ impl Keeper {
                 Ok(read) => kept = read,
                 Err(error) => notices.push(format!("warning: progress begins anew: {error}")),
             }
-            if let Err(error) = positions.begin(&lesson.name) {
+            if let Err(error) = positions.begin(lesson) {
                 notices.push(warning(&error));
                 has_complained = true;
             }
         }
-        notices.extend(left_at(&kept, lesson));
+        notices.extend(left_at(&kept, lesson).filter(|_| first.is_none()));
         let keeper =
             Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
         (keeper, kept, notices)
@@ -93,7 +98,7 @@ fn warning(error: &Error) -> String {
 
 /// Where the class left the lesson the last time.
 fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
-    let position = lesson.find_step(kept.step.as_deref()?)?;
+    let position = lesson.step_of(kept.step.as_deref()?)?;
     let number = position + 1;
     (position > 0)
         .then(|| format!("Left at step {number}, {}: {number}G goes there.", lesson.steps[position].title))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::lesson::{Block, Lesson, Part, Question};
+use crate::lesson::{Block, Console, Lesson, Part, Question};
 
 /// What is shown up to the next pause, if the screen is tall enough for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,6 +92,29 @@ fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<St
     if start < blocks.len() || start == 0 {
         stop(start..blocks.len(), Kind::Text);
     }
+}
+
+/// The commands that a stop shows.
+pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
+    let consoles = match (stop.kind, stop.question(lesson)) {
+        (Kind::Answer, Some(question)) => consoles(&question.reveal),
+        _ => consoles(stop.shown(lesson)),
+    };
+    let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
+    exchanges.map(|exchange| exchange.command.typed.as_str()).collect()
+}
+
+/// The consoles among blocks, also those that a question shows.
+fn consoles(blocks: &[Block]) -> Vec<&Console> {
+    let mut found = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Console(console) => found.push(console),
+            Block::Question(question) => found.extend(consoles(&question.asked)),
+            _ => {}
+        }
+    }
+    found
 }
 
 #[cfg(test)]

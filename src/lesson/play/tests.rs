@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::sample;
-use super::{Key, Player, Scripted, Then, Window};
+use super::{Key, Player, Scripted, Then, Told, Window};
 use crate::lesson::show::Show;
 use crate::lesson::{Runner, Screen};
 
@@ -23,9 +23,17 @@ struct Class<'a> {
 
 impl Class<'_> {
     fn key(&mut self, key: Key) -> String {
+        self.told(key).lines.join("\n")
+    }
+
+    fn told(&mut self, key: Key) -> Told {
+        if matches!(key, Key::Char(' ') | Key::Right | Key::Down | Key::PageDown) {
+            // Nobody presses twice within a moment.
+            self.now += Duration::from_secs(1);
+        }
         let told = self.player.press(key, self.now);
         assert_eq!(told.then, Then::Wait, "{key:?}");
-        told.lines.join("\n")
+        told
     }
 
     /// Presses characters, and returns what the last one has shown.
@@ -180,7 +188,16 @@ fn contents_mark_where_the_class_is_and_what_it_has_seen() {
                 "     5  Your own  1 min",
             ]
         );
+        let back = class.told(Key::Char('q'));
+        assert!(back.pushes);
+        assert_shows(&back.lines.join("\n"), "How many zeros?");
         assert_shows(&class.bottom(), "2/5");
+        class.typed("t12");
+        class.key(Key::Backspace);
+        assert_shows(&class.bottom(), "to step 1");
+        assert_shows(&class.key(Key::Enter), "Before the mask");
+        assert_shows(&class.typed("t4G"), "In which order?");
+        assert_shows(&class.typed("t4 "), "In which order?");
     });
 }
 
@@ -216,19 +233,116 @@ fn other_answers_are_typed_and_ended_by_enter() {
 }
 
 #[test]
-fn where_letters_are_typed_a_key_is_followed_by_enter() {
+fn at_a_typed_question_keys_are_keys_unless_an_answer_begins_so() {
     played(40, |class| {
-        class.typed("4Gh");
-        assert_shows(&class.bottom(), "Enter: a hint");
-        assert_shows(&class.typed("\n"), "There is no hint.");
-        assert_shows(&class.typed("t\n"), "In which order?");
-        assert_shows(&class.typed("?"), "search");
-        class.typed("x");
+        // An answer here begins with A to C, or as bat, cave and racket do.
+        assert_shows(&class.typed("4Gh"), "There is no hint.");
+        assert_shows(&class.typed("v"), "at a question with options");
+        assert_shows(&class.typed("t"), "Your own");
+        assert_shows(&class.typed("x"), "In which order?");
+        assert_shows(&class.typed("p"), "How much is left?");
+        assert_shows(&class.typed("t"), "Your own");
+        assert_shows(&class.typed("nn"), "In which order?");
+        class.typed("ba");
+        assert_shows(&class.bottom(), "answer: ba   (Enter answers, Esc drops it");
         class.key(Key::Escape);
-        assert_shows(&class.typed("p\n"), "How much is left?");
-        class.typed("4Gq");
-        assert_shows(&class.bottom(), "Enter: end the lesson");
-        assert_eq!(class.player.press(Key::Enter, class.now).then, Then::Leave);
+        assert_shows(&class.bottom(), "type the letters");
+        class.typed("r");
+        assert_shows(&class.bottom(), "Enter: the key r");
+        assert_shows(&class.typed("\n"), "In which order?");
+        for leaving in [Key::PageUp, Key::Char('G')] {
+            class.typed("4G2");
+            class.key(leaving);
+            assert!(!class.bottom().contains("answer:"), "{leaving:?}: {}", class.bottom());
+        }
+        class.typed("4G");
+        assert_eq!(class.player.press(Key::Char('q'), class.now).then, Then::Leave);
+    });
+}
+
+#[test]
+fn a_question_that_is_come_back_to_stands_on_a_clean_screen() {
+    played(40, |class| {
+        class.typed("2G ");
+        for back in [Key::Left, Key::Char('r'), Key::F5] {
+            let told = class.told(back);
+            assert!(told.pushes && !told.lines.join("").contains("Two tokens"), "{back:?}");
+        }
+        assert_shows(&class.typed(" "), "Two tokens");
+        class.typed("2");
+        assert!(class.told(Key::Char('G')).pushes);
+        for beside in ["?", "t", "!plain\n"] {
+            class.typed(beside);
+            let told = class.told(Key::Char('q'));
+            assert!(told.pushes, "{beside}");
+            assert_shows(&told.lines.join("\n"), "How many weights");
+        }
+        assert!(!class.told(Key::Char('a')).pushes, "feedback stands below its question");
+        assert!(!class.told(Key::Char(' ')).pushes, "and so does the answer");
+    });
+}
+
+#[test]
+fn the_second_press_of_a_double_press_shows_no_answer() {
+    played(40, |class| {
+        class.typed("1G ");
+        assert_shows(&class.typed(" "), "How many weights");
+        let asked = class.now;
+        for (after, key) in [(100, Key::PageDown), (300, Key::Enter)] {
+            let now = asked + Duration::from_millis(after);
+            let shows = class.player.press(key, now).lines.join("\n").contains("Two tokens");
+            assert_eq!(shows, after == 300, "only the first press is passed over");
+        }
+        class.typed("3G");
+        assert_shows(&class.typed(" "), "All of it.");
+    });
+}
+
+#[test]
+fn only_who_voted_so_is_told_at_the_answer_and_only_once() {
+    let feedback = "True for finite scores.";
+    let answer = |keys: &str, notes: bool| {
+        let mut shown = String::new();
+        let lesson = sample::lesson();
+        let window = Window { screen: Screen::plain(80), rows: 40 };
+        let player = Player::new(&lesson, &sample::run, window, Some(1)).with_notes(notes);
+        let mut class = Class { player, now: Duration::ZERO };
+        class.player.begin(&[], Duration::ZERO);
+        class.typed(keys);
+        shown.push_str(&class.typed(" "));
+        assert_shows(&shown, "Answer: C  two");
+        shown.contains(feedback)
+    };
+    assert!(!answer("", false));
+    assert!(!answer("v0 2 3\n", false), "nobody voted for A");
+    assert!(answer("v2 2 3\n", false));
+    assert!(!answer("v2 2 3\na", false), "it stands above");
+    assert!(answer("v2 2 3\nar", false), "on a clean screen it does not");
+    assert!(answer("", true), "among the notes all is told");
+}
+
+#[test]
+fn an_answer_is_shown_without_its_tolerance() {
+    played(40, |class| {
+        let answer = class.typed("3G ");
+        assert!(answer.contains("Answer: 1") && !answer.contains('±'), "{answer}");
+    });
+}
+
+#[test]
+fn leaving_tells_how_to_go_on() {
+    played(40, |class| {
+        assert_eq!(
+            class.player.farewell("mask.md").unwrap(),
+            "left before step 1 of 5; attn lesson play mask.md begins again"
+        );
+        class.typed("2G");
+        assert_eq!(
+            class.player.farewell("my masks.md").unwrap(),
+            "left at step 2 of 5; attn lesson play 'my masks.md#zeros-step' goes on there"
+        );
+        class.typed("5G ");
+        assert_eq!(class.player.farewell("mask.md"), None);
     });
 }
 
@@ -270,7 +384,7 @@ fn the_time_to_think_is_counted_down_and_hints_do_not_stop_it() {
         class.typed("h");
         assert_shows(&class.bottom(), "think 0:12");
         class.now = Duration::from_secs(131);
-        assert_shows(&class.bottom(), "time is up");
+        assert_shows(&class.bottom(), "TIME IS UP");
         class.typed("n");
         assert_shows(&class.bottom(), "think 0:20");
     });
@@ -297,7 +411,7 @@ fn a_command_of_ones_own_is_run_and_the_place_is_kept() {
         class.key(Key::Up);
         class.key(Key::Up);
         assert_shows(&class.bottom(), "$ attn lesson");
-        class.key(Key::Escape);
+        assert_shows(&class.key(Key::Escape), "Before the mask");
         assert_shows(&class.bottom(), "1/5");
         assert_shows(&class.typed(" "), "Look at the rows again.");
     });
@@ -309,9 +423,24 @@ fn a_long_output_aside_pauses_too() {
         let first = class.typed("?");
         assert!(first.lines().count() <= 6, "{first}");
         assert_shows(&class.bottom(), "space shows more");
-        let second = class.typed(" ");
-        assert_shows(&second, "end");
-        assert_shows(&class.typed(" "), "Before the mask");
+        let mut pages = String::new();
+        while class.bottom().contains("space shows more") {
+            pages += &class.typed(" ");
+        }
+        assert_shows(&pages, "end");
+        assert_shows(&class.typed(" "), "A decoder may not read");
+        for drop in [Key::Char('q'), Key::Escape, Key::Control('c')] {
+            class.typed("?");
+            assert_shows(&class.bottom(), "q leaves the rest out");
+            let back = class.told(drop);
+            assert!(back.pushes, "{drop:?}");
+            assert_shows(&back.lines.join("\n"), "A decoder may not read");
+        }
+        class.typed("?");
+        while class.bottom().contains("space shows more") {
+            class.typed(" ");
+        }
+        assert_eq!(class.player.press(Key::Control('c'), class.now).then, Then::Interrupt);
     });
 }
 
@@ -394,8 +523,11 @@ fn the_status_line_fits_every_screen() {
         class.player.resize(Window { screen: Screen::plain(100), rows: 40 });
         assert_eq!(
             class.bottom(),
-            " 2/5 · think 0:30 · a letter answers, space shows the answer · 0:00 of 7:00 · ?: keys"
+            " 2/5 · think 0:30 · A B C answers · space shows it · 0:00 of 7:00 · ?: keys"
         );
+        class.player.resize(Window { screen: Screen::plain(58), rows: 40 });
+        assert_eq!(class.bottom(), " 2/5 · think 0:30 · A B C answers · space shows it");
+        class.player.resize(Window { screen: Screen::plain(100), rows: 40 });
         class.typed("1G");
         assert_eq!(class.bottom(), " 1/5 · Before the mask · space goes on · 0:00 of 10:00 · ?: keys");
     });

@@ -8,11 +8,24 @@ use crate::lesson::show::{Ink, Tone};
 const WIDEST: usize = 40;
 /// What stands beside a bar: indent, letter, number.
 const BESIDE: usize = 14;
+/// What the vote before takes beside that.
+const BEFORE: usize = 13;
 
 /// The bars of a show of hands, one for each option from A on; the right one is marked once it is known.
 pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<String> {
+    bars_beside(hands, None, right, screen)
+}
+
+/// The same bars, and beside them how many hands there were at the vote before.
+pub(super) fn bars_beside(
+    hands: &[usize],
+    before: Option<&[usize]>,
+    right: Option<char>,
+    screen: Screen,
+) -> Vec<String> {
     let most = hands.iter().copied().max().unwrap_or(0).max(1);
-    let widest = screen.width.saturating_sub(BESIDE).clamp(4, WIDEST);
+    let beside = BESIDE + if before.is_some() { BEFORE } else { 0 };
+    let widest = screen.width.saturating_sub(beside).clamp(4, WIDEST);
     let block = screen.charset.spelled("█");
     let mut lines: Vec<String> = ('A'..='Z')
         .zip(hands)
@@ -24,7 +37,10 @@ pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<
             let mark = Ink { bold: true, ..Ink::of(tone) }.on(&letter.to_string(), screen);
             let arrow = if is_right { screen.charset.spelled("  ← right") } else { "".into() };
             let gap = " ".repeat(widest - length);
-            format!("   {mark}  {bar}{gap} {count:>4}{arrow}").trim_end().to_string()
+            let option = letter as usize - 'A' as usize;
+            let before = before.map(|before| before.get(option).copied().unwrap_or_default());
+            let before = before.map(|before| format!("  before {before:>4}")).unwrap_or_default();
+            format!("   {mark}  {bar}{gap} {count:>4}{before}{arrow}").trim_end().to_string()
         })
         .collect();
     let all = counted(hands.iter().sum(), "hand");
@@ -45,6 +61,14 @@ mod tests {
         assert_eq!(lines[1], format!("   B  {} {:>4}  ← right", "█".repeat(20), 10));
         assert_eq!(lines[2], format!("   C  {} {:>4}", " ".repeat(20), 0));
         assert_eq!(lines[3].trim(), "15 hands");
+    }
+
+    #[test]
+    fn the_vote_before_stands_beside_the_present_one() {
+        let lines = bars_beside(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
+        assert!(lines[0].ends_with("   2  before    5"), "{lines:?}");
+        assert!(lines[1].ends_with("   4  before    1"), "{lines:?}");
+        assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:?}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) fn lines(markdown: &str, screen: Screen) -> Vec<String> {
 }
 
 /// One paragraph of Markdown, without line breaks.
-pub(super) fn inline(markdown: &str, screen: Screen) -> Text {
+pub(in crate::lesson) fn inline(markdown: &str, screen: Screen) -> Text {
     let mut writer = Writer::new(screen);
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {

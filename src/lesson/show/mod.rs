@@ -13,8 +13,10 @@ mod transcript;
 
 use super::model::{Block, Lesson, Note};
 use super::run::{Runner, Screen};
+pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
 use questions::joined;
+pub(in crate::lesson) use questions::noted;
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::key::{Answer, Kind, within};
+use crate::lesson::key::{Answer, Kind, Value, within};
 use crate::lesson::{Choice, Question, RunValues};
 
 /// Options and remarks are set in by so much.
@@ -59,20 +59,30 @@ impl<'a> Show<'a> {
 
     /// The right answer, as computed, and what is said to every wrong one that is foreseen.
     pub fn answer(&self, question: &Question) -> Vec<String> {
-        let feedback = question.choices.iter().flat_map(|choice| self.feedback(question, choice));
-        joined([self.right_line(question), feedback.collect()])
+        self.answer_to(question, |_| true)
     }
 
-    /// The right answer, as computed.
+    /// The right answer, as computed, and what is said to some of the wrong ones.
+    pub fn answer_to(&self, question: &Question, is_told: impl Fn(&Choice) -> bool) -> Vec<String> {
+        let told = question.choices.iter().filter(|choice| is_told(choice));
+        joined([self.right_line(question), told.flat_map(|choice| self.feedback(question, choice)).collect()])
+    }
+
+    /// The right answer, as computed; how far off a number may be stands with the teacher's notes alone.
     pub fn right_line(&self, question: &Question) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
-        let mut text = Text::of(&format!("Answer: {right}"), ink, self.screen);
+        let mut text = Text::of(&format!("Answer: {}", self.answer_words(&right)), ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {
             text.push("  ", Ink::default(), self.screen);
             text.extend(&markdown::inline(option, self.screen));
         }
         text.wrapped(self.prose_width(), ["", INDENT], self.screen)
+    }
+
+    /// An answer as it is typed; among the teacher's notes with what a number may be off by.
+    pub fn answer_words(&self, right: &Answer) -> String {
+        if self.notes { noted(right) } else { right.typed() }
     }
 
     /// The words of the option that is right, as Markdown.
@@ -98,6 +108,7 @@ impl<'a> Show<'a> {
                 Some(number) => within(number, tolerance),
                 None => value.to_string(),
             },
+            (None, Some(Value::Cell(cell)), _) => cell.typed(),
             (None, Some(value), _) => value.to_string(),
             _ => choice.letter.to_string(),
         }
@@ -114,6 +125,14 @@ impl<'a> Show<'a> {
         text.extend(&markdown::inline(markdown, self.screen));
         let rest = format!("{INDENT}{}", " ".repeat(mark.width().min(DEEPEST)));
         text.wrapped(self.prose_width(), [INDENT, &rest], self.screen)
+    }
+}
+
+/// An answer as the teacher reads it: with what a number may be off by.
+pub(in crate::lesson) fn noted(right: &Answer) -> String {
+    match right {
+        Answer::Number { .. } => right.to_string(),
+        _ => right.typed(),
     }
 }
 
