@@ -443,13 +443,13 @@ fn a_built_in_lesson_is_checked_by_its_name_and_has_no_file_to_update() {
     let checked = attn("lesson check tour").run();
     assert_eq!(checked.code, 0, "{}", checked.out);
     assert!(
-        checked.out.starts_with("0-tour.md  8 steps, ") && checked.out.ends_with(": ok\n"),
+        checked.out.starts_with("0-tour (built in)  8 steps, ") && checked.out.ends_with(": ok\n"),
         "{}",
         checked.out
     );
     let updated = attn("lesson update tour").run();
     assert_eq!(updated.code, 2);
-    assert!(updated.out.contains("0-tour.md: built in: there is no file to write"), "{}", updated.out);
+    assert!(updated.out.contains("0-tour (built in): there is no file to write"), "{}", updated.out);
 }
 
 #[test]
@@ -467,5 +467,50 @@ fn a_lesson_that_would_write_files_is_refused_and_nothing_is_written() {
         assert_eq!(outcome.code, 2, "{}", outcome.out);
         assert!(outcome.out.contains("a lesson writes no files"), "{}", outcome.out);
         assert_eq!(fs::read_dir(bench.folder.path()).expect("a folder").count(), 1, "{option}");
+    }
+}
+
+#[test]
+fn a_new_lesson_is_not_called_as_one_of_the_program() {
+    for name in ["0-tour", "0-tour.md", "tour"] {
+        let refused = attn("lesson new").arg(name).run();
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains("`0-tour` of the program"), "{}", refused.err);
+        assert!(["0-tour.md", "tour.md"].iter().all(|file| !std::path::Path::new(file).exists()));
+    }
+}
+
+#[test]
+fn a_list_is_of_a_folder() {
+    let bench = Bench::new();
+    let refused = attn("lesson list").arg(bench.path()).run();
+    assert_eq!(refused.code, 2);
+    for words in ["is no folder", "name the folder", "attn lesson play"] {
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+}
+
+#[test]
+fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_anew_and_the_check_says_so() {
+    let tour = fs::read_to_string("walkthroughs/0-tour.md").expect("UTF-8");
+    let hint = "<!-- hint: How much does a row give away in all? -->";
+    let checked = |to: &str| {
+        assert!(tour.contains(hint));
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("x.md");
+        fs::write(&file, tour.replace(hint, to)).expect("written");
+        let path = file.display().to_string();
+        let outcome = attn("lesson check").arg(&path).run();
+        assert_eq!(outcome.code, 0, "{}", outcome.out);
+        let export = attn("lesson export --to md --seed 5").arg(&path).run();
+        (outcome.out, export)
+    };
+    let (said, drawn) = checked(hint);
+    assert!(!said.contains("cannot be drawn anew") && drawn.err.is_empty(), "{said}{}", drawn.err);
+    for number in ["0.358", "`0.358`"] {
+        let (said, kept) = checked(&hint.replace("in all?", &format!("in all? It keeps {number}.")));
+        assert!(said.contains("cannot be drawn anew: `0.358` in it is not computed"), "{said}");
+        assert!(kept.err.contains("no question of `x` can be drawn anew"), "{}", kept.err);
+        assert_ne!(kept.out, drawn.out);
     }
 }

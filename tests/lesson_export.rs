@@ -209,3 +209,63 @@ fn a_file_is_written_whole_and_a_single_step_is_refused() {
     attn(&format!("lesson export {MASK} --to pdf")).refused(&["pdf", "txt"]);
     attn("lesson export nowhere.md --to txt").refused(&["nowhere.md"]);
 }
+
+#[test]
+fn no_export_takes_the_place_of_a_lesson() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    fs::copy(MASK, path("x.md")).expect("copied");
+    fs::copy(MASK, path("other.md")).expect("copied");
+    for target in ["x.md", "other.md"] {
+        let refused = attn("lesson export --to md").arg(path("x.md")).arg("--output").arg(path(target)).run();
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains("is a lesson"), "{}", refused.err);
+        assert_eq!(fs::read(path(target)).expect("bytes"), fs::read(MASK).expect("bytes"));
+    }
+    fs::write(path("old.md"), "# Something else\n").expect("written");
+    for _ in 0..2 {
+        attn("lesson export --to md").arg(path("x.md")).arg("--output").arg(path("old.md")).ok();
+        assert_eq!(fs::read_to_string(path("old.md")).expect("UTF-8"), export("--to md"));
+    }
+}
+
+#[test]
+fn every_fold_begins_with_the_answer_and_a_sheet_without_has_room_for_a_name() {
+    for (to, begin, told) in [
+        ("md", "<summary>Answer</summary>\n\n", ["**Answer: C** two", "**Answer: 0.408 ± 0.015**"]),
+        (
+            "html",
+            "<summary>Answer</summary>\n<div class=\"right\"><p><strong>",
+            ["Answer: C</strong>", "Answer: 0.408 ± 0.015</strong>"],
+        ),
+    ] {
+        let folded = export(&format!("--to {to}"));
+        for answer in told {
+            assert!(folded.contains(answer), "{to} does not tell `{answer}`");
+        }
+        assert!(folded.contains(begin), "{to}");
+        let hidden = export(&format!("--to {to} --answers hidden"));
+        assert!(
+            ["Name:", "Date:"].iter().all(|word| hidden.contains(word) && !folded.contains(word)),
+            "{to}"
+        );
+        for secret in [
+            "Answer: C",
+            "0.408",
+            "C.</strong> Two",
+            "True for finite",
+            "class=\"answer\"",
+            "class=\"right\"",
+        ] {
+            assert!(!hidden.contains(secret), "{to} tells `{secret}`");
+        }
+        // Three more lines for the one open question.
+        let lines = if to == "md" {
+            hidden.matches("\n\n______").count()
+        } else {
+            hidden.matches("<p class=\"write\"></p>").count()
+        };
+        assert_eq!(lines, 3, "{to}");
+        assert!(!hidden.contains("<details class=\"hint\" open"));
+    }
+}

@@ -6,11 +6,6 @@ use clap_complete::Shell;
 use super::Streams;
 use crate::error::Result;
 
-/// A name as a shell reads it.
-pub(super) fn quoted(name: &str) -> String {
-    shlex::try_quote(name).map_or_else(|_| name.to_string(), |quoted| quoted.into_owned())
-}
-
 /// A completion script for a shell
 ///
 /// Examples:

@@ -25,6 +25,12 @@ pub fn clean_label(label: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
+/// A name as a shell reads it: in quotes where it has to be.
+pub fn quoted(name: &str) -> Cow<'_, str> {
+    // A zero byte, which no shell can be given, is all that cannot be quoted.
+    shlex::try_quote(name).unwrap_or(Cow::Borrowed(name))
+}
+
 /// Marks that reorder a line or end it unseen: U+061C, U+200E–200F, U+2028–202E, U+2066–2069, U+FEFF.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')

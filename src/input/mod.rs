@@ -51,7 +51,7 @@ pub use files::Files;
 pub use folder::{FolderEntry, folder};
 pub use inline::inline;
 pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
-pub use label::{clean_label, clip, listed_briefly};
+pub use label::{clean_label, clip, listed_briefly, quoted};
 pub use names::CANONICAL;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use open::Limit;

@@ -2,6 +2,7 @@
 
 use super::command::Command;
 use super::key::{Expression, Kind};
+use super::loose::{first_loose, loose_numbers};
 use super::model::{Block, Choice, Exchange, Lesson, NamedRun, Prose, Question};
 
 impl Question {
@@ -43,10 +44,39 @@ impl Question {
         lesson.runs.iter().filter(|run| names.contains(&run.name.as_str())).collect()
     }
 
-    /// The seed of a question that can be drawn anew: all its commands take that seed, all its options are computed, and
-    /// nothing outside of it shows its numbers.
+    /// The seed of a question that can be drawn anew: all its commands take that seed, all its options are computed,
+    /// nothing outside of it shows its numbers, and nothing in it tells a number that would stay.
     pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+        self.seed_but_for_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
+    }
+
+    /// The number for which alone it cannot be drawn anew.
+    pub(super) fn hindrance(&self, lesson: &Lesson) -> Option<String> {
+        self.seed_but_for_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
+    }
+
+    fn seed_but_for_its_words<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         self.one_seed(lesson).filter(|seed| !self.is_shown_elsewhere(seed, lesson))
+    }
+
+    /// The first number in its words, or in the headings above it, that nothing computes: beside other random numbers it
+    /// would tell of the old ones.
+    fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
+        let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let in_prose =
+            self.blocks().filter_map(prose).chain(options).flat_map(loose_numbers).map(|loose| loose.text);
+        let said = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
+        let plain = self.hints.iter().map(String::as_str).chain(said).chain(self.headings(lesson));
+        in_prose.chain(plain.filter_map(first_loose)).next()
+    }
+
+    /// The titles of the step and the part that it stands in.
+    fn headings<'a>(&self, lesson: &'a Lesson) -> impl Iterator<Item = &'a str> {
+        let is_own = |block: &Block| matches!(block, Block::Question(question) if question.id == self.id);
+        let parts = lesson.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, part)));
+        let own = parts.into_iter().find(|(_, part)| part.blocks.iter().any(is_own));
+        own.into_iter()
+            .flat_map(|(step, part)| std::iter::once(step.title.as_str()).chain(part.title.as_deref()))
     }
 
     /// The one seed of all its commands, where every option is computed.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, Place, Result, counted, nearest};
-use crate::input::{clean_label, exists, read_text};
+use crate::input::{clean_label, exists, quoted, read_text};
 
 use super::faults::Faults;
 use super::model::Lesson;
@@ -20,8 +20,8 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("5-one-third.md", include_str!("../../walkthroughs/5-one-third.md")),
 ];
 
-/// The lesson in the program of this name: `0-tour`, or `tour`, or `0`.
-fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {
+/// The lesson in the program of this name, `0-tour`, or `tour`, or `0`: its file name and text.
+pub fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {
     let matches = |file: &str| {
         let name = file.trim_end_matches(".md");
         let (number, words) = name.split_once('-').unwrap_or(("", name));
@@ -92,7 +92,7 @@ fn first_of(file: &str, faults: &Faults) -> Error {
     let Some(first) = faults.0.first() else { return Error::new("this is no lesson").in_source(file) };
     let more = match faults.0.len() - 1 {
         0 => String::new(),
-        more => format!("; {} more: attn lesson check {file}", counted(more, "fault")),
+        more => format!("; {} more: attn lesson check {}", counted(more, "fault"), quoted(file)),
     };
     let help = first.help.clone().unwrap_or_default();
     Error::new(first.what.clone()).at(Place::Line(file.to_string(), first.line)).help(format!("{help}{more}"))

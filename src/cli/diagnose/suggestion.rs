@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::attention::MatrixRule;
 use crate::cli::output::{self, FormatArg, LookArgs};
-use crate::cli::shell::quoted;
 use crate::cli::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Suggestion, Task, suggest};
@@ -44,7 +43,7 @@ pub(super) fn write(
     let labels = inputs.x.as_ref().and_then(|(x, _)| x.row_labels());
     let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
     input::save_bundle(path, tokens, &matrices, env.writing)?;
-    let command = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
+    let command = format!("{} {}", input::quoted(file), options(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(story(file, &suggestion, &matrices, &command));
         return output::pages(&[page], "diagnose", &look.style(env), streams);

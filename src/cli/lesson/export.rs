@@ -1,15 +1,15 @@
 //! `attn lesson export`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::{in_process, with_seed};
 use crate::cli::Streams;
 use crate::error::{Error, Result};
-use crate::input::write_text;
+use crate::input::{clean_label, read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
-use crate::lesson::{Runner, open};
+use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
 
 /// A lesson as a page, a handout, a transcript or a recording
 #[derive(Args, Debug)]
@@ -77,8 +77,24 @@ impl ExportArgs {
             Target::Txt => export::transcript(&handout),
         };
         match &self.output {
-            Some(path) => write_text(path, &text),
+            Some(path) => {
+                refuse_lesson(path)?;
+                write_text(path, &text)
+            }
             None => Ok(streams.out.write_all(text.as_bytes())?),
         }
+    }
+}
+
+/// # Errors
+/// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
+fn refuse_lesson(path: &Path) -> Result<()> {
+    let name = path.to_string_lossy();
+    let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
+    match read_text(path, LONGEST).is_ok_and(is_one) {
+        true => Err(Error::new("is a lesson, and an export would take its place")
+            .in_source(clean_label(&name))
+            .help("name another file")),
+        false => Ok(()),
     }
 }

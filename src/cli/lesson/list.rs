@@ -8,7 +8,7 @@ use crate::cli::output::LookArgs;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::{clean_label, markdown_files, read_text};
+use crate::input::{clean_label, exists, is_folder, markdown_files, quoted, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 
 /// The lessons: title, minutes, steps, and how many were shown
@@ -45,7 +45,8 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
         }
         Some(folder) => {
             let path = Path::new(folder).join("FILE");
-            let title = format!("Lessons: attn lesson play {}", clean_label(&path.to_string_lossy()));
+            let title =
+                format!("Lessons: attn lesson play {}", quoted(&clean_label(&path.to_string_lossy())));
             (title, of_folder(folder, env)?)
         }
     };
@@ -53,6 +54,12 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
 }
 
 fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
+    if exists(folder) && !is_folder(Path::new(folder)) {
+        return Err(Error::new("is no folder").in_source(clean_label(folder)).help(format!(
+            "name the folder that it stands in; one lesson is played: attn lesson play {}",
+            quoted(&clean_label(folder))
+        )));
+    }
     let mut rows = Vec::new();
     for path in markdown_files(Path::new(folder))? {
         let file = clean_label(&path.to_string_lossy()).into_owned();
@@ -94,6 +101,6 @@ fn shown(lesson: &Lesson, env: &Env) -> String {
 }
 
 fn broken(name: &str, file: &str) -> Vec<String> {
-    let what = format!("cannot be played: attn lesson check {file}");
+    let what = format!("cannot be played: attn lesson check {}", quoted(file));
     vec![name.to_string(), what, String::new(), String::new(), String::new()]
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 use clap::Args;
 
 use super::in_process;
-use crate::cli::shell::quoted;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Place, Result};
-use crate::input::{clean_label, exists, write_text};
-use crate::lesson::new_lesson;
+use crate::input::{clean_label, exists, quoted, write_text};
+use crate::lesson::{built_in, new_lesson};
 
 /// Writes a small lesson to begin with, which passes `check`
 #[derive(Args, Debug)]
@@ -25,6 +24,15 @@ impl NewArgs {
         let shown = clean_label(&file).into_owned();
         if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
             return Err(Error::new("a lesson without a name").help("write attn lesson new my-lesson, say"));
+        }
+        let name = file.trim_end_matches(".md");
+        if let Some((own, _)) = built_in(name) {
+            let own = own.trim_end_matches(".md");
+            return Err(Error::new(format!(
+                "`attn lesson play {name}` would play the lesson `{own}` of the program"
+            ))
+            .in_source(shown)
+            .help("choose another name"));
         }
         if exists(&file) {
             return Err(Error::new("exists already")

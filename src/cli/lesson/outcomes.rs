@@ -5,7 +5,7 @@ use std::path::Path;
 use colored::Colorize;
 
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
-use crate::input::{clean_label, is_folder, markdown_files};
+use crate::input::{clean_label, exists, is_folder, markdown_files};
 use crate::lesson::check::{Checked, Concern, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
 
@@ -69,6 +69,8 @@ fn of_one(name: &str) -> Outcome {
         Ok(lesson) => CameTo::Checked(check(&lesson, &in_process)),
         Err(faults) => CameTo::Malformed(faults),
     };
+    // A file of that name may stand here, and is not meant.
+    let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
     Outcome { path: name.to_string(), file, text, came_to }
 }
 

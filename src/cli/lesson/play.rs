@@ -5,6 +5,7 @@ use clap::Args;
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
+use crate::input::quoted;
 use crate::lesson::play::{Keeper, Manner, Player, Scripted, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, open};
@@ -92,5 +93,6 @@ fn asked_for(asked: &str, first: Option<usize>) -> &str {
 fn faulty(lesson: &Lesson, asked: &str) -> Option<String> {
     let name = asked.split('#').next().unwrap_or(asked);
     let faults = counted(lesson.faults.len(), "fault");
-    (!lesson.faults.is_empty()).then(|| format!("warning: {faults} in the lesson: attn lesson check {name}"))
+    (!lesson.faults.is_empty())
+        .then(|| format!("warning: {faults} in the lesson: attn lesson check {}", quoted(name)))
 }

@@ -43,7 +43,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         return (format!("{}{file}  {}\n", outcome.details(colour), outcome.verdict()), EXIT_UNUSABLE);
     };
     if !exists(&outcome.path) {
-        let error = Error::new("built in: there is no file to write").in_source(file);
+        let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
     match update(file, &outcome.text, report, &in_process) {

@@ -1,12 +1,10 @@
 //! The numbers in the text and in options, computed again.
 
-use pulldown_cmark::{Event, Parser};
-
 use crate::error::counted;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{WrittenNumber, numbers_in};
+use crate::lesson::key::WrittenNumber;
+use crate::lesson::loose::loose_numbers;
 use crate::lesson::model::{Block, Claim, Lesson, Prose};
-use crate::lesson::pieces::OPTIONS;
 
 use super::finding::{Concern, Finding};
 use super::questions::Known;
@@ -36,24 +34,10 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
     }
 }
 
-/// The numbers with decimals, or of a hundred, that nothing holds to what the program computes, with their lines. Whole numbers
-/// often belong to names.
-fn unchecked(prose: &Prose) -> Vec<(usize, String)> {
-    let is_computed = |number: &WrittenNumber| number.decimals() > 0 || number.text().ends_with('%');
-    let mut found = Vec::new();
-    for (event, at) in Parser::new_ext(&prose.markdown, OPTIONS).into_offset_iter() {
-        if !matches!(event, Event::Text(_)) {
-            continue;
-        }
-        for (place, number) in numbers_in(&prose.markdown[at.clone()]) {
-            let begin = at.start + place.start;
-            if is_computed(&number) && !prose.claims.iter().any(|claim| claim.at.contains(&begin)) {
-                let line = prose.line + prose.markdown[..begin].matches('\n').count();
-                found.push((line, number.text().to_string()));
-            }
-        }
-    }
-    found
+/// The numbers that nothing holds to what the program computes, with their lines. Between backticks they are names.
+fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
+    let loose = loose_numbers(prose).into_iter().filter(|loose| !loose.in_code);
+    loose.map(|loose| (prose.line + loose.lines, loose.text))
 }
 
 /// What is wrong with one number.
@@ -78,16 +62,4 @@ fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
             .help("write it as 0.30, −1.5, 124,439,808 or 30%"),
     };
     Some(Finding::new(Concern::Text, fault))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_that_nothing_checks_is_found_and_names_are_left_alone() {
-        let markdown = "Step 2 of GPT-3:\n`0.5` becomes **0.99**, or 30% of 4.".to_string();
-        let found = unchecked(&Prose { markdown, line: 7, claims: Vec::new() });
-        assert_eq!(found, [(8, "0.99".to_string()), (8, "30%".to_string())]);
-    }
 }

@@ -38,6 +38,11 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
         }
         unheard(question, &mut faults);
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
+        if let Some(number) = question.hindrance(lesson) {
+            let what = format!("`{}` cannot be drawn anew: `{number}` in it is not computed", question.id);
+            let help = format!("say what it is: {number}<!-- = RUN:CELL -->; or leave it out, as in a hint");
+            findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
+        }
     }
 }
 

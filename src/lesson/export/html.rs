@@ -1,13 +1,17 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
-use super::{Answers, Handout, html_prose};
+use super::{Answers, Handout, MORE_LINES, html_prose};
 use crate::error::counted;
-use crate::lesson::show::Show;
+use crate::lesson::key::Kind;
+use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
 use crate::render::html_page::{Page, escaped, fragment};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
+
+/// Where the answers are left out.
+const NAME: &str = "<p class=\"name\"><span>Name:</span><span>Date:</span></p>\n";
 
 /// What a page of numbers does, where it has some that light.
 const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
@@ -21,11 +25,12 @@ pub fn html(handout: &Handout<'_>) -> String {
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
     let is_lit = [&opening, &steps].iter().any(|text| text.contains(" data-from="));
     let main = format!(
-        "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}</header>\n{}<div class=\"steps\">\n\
+        "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}{}</header>\n{}<div class=\"steps\">\n\
          {opening}{steps}</div>\n</div>\n",
         escaped(&lesson.title),
         writer.length(),
         if is_lit { HOW } else { "" },
+        if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
     );
     Page { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
@@ -170,10 +175,26 @@ impl Writer<'_> {
         }
     }
 
+    /// The right answer as it is computed, with the words of its option.
+    fn right(&self, question: &Question) -> String {
+        let Some(right) = self.show.right(question) else { return String::new() };
+        let option = self.show.option_text(question, &right).map(html_prose::html).unwrap_or_default();
+        format!(
+            "<div class=\"right\"><p><strong>Answer: {}</strong></p>{option}</div>\n",
+            escaped(&right.to_string())
+        )
+    }
+
     /// The answer in its fold, with what is to be said to those who gave a wrong one.
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
-            Answers::Hidden => return "<p class=\"write\">Your answer:</p>\n".to_string(),
+            Answers::Hidden => {
+                let more = if question.kind == Kind::Open { MORE_LINES } else { 0 };
+                return format!(
+                    "<p class=\"write\">Your answer:</p>\n{}",
+                    "<p class=\"write\"></p>\n".repeat(more)
+                );
+            }
             Answers::Shown => " open",
             Answers::Folded => "",
         };
@@ -188,10 +209,13 @@ impl Writer<'_> {
             true => feedback,
             false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
         };
-        if reveal.is_empty() && feedback.is_empty() {
+        let right = self.right(question);
+        if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
         }
-        format!("<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{reveal}{feedback}</details>\n")
+        format!(
+            "<details class=\"answer\"{open}>\n<summary>Answer</summary>\n{right}{reveal}{feedback}</details>\n"
+        )
     }
 }
 
@@ -210,9 +234,4 @@ fn words(typed: &str) -> String {
 
 fn preformatted(text: &str) -> String {
     format!("<pre>{}</pre>\n", escaped(text.trim_end()))
-}
-
-/// `1 minute`, `1.5 minutes`
-fn minutes(minutes: f64) -> String {
-    format!("{minutes} {}", if minutes == 1.0 { "minute" } else { "minutes" })
 }

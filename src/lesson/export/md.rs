@@ -1,8 +1,13 @@
 //! A lesson as a handout in Markdown: no directives, outputs as they are printed now.
 
-use super::{Answers, Handout};
+use super::{Answers, Handout, MORE_LINES};
+use crate::lesson::key::Kind;
 use crate::lesson::model::{Block, Console, Literal, Question};
 use crate::lesson::show::{BLANK, Show};
+
+/// To be filled in where the answers are left out.
+const NAME: &str = "Name: ______________________________ Date: ______________";
+const RULE: &str = "______________________________________";
 
 /// What means something to Markdown within a line.
 const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
@@ -13,6 +18,9 @@ pub fn markdown(handout: &Handout<'_>) -> String {
     let lesson = handout.lesson;
     let mut page = Page { show: handout.show(false), answers: handout.answers, parts: Vec::new(), asked: 0 };
     page.parts.push(format!("# {}", escaped(&lesson.title)));
+    if handout.answers == Answers::Hidden {
+        page.parts.push(NAME.to_string());
+    }
     page.blocks(&lesson.opening);
     for step in &lesson.steps {
         page.parts.push(format!("## {}", escaped(&step.title)));
@@ -77,12 +85,19 @@ impl Page<'_> {
             self.parts.push(options.join("\n"));
         }
         match self.answers {
-            Answers::Hidden => self.parts.push(BLANK.to_string()),
-            Answers::Folded if question.reveal.is_empty() => {}
+            Answers::Hidden => {
+                self.parts.push(BLANK.to_string());
+                let more = if question.kind == Kind::Open { MORE_LINES } else { 0 };
+                // A rule across the page is a line to write on.
+                self.parts.extend(std::iter::repeat_n(RULE.to_string(), more));
+            }
             Answers::Folded => {
-                self.parts.push("<details>\n<summary>Answer</summary>".to_string());
-                self.blocks(&question.reveal);
-                self.parts.push("</details>".to_string());
+                let before = self.parts.len();
+                self.answer(question);
+                if self.parts.len() > before {
+                    self.parts.insert(before, "<details>\n<summary>Answer</summary>".to_string());
+                    self.parts.push("</details>".to_string());
+                }
             }
             Answers::Shown => self.answer(question),
         }

@@ -27,6 +27,9 @@ pub enum Answers {
     Shown,
 }
 
+/// The lines that an open question has besides the one that every question has, where its answer is to be written.
+const MORE_LINES: usize = 3;
+
 /// A lesson to be handed out, and what of it.
 #[derive(Clone, Copy)]
 pub struct Handout<'a> {

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::error::counted;
+use crate::input::quoted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// What has become of a question.
@@ -70,7 +71,7 @@ fn back(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<String> {
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();
     steps.dedup();
     let steps = steps.into_iter().filter_map(|step| show.lesson.steps.get(step));
-    let name = shlex::try_quote(asked).unwrap_or(asked.into());
+    let name = quoted(asked);
     let mut lines = Vec::new();
     for step in steps {
         let command = format!("attn lesson play {name}#{}", step.id);

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 
 use crate::error::{Error, Result, counted};
-use crate::input::clean_label;
+use crate::input::{clean_label, quoted};
 use crate::lesson::key::{Answer, Kind};
 use crate::lesson::play::Scripted;
 use crate::lesson::play::answers::{judged, options, right_answer};
@@ -99,7 +99,7 @@ fn unanswered(question: &Question) -> Outcome {
 /// # Errors
 /// If a question has no right answer: nobody may be graded by it.
 fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
-    let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {asked}"));
+    let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {}", quoted(asked)));
     match right_answer(question, show).map_err(says)? {
         Some(Answer::Choice { holds: false, .. }) => {
             Err(says(Error::new(format!("the key of `{}` is false", question.id))))

@@ -10,13 +10,17 @@ use crate::lesson::{Screen, Step};
 /// Headings are no wider than this, so that the number at their end stays near.
 const WIDEST: usize = 100;
 
+/// `1 minute`, `1.5 minutes`
+pub(in crate::lesson) fn minutes(minutes: f64) -> String {
+    format!("{minutes} {}", if minutes == 1.0 { "minute" } else { "minutes" })
+}
+
 impl Show<'_> {
     /// The lesson's title, how many steps it has and how long it takes.
     pub fn title(&self) -> Vec<String> {
         let steps = counted(self.lesson.steps.len(), "step");
         let length = match self.lesson.minutes {
-            Some(1.0) => format!("{steps}, 1 minute"),
-            Some(minutes) => format!("{steps}, {minutes} minutes"),
+            Some(planned) => format!("{steps}, {}", minutes(planned)),
             None => steps,
         };
         self.barred(&self.lesson.title, &length)
