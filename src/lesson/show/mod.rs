@@ -13,8 +13,8 @@ mod transcript;
 
 use super::model::{Block, Lesson, Note};
 use super::run::{Runner, Screen};
-pub(in crate::lesson) use markdown::inline;
 pub(in crate::lesson) use headings::minutes;
+pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
 use questions::joined;
 pub(in crate::lesson) use questions::noted;
