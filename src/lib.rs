@@ -25,8 +25,8 @@
 //! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ render ──▶ bytes
 //!                              ▲       │
 //!                              │       ├──▶ explain   one cell: its terms, and theirs
-//!                  attention ──┘       └──▶ diagnose  the same with one step taken wrongly, run again and compared
-//!              (the mathematics)
+//!                  attention ──┘       ├──▶ diagnose  the same with one step taken wrongly, run again and compared
+//!              (the mathematics)       └──▶ lesson    plays and checks commands, through the same `cli::run`
 //! ```
 //!
 //! # The rooms, from the ground up

@@ -3,6 +3,7 @@
 mod difference;
 mod finding;
 mod numbers;
+mod options;
 mod outputs;
 mod plan;
 mod questions;

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Answer, Expression, Key, Kind, Value, WrittenNumber, numbers_in};
+use crate::lesson::key::{Answer, Expression, Key, Kind, Value};
 use crate::lesson::model::{Choice, Lesson, Question};
 use crate::lesson::values::RunValues;
 
 use super::finding::{Concern, Finding};
+use super::options::{about_its_option, shown, shown_alike, worded_alike};
 
 /// What numbers and keys are computed from.
 #[derive(Clone, Copy)]
@@ -84,18 +85,6 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
     }
 }
 
-/// Options that say the same: if one of them is right, so is the other.
-fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
-    let words = |choice: &Choice| choice.text.as_ref().map(|text| text.markdown.trim().to_lowercase());
-    for (at, choice) in question.choices.iter().enumerate() {
-        let first = question.choices[..at].iter().find(|other| words(other) == words(choice));
-        if let (Some(first), Some(text), None) = (first, words(choice), &choice.computed) {
-            let what = format!("options {} and {} are the same, `{text}`", first.letter, choice.letter);
-            faults.push(Fault::new(choice.line, what).help("take one of them out, or another mistake"));
-        }
-    }
-}
-
 /// The key of a `choice` whose condition does not hold.
 fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
     let condition = key.expression();
@@ -127,89 +116,6 @@ fn briefly(value: &Value) -> String {
         }
         _ => value.to_string(),
     }
-}
-
-/// An option with a number: as it is shown, and as it is computed.
-struct Offered<'a> {
-    choice: &'a Choice,
-    shown: WrittenNumber,
-    value: f64,
-}
-
-/// The options with numbers. One whose number is not computed, where others are, is a fault.
-fn shown<'a>(question: &'a Question, known: Known<'_>, faults: &mut Vec<Fault>) -> Vec<Offered<'a>> {
-    let computed = question.choices.iter().any(|choice| choice.computed.is_some());
-    let mut offered = Vec::new();
-    for choice in &question.choices {
-        match (&choice.computed, &choice.text) {
-            (Some(expression), Some(text)) => {
-                let claim = text.claims.first();
-                let shown = claim.and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
-                if let (Some(shown), Ok(value)) = (shown, expression.number(known.values)) {
-                    offered.push(Offered { choice, shown, value });
-                }
-            }
-            (None, Some(text))
-                if computed && text.claims.is_empty() && !numbers_in(&text.markdown).is_empty() =>
-            {
-                let what =
-                    format!("option {} has a number that is not computed, and others are", choice.letter);
-                let help = format!("compute it: <!-- opt {}: RUN:CELL -->", choice.letter);
-                faults.push(Fault::new(choice.line, what).help(help));
-            }
-            _ => {}
-        }
-    }
-    offered
-}
-
-/// Options whose numbers cannot be told apart at the digits shown.
-fn shown_alike(offered: &[Offered<'_>], key: char, faults: &mut Vec<Fault>) {
-    for (at, one) in offered.iter().enumerate() {
-        let is_alike = |other: &&Offered<'_>| {
-            // What a wrong option shows may not pass for the right one at its own digits either.
-            let passes = (other.choice.letter == key && one.shown.agrees(other.value))
-                || (one.choice.letter == key && other.shown.agrees(one.value));
-            other.shown.value() == one.shown.value() || passes
-        };
-        if let Some(other) = offered[..at].iter().find(is_alike) {
-            let (first, second) = (other.choice.letter, one.choice.letter);
-            let what = format!("options {first} and {second} show the same number, {}", one.shown.text());
-            let help = "take another mistake for one of them, or show more digits";
-            faults.push(Fault::new(one.choice.line, what).help(help));
-        }
-    }
-}
-
-/// Where options are computed, the condition of the key begins with the right one's number: a condition that is true of
-/// something else would leave any letter right.
-fn about_its_option(
-    question: &Question,
-    key: &Key,
-    letter: char,
-    offered: &[Offered<'_>],
-    known: Known<'_>,
-    faults: &mut Vec<Fault>,
-) {
-    let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
-    let of = match key.expression() {
-        Expression::Compare(left, ..) => left,
-        whole => whole,
-    };
-    let value = of.number(known.values);
-    if value.as_ref().is_ok_and(|&value| right.shown.agrees(value)) {
-        return;
-    }
-    let what = format!(
-        "the key of `{}` says {letter}, which shows {}, and its condition is about another number, `{of}`",
-        question.id,
-        right.shown.text()
-    );
-    let computed = right.choice.computed.as_ref().map(Expression::to_string).unwrap_or_default();
-    faults.push(
-        Fault::new(question.key_line, what)
-            .help(format!("say what makes that option right: {letter} iff {computed} …")),
-    );
 }
 
 /// Wrong answers foreseen that would pass for the right one, or for each other.
