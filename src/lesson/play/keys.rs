@@ -44,8 +44,8 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("t", "contents"), ("v", "votes: A3 B14 C8, or 3 14 8")],
     [("/", "search; / Enter: next"), ("h", "a hint")],
     [("b .", "blank the screen"), ("!", "an attn command; ↑ the last")],
-    [("r F5", "this again, run again"), ("?", "these keys; any key goes back")],
-    [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed or long")],
+    [("r F5", "this again, run again"), ("?", "these keys")],
+    [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],
 ];
 
 /// What is said of typed answers below the keys.
