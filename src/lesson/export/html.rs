@@ -181,7 +181,7 @@ impl Writer<'_> {
         let option = self.show.option_text(question, &right).map(html_prose::html).unwrap_or_default();
         format!(
             "<div class=\"right\"><p><strong>Answer: {}</strong></p>{option}</div>\n",
-            escaped(&right.to_string())
+            escaped(&self.show.answer_words(&right))
         )
     }
 
