@@ -108,6 +108,8 @@ pub struct Player<'a> {
     /// Whether a key that came too early for its answer has been passed over.
     has_passed: bool,
     done: BTreeSet<usize>,
+    /// The step that was left in an earlier hour.
+    left: Option<String>,
 }
 
 impl<'a> Player<'a> {
@@ -143,6 +145,7 @@ impl<'a> Player<'a> {
             asked: None,
             has_passed: false,
             done: BTreeSet::new(),
+            left: None,
         };
         let before: Vec<&str> = player.stops[..at].iter().flat_map(|stop| commands(stop, lesson)).collect();
         before.into_iter().for_each(|typed| player.keep_command(typed));
@@ -203,8 +206,10 @@ impl<'a> Player<'a> {
     pub fn progress(&self) -> Progress {
         let id = |step: usize| self.lesson.steps[step].id.clone();
         let given = self.records.iter().filter(|(_, record)| !record.given.is_empty());
+        // Whoever only looks at the title keeps the place.
+        let shown = self.step().map(id).or_else(|| self.left.clone());
         Progress {
-            step: self.step().filter(|_| !self.is_over()).map(id),
+            step: shown.filter(|_| !self.is_over()),
             done: self.done.iter().copied().map(id).collect(),
             answers: given.map(|(question, record)| (question.clone(), record.given.clone())).collect(),
         }
@@ -214,6 +219,7 @@ impl<'a> Player<'a> {
     pub fn with_progress(mut self, progress: &Progress) -> Player<'a> {
         let steps = self.lesson.steps.iter().enumerate();
         self.done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at).collect();
+        self.left.clone_from(&progress.step);
         self
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::sample;
 use super::{Key, Player, Scripted, Then, Told, Window};
 use crate::lesson::show::Show;
-use crate::lesson::{Runner, Screen};
+use crate::lesson::{Progress, Runner, Screen};
 
 /// Plays the sample on a screen of so many rows.
 fn played(rows: usize, test: impl FnOnce(&mut Class<'_>)) {
@@ -554,4 +554,17 @@ fn keys_interrupt_suspend_and_leave_wherever_they_are_pressed() {
         class.key(Key::Escape);
         assert_eq!(class.player.press(Key::Char('q'), class.now).then, Then::Leave);
     });
+}
+
+#[test]
+fn who_only_looks_at_the_title_keeps_the_place() {
+    let lesson = sample::lesson();
+    let window = Window { screen: Screen::plain(80), rows: 40 };
+    let last = lesson.steps[1].id.clone();
+    let kept = Progress { step: Some(last.clone()), ..Progress::default() };
+    let mut player = Player::new(&lesson, &sample::run, window, None).with_progress(&kept);
+    player.begin(&[], Duration::ZERO);
+    assert_eq!(player.progress().step, Some(last));
+    player.press(Key::Char(' '), Duration::from_secs(2));
+    assert_eq!(player.progress().step.as_ref(), Some(&lesson.steps[0].id));
 }
