@@ -1,47 +1,29 @@
-//! What this machine's processor offers for the fast path.
+//! The fast path: attention over many heads without an n×n matrix, in the widest registers the processor has.
+#![allow(unsafe_code)]
+// An index here is a key, a column, a lane or a register, of several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
-use std::fmt;
+mod attend;
+mod decode;
+mod dispatch;
+mod exp2;
+mod layout;
+mod plain;
+mod plain_decode;
+mod pool;
+mod problem;
+mod product;
+mod real;
+mod scratch;
+mod simd;
+mod tile;
+mod transpose;
+mod visible;
 
-/// A set of SIMD instructions, from none to the widest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SimdLevel {
-    /// Plain Rust.
-    Portable,
-    /// 128-bit registers of Arm.
-    Neon,
-    /// 256-bit registers with fused multiply-add.
-    Avx2,
-    /// 512-bit registers.
-    Avx512,
-}
-
-impl SimdLevel {
-    /// The widest that this processor has.
-    pub fn detect() -> SimdLevel {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if is_x86_feature_detected!("avx512f") {
-                return SimdLevel::Avx512;
-            }
-            if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-                return SimdLevel::Avx2;
-            }
-        }
-        #[cfg(target_arch = "aarch64")]
-        if std::arch::is_aarch64_feature_detected!("neon") {
-            return SimdLevel::Neon;
-        }
-        SimdLevel::Portable
-    }
-}
-
-impl fmt::Display for SimdLevel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SimdLevel::Portable => "portable",
-            SimdLevel::Neon => "NEON",
-            SimdLevel::Avx2 => "AVX2 with FMA",
-            SimdLevel::Avx512 => "AVX-512",
-        })
-    }
-}
+pub use attend::{FEWEST_FOR_TILES, Machine, Used, attend};
+pub use exp2::Exp2;
+pub use layout::{Heads, Layout};
+pub use plain::BLOCK;
+pub use problem::{Attention, Band};
+pub use real::Real;
+pub use simd::SimdLevel;

@@ -1,0 +1,433 @@
+//! The lane version for few queries: lanes along the columns.
+//!
+//! Reading the keys and values is what takes the time here, so each is read once for all query heads that share it. See
+//! [`plain_decode`](super::plain_decode) for what is computed, and in which order.
+
+use std::ops::Range;
+
+use super::exp2::RegisterExp2;
+use super::layout::{Output, Results, View};
+use super::plain::{BLOCK, Normalizer, blocks, write_row};
+use super::plain_decode::{VIRTUAL_LANES, attend_row, fold, merge, parts, visible_part};
+use super::problem::Head;
+use super::real::Real;
+use super::scratch::Scratch;
+use super::simd::Simd;
+use super::visible::Seen;
+
+/// The queries that share a key/value head: fewer than sixteen.
+#[derive(Clone)]
+pub(super) struct Group<'a, T> {
+    /// Each with its head's number and its own.
+    pub rows: Vec<(Head<'a, T>, usize, usize)>,
+}
+
+/// What is kept of each row for each part: the mixture of the values, then the largest score and the sum.
+#[derive(Clone, Copy)]
+pub(super) struct Partials<'a, T> {
+    /// A head for each group, in it a row for each query of each part.
+    pub numbers: Output<'a, T>,
+    /// The group's number.
+    pub group: usize,
+}
+
+/// So many queries at most share one pass over a block.
+const TOGETHER: usize = 4;
+
+/// What a part needs, in bytes.
+pub(super) fn scratch_bytes<T: Real>(group: &Group<'_, T>) -> usize {
+    let columns = group.rows.first().map_or(0, |(head, ..)| head.q.columns.next_multiple_of(VIRTUAL_LANES));
+    Scratch::bytes_of::<T>(group.rows.len() * columns) + Scratch::bytes_of::<[T; BLOCK]>(TOGETHER)
+}
+
+/// Attends from the group's queries to the keys of part `number`, for registers of which K hold sixteen numbers.
+///
+/// # Safety
+/// The rows of this part are in the partials, and nobody else reads or writes them meanwhile.
+#[inline(always)]
+pub(super) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
+    simd: S,
+    group: &Group<'_, T>,
+    number: usize,
+    mut scratch: Scratch<'_>,
+    partials: &Partials<'_, T>,
+) {
+    let Some((first, ..)) = group.rows.first() else { return };
+    let width = first.q.columns.next_multiple_of(VIRTUAL_LANES);
+    let queries = scratch.take::<T>(group.rows.len() * width);
+    let weights = scratch.take::<[T; BLOCK]>(TOGETHER);
+    copy_queries(group, width, queries);
+    let row_of = |r: usize| {
+        // SAFETY: the row is this part's, and each is taken once at a time.
+        unsafe {
+            partials.numbers.row_mut(
+                (partials.group, number * group.rows.len() + r),
+                0,
+                partials.numbers.columns(),
+            )
+        }
+    };
+    for r in 0..group.rows.len() {
+        Partial::start(row_of(r));
+    }
+    let visible = |(head, _, i): &(Head<'_, T>, usize, usize)| visible_part(head, *i, number);
+    let start = group.rows.iter().map(|row| visible(row).start).min().unwrap_or(0);
+    let end = group.rows.iter().map(|row| visible(row).end).max().unwrap_or(0);
+    for keys in blocks(start.min(end)..end) {
+        for from in (0..group.rows.len()).step_by(TOGETHER) {
+            let rows = &group.rows[from..(from + TOGETHER).min(group.rows.len())];
+            let queries = &queries[from * width..];
+            match rows.len() {
+                4 => attend_block::<T, S, 4, K>(simd, rows, &keys, queries, weights, |r| row_of(from + r)),
+                3 => attend_block::<T, S, 3, K>(simd, rows, &keys, queries, weights, |r| row_of(from + r)),
+                2 => attend_block::<T, S, 2, K>(simd, rows, &keys, queries, weights, |r| row_of(from + r)),
+                _ => attend_block::<T, S, 1, K>(simd, rows, &keys, queries, weights, |r| row_of(from + r)),
+            }
+        }
+    }
+}
+
+/// The queries side by side, with zeros up to a multiple of sixteen columns.
+#[inline(always)]
+fn copy_queries<T: Real>(group: &Group<'_, T>, width: usize, queries: &mut [T]) {
+    for (copy, (head, _, i)) in queries.chunks_exact_mut(width.max(1)).zip(&group.rows) {
+        copy.fill(T::ZERO);
+        for (c, number) in copy[..head.q.columns].iter_mut().enumerate() {
+            *number = head.q.at(*i, c);
+        }
+    }
+}
+
+/// A row of the partials.
+struct Partial<'p, T> {
+    mixture: &'p mut [T],
+    normalizer: Normalizer<T>,
+}
+
+impl<'p, T: Real> Partial<'p, T> {
+    #[inline(always)]
+    fn start(row: &mut [T]) {
+        let columns = row.len() - 2;
+        row.fill(T::ZERO);
+        row[columns] = Normalizer::<T>::EMPTY.largest;
+        row[columns + 1] = Normalizer::<T>::EMPTY.sum;
+    }
+
+    #[inline(always)]
+    fn of(row: &'p mut [T]) -> Partial<'p, T> {
+        let columns = row.len() - 2;
+        let (mixture, rest) = row.split_at_mut(columns);
+        Partial { mixture, normalizer: Normalizer { largest: rest[0], sum: rest[1] } }
+    }
+}
+
+/// G queries against a block of keys: the three steps of the plain version's `attend_keys`.
+#[inline(always)]
+fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usize>(
+    simd: S,
+    rows: &[(Head<'_, T>, usize, usize)],
+    keys: &Range<usize>,
+    queries: &[T],
+    weights: &mut [[T; BLOCK]],
+    partial: impl Fn(usize) -> &'p mut [T],
+) {
+    let seen: [Seen; G] =
+        std::array::from_fn(|r| rows[r].0.sight.of_block(&(rows[r].2..rows[r].2 + 1), keys));
+    if seen.iter().all(|seen| matches!(seen, Seen::Nothing)) {
+        return;
+    }
+    // Key j stands at j mod BLOCK, so that its lane is j mod 16; what is not a key here has weight 0.
+    for weights in &mut weights[..G] {
+        weights.fill(T::NEG_INFINITY);
+    }
+    let k = rows[0].0.k;
+    match K {
+        1 => scores::<T, S, G, K, 4>(simd, k, keys, queries, weights),
+        2 => scores::<T, S, G, K, 2>(simd, k, keys, queries, weights),
+        _ => scores::<T, S, G, K, 1>(simd, k, keys, queries, weights),
+    }
+    let mut correction = [T::ZERO; G];
+    for r in 0..G {
+        let (head, _, i) = &rows[r];
+        let used = keys.start % BLOCK..keys.start % BLOCK + keys.len();
+        scale_and_hide(head, *i, keys, &seen[r], &mut weights[r][used.clone()]);
+        let row = partial(r);
+        correction[r] = weigh::<T, S, K>(simd, head, used, &mut weights[r], row);
+    }
+    if seen.iter().all(|seen| matches!(seen, Seen::Everything)) {
+        let mixtures = std::array::from_fn(|r| Partial::of(partial(r)).mixture);
+        mix::<T, S, G, K>(simd, rows[0].0.v, keys, weights, &correction, mixtures);
+    } else {
+        for r in 0..G {
+            mix_seen(
+                rows[r].0.v,
+                keys,
+                &weights[r],
+                &seen[r],
+                correction[r],
+                Partial::of(partial(r)).mixture,
+            );
+        }
+    }
+}
+
+/// Step 1: the scores of G queries, J keys at a time: every register of a key meets all of the queries.
+#[inline(always)]
+fn scores<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
+    simd: S,
+    k: View<'_, T>,
+    keys: &Range<usize>,
+    queries: &[T],
+    scores: &mut [[T; BLOCK]],
+) {
+    let mut j = keys.start;
+    while j + J <= keys.end {
+        let dots = dots::<T, S, G, K, J>(simd, k, j, queries);
+        for r in 0..G {
+            for ahead in 0..J {
+                scores[r][(j + ahead) % BLOCK] = dots[ahead][r];
+            }
+        }
+        j += J;
+    }
+    for j in j..keys.end {
+        let dots = dots::<T, S, G, K, 1>(simd, k, j, queries);
+        for r in 0..G {
+            scores[r][j % BLOCK] = dots[0][r];
+        }
+    }
+}
+
+/// `dots[j][r] = q_r · k_j` for J keys from `first` on, in sixteen lanes each.
+#[inline(always)]
+fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
+    simd: S,
+    k: View<'_, T>,
+    first: usize,
+    queries: &[T],
+) -> [[T; G]; J] {
+    let width = k.columns.next_multiple_of(VIRTUAL_LANES);
+    assert!(queries.len() >= G * width && first + J <= k.rows);
+    let mut sums = [[[simd.splat(T::ZERO); K]; G]; J];
+    let mut column = 0;
+    while column < k.columns {
+        for ahead in 0..J {
+            let mut padded = [T::ZERO; VIRTUAL_LANES];
+            let numbers = k.sixteen(first + ahead, column, &mut padded);
+            for part in 0..K {
+                // SAFETY: `sixteen` gives sixteen numbers, and a query's row is as long as the width.
+                unsafe {
+                    let key = simd.load(numbers.get_unchecked(part * S::LANES..));
+                    for r in 0..G {
+                        let query = simd.load(queries.get_unchecked(r * width + column + part * S::LANES..));
+                        sums[ahead][r][part] = simd.mul_add(key, query, sums[ahead][r][part]);
+                    }
+                }
+            }
+        }
+        column += VIRTUAL_LANES;
+    }
+    let mut dots = [[T::ZERO; G]; J];
+    for ahead in 0..J {
+        for r in 0..G {
+            dots[ahead][r] = fold_registers(simd, sums[ahead][r]);
+        }
+    }
+    dots
+}
+
+/// [`fold`], of sixteen lanes in K registers.
+#[inline(always)]
+fn fold_registers<T: Real, S: Simd<T>, const K: usize>(simd: S, registers: [S::Register; K]) -> T {
+    let mut lanes = [T::ZERO; VIRTUAL_LANES];
+    for (part, register) in registers.into_iter().enumerate() {
+        // SAFETY: K registers hold sixteen numbers.
+        unsafe { simd.store(register, &mut lanes[part * S::LANES..]) };
+    }
+    fold(lanes)
+}
+
+/// The scale and the bias where they come first, and −∞ for what is hidden.
+#[inline(always)]
+fn scale_and_hide<T: Real>(head: &Head<'_, T>, i: usize, keys: &Range<usize>, seen: &Seen, scores: &mut [T]) {
+    for (at, (score, j)) in scores.iter_mut().zip(keys.clone()).enumerate() {
+        if head.scale_first {
+            *score = score.mul_add(head.scale, head.bias(i, j));
+        }
+        if !seen.is_seen(at) {
+            *score = T::NEG_INFINITY;
+        }
+    }
+}
+
+/// Step 2: scores become weights; the row's normalizer is brought up to date. Gives what older sums are to be multiplied by.
+#[inline(always)]
+fn weigh<T: Real, S: Simd<T>, const K: usize>(
+    simd: S,
+    head: &Head<'_, T>,
+    used: Range<usize>,
+    scores: &mut [T; BLOCK],
+    row: &mut [T],
+) -> T {
+    let columns = row.len() - 2;
+    let exp2 = head.exp2(0);
+    let before = row[columns];
+    let scores =
+        &mut scores[used.start / VIRTUAL_LANES * VIRTUAL_LANES..used.end.next_multiple_of(VIRTUAL_LANES)];
+    let mut largest = [simd.splat(before); K];
+    for (at, numbers) in scores.chunks_exact(S::LANES).enumerate() {
+        // SAFETY: a chunk is as long as a register.
+        largest[at % K] = simd.larger(largest[at % K], unsafe { simd.load(numbers) });
+    }
+    let largest = largest_lane(simd, largest);
+    let rising = Normalizer { largest, sum: row[columns + 1] };
+    let (reference, lanes) = (simd.splat(rising.reference()), RegisterExp2::new(simd, &exp2));
+    let mut sums = [simd.splat(T::ZERO); K];
+    for (at, numbers) in scores.chunks_exact_mut(S::LANES).enumerate() {
+        // SAFETY: a chunk is as long as a register.
+        unsafe {
+            let weights = lanes.of(simd.sub(simd.load(numbers), reference));
+            sums[at % K] = simd.add(sums[at % K], weights);
+            simd.store(weights, numbers);
+        }
+    }
+    let correction = exp2.correction(before - rising.reference());
+    row[columns] = largest;
+    row[columns + 1] = rising.sum.mul_add(correction, fold_registers(simd, sums));
+    correction
+}
+
+/// The largest of all lanes.
+#[inline(always)]
+fn largest_lane<T: Real, S: Simd<T>, const K: usize>(simd: S, registers: [S::Register; K]) -> T {
+    let mut lanes = [T::ZERO; VIRTUAL_LANES];
+    for (part, register) in registers.into_iter().enumerate() {
+        // SAFETY: K registers hold sixteen numbers.
+        unsafe { simd.store(register, &mut lanes[part * S::LANES..]) };
+    }
+    lanes.into_iter().fold(T::NEG_INFINITY, |largest, lane| largest.larger(lane))
+}
+
+/// Step 3: the values, mixed by the weights of G queries, C registers of columns at a time; the last columns one by one.
+#[inline(always)]
+fn mix<T: Real, S: Simd<T>, const G: usize, const K: usize>(
+    simd: S,
+    v: View<'_, T>,
+    keys: &Range<usize>,
+    weights: &[[T; BLOCK]],
+    correction: &[T; G],
+    mut mixtures: [&mut [T]; G],
+) {
+    let from = match K {
+        1 => mix_registers::<T, S, G, 4>(simd, v, keys, weights, correction, (&mut mixtures, 0)),
+        _ => mix_registers::<T, S, G, 2>(simd, v, keys, weights, correction, (&mut mixtures, 0)),
+    };
+    let from = mix_registers::<T, S, G, 1>(simd, v, keys, weights, correction, (&mut mixtures, from));
+    for c in from..v.columns {
+        for r in 0..G {
+            let mut sum = T::ZERO;
+            for j in keys.clone() {
+                sum = v.at(j, c).mul_add(weights[r][j % BLOCK], sum);
+            }
+            mixtures[r][c] = mixtures[r][c].mul_add(correction[r], sum);
+        }
+    }
+}
+
+#[inline(always)]
+fn mix_registers<T: Real, S: Simd<T>, const G: usize, const C: usize>(
+    simd: S,
+    v: View<'_, T>,
+    keys: &Range<usize>,
+    weights: &[[T; BLOCK]],
+    correction: &[T; G],
+    (mixtures, from): (&mut [&mut [T]; G], usize),
+) -> usize {
+    let mut column = from;
+    while column + C * S::LANES <= v.columns {
+        let mut sums = [[simd.splat(T::ZERO); C]; G];
+        for j in keys.clone() {
+            let Some(values) = v.neighbours(j, column) else { return column };
+            for part in 0..C {
+                // SAFETY: so many columns are left.
+                let value = unsafe { simd.load(values.get_unchecked(part * S::LANES..)) };
+                for r in 0..G {
+                    let weight = simd.splat(weights[r][j % BLOCK]);
+                    sums[r][part] = simd.mul_add(value, weight, sums[r][part]);
+                }
+            }
+        }
+        for r in 0..G {
+            for part in 0..C {
+                let mixture = &mut mixtures[r][column + part * S::LANES..][..S::LANES];
+                // SAFETY: the mixture is as long as a register.
+                unsafe {
+                    let mixed = simd.mul_add(simd.load(mixture), simd.splat(correction[r]), sums[r][part]);
+                    simd.store(mixed, mixture);
+                }
+            }
+        }
+        column += C * S::LANES;
+    }
+    column
+}
+
+/// Step 3, where some keys are hidden: their values are not touched.
+#[inline(always)]
+fn mix_seen<T: Real>(
+    v: View<'_, T>,
+    keys: &Range<usize>,
+    weights: &[T; BLOCK],
+    seen: &Seen,
+    correction: T,
+    mixture: &mut [T],
+) {
+    const STRIP: usize = 64;
+    for (strip, mixture) in mixture.chunks_mut(STRIP).enumerate() {
+        let mut sums = [T::ZERO; STRIP];
+        for (_, j) in keys.clone().enumerate().filter(|(at, _)| seen.is_seen(*at)) {
+            for (c, sum) in sums[..mixture.len()].iter_mut().enumerate() {
+                *sum = v.at(j, strip * STRIP + c).mul_add(weights[j % BLOCK], *sum);
+            }
+        }
+        for (mixture, sum) in mixture.iter_mut().zip(sums) {
+            *mixture = mixture.mul_add(correction, sum);
+        }
+    }
+}
+
+/// Merges the parts of a row in their order, and writes it.
+///
+/// # Safety
+/// The rows of the outputs exist, all parts are finished, and nobody else reads or writes any of them meanwhile.
+#[inline(always)]
+pub(super) unsafe fn finish_row<T: Real>(
+    group: &Group<'_, T>,
+    r: usize,
+    partials: &Partials<'_, T>,
+    results: &Results<'_, T>,
+) {
+    let (head, h, i) = &group.rows[r];
+    let columns = head.v.columns;
+    let exp2 = head.exp2(0);
+    let mut row = vec![T::ZERO; columns];
+    let mut whole = Normalizer::EMPTY;
+    for number in 0..parts(head.k.rows) {
+        // SAFETY: the part is finished.
+        let partial = Partial::of(unsafe {
+            partials.numbers.row_mut((partials.group, number * group.rows.len() + r), 0, columns + 2)
+        });
+        merge(&exp2, (&mut whole, &mut row), (&partial.normalizer, partial.mixture));
+    }
+    let inverse = whole.inverse();
+    for x in &mut row {
+        *x = x.mul_add(inverse, T::ZERO);
+    }
+    if row.iter().all(|x| x.to_f64().is_finite()) {
+        // SAFETY: the row is the caller's.
+        unsafe { write_row((*h, *i), &row, whole.log_sum_exp(head, 0), results) };
+    } else {
+        // SAFETY: the row is the caller's.
+        unsafe { attend_row(head, (*h, *i), results) };
+    }
+}

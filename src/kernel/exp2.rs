@@ -1,0 +1,106 @@
+//! 2^(c·y), the exponential that the softmax needs, by a polynomial.
+//!
+//! ```text
+//! n = c·y rounded to a whole number         2^(c·y) = 2^n · 2^f
+//! f = c·y − n, in [−½, ½]                   2^f ≈ p(f), a polynomial
+//! ```
+//!
+//! The product c·y is never rounded by itself: it lives inside two fused multiply-adds. That is one operation less, and
+//! one rounding less, than scaling first. Every operation here has its twin in [`RegisterExp2`], in the same order: the same bits.
+
+use super::real::Real;
+use super::simd::Simd;
+
+/// So many coefficients has the longest polynomial.
+const MOST_COEFFICIENTS: usize = 12;
+
+/// y ↦ 2^(factor·y − shift) for y ≤ 0; the shift keeps sums of very large values from overflowing and is 0 otherwise.
+///
+/// At most 1 unit in the last place off for factor 1 and y in [−126, 0] (`f64`: [−1022, 0]); 0 below; NaN for NaN.
+#[derive(Clone, Copy, Debug)]
+pub struct Exp2<T> {
+    factor: T,
+    lowest: T,
+    one: T,
+    unshift: T,
+}
+
+impl<T: Real> Exp2<T> {
+    /// 2^(factor·y − shift), for a positive, finite factor.
+    pub fn of_multiples(factor: T, shift: u32) -> Exp2<T> {
+        let shift = f64::from(shift);
+        // Where the result would become subnormal, it is 0. −∞ lies below the lowest, whatever the factor.
+        let lowest = (T::LOWEST_EXPONENT + T::from_f64(shift)) / factor;
+        let one = T::ONE.times_two_to(T::ROUNDER - T::from_f64(shift));
+        Exp2 { factor, lowest: lowest.larger(T::LOWEST), one, unshift: T::ONE / one }
+    }
+
+    /// 2^(factor·y): what older sums are multiplied by when the largest score rises by −y.
+    #[inline(always)]
+    pub fn correction(&self, y: T) -> T {
+        self.of(y) * self.unshift
+    }
+
+    /// 2^(factor·y − shift).
+    #[inline(always)]
+    pub fn of(&self, y: T) -> T {
+        let rounded = y.mul_add(self.factor, T::ROUNDER);
+        let whole = rounded - T::ROUNDER;
+        let fraction = y.mul_add(self.factor, -whole);
+        let mut power = T::EXP2[0] * self.one;
+        for &coefficient in &T::EXP2[1..] {
+            power = power.mul_add(fraction, coefficient * self.one);
+        }
+        if y < self.lowest { T::ZERO } else { power.times_two_to(rounded) }
+    }
+}
+
+/// The same for a register of numbers at a time, with its constants in registers.
+#[derive(Clone, Copy)]
+pub(super) struct RegisterExp2<T: Real, S: Simd<T>> {
+    simd: S,
+    factor: S::Register,
+    lowest: S::Register,
+    rounder: S::Register,
+    unshift: S::Register,
+    coefficients: [S::Register; MOST_COEFFICIENTS],
+}
+
+impl<T: Real, S: Simd<T>> RegisterExp2<T, S> {
+    /// The constants of `exp2`, each in all lanes of a register.
+    #[inline(always)]
+    pub fn new(simd: S, exp2: &Exp2<T>) -> Self {
+        let mut coefficients = [simd.splat(T::ZERO); MOST_COEFFICIENTS];
+        for (register, &coefficient) in coefficients.iter_mut().zip(T::EXP2) {
+            *register = simd.splat(coefficient * exp2.one);
+        }
+        RegisterExp2 {
+            simd,
+            factor: simd.splat(exp2.factor),
+            lowest: simd.splat(exp2.lowest),
+            rounder: simd.splat(T::ROUNDER),
+            unshift: simd.splat(exp2.unshift),
+            coefficients,
+        }
+    }
+
+    /// 2^(factor·y − shift) in every lane.
+    #[inline(always)]
+    pub fn of(&self, y: S::Register) -> S::Register {
+        let simd = self.simd;
+        let rounded = simd.mul_add(y, self.factor, self.rounder);
+        let whole = simd.sub(rounded, self.rounder);
+        let fraction = simd.mul_sub(y, self.factor, whole);
+        let mut power = self.coefficients[0];
+        for i in 1..T::EXP2.len() {
+            power = simd.mul_add(power, fraction, self.coefficients[i]);
+        }
+        simd.zero_below(simd.times_two_to(power, rounded), y, self.lowest)
+    }
+
+    /// 2^(factor·y) in every lane.
+    #[inline(always)]
+    pub fn correction(&self, y: S::Register) -> S::Register {
+        self.simd.mul_add(self.of(y), self.unshift, self.simd.splat(T::ZERO))
+    }
+}

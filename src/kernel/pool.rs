@@ -1,0 +1,204 @@
+//! A pool of threads for work of a few microseconds and up.
+//!
+//! Starting a thread costs tens of microseconds, waking one that sleeps about as much. So the workers live on, and look for
+//! work without sleeping for a while after their last: attention comes in rows of calls, layer after layer. A worker that
+//! has slept in too long is not waited for: the caller takes its order back and does all the work alone.
+
+use std::any::Any;
+use std::hint::spin_loop;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
+
+/// So long a worker looks for work before it sleeps.
+const AWAKE: Duration = Duration::from_micros(200);
+
+/// So many looks are taken between two at the clock, or before the processor is left to others.
+const LOOKS: u32 = 256;
+
+/// More threads than this are of no use to anybody.
+pub const MOST_THREADS: usize = 256;
+
+/// Tasks 0 .. count, each to be done once, by whoever comes first.
+struct Job<'w> {
+    work: &'w (dyn Fn(usize) + Sync),
+    count: usize,
+    next: AtomicUsize,
+    /// Workers that hold the job.
+    held: AtomicUsize,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Job<'_> {
+    /// Does tasks until none is left.
+    fn help(&self) {
+        let help = || {
+            loop {
+                let task = self.next.fetch_add(1, Ordering::Relaxed);
+                if task >= self.count {
+                    break;
+                }
+                (self.work)(task);
+            }
+        };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(help)) {
+            self.next.store(self.count, Ordering::Relaxed);
+            self.panic.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(panic);
+        }
+    }
+}
+
+/// A worker's order: a job that it is to help with, or null. Aligned so that no two share a line of the cache.
+#[repr(align(128))]
+struct Order(AtomicPtr<Job<'static>>);
+
+struct Worker {
+    order: Arc<Order>,
+    thread: Thread,
+}
+
+static WORKERS: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
+
+/// Calls `work` once with every number below `count`, on up to `threads` threads, the caller's among them; comes back when
+/// all is done. If the pool is at work already, the caller does it alone.
+///
+/// # Panics
+/// If `work` does, with its panic.
+pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let helpers = threads.min(count).min(MOST_THREADS).saturating_sub(1);
+    let mut workers = match (helpers, WORKERS.try_lock()) {
+        (0, _) | (_, Err(TryLockError::WouldBlock)) => return (0..count).for_each(work),
+        (_, Ok(workers)) => workers,
+        (_, Err(TryLockError::Poisoned(poisoned))) => poisoned.into_inner(),
+    };
+    while workers.len() < helpers {
+        match start_worker() {
+            Some(worker) => workers.push(worker),
+            None => break,
+        }
+    }
+    let job =
+        Job { work, count, next: AtomicUsize::new(0), held: AtomicUsize::new(0), panic: Mutex::new(None) };
+    let helpers = helpers.min(workers.len());
+    job.held.store(helpers, Ordering::Relaxed);
+    let address = (&raw const job).cast::<Job<'static>>().cast_mut();
+    for worker in &workers[..helpers] {
+        worker.order.0.store(address, Ordering::Release);
+        worker.thread.unpark();
+    }
+    job.help();
+    for worker in &workers[..helpers] {
+        // Who has not taken the job up yet finds nothing to do any more.
+        let order = &worker.order.0;
+        if order.compare_exchange(address, null_mut(), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            job.held.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    let mut looks = 0u32;
+    while job.held.load(Ordering::Acquire) != 0 {
+        looks = looks.wrapping_add(1);
+        if looks.is_multiple_of(LOOKS) { thread::yield_now() } else { spin_loop() }
+    }
+    drop(workers);
+    if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        resume_unwind(panic);
+    }
+}
+
+/// A new worker, unless the system has no more threads.
+fn start_worker() -> Option<Worker> {
+    let order = Arc::new(Order(AtomicPtr::new(null_mut())));
+    let orders = Arc::clone(&order);
+    let handle =
+        thread::Builder::new().name("attention".into()).spawn(move || work_for_ever(&orders)).ok()?;
+    Some(Worker { order, thread: handle.thread().clone() })
+}
+
+fn work_for_ever(order: &Order) {
+    loop {
+        let job = next_order(order);
+        // SAFETY: `run` keeps the job alive until every worker that took it up has let go of it, as the next lines do.
+        unsafe {
+            (*job).help();
+            (*job).held.fetch_sub(1, Ordering::Release);
+        }
+    }
+}
+
+/// Waits for an order and takes it up.
+fn next_order(order: &Order) -> *mut Job<'static> {
+    let mut since = Instant::now();
+    loop {
+        for _ in 0..LOOKS {
+            if !order.0.load(Ordering::Relaxed).is_null() {
+                let job = order.0.swap(null_mut(), Ordering::AcqRel);
+                if !job.is_null() {
+                    return job;
+                }
+            }
+            spin_loop();
+        }
+        if since.elapsed() > AWAKE {
+            thread::park();
+            since = Instant::now();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_is_done_once_by_any_number_of_threads() {
+        for threads in [1, 2, 3, 8] {
+            for count in [0, 1, 2, 7, 1000] {
+                let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
+                run(threads, count, &|task| {
+                    done[task].fetch_add(1, Ordering::Relaxed);
+                });
+                assert!(
+                    done.iter().all(|times| times.load(Ordering::Relaxed) == 1),
+                    "{threads} threads, {count} tasks"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_within_a_call_is_done_by_its_caller() {
+        let done = AtomicUsize::new(0);
+        run(2, 4, &|_| {
+            run(2, 4, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+        });
+        assert_eq!(done.load(Ordering::Relaxed), 16);
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_the_pool_works_on() {
+        let panicking = catch_unwind(|| run(2, 100, &|task| assert!(task != 50)));
+        assert!(panicking.is_err());
+        let done = AtomicUsize::new(0);
+        run(2, 100, &|_| {
+            done.fetch_add(1, Ordering::Relaxed);
+        });
+        assert_eq!(done.load(Ordering::Relaxed), 100);
+    }
+
+    #[test]
+    fn workers_that_went_to_sleep_wake_up_again() {
+        for _ in 0..3 {
+            let done = AtomicUsize::new(0);
+            run(2, 64, &|_| {
+                done.fetch_add(1, Ordering::Relaxed);
+            });
+            assert_eq!(done.load(Ordering::Relaxed), 64);
+            thread::sleep(AWAKE * 3);
+        }
+    }
+}

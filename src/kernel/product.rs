@@ -1,0 +1,54 @@
+//! The one inner loop that nearly all the time is spent in.
+
+use super::layout::View;
+use super::real::Real;
+use super::simd::Simd;
+
+/// `sums[i][r] + Σ_t a[i,t] · b[t][r]`: M rows of numbers times a matrix whose rows are R registers, t from first to last.
+///
+/// Both products of attention are this one: for the scores, a is keys and b the queries' columns; for the mixtures, a is
+/// columns of values and b the weights. The M · R sums stay in registers throughout. For every t, R loads and M broadcasts
+/// feed M · R multiply-adds; M · R must be about 8 or more, since each of the two multiply-add units takes 4 turns and a sum
+/// waits for its own last one.
+#[inline(always)]
+pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    mut sums: [[S::Register; R]; M],
+    a: View<'_, T>,
+    b: &[[S::Register; R]],
+) -> [[S::Register; R]; M] {
+    assert!(a.rows == M && a.columns == b.len());
+    for (t, b) in b.iter().enumerate() {
+        for i in 0..M {
+            // SAFETY: i < rows, t < columns.
+            let a = simd.splat(unsafe { a.at_unchecked(i, t) });
+            for r in 0..R {
+                sums[i][r] = simd.mul_add(a, b[r], sums[i][r]);
+            }
+        }
+    }
+    sums
+}
+
+/// The same, where the lanes that do not see t keep their sums, whatever a[i,t] is.
+#[inline(always)]
+pub(super) fn accumulate_seen<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    mut sums: [[S::Register; R]; M],
+    a: View<'_, T>,
+    b: &[[S::Register; R]],
+    lanes: &[u64],
+) -> [[S::Register; R]; M] {
+    assert!(a.rows == M && a.columns == b.len());
+    for (t, (b, lanes)) in b.iter().zip(lanes).enumerate() {
+        for i in 0..M {
+            // SAFETY: i < rows, t < columns.
+            let a = simd.splat(unsafe { a.at_unchecked(i, t) });
+            for r in 0..R {
+                let more = simd.mul_add(a, b[r], sums[i][r]);
+                sums[i][r] = simd.choose(lanes >> (r * S::LANES), more, sums[i][r]);
+            }
+        }
+    }
+    sums
+}

@@ -1,0 +1,66 @@
+//! What the algorithms ask of a processor's registers: a dozen operations.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+mod level;
+#[cfg(target_arch = "aarch64")]
+mod neon;
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) use avx512::Avx512;
+pub use level::SimdLevel;
+#[cfg(target_arch = "aarch64")]
+pub(super) use neon::Neon;
+
+use super::real::Real;
+use super::scratch::Plain;
+
+/// A processor with registers of several numbers, its lanes. A value of such a type is the proof that the processor which
+/// runs this has them; that is why its operations are safe to call.
+///
+/// Every operation does the same in every lane, rounds as the scalar one does, and never mixes lanes but in `exchange`.
+pub(super) trait Simd<T: Real>: Copy {
+    /// As many numbers as a register holds.
+    type Register: Plain;
+    /// How many those are: a power of two, at most 16.
+    const LANES: usize;
+
+    /// x in every lane.
+    fn splat(self, x: T) -> Self::Register;
+    /// The first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn load(self, numbers: &[T]) -> Self::Register;
+    /// Into the first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// There are so many.
+    unsafe fn store(self, register: Self::Register, numbers: &mut [T]);
+    /// a + b.
+    fn add(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a − b.
+    fn sub(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a · b + c, rounded once.
+    fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a · b − c, rounded once.
+    fn mul_sub(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a / b.
+    fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The larger of both; b where either is NaN ([`Real::larger`]).
+    fn larger(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// [`Real::times_two_to`].
+    fn times_two_to(self, a: Self::Register, rounded: Self::Register) -> Self::Register;
+    /// a, but 0 in the lanes where y < lowest.
+    fn zero_below(self, a: Self::Register, y: Self::Register, lowest: Self::Register) -> Self::Register;
+    /// a in the lanes whose bit is set, b in the others; lane 0 is the lowest bit.
+    fn choose(self, lanes: u64, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Lanes in groups of `group` (a power of two): of each pair of groups, b's first takes the place of a's second, and
+    /// a's second that of b's first. `exchange(a b c d, e f g h)` with groups of 1 is `(a e c g, b f d h)`.
+    fn exchange(self, a: Self::Register, b: Self::Register, group: usize)
+    -> (Self::Register, Self::Register);
+}

@@ -1,0 +1,376 @@
+//! The lane version: a tile of queries, one a lane, against all the keys that any of them sees.
+//!
+//! Compare with [`plain`](super::plain): the three numbered steps are the same, for all queries of the tile at once. With a
+//! query in each lane nothing ever has to be summed across a register, keys and values are read where they lie, and every
+//! lane does, operation for operation, what the plain version does for its query.
+
+use std::ops::Range;
+
+use super::exp2::RegisterExp2;
+use super::layout::{Results, View};
+use super::plain::{BLOCK, Normalizer, blocks};
+use super::problem::Head;
+use super::product::{accumulate, accumulate_seen};
+use super::real::Real;
+use super::scratch::Scratch;
+use super::simd::Simd;
+use super::transpose::{lanes_to_rows, rows_to_lanes};
+use super::visible::Seen;
+
+/// One task: queries of one head.
+#[derive(Clone)]
+pub(super) struct Tile<'a, T> {
+    pub head: Head<'a, T>,
+    /// The head's number, for the output.
+    pub number: usize,
+    /// At most R · LANES of them, and at least one.
+    pub queries: Range<usize>,
+}
+
+/// What a tile needs, in bytes.
+pub(super) fn scratch_bytes<T: Real, S: Simd<T>, const R: usize>(head: &Head<'_, T>) -> usize {
+    let biases = if head.sight.bias.is_some() { BLOCK } else { 0 };
+    [head.q.columns, BLOCK, head.v.columns, biases]
+        .into_iter()
+        .map(Scratch::bytes_of::<[S::Register; R]>)
+        .sum()
+}
+
+/// Registers of one number a query, for R · LANES queries.
+type Lanes<T, S, const R: usize> = [<S as Simd<T>>::Register; R];
+
+/// A tile's memory. The first index counts columns, or keys; the second registers of queries.
+struct Workspace<'s, P> {
+    /// Qᵀ: the queries' columns.
+    queries: &'s mut [P],
+    /// Sᵀ of the block, then Aᵀ: a row for each key.
+    scores: &'s mut [P],
+    /// Oᵀ: the mixtures so far.
+    mixtures: &'s mut [P],
+    /// Biasᵀ of the block.
+    biases: &'s mut [P],
+}
+
+/// Attends from the tile's queries, R registers of them, M keys (then M columns) at a time, and writes their rows;
+/// on request their log-sum-exps too.
+///
+/// # Safety
+/// The tile's rows of the outputs exist, and nobody else reads or writes them meanwhile.
+#[inline(always)]
+pub(super) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    tile: &Tile<'_, T>,
+    mut scratch: Scratch<'_>,
+    results: &Results<'_, T>,
+) {
+    let head = &tile.head;
+    let mut space = Workspace {
+        queries: scratch.take::<Lanes<T, S, R>>(head.q.columns),
+        scores: scratch.take(BLOCK),
+        mixtures: scratch.take(head.v.columns),
+        biases: scratch.take(if head.sight.bias.is_some() { BLOCK } else { 0 }),
+    };
+    let rows = head.q.block((tile.queries.start, tile.queries.len()), (0, head.q.columns));
+    rows_to_lanes(simd, rows, space.queries);
+    let mut wanted = u64::MAX >> (64 - tile.queries.len());
+    for shift in [0, head.shift_against_overflow()] {
+        let rows = attend_lanes::<T, S, R, M>(simd, tile, &mut space, shift);
+        // Sums of huge values may overflow where their mean does not: those rows once more, with smaller weights.
+        let overflowed = if shift == 0 { wanted & !finite_lanes(simd, space.mixtures) } else { 0 };
+        let finished = wanted & !overflowed;
+        // SAFETY: the wanted lanes are the tile's rows.
+        unsafe {
+            lanes_to_rows(simd, space.mixtures, finished, &results.output, (tile.number, tile.queries.start))
+        };
+        if let Some(lse) = results.lse {
+            for (lane, i) in tile.queries.clone().enumerate().filter(|(lane, _)| finished >> lane & 1 == 1) {
+                // SAFETY: the row is the tile's.
+                unsafe { lse.set((tile.number, i), 0, rows.row(simd, lane).log_sum_exp(head, shift)) };
+            }
+        }
+        wanted = overflowed;
+        if wanted == 0 {
+            break;
+        }
+    }
+}
+
+/// [`Normalizer`], for every query of a tile.
+struct Normalizers<T: Real, S: Simd<T>, const R: usize> {
+    largest: Lanes<T, S, R>,
+    sum: Lanes<T, S, R>,
+}
+
+impl<T: Real, S: Simd<T>, const R: usize> Normalizers<T, S, R> {
+    #[inline(always)]
+    fn row(&self, simd: S, lane: usize) -> Normalizer<T> {
+        let of = |registers: &Lanes<T, S, R>| {
+            let mut numbers = [T::ZERO; 16];
+            // SAFETY: there is room for what any register holds.
+            unsafe { simd.store(registers[lane / S::LANES], &mut numbers) };
+            numbers[lane % S::LANES]
+        };
+        Normalizer { largest: of(&self.largest), sum: of(&self.sum) }
+    }
+}
+
+/// The plain version's `attend_row`, for all lanes: leaves the finished mixtures in the workspace.
+#[inline(always)]
+fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    tile: &Tile<'_, T>,
+    space: &mut Workspace<'_, Lanes<T, S, R>>,
+    shift: u32,
+) -> Normalizers<T, S, R> {
+    let head = &tile.head;
+    let exp2 = RegisterExp2::new(simd, &head.exp2(shift));
+    let empty = Normalizer::<T>::EMPTY;
+    let mut rows = Normalizers { largest: [simd.splat(empty.largest); R], sum: [simd.splat(empty.sum); R] };
+    space.mixtures.fill([simd.splat(T::ZERO); R]);
+    for keys in blocks(head.sight.keys(&tile.queries)) {
+        let seen = head.sight.of_block(&tile.queries, &keys);
+        if matches!(seen, Seen::Nothing) {
+            continue;
+        }
+        // 1. The scores, and the largest so far.
+        let k = head.k.block((keys.start, keys.len()), (0, head.k.columns));
+        let scores = &mut space.scores[..keys.len()];
+        products::<T, S, R, M>(simd, k, space.queries, scores);
+        if head.scale_first {
+            scale_and_bias(simd, tile, &keys, space.biases, scores);
+        }
+        hide::<T, S, R>(simd, &seen, scores);
+        let correction = weigh(simd, &exp2, &keys, scores, &mut rows);
+        // 3. The values, mixed by the weights.
+        let v = head.v.block((keys.start, keys.len()), (0, head.v.columns));
+        mix::<T, S, R, M>(simd, v.transposed(), scores, &seen, &correction, space.mixtures);
+    }
+    finish(simd, &rows, space.mixtures);
+    rows
+}
+
+/// Sᵀ = K Qᵀ: `scores[j][r] = Σ_c k[j,c] · queries[c][r]`, M keys at a time, then 4, then one.
+#[inline(always)]
+fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    k: View<'_, T>,
+    queries: &[Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+) {
+    let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
+    let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
+    products_by::<T, S, R, 1>(simd, k, queries, scores, from);
+}
+
+#[inline(always)]
+fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    k: View<'_, T>,
+    queries: &[Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+    from: usize,
+) -> usize {
+    let mut j = from;
+    while j + M <= scores.len() {
+        let zeros = [[simd.splat(T::ZERO); R]; M];
+        let sums = accumulate(simd, zeros, k.block((j, M), (0, k.columns)), queries);
+        scores[j..j + M].copy_from_slice(&sums);
+        j += M;
+    }
+    j
+}
+
+/// `scores = scores · scale + bias`.
+#[inline(always)]
+fn scale_and_bias<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    tile: &Tile<'_, T>,
+    keys: &Range<usize>,
+    biases: &mut [Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+) {
+    let scale = simd.splat(tile.head.scale);
+    let zeros = [simd.splat(T::ZERO); R];
+    if let Some(bias) = tile.head.sight.bias {
+        let block = bias.block((tile.queries.start, tile.queries.len()), (keys.start, keys.len()));
+        rows_to_lanes(simd, block, biases);
+    }
+    for (j, scores) in scores.iter_mut().enumerate() {
+        let bias = biases.get(j).unwrap_or(&zeros);
+        for r in 0..R {
+            scores[r] = simd.mul_add(scores[r], scale, bias[r]);
+        }
+    }
+}
+
+/// Scores of hidden keys become −∞.
+#[inline(always)]
+fn hide<T: Real, S: Simd<T>, const R: usize>(simd: S, seen: &Seen, scores: &mut [Lanes<T, S, R>]) {
+    let Seen::Partly { whole, lanes } = seen else { return };
+    let hidden = simd.splat(T::NEG_INFINITY);
+    for (scores, lanes) in scores.iter_mut().zip(lanes).skip(*whole) {
+        for r in 0..R {
+            scores[r] = simd.choose(lanes >> (r * S::LANES), scores[r], hidden);
+        }
+    }
+}
+
+/// Step 2: scores become weights relative to the largest, which is first brought up to date; the sum likewise. Gives what older
+/// sums are to be multiplied by.
+#[inline(always)]
+fn weigh<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    exp2: &RegisterExp2<T, S>,
+    keys: &Range<usize>,
+    scores: &mut [Lanes<T, S, R>],
+    rows: &mut Normalizers<T, S, R>,
+) -> Lanes<T, S, R> {
+    let zero = simd.splat(T::ZERO);
+    let mut correction = [zero; R];
+    let largest = largest_of(simd, &rows.largest, scores);
+    // The plain version sums key j in the chain j mod 4: blocks begin at multiples of 4, but the keys may begin later.
+    let head = (4 - keys.start % 4) % 4;
+    for r in 0..R {
+        let reference = simd.zero_below(largest[r], largest[r], simd.splat(T::LOWEST));
+        let mut sums = [zero; 4];
+        let (first, rest) = scores.split_at_mut(head.min(scores.len()));
+        let (fours, last) = rest.as_chunks_mut::<4>();
+        for (scores, sum) in first.iter_mut().zip(&mut sums[4 - head..]) {
+            scores[r] = exp2.of(simd.sub(scores[r], reference));
+            *sum = simd.add(*sum, scores[r]);
+        }
+        for four in fours {
+            for (scores, sum) in four.iter_mut().zip(&mut sums) {
+                scores[r] = exp2.of(simd.sub(scores[r], reference));
+                *sum = simd.add(*sum, scores[r]);
+            }
+        }
+        for (scores, sum) in last.iter_mut().zip(&mut sums) {
+            scores[r] = exp2.of(simd.sub(scores[r], reference));
+            *sum = simd.add(*sum, scores[r]);
+        }
+        let sum = simd.add(simd.add(sums[0], sums[1]), simd.add(sums[2], sums[3]));
+        correction[r] = exp2.correction(simd.sub(rows.largest[r], reference));
+        rows.sum[r] = simd.mul_add(rows.sum[r], correction[r], sum);
+        rows.largest[r] = largest[r];
+    }
+    correction
+}
+
+/// The largest of `before` and the scores, in every lane; four chains, since one would wait for itself.
+#[inline(always)]
+fn largest_of<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    before: &Lanes<T, S, R>,
+    scores: &[Lanes<T, S, R>],
+) -> Lanes<T, S, R> {
+    let mut chains = [*before; 4];
+    let (fours, last) = scores.as_chunks::<4>();
+    for four in fours {
+        for (chain, scores) in chains.iter_mut().zip(four) {
+            for r in 0..R {
+                chain[r] = simd.larger(chain[r], scores[r]);
+            }
+        }
+    }
+    for (chain, scores) in chains.iter_mut().zip(last) {
+        for r in 0..R {
+            chain[r] = simd.larger(chain[r], scores[r]);
+        }
+    }
+    let mut largest = chains[0];
+    for chain in &chains[1..] {
+        for r in 0..R {
+            largest[r] = simd.larger(largest[r], chain[r]);
+        }
+    }
+    largest
+}
+
+/// Oᵀ = Oᵀ · correction + Vᵀ Aᵀ: `mixtures[c][r]` gets `Σ_j v[c,j] · weights[j][r]`, M columns at a time, then 4, then one.
+#[inline(always)]
+fn mix<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    v: View<'_, T>,
+    weights: &[Lanes<T, S, R>],
+    seen: &Seen,
+    correction: &Lanes<T, S, R>,
+    mixtures: &mut [Lanes<T, S, R>],
+) {
+    let from = mix_by::<T, S, R, M>(simd, v, weights, seen, correction, (mixtures, 0));
+    let from = mix_by::<T, S, R, 4>(simd, v, weights, seen, correction, (mixtures, from));
+    mix_by::<T, S, R, 1>(simd, v, weights, seen, correction, (mixtures, from));
+}
+
+#[inline(always)]
+fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    v: View<'_, T>,
+    weights: &[Lanes<T, S, R>],
+    seen: &Seen,
+    correction: &Lanes<T, S, R>,
+    (mixtures, from): (&mut [Lanes<T, S, R>], usize),
+) -> usize {
+    let mut c = from;
+    while c + M <= mixtures.len() {
+        let zeros = [[simd.splat(T::ZERO); R]; M];
+        let v = v.block((c, M), (0, v.columns));
+        let sums = match seen {
+            Seen::Partly { whole, lanes } => {
+                let (before, after) = weights.split_at(*whole);
+                let sums = accumulate(simd, zeros, v.block((0, M), (0, *whole)), before);
+                let v = v.block((0, M), (*whole, after.len()));
+                accumulate_seen(simd, sums, v, after, &lanes[*whole..])
+            }
+            _ => accumulate(simd, zeros, v, weights),
+        };
+        for (mixture, sums) in mixtures[c..c + M].iter_mut().zip(&sums) {
+            for r in 0..R {
+                mixture[r] = simd.mul_add(mixture[r], correction[r], sums[r]);
+            }
+        }
+        c += M;
+    }
+    c
+}
+
+/// Oᵀ / sum, 0 where every key was hidden.
+#[inline(always)]
+fn finish<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    rows: &Normalizers<T, S, R>,
+    mixtures: &mut [Lanes<T, S, R>],
+) {
+    let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
+    let mut inverse = [zero; R];
+    for r in 0..R {
+        inverse[r] = simd.zero_below(simd.div(one, rows.sum[r]), rows.sum[r], simd.splat(T::SMALLEST));
+    }
+    for mixture in mixtures {
+        for r in 0..R {
+            mixture[r] = simd.mul_add(mixture[r], inverse[r], zero);
+        }
+    }
+}
+
+/// The lanes all of whose mixtures are finite.
+#[inline(always)]
+fn finite_lanes<T: Real, S: Simd<T>, const R: usize>(simd: S, mixtures: &[Lanes<T, S, R>]) -> u64 {
+    let zero = simd.splat(T::ZERO);
+    let mut products = [zero; R];
+    for mixture in mixtures {
+        for r in 0..R {
+            products[r] = simd.mul_add(mixture[r], zero, products[r]);
+        }
+    }
+    let mut finite = 0;
+    for (r, product) in products.into_iter().enumerate() {
+        let mut numbers = [T::ZERO; 16];
+        // SAFETY: there is room for what any register holds.
+        unsafe { simd.store(product, &mut numbers) };
+        for (lane, number) in numbers[..S::LANES].iter().enumerate() {
+            finite |= u64::from(*number == T::ZERO) << (r * S::LANES + lane);
+        }
+    }
+    finite
+}

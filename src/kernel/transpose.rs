@@ -1,0 +1,120 @@
+//! Rows of memory to lanes of registers and back.
+//!
+//! Queries lie row by row in memory; the tile wants one query a lane. Blocks of LANES × LANES numbers are transposed in
+//! registers, in log₂ LANES rounds of exchanges: groups of one lane between neighbouring rows, groups of two between rows
+//! two apart, and so on. Everything that does not fill a block goes number by number.
+
+use super::layout::{Output, View};
+use super::real::Real;
+use super::simd::Simd;
+
+/// The most lanes that any register has.
+const MOST_LANES: usize = 16;
+
+/// Transposes the first LANES rows.
+#[inline(always)]
+fn transpose<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LANES]) {
+    exchange_rows(simd, rows, 1);
+    if S::LANES > 2 {
+        exchange_rows(simd, rows, 2);
+    }
+    if S::LANES > 4 {
+        exchange_rows(simd, rows, 4);
+    }
+    if S::LANES > 8 {
+        exchange_rows(simd, rows, 8);
+    }
+}
+
+#[inline(always)]
+fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LANES], distance: usize) {
+    for i in 0..S::LANES {
+        if i & distance == 0 {
+            (rows[i], rows[i + distance]) = simd.exchange(rows[i], rows[i + distance], distance);
+        }
+    }
+}
+
+/// `lanes[c][r]` holds column c of the rows r·LANES …, one a lane; 0 where there is no row any more.
+#[inline(always)]
+pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    rows: View<'_, T>,
+    lanes: &mut [[S::Register; R]],
+) {
+    for r in 0..R {
+        let first = (r * S::LANES).min(rows.rows);
+        let count = (rows.rows - first).min(S::LANES);
+        let mut column = 0;
+        while column + S::LANES <= rows.columns && rows.neighbours(0, 0).is_some() {
+            let mut block = [simd.splat(T::ZERO); MOST_LANES];
+            for i in 0..S::LANES {
+                if i < count
+                    && let Some(numbers) = rows.neighbours(first + i, column)
+                {
+                    // SAFETY: `column + LANES` columns are there.
+                    block[i] = unsafe { simd.load(numbers) };
+                }
+            }
+            transpose(simd, &mut block);
+            for i in 0..S::LANES {
+                lanes[column + i][r] = block[i];
+            }
+            column += S::LANES;
+        }
+        for column in column..rows.columns {
+            let mut numbers = [T::ZERO; MOST_LANES];
+            for i in 0..count {
+                numbers[i] = rows.at(first + i, column);
+            }
+            // SAFETY: there are as many as any register holds.
+            lanes[column][r] = unsafe { simd.load(&numbers) };
+        }
+    }
+}
+
+/// Writes `lanes[c][r]` back to the rows `row` … of a head, those whose bit is set in `wanted`.
+///
+/// # Safety
+/// The wanted rows exist, and nobody else reads or writes them meanwhile.
+#[inline(always)]
+pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    lanes: &[[S::Register; R]],
+    wanted: u64,
+    output: &Output<'_, T>,
+    (head, row): (usize, usize),
+) {
+    for r in 0..R {
+        let first = r * S::LANES;
+        let mut column = 0;
+        while column + S::LANES <= lanes.len() && output.has_neighbours() {
+            let mut block = [simd.splat(T::ZERO); MOST_LANES];
+            for i in 0..S::LANES {
+                block[i] = lanes[column + i][r];
+            }
+            transpose(simd, &mut block);
+            for i in 0..S::LANES {
+                if wanted >> (first + i) & 1 == 1 {
+                    // SAFETY: the row is wanted, its numbers are neighbours, and `column + LANES` columns are there.
+                    unsafe {
+                        let numbers = output.row_mut((head, row + first + i), column, S::LANES);
+                        simd.store(block[i], numbers);
+                    }
+                }
+            }
+            column += S::LANES;
+        }
+        for column in column..lanes.len() {
+            let mut numbers = [T::ZERO; MOST_LANES];
+            // SAFETY: there is room for what any register holds.
+            unsafe { simd.store(lanes[column][r], &mut numbers) };
+            for i in 0..S::LANES {
+                if wanted >> (first + i) & 1 == 1 {
+                    // SAFETY: the row is wanted.
+                    unsafe { output.set((head, row + first + i), column, numbers[i]) };
+                }
+            }
+        }
+    }
+}
