@@ -95,7 +95,7 @@ impl<T: Real, S: Simd<T>> RegisterExp2<T, S> {
         for i in 1..T::EXP2.len() {
             power = simd.mul_add(power, fraction, self.coefficients[i]);
         }
-        simd.zero_below(simd.times_two_to(power, rounded), y, self.lowest)
+        simd.times_two_to(power, rounded, y, self.lowest)
     }
 
     /// 2^(factor·y) in every lane.

@@ -161,26 +161,6 @@ impl<'a, T: Copy> View<'a, T> {
     }
 }
 
-impl<'a, T: Copy + Default> View<'a, T> {
-    /// Sixteen numbers of row i from column `column` on: as they lie in memory if they can be had so, else copied to
-    /// `padded`, which holds zeros, as far as there are columns.
-    #[inline(always)]
-    pub fn sixteen<'b>(&self, i: usize, column: usize, padded: &'b mut [T; 16]) -> &'b [T]
-    where
-        'a: 'b,
-    {
-        match self.neighbours(i, column) {
-            Some(numbers) if numbers.len() >= 16 => numbers,
-            _ => {
-                for (c, number) in (column..self.columns).zip(padded.iter_mut()) {
-                    *number = self.at(i, c);
-                }
-                padded
-            }
-        }
-    }
-}
-
 /// Many heads of numbers to write, by several threads at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output<'a, T> {

@@ -75,8 +75,9 @@ pub(super) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
     let mut wanted = u64::MAX >> (64 - tile.queries.len());
     for shift in [0, head.shift_against_overflow()] {
         let rows = attend_lanes::<T, S, R, M>(simd, tile, &mut space, shift);
+        let finite = finish(simd, &rows, space.mixtures);
         // Sums of huge values may overflow where their mean does not: those rows once more, with smaller weights.
-        let overflowed = if shift == 0 { wanted & !finite_lanes(simd, space.mixtures) } else { 0 };
+        let overflowed = if shift == 0 { wanted & !finite } else { 0 };
         let finished = wanted & !overflowed;
         // SAFETY: the wanted lanes are the tile's rows.
         unsafe {
@@ -114,7 +115,7 @@ impl<T: Real, S: Simd<T>, const R: usize> Normalizers<T, S, R> {
     }
 }
 
-/// The plain version's `attend_row`, for all lanes: leaves the finished mixtures in the workspace.
+/// The plain version's `attend_keys`, for all lanes: leaves the mixtures, not yet divided, in the workspace.
 #[inline(always)]
 fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
@@ -145,7 +146,6 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         let v = head.v.block((keys.start, keys.len()), (0, head.v.columns));
         mix::<T, S, R, M>(simd, v.transposed(), scores, &seen, &correction, space.mixtures);
     }
-    finish(simd, &rows, space.mixtures);
     rows
 }
 
@@ -334,40 +334,32 @@ fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     c
 }
 
-/// Oᵀ / sum, 0 where every key was hidden.
+/// Oᵀ / sum, 0 where every key was hidden; gives the lanes all of whose mixtures are finite.
 #[inline(always)]
 fn finish<T: Real, S: Simd<T>, const R: usize>(
     simd: S,
     rows: &Normalizers<T, S, R>,
     mixtures: &mut [Lanes<T, S, R>],
-) {
+) -> u64 {
     let (zero, one) = (simd.splat(T::ZERO), simd.splat(T::ONE));
     let mut inverse = [zero; R];
     for r in 0..R {
         inverse[r] = simd.zero_below(simd.div(one, rows.sum[r]), rows.sum[r], simd.splat(T::SMALLEST));
     }
-    for mixture in mixtures {
+    // 0 · x is 0 for every finite x, and NaN else. Four chains, since one would wait for itself.
+    let mut zeros = [[zero; R]; 4];
+    for (c, mixture) in mixtures.iter_mut().enumerate() {
         for r in 0..R {
             mixture[r] = simd.mul_add(mixture[r], inverse[r], zero);
-        }
-    }
-}
-
-/// The lanes all of whose mixtures are finite.
-#[inline(always)]
-fn finite_lanes<T: Real, S: Simd<T>, const R: usize>(simd: S, mixtures: &[Lanes<T, S, R>]) -> u64 {
-    let zero = simd.splat(T::ZERO);
-    let mut products = [zero; R];
-    for mixture in mixtures {
-        for r in 0..R {
-            products[r] = simd.mul_add(mixture[r], zero, products[r]);
+            zeros[c % 4][r] = simd.mul_add(mixture[r], zero, zeros[c % 4][r]);
         }
     }
     let mut finite = 0;
-    for (r, product) in products.into_iter().enumerate() {
+    for r in 0..R {
+        let all = simd.add(simd.add(zeros[0][r], zeros[1][r]), simd.add(zeros[2][r], zeros[3][r]));
         let mut numbers = [T::ZERO; 16];
         // SAFETY: there is room for what any register holds.
-        unsafe { simd.store(product, &mut numbers) };
+        unsafe { simd.store(all, &mut numbers) };
         for (lane, number) in numbers[..S::LANES].iter().enumerate() {
             finite |= u64::from(*number == T::ZERO) << (r * S::LANES + lane);
         }

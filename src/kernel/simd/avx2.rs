@@ -86,11 +86,12 @@ impl Simd<f32> for Avx2 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256, rounded: __m256) -> __m256 {
+    fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, lowest: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = _mm256_slli_epi32::<23>(_mm256_castps_si256(rounded));
-            _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), exponent))
+            let product = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), exponent));
+            Simd::<f32>::zero_below(self, product, y, lowest)
         }
     }
 
@@ -130,6 +131,12 @@ impl Simd<f32> for Avx2 {
                 _ => (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)),
             }
         }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f32], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }
 
@@ -194,11 +201,12 @@ impl Simd<f64> for Avx2 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256d, rounded: __m256d) -> __m256d {
+    fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = _mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded));
-            _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), exponent))
+            let product = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), exponent));
+            Simd::<f64>::zero_below(self, product, y, lowest)
         }
     }
 
@@ -230,5 +238,11 @@ impl Simd<f64> for Avx2 {
                 _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
             }
         }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f64], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }

@@ -114,11 +114,12 @@ impl Simd<f32> for Avx512 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512, rounded: __m512) -> __m512 {
+    fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, lowest: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = _mm512_slli_epi32::<23>(_mm512_castps_si512(rounded));
-            _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a), exponent))
+            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_castsi512_ps(_mm512_maskz_add_epi32(kept, _mm512_castps_si512(a), exponent))
         }
     }
 
@@ -145,6 +146,12 @@ impl Simd<f32> for Avx512 {
             let (first, second) = (index32(first), index32(second));
             (_mm512_permutex2var_ps(a, first, b), _mm512_permutex2var_ps(a, second, b))
         }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f32], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }
 
@@ -209,11 +216,12 @@ impl Simd<f64> for Avx512 {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512d, rounded: __m512d) -> __m512d {
+    fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = _mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded));
-            _mm512_castsi512_pd(_mm512_add_epi64(_mm512_castpd_si512(a), exponent))
+            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_castsi512_pd(_mm512_maskz_add_epi64(kept, _mm512_castpd_si512(a), exponent))
         }
     }
 
@@ -240,5 +248,11 @@ impl Simd<f64> for Avx512 {
             let (first, second) = (index64(first), index64(second));
             (_mm512_permutex2var_pd(a, first, b), _mm512_permutex2var_pd(a, second, b))
         }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f64], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
     }
 }

@@ -53,8 +53,14 @@ pub(super) trait Simd<T: Real>: Copy {
     fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// The larger of both; b where either is NaN ([`Real::larger`]).
     fn larger(self, a: Self::Register, b: Self::Register) -> Self::Register;
-    /// [`Real::times_two_to`].
-    fn times_two_to(self, a: Self::Register, rounded: Self::Register) -> Self::Register;
+    /// a · 2^n as [`Real::times_two_to`] has it, but 0 in the lanes where y < lowest.
+    fn times_two_to(
+        self,
+        a: Self::Register,
+        rounded: Self::Register,
+        y: Self::Register,
+        lowest: Self::Register,
+    ) -> Self::Register;
     /// a, but 0 in the lanes where y < lowest.
     fn zero_below(self, a: Self::Register, y: Self::Register, lowest: Self::Register) -> Self::Register;
     /// a in the lanes whose bit is set, b in the others; lane 0 is the lowest bit.
@@ -63,4 +69,9 @@ pub(super) trait Simd<T: Real>: Copy {
     /// a's second that of b's first. `exchange(a b c d, e f g h)` with groups of 1 is `(a e c g, b f d h)`.
     fn exchange(self, a: Self::Register, b: Self::Register, group: usize)
     -> (Self::Register, Self::Register);
+    /// Asks for the line of memory `ahead` numbers after the first of `numbers`, which need not exist; changes nothing.
+    #[inline(always)]
+    fn prefetch(self, numbers: &[T], ahead: usize) {
+        let _ = (numbers, ahead);
+    }
 }

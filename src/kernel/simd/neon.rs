@@ -87,11 +87,18 @@ impl Simd<f32> for Neon {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: float32x4_t, rounded: float32x4_t) -> float32x4_t {
+    fn times_two_to(
+        self,
+        a: float32x4_t,
+        rounded: float32x4_t,
+        y: float32x4_t,
+        lowest: float32x4_t,
+    ) -> float32x4_t {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded));
-            vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), exponent))
+            let product = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), exponent));
+            Simd::<f32>::zero_below(self, product, y, lowest)
         }
     }
 
@@ -185,11 +192,18 @@ impl Simd<f64> for Neon {
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: float64x2_t, rounded: float64x2_t) -> float64x2_t {
+    fn times_two_to(
+        self,
+        a: float64x2_t,
+        rounded: float64x2_t,
+        y: float64x2_t,
+        lowest: float64x2_t,
+    ) -> float64x2_t {
         // SAFETY: see `splat`.
         unsafe {
             let exponent = vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded));
-            vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(a), exponent))
+            let product = vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(a), exponent));
+            Simd::<f64>::zero_below(self, product, y, lowest)
         }
     }
 
