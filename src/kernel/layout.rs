@@ -121,15 +121,21 @@ impl<'a, T: Copy> View<'a, T> {
         self.numbers[i * self.row_stride + j * self.column_stride]
     }
 
-    /// The same without a check.
+    /// Whether the numbers of a row are neighbours.
+    #[inline(always)]
+    pub fn has_neighbours(&self) -> bool {
+        self.column_stride == 1
+    }
+
+    /// The number at row i, column j, for a view whose rows are neighbours, without a check.
     ///
     /// # Safety
-    /// i < rows and j < columns.
+    /// i < rows, j < columns, and `has_neighbours`.
     #[inline(always)]
-    pub unsafe fn at_unchecked(&self, i: usize, j: usize) -> T {
-        debug_assert!(i < self.rows && j < self.columns);
+    pub unsafe fn at_neighbour(&self, i: usize, j: usize) -> T {
+        debug_assert!(i < self.rows && j < self.columns && self.has_neighbours());
         // SAFETY: every block of a layout that fits lies inside the numbers, and the caller keeps to the block.
-        unsafe { *self.numbers.get_unchecked(i * self.row_stride + j * self.column_stride) }
+        unsafe { *self.numbers.get_unchecked(i * self.row_stride + j) }
     }
 
     /// `rows` rows from `row` and `columns` columns from `column` on.
@@ -139,18 +145,6 @@ impl<'a, T: Copy> View<'a, T> {
         let start = row * self.row_stride + column * self.column_stride;
         // An empty block may begin where nothing is any more.
         View { numbers: &self.numbers[start.min(self.numbers.len())..], rows, columns, ..*self }
-    }
-
-    /// Rows become columns; nothing moves.
-    #[inline(always)]
-    pub fn transposed(&self) -> View<'a, T> {
-        View {
-            numbers: self.numbers,
-            rows: self.columns,
-            columns: self.rows,
-            row_stride: self.column_stride,
-            column_stride: self.row_stride,
-        }
     }
 
     /// Row i from column `column` on as it lies in memory, if its numbers are neighbours.

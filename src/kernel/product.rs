@@ -1,6 +1,5 @@
 //! The one inner loop that nearly all the time is spent in.
 
-use super::layout::View;
 use super::real::Real;
 use super::simd::Simd;
 
@@ -14,36 +13,52 @@ use super::simd::Simd;
 pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     mut sums: [[S::Register; R]; M],
-    a: View<'_, T>,
+    a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
 ) -> [[S::Register; R]; M] {
-    assert!(a.rows == M && a.columns == b.len());
-    for (t, b) in b.iter().enumerate() {
-        for i in 0..M {
-            // SAFETY: i < rows, t < columns.
-            let a = simd.splat(unsafe { a.at_unchecked(i, t) });
-            for r in 0..R {
-                sums[i][r] = simd.mul_add(a, b[r], sums[i][r]);
-            }
+    // Four at a time, so that where the numbers of a row are neighbours one address serves four.
+    let (fours, last) = b.as_chunks::<UNROLLED>();
+    for (four, b) in fours.iter().enumerate() {
+        for (t, b) in b.iter().enumerate() {
+            multiply_add(simd, &mut sums, |i| a(i, four * UNROLLED + t), b);
         }
+    }
+    for (t, b) in last.iter().enumerate() {
+        multiply_add(simd, &mut sums, |i| a(i, fours.len() * UNROLLED + t), b);
     }
     sums
 }
 
-/// The same, where the lanes that do not see t keep their sums, whatever a[i,t] is.
+/// See [`accumulate`].
+const UNROLLED: usize = 4;
+
+#[inline(always)]
+fn multiply_add<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    sums: &mut [[S::Register; R]; M],
+    a: impl Fn(usize) -> T,
+    b: &[S::Register; R],
+) {
+    for i in 0..M {
+        let a = simd.splat(a(i));
+        for r in 0..R {
+            sums[i][r] = simd.mul_add(a, b[r], sums[i][r]);
+        }
+    }
+}
+
+/// The same, where the lanes that do not see t keep their sums, whatever a(i, t) is.
 #[inline(always)]
 pub(super) fn accumulate_seen<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     mut sums: [[S::Register; R]; M],
-    a: View<'_, T>,
+    a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
     lanes: &[u64],
 ) -> [[S::Register; R]; M] {
-    assert!(a.rows == M && a.columns == b.len());
     for (t, (b, lanes)) in b.iter().zip(lanes).enumerate() {
         for i in 0..M {
-            // SAFETY: i < rows, t < columns.
-            let a = simd.splat(unsafe { a.at_unchecked(i, t) });
+            let a = simd.splat(a(i, t));
             for r in 0..R {
                 let more = simd.mul_add(a, b[r], sums[i][r]);
                 sums[i][r] = simd.choose(lanes >> (r * S::LANES), more, sums[i][r]);

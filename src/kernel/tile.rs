@@ -144,7 +144,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         let correction = weigh(simd, &exp2, &keys, scores, &mut rows);
         // 3. The values, mixed by the weights.
         let v = head.v.block((keys.start, keys.len()), (0, head.v.columns));
-        mix::<T, S, R, M>(simd, v.transposed(), scores, &seen, &correction, space.mixtures);
+        mix::<T, S, R, M>(simd, v, (scores, &seen), &correction, space.mixtures);
     }
     rows
 }
@@ -157,15 +157,23 @@ fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     queries: &[Lanes<T, S, R>],
     scores: &mut [Lanes<T, S, R>],
 ) {
-    let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
-    let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
-    products_by::<T, S, R, 1>(simd, k, queries, scores, from);
+    assert!(k.rows == scores.len() && k.columns == queries.len());
+    if k.has_neighbours() {
+        // SAFETY: there is a key for every row of scores, and a column for every column of the queries.
+        let k = |j, c| unsafe { k.at_neighbour(j, c) };
+        let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
+        let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
+        products_by::<T, S, R, 1>(simd, k, queries, scores, from);
+    } else {
+        let from = products_by::<T, S, R, 4>(simd, |j, c| k.at(j, c), queries, scores, 0);
+        products_by::<T, S, R, 1>(simd, |j, c| k.at(j, c), queries, scores, from);
+    }
 }
 
 #[inline(always)]
 fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
-    k: View<'_, T>,
+    k: impl Fn(usize, usize) -> T,
     queries: &[Lanes<T, S, R>],
     scores: &mut [Lanes<T, S, R>],
     from: usize,
@@ -173,7 +181,7 @@ fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     let mut j = from;
     while j + M <= scores.len() {
         let zeros = [[simd.splat(T::ZERO); R]; M];
-        let sums = accumulate(simd, zeros, k.block((j, M), (0, k.columns)), queries);
+        let sums = accumulate(simd, zeros, |i, c| k(j + i, c), queries);
         scores[j..j + M].copy_from_slice(&sums);
         j += M;
     }
@@ -287,42 +295,48 @@ fn largest_of<T: Real, S: Simd<T>, const R: usize>(
     largest
 }
 
-/// Oᵀ = Oᵀ · correction + Vᵀ Aᵀ: `mixtures[c][r]` gets `Σ_j v[c,j] · weights[j][r]`, M columns at a time, then 4, then one.
+/// Oᵀ = Oᵀ · correction + Vᵀ Aᵀ: `mixtures[c][r]` gets `Σ_j v[j,c] · weights[j][r]`, M columns at a time, then 4, then one.
 #[inline(always)]
 fn mix<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     v: View<'_, T>,
-    weights: &[Lanes<T, S, R>],
-    seen: &Seen,
+    (weights, seen): (&[Lanes<T, S, R>], &Seen),
     correction: &Lanes<T, S, R>,
     mixtures: &mut [Lanes<T, S, R>],
 ) {
-    let from = mix_by::<T, S, R, M>(simd, v, weights, seen, correction, (mixtures, 0));
-    let from = mix_by::<T, S, R, 4>(simd, v, weights, seen, correction, (mixtures, from));
-    mix_by::<T, S, R, 1>(simd, v, weights, seen, correction, (mixtures, from));
+    assert!(v.rows == weights.len() && v.columns == mixtures.len());
+    let weights = (weights, seen);
+    if v.has_neighbours() {
+        // SAFETY: there is a value for every row of weights, and a column for every mixture.
+        let v = |c, j| unsafe { v.at_neighbour(j, c) };
+        let from = mix_by::<T, S, R, M>(simd, v, weights, correction, mixtures, 0);
+        let from = mix_by::<T, S, R, 4>(simd, v, weights, correction, mixtures, from);
+        mix_by::<T, S, R, 1>(simd, v, weights, correction, mixtures, from);
+    } else {
+        let from = mix_by::<T, S, R, 4>(simd, |c, j| v.at(j, c), weights, correction, mixtures, 0);
+        mix_by::<T, S, R, 1>(simd, |c, j| v.at(j, c), weights, correction, mixtures, from);
+    }
 }
 
 #[inline(always)]
 fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
-    v: View<'_, T>,
-    weights: &[Lanes<T, S, R>],
-    seen: &Seen,
+    v: impl Fn(usize, usize) -> T,
+    (weights, seen): (&[Lanes<T, S, R>], &Seen),
     correction: &Lanes<T, S, R>,
-    (mixtures, from): (&mut [Lanes<T, S, R>], usize),
+    mixtures: &mut [Lanes<T, S, R>],
+    from: usize,
 ) -> usize {
     let mut c = from;
     while c + M <= mixtures.len() {
         let zeros = [[simd.splat(T::ZERO); R]; M];
-        let v = v.block((c, M), (0, v.columns));
         let sums = match seen {
             Seen::Partly { whole, lanes } => {
                 let (before, after) = weights.split_at(*whole);
-                let sums = accumulate(simd, zeros, v.block((0, M), (0, *whole)), before);
-                let v = v.block((0, M), (*whole, after.len()));
-                accumulate_seen(simd, sums, v, after, &lanes[*whole..])
+                let sums = accumulate(simd, zeros, |i, j| v(c + i, j), before);
+                accumulate_seen(simd, sums, |i, j| v(c + i, whole + j), after, &lanes[*whole..])
             }
-            _ => accumulate(simd, zeros, v, weights),
+            _ => accumulate(simd, zeros, |i, j| v(c + i, j), weights),
         };
         for (mixture, sums) in mixtures[c..c + M].iter_mut().zip(&sums) {
             for r in 0..R {
