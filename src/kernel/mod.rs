@@ -5,6 +5,7 @@
 
 mod attend;
 mod decode;
+mod decode_block;
 mod dispatch;
 mod exp2;
 mod layout;
