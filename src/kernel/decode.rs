@@ -3,7 +3,6 @@
 //! Reading the keys and values is what takes the time here, so each is read once for all query heads that share it. See
 //! [`plain_decode`](super::plain_decode) for what is computed, and in which order.
 
-
 use super::decode_block::attend_block;
 use super::layout::{Output, Results};
 use super::plain::{BLOCK, Normalizer, blocks, write_row};
