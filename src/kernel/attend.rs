@@ -15,9 +15,9 @@ use super::simd::SimdLevel;
 use super::tile::Tile;
 use crate::error::{Error, Result};
 
-/// A key/value head with at least so many queries is worked on in tiles of queries, with fewer in lanes of columns. The only
-/// choice that changes bits; it depends on the shape alone.
-pub const FEWEST_FOR_TILES: usize = 16;
+/// Heads with at least so many queries are worked on in tiles of queries, others in lanes of columns. The only choice that
+/// changes bits; it depends on the shape alone.
+pub const FEWEST_FOR_TILES: usize = 8;
 
 /// Less than so many operations are not worth a second thread: about twenty microseconds of one.
 const ALONE: usize = 4_000_000;
@@ -89,7 +89,7 @@ pub fn attend<T: Real>(
     }
     let threads = if operations(attention) < ALONE { 1 } else { machine.threads.max(1) };
     let run = Run { attention, simd: machine.simd, threads, results: Results { output, lse } };
-    if attention.group().saturating_mul(q.rows) < FEWEST_FOR_TILES { run.few() } else { run.tiles() }
+    if q.rows < FEWEST_FOR_TILES { run.few() } else { run.tiles() }
 }
 
 /// An upper bound of the multiplications and additions.

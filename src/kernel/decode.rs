@@ -12,7 +12,7 @@ use super::real::Real;
 use super::scratch::Scratch;
 use super::simd::Simd;
 
-/// The queries that share a key/value head: fewer than sixteen.
+/// The queries that share a key/value head.
 #[derive(Clone)]
 pub(super) struct Group<'a, T> {
     /// Each with its head's number and its own.

@@ -1,6 +1,6 @@
 //! The plain version for few queries over many keys, as when decoding with a cache.
 //!
-//! With fewer than sixteen queries to a key/value head there is no tile to fill: now the lanes run along the columns, so
+//! With a few queries to a head there is no tile to fill: now the lanes run along the columns, so
 //! that a key is read once, whole, for all queries of its group. A dot product then is a sum over sixteen lanes, and long
 //! caches are cut into parts that are attended to separately and merged in order. Nothing else differs from [`plain`](super::plain).
 
