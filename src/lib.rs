@@ -43,7 +43,7 @@
 //! - [`params`]: a model's configuration to its weight matrices and counts
 //! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
 //! - [`diagnose`]: a student's numbers beside the right ones, and the classic mistakes that give them
-//! - [`demo`]: the steps of the five documents, each a graph with its sentences
+//! - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
 //! - [`lesson`]: Markdown to steps that are played, checked and exported
 //! - [`cli`]: the command line

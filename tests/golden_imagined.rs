@@ -79,7 +79,7 @@ fn the_results_of_every_demo_are_those_of_numpy() {
 #[test]
 fn the_demos_of_document_003_are_all_there_in_the_order_of_its_sections() {
     let names: Vec<&str> = attn::demo::demos()
-        .filter(|demo| demo.document == attn::demo::Document::Imagined)
+        .filter(|demo| demo.source.document() == Some(attn::demo::Document::Imagined))
         .map(|demo| demo.name)
         .collect();
     assert_eq!(names, ["pooling", "transforms", "scale", "output", "gqa", "mlp", "order", "unembed", "init"]);

@@ -180,7 +180,7 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
 fn together_they_name_every_demo_of_their_document() {
     let lessons = lessons();
     for (document, lesson) in Document::ALL.into_iter().zip(&lessons[1..]) {
-        for demo in demos().filter(|demo| demo.document == document) {
+        for demo in demos().filter(|demo| demo.source.document() == Some(document)) {
             let command = format!("attn demo {}", demo.name);
             let mut rest = lesson.text.split(&command).skip(1);
             assert!(

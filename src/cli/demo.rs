@@ -8,13 +8,13 @@ use clap::Args;
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
-use crate::demo::{self, Demo, Document, Settings, Story, Table};
+use crate::demo::{self, Demo, Document, Passage, Settings, Source, Story, Table};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
 use crate::render::Page;
 
-/// The documents, step by step; without a name, the list
+/// The documents and algorithms of papers, step by step; without a name, the list
 ///
 /// Examples:
 ///   attn demo                          the list
@@ -25,6 +25,7 @@ use crate::render::Page;
 ///   attn demo mask --until A           stop before the answer
 ///   attn demo mask --versus "--seed 1" what moves with other numbers
 ///   attn demo qkv --format numpy       arrays as NumPy prints them
+///   attn demo online --set block=4     the online softmax in blocks of four keys
 ///   attn demo context --explain 'O_cave[bat,1]'          where a number comes from
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
@@ -135,7 +136,7 @@ impl DemoArgs {
             None => self.names.iter().map(|name| demo::find(name)).collect(),
             Some(number) => {
                 let document = Document::numbered(number)?;
-                Ok(demo::demos().filter(|demo| demo.follows(document)).collect())
+                Ok(demo::demos().filter(|demo| demo.source.is_of(document)).collect())
             }
         }
     }
@@ -186,15 +187,23 @@ fn shapes(demo: &Demo) -> String {
     format!("what depends on each other has to be set together; this demo is given {}", given.join(", "))
 }
 
-/// The demos, a table for each document.
+/// The demos, a table for each document and one for those of papers.
 fn list() -> Vec<(String, Table)> {
     let part = |document: Document| {
         let rows = demo::demos()
-            .filter(|demo| demo.document == document)
+            .filter(|demo| demo.source.document() == Some(document))
             .map(|demo| vec![demo.name.to_string(), demo.summary.to_string()]);
         (format!("{}  {}", document.number(), document.title()), Table::new(&["demo", "shows"], rows))
     };
+    let of_papers = demo::demos().filter_map(|demo| match demo.source {
+        Source::Papers(passages) => {
+            let cited: Vec<String> = passages.iter().map(Passage::short).collect();
+            Some(vec![demo.name.to_string(), demo.summary.to_string(), cited.join("; ")])
+        }
+        Source::Section { .. } => None,
+    });
+    let papers = ("Papers".to_string(), Table::new(&["demo", "shows", "follows"], of_papers));
     let how = "`attn demo mask` plays one, `attn demo --document 000` a whole text";
     let parts = Document::ALL.into_iter().map(part);
-    parts.chain([(how.to_string(), Table::default())]).collect()
+    parts.chain([papers, (how.to_string(), Table::default())]).collect()
 }

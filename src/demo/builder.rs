@@ -101,6 +101,22 @@ impl Builder {
         self.graph.given(name, user.with_row_labels(rows).with_col_labels(cols), Origin::User(source))
     }
 
+    /// A whole number that the demo comes with, such as the length of a block, unless the user puts in another.
+    ///
+    /// # Errors
+    /// If the name is taken, or the user's is not one whole number from 1 to `most`.
+    pub fn count(&mut self, name: &str, own: usize, most: usize) -> Result<(NodeId, usize)> {
+        let id = self.given(name, Matrix::filled(1, 1, own as f64))?;
+        let cells: Vec<f64> = self.matrix(id)?.cells().collect();
+        match cells[..] {
+            [number] if (1.0..=most as f64).contains(&number) && number.fract() == 0.0 => {
+                Ok((id, number as usize))
+            }
+            _ => Err(Error::new(format!("{name} has to be one whole number from 1 to {most}"))
+                .help(format!("the demo's own is --set {name}={own}"))),
+        }
+    }
+
     /// A matrix computed from others.
     ///
     /// # Errors

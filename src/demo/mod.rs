@@ -9,8 +9,10 @@ mod imagined;
 mod multiplication;
 mod notation;
 mod one_third;
+mod papers;
 mod pipeline;
 mod similarity;
+mod source;
 mod story;
 mod understanding;
 pub mod words;
@@ -20,6 +22,7 @@ pub use comparison::{Comparison, comparison};
 pub use documents::Document;
 pub use notation::notation;
 pub use pipeline::pipeline;
+pub use source::{Passage, Source};
 pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
 
 use crate::error::{Error, Result, nearest};
@@ -29,12 +32,8 @@ use crate::error::{Error, Result, nearest};
 pub struct Demo {
     /// The name on the command line.
     pub name: &'static str,
-    /// The document it follows.
-    pub document: Document,
-    /// Further documents that it belongs to.
-    pub also: &'static [Document],
-    /// The section of the document.
-    pub section: &'static str,
+    /// What it follows.
+    pub source: Source,
     /// The headline.
     pub title: &'static str,
     /// One line for the list.
@@ -46,11 +45,6 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Whether the demo belongs to a document.
-    pub fn follows(&self, document: Document) -> bool {
-        self.document == document || self.also.contains(&document)
-    }
-
     /// The story under the user's settings.
     ///
     /// # Errors
@@ -59,19 +53,15 @@ impl Demo {
         settings.check()?;
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
-        let mut source = format!("{}, section «{}»", self.document.title(), self.section);
-        for document in self.also {
-            source.push_str(&format!("; {}", document.title()));
-        }
-        builder.finish(self.title, source, errata::notes(self.name), self.digits)
+        builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)
     }
 }
 
-/// All demos, in the order of the documents and of their sections.
+/// All demos, in the order of the documents and of their sections; those of papers last.
 pub fn demos() -> impl Iterator<Item = &'static Demo> {
-    [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, imagined::DEMOS, one_third::DEMOS]
-        .into_iter()
-        .flatten()
+    let documents =
+        [understanding::DEMOS, multiplication::DEMOS, similarity::DEMOS, imagined::DEMOS, one_third::DEMOS];
+    documents.into_iter().chain([papers::DEMOS]).flatten()
 }
 
 /// The demo of this name.

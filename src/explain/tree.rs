@@ -153,9 +153,10 @@ fn check_size(graph: &Graph, node: NodeId) -> Result<()> {
             | Op::Largest(Axis::Whole)
     );
     // A single number may be made of all cells too, others are made of rows and columns.
-    let numbers = match shape.rows * shape.cols == 1 || of_all {
-        true => shapes.map(|shape| shape.rows * shape.cols).sum(),
-        false => shapes.map(|shape| shape.rows.max(shape.cols)).max().unwrap_or(0),
+    let numbers = match node.op {
+        Op::BlockSums { rows, cols } => shapes.map(|a| rows.min(a.rows) * cols.min(a.cols)).sum(),
+        _ if shape.rows * shape.cols == 1 || of_all => shapes.map(|a| a.rows * a.cols).sum(),
+        _ => shapes.map(|a| a.rows.max(a.cols)).max().unwrap_or(0),
     };
     if numbers > MOST_NUMBERS {
         return Err(Error::new(format!(

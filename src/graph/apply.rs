@@ -14,6 +14,7 @@ impl Op {
         match (self, inputs) {
             (Op::Product, [a, b]) => attention::product(a, b),
             (Op::ProductTransposed, [a, b]) => attention::product_transposed(a, b),
+            (Op::Ones { rows, cols }, []) => Ok(Matrix::filled(*rows, *cols, 1.0)),
             (Op::Transpose, [a]) => Ok(a.transposed()),
             (Op::Add, all) => attention::add(all),
             (Op::Subtract, [a, b]) => attention::subtract(a, b),
@@ -35,6 +36,7 @@ impl Op {
             (Op::MinusMax(axis), [a]) => Ok(attention::minus_max(a, *axis)),
             (Op::Exponential(base), [a]) => Ok(attention::exponential(a, *base)),
             (Op::Sums(axis), [a]) => Ok(attention::sums(a, *axis)),
+            (Op::BlockSums { rows, cols }, [a]) => attention::block_sums(a, *rows, *cols),
             (Op::Largest(axis), [a]) => Ok(attention::largest_along(a, *axis)),
             (Op::DivideBySum(axis), [a]) => Ok(attention::divide_by_sum(a, *axis)),
             (Op::Softmax(axis, base), [a]) => Ok(attention::softmax(a, *axis, *base)),

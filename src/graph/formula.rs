@@ -71,6 +71,7 @@ impl Writer<'_> {
             Op::Given(origin) => origin.to_string(),
             Op::Product => self.in_order(a(), self.input(1)),
             Op::ProductTransposed => self.in_order(a(), self.turned(1)),
+            Op::Ones { .. } => "1 everywhere".into(),
             Op::Transpose => self.turned(0),
             Op::Add => self.joined(" + "),
             Op::Subtract => self.joined(" − "),
@@ -88,6 +89,7 @@ impl Writer<'_> {
             Op::Exponential(Base::E) => format!("exp({})", a()),
             Op::Exponential(Base::Number(base)) => format!("{} ^ {}", number_text(*base), a()),
             Op::Sums(axis) => format!("sum of {} of {}", self.each(*axis), a()),
+            Op::BlockSums { rows, cols } => self.block_sums(*rows, *cols),
             Op::Largest(axis) => format!("largest of {} of {}", self.each(*axis), a()),
             Op::DivideBySum(axis) => format!("{} / sum of {}", a(), self.each(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
@@ -129,6 +131,14 @@ impl Writer<'_> {
             true => format!("[{}]", self.joined(" | ")),
             false => format!("[{}]", self.joined(" ; ")),
         }
+    }
+
+    fn block_sums(&self, rows: usize, cols: usize) -> String {
+        let (rows, cols) = match self.convention {
+            Convention::Rows => (rows, cols),
+            Convention::Columns => (cols, rows),
+        };
+        format!("sum of each {rows}×{cols} block of {}", self.input(0))
     }
 
     fn masked(&self, mask: &Mask) -> String {

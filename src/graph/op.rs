@@ -12,6 +12,13 @@ pub enum Op {
     Product,
     /// `a bᵀ`: all dot products between the rows of a and of b.
     ProductTransposed,
+    /// A leaf: 1 in every cell, as where every pair of a query and a key counts once.
+    Ones {
+        /// How many rows.
+        rows: usize,
+        /// How many columns.
+        cols: usize,
+    },
     /// `aᵀ`.
     Transpose,
     /// `a + b + …`, cell by cell.
@@ -38,6 +45,13 @@ pub enum Op {
     Exponential(Base),
     /// The sum of each row (or column).
     Sums(Axis),
+    /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
+    BlockSums {
+        /// How many rows a block has.
+        rows: usize,
+        /// How many columns.
+        cols: usize,
+    },
     /// The largest cell of each row (or column).
     Largest(Axis),
     /// Every cell divided by the sum of its row (or column).
@@ -202,6 +216,7 @@ impl Op {
             Op::Given(_) => "given",
             Op::Product => "product",
             Op::ProductTransposed => "product-transposed",
+            Op::Ones { .. } => "ones",
             Op::Transpose => "transpose",
             Op::Add => "add",
             Op::Subtract => "subtract",
@@ -215,6 +230,7 @@ impl Op {
             Op::MinusMax(_) => "minus-max",
             Op::Exponential(_) => "exponential",
             Op::Sums(_) => "sums",
+            Op::BlockSums { .. } => "block-sums",
             Op::Largest(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
@@ -248,6 +264,7 @@ impl Op {
             (Op::ProductTransposed | Op::Cosine | Op::Euclidean, [a, b]) => a.rows().saturating_mul(b.rows()),
             (Op::Diagonal, [a]) => a.cols().saturating_mul(a.cols()),
             (Op::Sinusoidal { tokens, width }, _) => tokens.saturating_mul(*width),
+            (Op::Ones { rows, cols }, _) => rows.saturating_mul(*cols),
             (_, inputs) => inputs.iter().map(|a| a.rows() * a.cols()).fold(0, usize::saturating_add),
         }
     }

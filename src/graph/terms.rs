@@ -39,6 +39,7 @@ impl Reader<'_> {
                 Term::Sum((0..self.width(0)).map(|k| times(self.cell(0, i, k), self.cell(1, k, j))).collect())
             }
             Op::ProductTransposed => self.dot(i, j),
+            Op::Ones { .. } => Term::Number(1.0),
             Op::Transpose => self.cell(0, j, i),
             Op::Add => Term::Sum((0..self.inputs.len()).map(|input| self.cell(input, i, j)).collect()),
             Op::Subtract => minus(self.cell(0, i, j), self.cell(1, i, j)),
@@ -52,6 +53,7 @@ impl Reader<'_> {
             Op::MinusMax(axis) => self.minus_max(*axis, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
             Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
+            Op::BlockSums { rows, cols } => self.block_sum([i, j], [*rows, *cols]),
             Op::Largest(axis) => Term::Max(self.along(*axis, i, j)),
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
@@ -121,6 +123,12 @@ impl Reader<'_> {
             Axis::Whole => (0..self.height(0), 0..self.width(0)),
         };
         rows.flat_map(move |row| cols.clone().map(move |col| (row, col)))
+    }
+
+    fn block_sum(&self, [i, j]: [usize; 2], [rows, cols]: [usize; 2]) -> Term {
+        let rows = i * rows..(i + 1).saturating_mul(rows).min(self.height(0));
+        let cols = j * cols..(j + 1).saturating_mul(cols).min(self.width(0));
+        Term::Sum(rows.flat_map(|k| cols.clone().map(move |l| self.cell(0, k, l))).collect())
     }
 
     fn dot(&self, i: usize, j: usize) -> Term {

@@ -82,7 +82,7 @@ impl Viewer<'_> {
         self.finished(id, texts(shape.rows, shape.cols, cell), false)
     }
 
-    /// Nodes of one row as the columns of one table, their sums in a last row.
+    /// Nodes of one row as the columns of one table, their sums, if any are shown, in a last row.
     pub(super) fn columns(&self, columns: &[(NodeId, Option<NodeId>)]) -> View {
         let parts: Vec<View> =
             columns.iter().map(|(id, _)| self.node(*id, self.style.convention == Convention::Rows)).collect();
@@ -100,9 +100,12 @@ impl Viewer<'_> {
                     .collect()
             })
             .collect();
-        cells.push(sums);
+        let mut rows = labels;
+        if columns.iter().any(|(_, id)| id.is_some()) {
+            cells.push(sums);
+            rows.push("sum".to_string());
+        }
         let cols = columns.iter().map(|(id, _)| self.story.graph[*id].name.clone()).collect();
-        let rows = labels.into_iter().chain(["sum".to_string()]).collect();
         View { name: String::new(), rows, cols, cells }.in_charset(self.style.charset)
     }
 

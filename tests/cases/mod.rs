@@ -255,6 +255,7 @@ pub fn every_op(a: Matrix, b: Matrix) -> Graph {
         Op::DivideBySum(Axis::Whole),
         Op::Sums(Axis::Whole),
         Op::Largest(Axis::Whole),
+        Op::BlockSums { rows: 2, cols: 3 },
         Op::EveryNthColumn { start: 1, step: 2 },
         Op::Reshape { rows: 2, cols: 6 },
         Op::Scale(Factor::Inverse(3)),
@@ -302,6 +303,7 @@ pub fn every_op(a: Matrix, b: Matrix) -> Graph {
     graph.add("diagonal", Op::Diagonal, &[row]).unwrap();
     let turned = graph.find("unary_0").unwrap();
     graph.add("product", Op::Product, &[a, turned]).unwrap();
+    graph.add("ones", Op::Ones { rows: 2, cols: 3 }, &[]).unwrap();
     graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
     for (name, rule) in
         [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)]

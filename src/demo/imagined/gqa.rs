@@ -2,16 +2,14 @@
 
 use super::head::head;
 use crate::attention::key_value_head;
-use crate::demo::{Builder, Demo, Digits, Document, Table};
+use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "gqa",
-    document: Document::Imagined,
-    also: &[],
-    section: "Additional Modifications",
+    source: Source::section(Document::Imagined, "Additional Modifications"),
     title: "MHA, GQA, MQA and the latent variant: who shares keys and values",
     summary: "MHA, GQA, MQA, latent: who reads which keys; cache bytes",
     digits: Digits::Places(4),

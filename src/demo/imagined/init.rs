@@ -2,7 +2,7 @@
 
 use crate::attention::Axis;
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -10,9 +10,7 @@ use crate::matrix::{Matrix, labels};
 
 pub(super) const DEMO: Demo = Demo {
     name: "init",
-    document: Document::Imagined,
-    also: &[],
-    section: "Finishing notes",
+    source: Source::section(Document::Imagined, "Finishing notes"),
     title: "Where the weights start: at 0, near 0, far from 0",
     summary: "weights near 0: uniform attention; at 0: no gradient",
     digits: Digits::Places(4),

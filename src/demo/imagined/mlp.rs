@@ -1,16 +1,14 @@
 //! `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
 
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "mlp",
-    document: Document::Imagined,
-    also: &[],
-    section: "MLP or FFNN",
+    source: Source::section(Document::Imagined, "MLP or FFNN"),
     title: "The perceptron: why it needs more than linear maps",
     summary: "linear maps collapse; ReLU separates XOR; the SiLU gate",
     digits: Digits::Places(4),

@@ -2,16 +2,14 @@
 
 use super::head::head;
 use crate::demo::fit::reversal;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 
 pub(super) const DEMO: Demo = Demo {
     name: "order",
-    document: Document::Imagined,
-    also: &[],
-    section: "Finishing notes",
+    source: Source::section(Document::Imagined, "Finishing notes"),
     title: "«A defeated B» and «B defeated A»: where order comes from",
     summary: "who defeated whom: mask, sinusoidal and rotary positions",
     digits: Digits::Places(4),

@@ -1,16 +1,14 @@
 //! `output`: heads of any width side by side, and W_O, which brings them back to the width of the input.
 
 use super::head::{Head, head};
-use crate::demo::{Builder, Demo, Digits, Document, Table};
+use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "output",
-    document: Document::Imagined,
-    also: &[],
-    section: "Putting it all together",
+    source: Source::section(Document::Imagined, "Putting it all together"),
     title: "Concatenation and W_O: the shape of every matrix on the way",
     summary: "concatenation and W_O: the shape of every matrix on the way",
     digits: Digits::Places(4),

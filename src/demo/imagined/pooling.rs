@@ -2,16 +2,14 @@
 
 use super::words::vectors;
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Matrix, labels};
 
 pub(super) const DEMO: Demo = Demo {
     name: "pooling",
-    document: Document::Imagined,
-    also: &[],
-    section: "The word vectors",
+    source: Source::section(Document::Imagined, "The word vectors"),
     title: "From counting words to weights that depend on the input",
     summary: "n-grams, sum, average, weights: where each of them breaks",
     digits: Digits::Places(3),

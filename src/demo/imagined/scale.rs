@@ -1,7 +1,7 @@
 //! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k repairs it.
 
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::input::random::LegacyStream;
@@ -9,9 +9,7 @@ use crate::matrix::Labels;
 
 pub(super) const DEMO: Demo = Demo {
     name: "scale",
-    document: Document::Imagined,
-    also: &[],
-    section: "Putting it all together",
+    source: Source::section(Document::Imagined, "Putting it all together"),
     title: "Why scores are divided by √d_k",
     summary: "scores grow like √d, the softmax saturates, 1/√d_k repairs it",
     digits: Digits::Places(4),

@@ -1,16 +1,14 @@
 //! `transforms`: why queries and keys are transformed, and why differently.
 
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 
 pub(super) const DEMO: Demo = Demo {
     name: "transforms",
-    document: Document::Imagined,
-    also: &[],
-    section: "The formulation",
+    source: Source::section(Document::Imagined, "The formulation"),
     title: "Query and key: what a word asks for, and what it offers",
     summary: "one transformation: symmetric scores; two: asking, offering",
     digits: Digits::Places(4),

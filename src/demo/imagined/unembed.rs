@@ -2,16 +2,14 @@
 
 use super::words::{FEATURES, vectors};
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Matrix, labels};
 
 pub(super) const DEMO: Demo = Demo {
     name: "unembed",
-    document: Document::Imagined,
-    also: &[],
-    section: "Finishing notes",
+    source: Source::section(Document::Imagined, "Finishing notes"),
     title: "From a vector back to a word",
     summary: "from a vector to a word: logits, softmax, temperature",
     digits: Digits::Places(4),

@@ -1,16 +1,14 @@
 //! `pairwise`: a matrix product as the table of all dot products.
 
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "pairwise",
-    document: Document::Multiplication,
-    also: &[],
-    section: "Computing the attention weights",
+    source: Source::section(Document::Multiplication, "Computing the attention weights"),
     title: "A B as a table of all dot products",
     summary: "rows of A against columns of B: all dot products at once",
     digits: Digits::Places(4),

@@ -2,7 +2,7 @@
 
 use crate::attention::{Axis, Base};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -10,9 +10,7 @@ use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "vectorize",
-    document: Document::Multiplication,
-    also: &[],
-    section: "Finishing thoughts",
+    source: Source::section(Document::Multiplication, "Finishing thoughts"),
     title: "From a loop over the queries to matrix products, and a second head",
     summary: "the loop over queries, the products: the same; a second head",
     digits: Digits::Places(4),

@@ -2,16 +2,14 @@
 
 use crate::attention::Axis;
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "weighted-sum",
-    document: Document::Multiplication,
-    also: &[],
-    section: "Computing the outputs",
+    source: Source::section(Document::Multiplication, "Computing the outputs"),
     title: "A B as weighted sums of the rows of B",
     summary: "row i of A holds the weights, rows of B are what is mixed",
     digits: Digits::Places(4),

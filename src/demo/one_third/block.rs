@@ -1,7 +1,7 @@
 //! `block`: one whole block of a transformer, and what a second one on top lets a token know.
 
 use crate::attention::Mask;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::Recipe;
 use crate::graph::{NodeId, Op};
@@ -9,9 +9,11 @@ use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "block",
-    document: Document::OneThird,
-    also: &[Document::Imagined],
-    section: "Architecture",
+    source: Source::Section {
+        document: Document::OneThird,
+        section: "Architecture",
+        also: &[Document::Imagined],
+    },
     title: "One whole block, and a second on top of it",
     summary: "attention, norms, residuals, MLP; what stacking carries on",
     digits: Digits::Places(4),

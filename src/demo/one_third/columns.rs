@@ -2,16 +2,14 @@
 //! of its compact form gives instead.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "columns",
-    document: Document::OneThird,
-    also: &[],
-    section: "Compact form",
+    source: Source::section(Document::OneThird, "Compact form"),
     title: "Columns or rows: one grid, seen from two sides",
     summary: "the grid k_i·q_j is the row view, transposed",
     digits: Digits::Places(4),

@@ -1,15 +1,13 @@
 //! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and the best narrow stand-in for it.
 
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Side, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "lowrank",
-    document: Document::OneThird,
-    also: &[],
-    section: "Values",
+    source: Source::section(Document::OneThird, "Values"),
     title: "W_V of low rank: down to a few numbers, and up again",
     summary: "W_V = V_up V_down: its cost, the best one, what it loses",
     digits: Digits::Places(4),

@@ -1,16 +1,14 @@
 //! `sum-heads`: adding the heads' Δe is one product of their concatenation with the stacked V_up.
 
 use crate::attention::{Axis, Base, Mask};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "sum-heads",
-    document: Document::OneThird,
-    also: &[],
-    section: "Output",
+    source: Source::section(Document::OneThird, "Output"),
     title: "The sum of the heads is one output matrix",
     summary: "the heads' Δe added up equal the concatenation times W_O",
     digits: Digits::Places(4),

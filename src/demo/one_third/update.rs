@@ -1,6 +1,6 @@
 //! `update`: Δe and e + Δe on the document's sentence: creature reads fluffy and blue, forest reads verdant.
 
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::{Recipe, Weights};
 use crate::graph::{NodeId, Op};
@@ -8,9 +8,7 @@ use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "update",
-    document: Document::OneThird,
-    also: &[],
-    section: "Values",
+    source: Source::section(Document::OneThird, "Values"),
     title: "Δe: what the context adds to a token",
     summary: "creature reads fluffy and blue: Δe, and e + Δe",
     digits: Digits::Places(2),

@@ -1,15 +1,13 @@
 //! `context`: from similarities to weights to context vectors, and how a word moves in the plane.
 
 use super::{Picture, SOFTMAX, word_rows};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 
 pub(super) const DEMO: Demo = Demo {
     name: "context",
-    document: Document::Similarity,
-    also: &[],
-    section: "So what is self-attention?",
+    source: Source::section(Document::Similarity, "So what is self-attention?"),
     title: "The other words of the sentence move a word",
     summary: "what cave or racket does to bat: weights, and its movement",
     digits: Digits::Places(2),

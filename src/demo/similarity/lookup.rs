@@ -1,16 +1,14 @@
 //! `lookup`: a dictionary asked exactly, then softly; what the keys are compared by; which values can be mixed.
 
 use super::SOFTMAX;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "lookup",
-    document: Document::Similarity,
-    also: &[],
-    section: "Intuition behind K, Q and V matrices",
+    source: Source::section(Document::Similarity, "Intuition behind K, Q and V matrices"),
     title: "Attention as a dictionary that is asked softly",
     summary: "a dictionary asked exactly, then softly; values to average",
     digits: Digits::Places(2),

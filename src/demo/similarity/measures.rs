@@ -1,15 +1,13 @@
 //! `similarity`: four measures on the same words, where they disagree, and why they cannot on vectors of length 1.
 
 use super::{Picture, word_rows};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, Op};
 
 pub(super) const DEMO: Demo = Demo {
     name: "similarity",
-    document: Document::Similarity,
-    also: &[],
-    section: "Word Similarity",
+    source: Source::section(Document::Similarity, "Word Similarity"),
     title: "How alike are two words? It depends on the measure",
     summary: "dot, scaled, cosine, distance: where four measures disagree",
     digits: Digits::Places(2),

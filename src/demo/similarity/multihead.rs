@@ -2,7 +2,7 @@
 
 use super::SOFTMAX;
 use crate::attention::Mask;
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::{Recipe, Weights};
 use crate::graph::{NodeId, Op, Statistic};
@@ -10,9 +10,7 @@ use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "multihead",
-    document: Document::Similarity,
-    also: &[],
-    section: "Implementing Multi-head self-attention",
+    source: Source::section(Document::Similarity, "Implementing Multi-head self-attention"),
     title: "Several heads: a loop, or one product cut into blocks",
     summary: "each head its own Q, K, V; the loop equals one product",
     digits: Digits::Places(2),

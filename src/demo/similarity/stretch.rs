@@ -1,16 +1,14 @@
 //! `stretch`: what a matrix does to the angle between two vectors, and so to the weights.
 
 use super::{Picture, SOFTMAX};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "stretch",
-    document: Document::Similarity,
-    also: &[],
-    section: "Intuition behind K, Q and V matrices",
+    source: Source::section(Document::Similarity, "Intuition behind K, Q and V matrices"),
     title: "A matrix changes how alike two vectors are",
     summary: "stretch, rotation, shear: which of them change a cosine",
     digits: Digits::Places(2),

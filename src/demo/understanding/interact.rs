@@ -1,15 +1,13 @@
 //! `interact`: Y = L X R, in symbols and in numbers, and that the order of the two products does not matter.
 
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "interact",
-    document: Document::Understanding,
-    also: &[],
-    section: "Token interaction as matrix multiplication",
+    source: Source::section(Document::Understanding, "Token interaction as matrix multiplication"),
     title: "Y = L X R: L mixes tokens, R mixes features",
     summary: "L X and X R in symbols; (L X) R = L (X R)",
     digits: Digits::Places(4),

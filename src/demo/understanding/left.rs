@@ -2,16 +2,14 @@
 
 use super::stream::{FEATURES, LEFT, LEFT_SCORES, TOKENS, X};
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "left",
-    document: Document::Understanding,
-    also: &[],
-    section: "Interaction matrices in practice",
+    source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "L X: a matrix on the left mixes the tokens",
     summary: "L = identity, ones, triangle, random, softmax; columns stay",
     digits: Digits::AsNumPy,

@@ -3,16 +3,14 @@
 use super::projections::{Inputs, Widths, inputs, projections};
 use super::stream::MASKED;
 use crate::attention::{Axis, Base, Mask, MatrixRule};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "mask",
-    document: Document::Understanding,
-    also: &[],
-    section: "Masked attention",
+    source: Source::section(Document::Understanding, "Masked attention"),
     title: "The causal mask: no token reads the future",
     summary: "scores, −∞, softmax, triangle; the future cannot reach back",
     digits: Digits::AsNumPy,

@@ -3,15 +3,13 @@
 use super::projections::{Inputs, Widths, inputs, projections};
 use super::stream::{MASKED, SQUARE, WIDE};
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 
 pub(super) const DEMO: Demo = Demo {
     name: "qkv",
-    document: Document::Understanding,
-    also: &[],
-    section: "Parameterizing query, key, and value",
+    source: Source::section(Document::Understanding, "Parameterizing query, key, and value"),
     title: "Queries, keys and values: the tokens themselves decide who mixes with whom",
     summary: "Q, K, V from X; softmax(Q Kᵀ) V; other tokens, other weights",
     digits: Digits::AsNumPy,

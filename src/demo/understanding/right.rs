@@ -2,16 +2,14 @@
 
 use super::stream::{FEATURES, RIGHT, TOKENS, X};
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "right",
-    document: Document::Understanding,
-    also: &[],
-    section: "Interaction matrices in practice",
+    source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "X R: a matrix on the right mixes the features",
     summary: "a new width, rows never mix; R with softmaxed columns",
     digits: Digits::AsNumPy,

@@ -1,16 +1,14 @@
 //! `weights`: why numbers are exponentiated before they are divided by their sum, and why their maximum is subtracted.
 
 use crate::attention::{Axis, Base};
-use crate::demo::{Builder, Demo, Digits, Document};
+use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 
 pub(super) const DEMO: Demo = Demo {
     name: "weights",
-    document: Document::Understanding,
-    also: &[],
-    section: "Interaction matrices in practice",
+    source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "From numbers to weights: why the softmax",
     summary: "dividing by the sum: works, misleads, fails; why exp and max",
     digits: Digits::Places(4),

@@ -1,0 +1,199 @@
+//! `online`: the softmax of a row of scores that is read block by block, with a running maximum, sum and mixture.
+
+use crate::attention::{Axis, Base};
+use crate::demo::fit::rows_over_and_over;
+use crate::demo::{Builder, Demo, Digits, Source};
+use crate::error::{Error, Result};
+use crate::graph::{NodeId, Op, Statistic};
+use crate::matrix::Matrix;
+
+pub(super) const DEMO: Demo = Demo {
+    name: "online",
+    source: Source::Papers(&[super::ONLINE_NORMALIZER, super::FLASH_ATTENTION]),
+    title: "The online softmax: never all scores at once",
+    summary: "the softmax, one block at a time",
+    digits: Digits::Places(4),
+    build,
+};
+
+/// In blocks of two the maximum moves in the second block and in the last, and stays in the third.
+const SCORES: [f64; KEYS.len()] = [1.0, 2.0, 4.0, 1.0, 3.0, 0.0, 5.0, 2.0];
+const VALUES: [[f64; 2]; KEYS.len()] =
+    [[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [8.0, 0.0], [0.0, 4.0], [6.0, 2.0], [2.0, 6.0], [0.0, 8.0]];
+const KEYS: [&str; 8] = ["key 1", "key 2", "key 3", "key 4", "key 5", "key 6", "key 7", "key 8"];
+
+/// What to notice in each block of the demo's own numbers.
+const NOTICES: [&str; 4] = [
+    "The largest exponential is exactly {P_1[1,2]}. The mixture is not divided by the sum yet.",
+    "The maximum moves from {max_1[1,1]} to {max_2[1,1]}: what was there counts {factor_2[1,1]} of itself, in the sum \
+     and in the mixture.",
+    "The maximum stays {max_3[1,1]}: the factor is exp(0) = {factor_3[1,1]}, and nothing shrinks.",
+    "The maximum moves from {max_3[1,1]} to {max_4[1,1]}: what the six keys before have left \
+     behind shrinks to {factor_4[1,1]} of itself, and none of them is read again.",
+];
+
+/// More blocks than these are not told one by one.
+const MOST_BLOCKS: usize = 64;
+/// No row of scores is longer, and so no block.
+const LONGEST: usize = 2048;
+
+fn build(demo: &mut Builder) -> Result<()> {
+    let s = demo.given("S", Matrix::of([SCORES]).cols_named(&KEYS))?;
+    let keys = row_of_scores(demo.matrix(s)?)?;
+    let v = rows_over_and_over(VALUES, keys).rows_named(&KEYS);
+    let v = demo.fitted("V", v, (KEYS.len(), 2))?;
+    let (block, length) = demo.count("block", 2, LONGEST)?;
+    if keys.div_ceil(length) > MOST_BLOCKS {
+        return Err(Error::new(format!(
+            "{keys} keys in blocks of {length} are more than {MOST_BLOCKS} blocks"
+        ))
+        .help("take longer blocks: --set block=64"));
+    }
+    demo.step("One query: its scores S, and V, a value for each key. The keys come in blocks, and no two blocks are held at once.")
+        .together(&[block])
+        .together(&[s, v]);
+
+    let mut blocks: Vec<Block> = Vec::new();
+    for start in (0..keys).step_by(length) {
+        let number = blocks.len() + 1;
+        let count = length.min(keys - start);
+        let s = demo.compute(&format!("S_{number}"), Op::Columns { start, count }, &[s])?;
+        let v = demo.compute(&format!("V_{number}"), Op::Rows { start, count }, &[v])?;
+        let block = match blocks.last() {
+            None => first(demo, s, v)?,
+            Some(before) => next(demo, number, before, [s, v])?,
+        };
+        blocks.push(block);
+    }
+    trace(demo, &blocks)?;
+    match blocks.last() {
+        Some(last) => answer(demo, last, [s, v]),
+        None => Ok(()),
+    }
+}
+
+/// How many scores there are, if they are one row with a maximum.
+fn row_of_scores(s: &Matrix) -> Result<usize> {
+    if s.rows() != 1 {
+        return Err(Error::new(format!("S is {}, and the demo follows one row of scores", s.shape())));
+    }
+    match s.cells().all(|score| score == f64::NEG_INFINITY) {
+        true => Err(Error::new("S has no finite score, and so no maximum").help("give at least one")),
+        false => Ok(s.cols()),
+    }
+}
+
+/// What is kept of all blocks so far.
+struct Block {
+    max: NodeId,
+    sum: NodeId,
+    mix: NodeId,
+}
+
+const MINUS_MAX: Op = Op::MinusMax(Axis::Rows);
+const EXP: Op = Op::Exponential(Base::E);
+const SUM: Op = Op::Sums(Axis::Rows);
+const LARGEST: Op = Op::Largest(Axis::Rows);
+
+fn first(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<Block> {
+    let max = demo.compute("max_1", LARGEST, &[s])?;
+    let shifted = demo.compute("shifted_1", MINUS_MAX, &[s])?;
+    let p = demo.compute("P_1", EXP, &[shifted])?;
+    let sum = demo.compute("sum_1", SUM, &[p])?;
+    let mix = demo.compute("mix_1", Op::Product, &[p, v])?;
+    demo.step("Block 1: its maximum, the exponentials below it, their sum, and the values mixed by them.")
+        .notice(NOTICES[0])
+        .show(&[max])
+        .columns(&[(s, None), (shifted, None), (p, Some(sum))])
+        .show(&[mix]);
+    Ok(Block { max, sum, mix })
+}
+
+/// One more block: the maximum so far stands before its scores, so that its exponential is the factor.
+fn next(demo: &mut Builder, number: usize, before: &Block, [s, v]: [NodeId; 2]) -> Result<Block> {
+    let name = |name: &str| format!("{name}_{number}");
+    let seen = demo.compute(&name("seen"), Op::Concatenate, &[before.max, s])?;
+    let max = demo.compute(&name("max"), LARGEST, &[seen])?;
+    let shifted = demo.compute(&name("shifted"), MINUS_MAX, &[seen])?;
+    let exp = demo.compute(&name("exp"), EXP, &[shifted])?;
+    let count = demo.matrix(s)?.cols();
+    let factor = demo.compute(&name("factor"), Op::Columns { start: 0, count: 1 }, &[exp])?;
+    let p = demo.compute(&name("P"), Op::Columns { start: 1, count }, &[exp])?;
+    let kept = demo.compute(&name("sum_kept"), Op::Product, &[factor, before.sum])?;
+    let parts = demo.compute(&name("parts"), Op::Concatenate, &[kept, p])?;
+    let sum = demo.compute(&name("sum"), SUM, &[parts])?;
+    let mix_kept = demo.compute(&name("mix_kept"), Op::Product, &[factor, before.mix])?;
+    let mix_new = demo.compute(&name("mix_new"), Op::Product, &[p, v])?;
+    let mix = demo.compute(&name("mix"), Op::Add, &[mix_kept, mix_new])?;
+
+    let (old, new) = (number - 1, number);
+    let text = match number {
+        2 => format!(
+            "Block 2: the maximum may move. Sum and mixture were made for the old one, so factor_{new} = exp(max_{old} − \
+             max_{new}) rescales both; then the new keys are added. Where the maximum stays, nothing is rescaled."
+        ),
+        _ => format!("Block {new}: the same steps, with factor_{new} = exp(max_{old} − max_{new})."),
+    };
+    demo.step(&text)
+        .notice(NOTICES.get(number - 1).copied().unwrap_or_default())
+        .show(&[max, factor, kept])
+        .columns(&[(seen, None), (shifted, None), (exp, None), (parts, Some(sum))])
+        .columns(&[(before.mix, None), (mix_kept, None), (mix_new, None), (mix, None)]);
+    Ok(Block { max, sum, mix })
+}
+
+/// What was kept after each block, one row each.
+fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
+    let names: Vec<String> = (1..=blocks.len()).map(|number| format!("block {number}")).collect();
+    let mut stack = |name: &str, part: fn(&Block) -> NodeId| {
+        let parts: Vec<NodeId> = blocks.iter().map(part).collect();
+        demo.compute(name, Op::Stack(Some(names.as_slice().into())), &parts)
+    };
+    let kept = [
+        stack("max", |block| block.max)?,
+        stack("sum", |block| block.sum)?,
+        stack("mix", |block| block.mix)?,
+    ];
+    demo.step(
+        "What is kept after each block, and replaced by the next: one maximum, one sum and one mixture, however many keys \
+         there are.",
+    )
+    .together(&kept);
+    Ok(())
+}
+
+/// The end of the run, and the plain softmax beside it.
+fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
+    let o_online = demo.compute("O_online", Op::Divide, &[last.mix, last.sum])?;
+    demo.step(
+        "One division at the end: the mixture by the sum. (Algorithm 1 of FlashAttention divides after every block and takes \
+         that back in the next; the answer is the same.)",
+    )
+    .show(&[o_online]);
+
+    let cols = demo.matrix(s)?.cols();
+    let ones = demo.compute("ones", Op::Ones { rows: 1, cols }, &[])?;
+    let max = demo.compute("max_everywhere", Op::Product, &[last.max, ones])?;
+    let below = demo.compute("below_max", Op::Subtract, &[s, max])?;
+    let exp = demo.compute("exp_all", EXP, &[below])?;
+    let a_online = demo.compute("A_online", Op::Divide, &[exp, last.sum])?;
+    demo.step(
+        "The weights, if they are wanted, take a second pass over the scores, with the last maximum and sum. So ends Algorithm \
+         3 of Milakov and Gimelshein; FlashAttention wants the output alone.",
+    )
+    .columns(&[(s, None), (below, None), (exp, None), (a_online, None)]);
+
+    let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
+    let o = demo.compute("O", Op::Product, &[a, v])?;
+    demo.step("The plain softmax: the whole row at once, then the values mixed by the weights.")
+        .show(&[a, o]);
+
+    let of_a = demo.compute("A_apart", Op::Subtract, &[a_online, a])?;
+    let of_o = demo.compute("O_apart", Op::Subtract, &[o_online, o])?;
+    let both = demo.compute("apart", Op::Concatenate, &[of_a, of_o])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[both])?;
+    demo.step("Both ways compared. Where they differ it is by rounding: the online way rounds at every rescaling too.")
+        .notice("The largest difference is {largest[1,1]:16}: the last of the digits that a 64-bit number has.")
+        .show(&[of_a, of_o, largest]);
+    Ok(())
+}
