@@ -36,7 +36,7 @@
 //! - [`error`]: what went wrong, where, and what to do about it
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
-//! - [`kernel`]: what the processor offers for the fast path
+//! - [`kernel`]: the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
 //! - [`attention`]: the mathematics, one step, one function
 //! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
 //! - [`explain`]: one cell, its terms, and theirs
