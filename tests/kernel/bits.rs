@@ -1,0 +1,168 @@
+//! Every set of instructions and any number of threads give the bits of the plain version.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use attn::kernel::{Machine, Real, SimdLevel};
+
+use crate::problem::{Arrangement, Problem, Shape};
+use crate::random::Random;
+use crate::sights::Sight;
+use crate::{assert_same_bits, plain, say};
+
+/// How many queries, keys and columns there are: every remainder of every register and tile, and the block's edges.
+const SIZES: [usize; 26] = [
+    1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129,
+];
+
+/// Query heads over key/value heads, so that few queries are enough for tiles too.
+const HEADS: [(usize, usize); 5] = [(1, 1), (2, 2), (4, 2), (3, 1), (6, 2)];
+
+/// A problem whose arrangements and heads follow from its seed.
+fn problem<T: Real>(
+    [queries, keys, width]: [usize; 3],
+    (heads, kv_heads): (usize, usize),
+    sight: Sight,
+    seed: u64,
+) -> Problem<T> {
+    let mut random = Random::new(seed);
+    let mut arrangement = || Arrangement::ALL[random.below(Arrangement::ALL.len())];
+    let arrangements = [arrangement(), arrangement(), arrangement()];
+    let value_width = if random.below(2) == 0 { width } else { SIZES[random.below(SIZES.len())] };
+    let shape = Shape { heads, kv_heads, queries, keys, width, value_width };
+    let mut problem = Problem::normal(shape, arrangements, &mut random);
+    sight.hide(&mut problem, &mut random);
+    problem.scale = match random.below(8) {
+        0 => Some(T::from_f64(-0.25)),
+        1 => Some(T::ZERO),
+        2 => Some(T::from_f64(8.0)),
+        _ => None,
+    };
+    problem
+}
+
+/// The bits of `level` with one, two and three threads are those of the plain version.
+fn assert_bits<T: Real>(problem: &Problem<T>, level: SimdLevel, what: &str) {
+    let expected = problem.run(plain(), Arrangement::Stacked);
+    for threads in [1, 2, 3] {
+        let arrangement = Arrangement::ALL[(problem.shape.keys + threads) % Arrangement::ALL.len()];
+        let found = problem.run(Machine { simd: level, threads }, arrangement);
+        let what = format!("{level}, {threads} threads, {what}, {:?}, {arrangement:?}", problem.shape);
+        assert_same_bits(&expected, &found, &what);
+    }
+}
+
+/// Every pair of sizes in every two of the three places (a Latin square gives the third), sights and heads in turn.
+fn every_pair_of_sizes(level: SimdLevel) {
+    if !level.is_available() {
+        return say(&format!("bits: {level} is NOT AVAILABLE on this processor, not tested"));
+    }
+    for (a, &queries) in SIZES.iter().enumerate() {
+        for (b, &keys) in SIZES.iter().enumerate() {
+            let number = a * SIZES.len() + b;
+            let sizes = [queries, keys, SIZES[(a + b) % SIZES.len()]];
+            let (sight, heads) =
+                (Sight::ALL[number % Sight::ALL.len()], HEADS[(number / 7) % HEADS.len()]);
+            let what = format!("{sight:?}");
+            assert_bits(&problem::<f32>(sizes, heads, sight, number as u64), level, &what);
+            assert_bits(&problem::<f64>(sizes, heads, sight, number as u64), level, &what);
+        }
+    }
+}
+
+#[test]
+fn avx512_gives_the_bits_of_the_plain_version() {
+    every_pair_of_sizes(SimdLevel::Avx512);
+}
+
+#[test]
+fn avx2_gives_the_bits_of_the_plain_version() {
+    every_pair_of_sizes(SimdLevel::Avx2);
+}
+
+#[test]
+fn neon_gives_the_bits_of_the_plain_version() {
+    every_pair_of_sizes(SimdLevel::Neon);
+}
+
+#[test]
+fn the_plain_version_gives_its_bits_with_any_number_of_threads() {
+    every_pair_of_sizes(SimdLevel::Portable);
+}
+
+/// Larger problems: several threads at work, wide tiles, several parts of a long cache. Heads, queries, keys, columns.
+const LARGE: [((usize, usize), [usize; 3]); 9] = [
+    ((8, 8), [129, 300, 33]),
+    ((8, 2), [100, 257, 64]),
+    ((1, 1), [65, 1100, 129]),
+    ((2, 1), [131, 1100, 128]),
+    ((8, 2), [1, 3000, 128]),
+    ((8, 2), [3, 2049, 67]),
+    ((15, 1), [1, 1025, 80]),
+    ((16, 1), [1, 1025, 80]),
+    ((1, 1), [2, 70_000, 3]),
+];
+
+fn every_large_problem(level: SimdLevel) {
+    if !level.is_available() {
+        return say(&format!("bits: {level} is NOT AVAILABLE on this processor, not tested"));
+    }
+    for (number, (heads, sizes)) in LARGE.into_iter().enumerate() {
+        for sight in [Sight::Full, Sight::Causal, Sight::Mixed] {
+            let what = format!("{sight:?}");
+            assert_bits(&problem::<f32>(sizes, heads, sight, number as u64), level, &what);
+            assert_bits(&problem::<f64>(sizes, heads, sight, number as u64), level, &what);
+        }
+    }
+}
+
+#[test]
+fn large_problems_have_the_bits_of_the_plain_version_in_avx512() {
+    every_large_problem(SimdLevel::Avx512);
+}
+
+#[test]
+fn large_problems_have_the_bits_of_the_plain_version_in_avx2() {
+    every_large_problem(SimdLevel::Avx2);
+}
+
+#[test]
+fn large_problems_have_the_bits_of_the_plain_version_in_neon() {
+    every_large_problem(SimdLevel::Neon);
+}
+
+#[test]
+#[ignore = "the whole grid takes minutes: see tests/README.md"]
+fn the_whole_grid_of_sizes_has_the_bits_of_the_plain_version() {
+    let next = AtomicUsize::new(0);
+    let count = SIZES.len().pow(3);
+    let problems = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            let size = |power: u32| SIZES[number / SIZES.len().pow(power) % SIZES.len()];
+            let sizes = [size(2), size(1), size(0)];
+            for (turn, sight) in Sight::ALL.into_iter().enumerate() {
+                let heads = HEADS[(number + turn) % HEADS.len()];
+                let seed = (number * Sight::ALL.len() + turn) as u64;
+                let what = format!("{sight:?}");
+                for level in SimdLevel::available() {
+                    assert_bits(&problem::<f32>(sizes, heads, sight, seed), level, &what);
+                    assert_bits(&problem::<f64>(sizes, heads, sight, seed), level, &what);
+                    problems.fetch_add(2, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().for_each(|thread| thread.join().expect("the same bits"));
+    });
+    let levels: Vec<String> = SimdLevel::available().map(|level| level.to_string()).collect();
+    let problems = problems.load(Ordering::Relaxed);
+    say(&format!("the same bits in {problems} problems with 1, 2 and 3 threads: {}", levels.join(", ")));
+    assert!(problems >= count * Sight::ALL.len() * 2);
+}
