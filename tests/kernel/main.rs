@@ -20,6 +20,7 @@ mod problem;
 mod properties;
 mod sights;
 mod threads;
+mod values;
 
 use std::io::{Write, stderr};
 
@@ -31,6 +32,12 @@ use crate::problem::{Arrangement, Problem, Results};
 /// A line that the test harness does not capture.
 fn say(line: &str) {
     writeln!(stderr(), "{line}").expect("standard error can be written to");
+}
+
+/// A line that `--nocapture` shows.
+#[allow(clippy::print_stdout, reason = "the harness captures it")]
+fn note(line: &str) {
+    println!("{line}");
 }
 
 /// The machine with the plain version: what all others are compared with.

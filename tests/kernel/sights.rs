@@ -96,11 +96,7 @@ fn mask(
     })
 }
 
-fn bias<T: Real>(
-    arrangement: Arrangement,
-    extent: (usize, usize, usize),
-    random: &mut Random,
-) -> Stored<T> {
+fn bias<T: Real>(arrangement: Arrangement, extent: (usize, usize, usize), random: &mut Random) -> Stored<T> {
     let number = |_, _, _| match random.below(8) {
         0 => T::NEG_INFINITY,
         _ => T::from_f64(random.normal()),
