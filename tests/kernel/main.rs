@@ -13,6 +13,8 @@ mod random;
 mod adversarial;
 mod bits;
 mod exp2;
+mod families;
+mod grid;
 mod hidden;
 mod judges;
 mod oracle;

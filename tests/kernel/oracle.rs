@@ -3,6 +3,8 @@
 //! `f32` is judged in `f64` with Neumaier's sums and libm's exp, `f64` in double-double. Both promises of
 //! [`attend`](attn::kernel::attend) are tested as they stand there.
 
+use std::fmt;
+
 use attn::elementary;
 use attn::kernel::{BLOCK, Real};
 
@@ -171,6 +173,13 @@ pub struct Shares {
     pub output: f64,
     /// Of the log-sum-exp.
     pub log_sum_exp: f64,
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (output, log_sum_exp) = (100.0 * self.output, 100.0 * self.log_sum_exp);
+        write!(f, "at most {output:.2} % of what is promised (log-sum-exp {log_sum_exp:.1} %)")
+    }
 }
 
 impl Shares {
