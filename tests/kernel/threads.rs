@@ -34,8 +34,8 @@ fn calls_from_several_threads_give_the_same_bits() {
                 for threads in 1..=4 {
                     let (together, problem, expected) = (&together, &problem, &expected);
                     scope.spawn(move || {
+                        together.wait();
                         for turn in 0..12 {
-                            together.wait();
                             let found = problem.run(Machine { simd, threads }, Arrangement::Padded);
                             let what = format!("{simd}, {threads} threads, turn {turn}, {shape:?}");
                             assert_same_bits(expected, &found, &what);
