@@ -11,8 +11,16 @@ use crate::{judge_everywhere, note, plain, run_everywhere};
 /// Tiles and few queries, more and fewer queries than keys, shared keys, and a cache of several parts.
 fn shapes() -> impl Iterator<Item = Shape> {
     let grouped = Shape { heads: 6, kv_heads: 2, queries: 2, keys: 140, width: 16, value_width: 9 };
-    let one_head =
-        [(1, 1, 1), (17, 129, 8), (33, 65, 17), (40, 3, 64), (3, 300, 31), (1, 2100, 8), (20, 300, 4)];
+    let one_head = [
+        (1, 1, 1),
+        (17, 129, 8),
+        (33, 65, 17),
+        (40, 3, 64),
+        (3, 300, 31),
+        (1, 2100, 8),
+        (7, 1028, 3),
+        (20, 300, 4),
+    ];
     let one_head = one_head.into_iter().map(|(queries, keys, width)| Shape::one_head(queries, keys, width));
     one_head.chain([grouped, Shape { queries: 8, ..grouped }])
 }
@@ -167,5 +175,22 @@ fn a_scale_that_is_no_number_is_refused() {
         let attention = Attention { scale, ..problem.attention() };
         let refused = attend(&attention, plain(), (&mut [0.0; 4], Layout::stacked(1, 2, 2)), None);
         assert!(refused.unwrap_err().to_string().contains("scale"), "{scale}");
+    }
+}
+
+#[test]
+fn problems_without_queries_keys_or_columns_give_zeros_or_nothing() {
+    for queries in [0, 1, 9, 33] {
+        for (keys, width, value_width) in [(0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 0)] {
+            for (heads, kv_heads) in [(2, 1), (0, 0), (0, 2)] {
+                let shape = Shape { heads, kv_heads, queries, keys, width, value_width };
+                let single = Family::Normal.problem::<f32>(shape, &mut Random::new(0));
+                judge_everywhere(&single, "something is empty");
+                judge_everywhere(
+                    &Family::Normal.problem::<f64>(shape, &mut Random::new(0)),
+                    "something is empty",
+                );
+            }
+        }
     }
 }

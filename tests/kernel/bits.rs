@@ -123,3 +123,15 @@ fn the_plain_version_gives_its_bits_with_any_number_of_threads() {
         assert_bits(&problem::<f64>(sizes, heads, Sight::Bias, 1), portable, &[2, 3], "Bias");
     }
 }
+
+#[test]
+fn few_queries_whose_last_keys_lie_in_two_parts_have_the_bits_of_the_plain_version() {
+    for (queries, keys) in [(2, 1025), (3, 2049), (7, 1026), (7, 1031)] {
+        let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
+        for (seed, sight) in [Sight::Causal, Sight::Window, Sight::Mixed].into_iter().enumerate() {
+            let sizes = [queries, keys, 5];
+            assert_bits(&problem::<f32>(sizes, (2, 1), sight, seed as u64), lanes(), &[1], "two parts");
+            assert_bits(&problem::<f64>(sizes, (2, 2), sight, seed as u64), lanes(), &[1], "two parts");
+        }
+    }
+}

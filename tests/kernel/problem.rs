@@ -274,7 +274,7 @@ impl<T: Real> Problem<T> {
         .expect("the shapes fit");
         let mut take = |h, i, j| std::mem::replace(&mut memory[start + place(&layout, (h, i, j))], canary);
         let mut row = |h, i| (0..value_width).map(|j| take(h, i, j)).collect();
-        let rows = (0..heads * queries).map(|r| row(r / queries, r % queries)).collect();
+        let rows = (0..heads * queries).map(|r| row(r / queries.max(1), r % queries.max(1))).collect();
         let written = log_sum_exps[lse_range.clone()].to_vec();
         log_sum_exps[lse_range].fill(canary);
         let alive = memory.iter().chain(&log_sum_exps).all(is_canary);
