@@ -65,11 +65,13 @@ impl Layout {
         ];
         extents.sort_unstable();
         let mut reach = 0usize;
-        extents.into_iter().filter(|(_, count)| *count > 1).all(|(stride, count)| {
-            let apart = stride > reach;
-            reach = reach.saturating_add(stride.saturating_mul(count - 1));
-            apart
-        })
+        let is_empty = extents.iter().any(|(_, count)| *count == 0);
+        is_empty
+            || extents.into_iter().filter(|(_, count)| *count > 1).all(|(stride, count)| {
+                let apart = stride > reach;
+                reach = reach.saturating_add(stride.saturating_mul(count - 1));
+                apart
+            })
     }
 }
 
@@ -121,10 +123,10 @@ impl<'a, T: Copy> View<'a, T> {
         self.numbers[i * self.row_stride + j * self.column_stride]
     }
 
-    /// Whether the numbers of a row are neighbours.
+    /// Whether the numbers of a row are neighbours, as a single one is of itself.
     #[inline(always)]
     pub fn has_neighbours(&self) -> bool {
-        self.column_stride == 1
+        self.column_stride == 1 || self.columns <= 1
     }
 
     /// The number at row i, column j, for a view whose rows are neighbours, without a check.
@@ -151,7 +153,7 @@ impl<'a, T: Copy> View<'a, T> {
     #[inline(always)]
     pub fn neighbours(&self, i: usize, column: usize) -> Option<&'a [T]> {
         let start = i * self.row_stride + column;
-        (self.column_stride == 1).then(|| &self.numbers[start..start + (self.columns - column)])
+        self.has_neighbours().then(|| &self.numbers[start..start + (self.columns - column)])
     }
 }
 

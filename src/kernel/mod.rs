@@ -82,6 +82,8 @@ mod product;
 mod real;
 mod scratch;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod tile;
 mod transpose;
 mod visible;

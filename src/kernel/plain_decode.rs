@@ -98,8 +98,9 @@ pub(super) unsafe fn attend_row<T: Real>(
 #[inline(always)]
 pub(super) fn visible_part<T: Real>(head: &Head<'_, T>, i: usize, number: usize) -> Range<usize> {
     let (seen, part) = (head.sight.keys(&(i..i + 1)), part(number, head.k.rows));
-    let end = seen.end.min(part.end);
-    seen.start.max(part.start).min(end)..end
+    // What is empty is empty inside the part: the lane version takes the keys from the first row's first to the last row's last.
+    let end = seen.end.clamp(part.start, part.end);
+    seen.start.clamp(part.start, end)..end
 }
 
 /// Two mixtures of values, each relative to its own largest score, become one.

@@ -113,9 +113,15 @@ impl<'a, T: Real> Attention<'a, T> {
         let (k, v) = (self.k.head(h / self.group()), self.v.head(h / self.group()));
         let (mask, bias) = (self.mask.map(|mask| mask.head(h)), self.bias.map(|bias| bias.head(h)));
         let sight = Sight { band: self.band, keys: k.rows, mask, bias };
-        let scale_first = self.bias.is_some() || self.scale <= T::ZERO;
+        let fits_factor = exponent_factor(self.scale).to_f64().is_finite();
+        let scale_first = self.bias.is_some() || self.scale <= T::ZERO || !fits_factor;
         Head { q: self.q.head(h), k, v, scale: self.scale, scale_first, sight }
     }
+}
+
+/// scale · log₂ e: exp(scale · y) is 2 to this times y.
+fn exponent_factor<T: Real>(scale: T) -> T {
+    T::from_f64(scale.to_f64() * std::f64::consts::LOG2_E)
 }
 
 /// One query head.
@@ -126,7 +132,7 @@ pub(super) struct Head<'a, T> {
     pub v: View<'a, T>,
     pub scale: T,
     /// Whether the scores are scaled, and the bias added, before the largest is looked for. Otherwise the scale, which is
-    /// positive then, is part of the exponential's factor.
+    /// positive then, and not so large that scale · log₂ e overflows, is part of the exponential's factor.
     pub scale_first: bool,
     pub sight: Sight<'a, T>,
 }
@@ -134,8 +140,8 @@ pub(super) struct Head<'a, T> {
 impl<T: Real> Head<'_, T> {
     /// The exponential of this head's softmax, 2^(y · scale · log₂ e − shift); without the scale if that comes first.
     pub fn exp2(&self, shift: u32) -> Exp2<T> {
-        let scale = if self.scale_first { 1.0 } else { self.scale.to_f64() };
-        Exp2::of_multiples(T::from_f64(scale * std::f64::consts::LOG2_E), shift)
+        let scale = if self.scale_first { T::ONE } else { self.scale };
+        Exp2::of_multiples(exponent_factor(scale), shift)
     }
 
     /// So far the weights are shifted down where values are so large that their sum overflows: 2^shift > 2N.

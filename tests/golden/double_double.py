@@ -1,0 +1,73 @@
+"""Figures of 60 digits from mpmath, for the arithmetic that judges the fast path.
+
+    python double_double.py                    writes double_double.json
+
+A number is a list of two floats: the nearest one and, nearest again, what it lacks. Inputs are such pairs too, so both
+sides start from exactly the same numbers.
+"""
+
+import json
+import random
+from pathlib import Path
+
+import mpmath
+
+mpmath.mp.dps = 60
+
+
+def pair(x):
+    high = float(x)
+    return [high, float(x - high)]
+
+
+def exact(numbers):
+    return mpmath.mpf(numbers[0]) + mpmath.mpf(numbers[1])
+
+
+def drawn(low, high):
+    return pair(mpmath.mpf(random.uniform(low, high)) + mpmath.mpf(random.uniform(-1, 1)) * mpmath.mpf(10) ** -18)
+
+
+def arithmetic():
+    rows = []
+    for _ in range(60):
+        a, b = drawn(-9, 9), drawn(-9, 9)
+        x, y = exact(a), exact(b)
+        rows.append({"a": a, "b": b, "sum": pair(x + y), "product": pair(x * y), "quotient": pair(x / y)})
+    return rows
+
+
+def functions():
+    exponents = [pair(mpmath.mpf(0)), pair(mpmath.mpf(-1)), pair(mpmath.mpf(2) ** -60)]
+    exponents += [drawn(-600, 0) for _ in range(40)] + [drawn(-2, 2) for _ in range(40)]
+    numbers = [pair(mpmath.mpf(1)), pair(mpmath.mpf(129))]
+    numbers += [drawn(1, 2) for _ in range(30)] + [drawn(2, 5000) for _ in range(30)]
+    return {
+        "exp": [{"x": x, "y": pair(mpmath.exp(exact(x)))} for x in exponents],
+        "ln": [{"x": x, "y": pair(mpmath.log(exact(x)))} for x in numbers],
+    }
+
+
+def attention():
+    """One head: 4 queries, 5 keys, widths 3 and 2; what is hidden is null in the bias."""
+    number = lambda: round(random.gauss(0, 1) * 256) / 256
+    matrix = lambda rows, columns: [[number() for _ in range(columns)] for _ in range(rows)]
+    q, k, v, bias = matrix(4, 3), matrix(5, 3), matrix(5, 2), matrix(4, 5)
+    bias[1][0] = bias[1][4] = bias[2][2] = None
+    bias[3] = [None] * 5
+    scale = 0.578125
+    mixtures, lses = [], []
+    for i in range(4):
+        seen = [j for j in range(5) if bias[i][j] is not None]
+        score = {j: mpmath.mpf(scale) * sum(mpmath.mpf(a) * b for a, b in zip(q[i], k[j])) + bias[i][j] for j in seen}
+        total = sum(mpmath.exp(s) for s in score.values())
+        mix = lambda c: sum(mpmath.exp(score[j]) * v[j][c] for j in seen) / total
+        mixtures.append([pair(mix(c)) for c in range(2)] if seen else None)
+        lses.append(pair(mpmath.log(total)) if seen else None)
+    return {"q": q, "k": k, "v": v, "bias": bias, "scale": scale, "mixtures": mixtures, "log_sum_exps": lses}
+
+
+if __name__ == "__main__":
+    random.seed(20)
+    figures = {"made_with": f"mpmath {mpmath.__version__}", "arithmetic": arithmetic(), **functions(), "attention": attention()}
+    Path(__file__).with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n")

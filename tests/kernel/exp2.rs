@@ -1,0 +1,136 @@
+//! 2ˣ against what it should be: at most one unit in the last place off on [−126, 0] (`f64`: [−1022, 0]).
+
+use std::thread;
+
+use attn::elementary::pow;
+use attn::kernel::{Exp2, Real};
+
+use crate::double_double::DoubleDouble;
+use crate::random::Random;
+use crate::{note, say};
+
+fn exp2<T: Real>(x: T) -> T {
+    Exp2::of_multiples(T::ONE, 0).of(x)
+}
+
+/// The largest error that was found, and where.
+#[derive(Clone, Copy, Debug)]
+struct Worst {
+    units: f64,
+    x: f64,
+}
+
+impl Worst {
+    const NONE: Worst = Worst { units: 0.0, x: f64::NAN };
+
+    fn or(self, units: f64, x: f64) -> Worst {
+        // NaN is the worst of all.
+        if units <= self.units { self } else { Worst { units, x } }
+    }
+}
+
+/// The number of units in the last place of 2ˣ between it and what comes out, in `f64`, where 2ˣ is off by 2^−29 of that unit.
+fn error_f32(x: f32) -> f64 {
+    let exact = pow(2.0, f64::from(x));
+    let unit = libm::scalbn(1.0, libm::ilogb(exact) - 23);
+    (f64::from(exp2(x)) - exact).abs() / unit
+}
+
+/// The same in double-double.
+fn error_f64(x: f64) -> f64 {
+    let exact = DoubleDouble::LN_2.times(DoubleDouble::from(x - x.round())).exp();
+    let (exact, whole) = (exact.over(DoubleDouble::ONE), x.round() as i32);
+    let found = DoubleDouble::from(exp2(x)).times_two_to(-whole);
+    let exponent = libm::ilogb(exact.high) - i32::from(exact.high == 1.0 && exact.low < 0.0);
+    libm::scalbn(found.distance(exact), 52 - exponent)
+}
+
+/// All f32 of [−126, −0], as bits, from 0 down: neighbours are neighbours.
+const ALL: std::ops::RangeInclusive<u32> = 0x8000_0000..=0xC2FC_0000;
+
+/// Goes down the floats of these bits: the worst error; and 2ˣ falls with x, up to one unit in the last place.
+fn search(bits: impl Iterator<Item = u32>) -> Worst {
+    let mut before = f32::INFINITY;
+    let mut worst = Worst::NONE;
+    for bits in bits {
+        let x = f32::from_bits(bits);
+        let y = exp2(x);
+        assert!(y.to_bits() <= before.to_bits() + 1, "2^{x:e} = {y:e} is above {before:e}");
+        before = y;
+        worst = worst.or(error_f32(x), f64::from(x));
+    }
+    worst
+}
+
+#[test]
+fn two_to_the_x_of_f32_is_within_one_unit_on_a_sample() {
+    // Every 997th float, and all floats around each whole and half number, where the polynomial starts anew.
+    let mut worst = search(ALL.step_by(997));
+    for half in 1..=252u32 {
+        let middle = (-0.5 * half as f32).to_bits();
+        worst = [search((middle - 500).max(0x8000_0000)..(middle + 500).min(0xC2FC_0000))]
+            .into_iter()
+            .fold(worst, |worst, other| worst.or(other.units, other.x));
+    }
+    note(&format!("2^x in f32: {worst:?}"));
+    assert!(worst.units <= 1.0, "{worst:?}");
+}
+
+#[test]
+#[ignore = "1.1 thousand million floats: see tests/README.md"]
+fn two_to_the_x_of_f32_is_within_one_unit_everywhere() {
+    let middle = ALL.start() + (ALL.end() - ALL.start()) / 2;
+    let worst = thread::scope(|scope| {
+        // Both have the middle, so that no two neighbours are missed.
+        let halves = [*ALL.start()..=middle, middle..=*ALL.end()];
+        let threads = halves.map(|half| scope.spawn(move || search(half)));
+        threads.map(|thread| thread.join().expect("falls with x"))
+    });
+    let worst = worst[0].or(worst[1].units, worst[1].x);
+    say(&format!("2^x in f32, all {} floats of [-126, 0]: {worst:?}", ALL.end() - ALL.start() + 1));
+    assert!(worst.units <= 1.0, "{worst:?}");
+}
+
+#[test]
+fn two_to_the_x_of_f64_is_within_one_unit_on_a_sample() {
+    let mut random = Random::new(6);
+    let mut worst = Worst::NONE;
+    let anywhere = |random: &mut Random| -1022.0 * random.uniform();
+    let near_0 = |random: &mut Random| -libm::scalbn(1.0 + random.uniform(), -(random.below(60) as i32));
+    let near_a_half = |random: &mut Random| {
+        let half = -0.5 * (1 + random.below(2043)) as f64;
+        half * (1.0 + (random.below(64) as f64 - 32.0) * f64::EPSILON)
+    };
+    for _ in 0..20_000 {
+        for x in [anywhere(&mut random), near_0(&mut random), near_a_half(&mut random)] {
+            let x = x.max(-1022.0);
+            worst = worst.or(error_f64(x), x);
+        }
+    }
+    note(&format!("2^x in f64: {worst:?}"));
+    assert!(worst.units <= 1.0, "{worst:?}");
+}
+
+#[test]
+fn whole_powers_are_exact() {
+    for n in 0..=126 {
+        assert_eq!(exp2(-(n as f32)).to_bits(), (127 - n) << 23, "2^-{n}");
+    }
+    for n in 0..=1022 {
+        assert_eq!(exp2(-(n as f64)).to_bits(), (1023 - n) << 52, "2^-{n}");
+    }
+}
+
+#[test]
+fn what_would_be_subnormal_is_0_and_nan_stays() {
+    assert_eq!(exp2(-0.0f32).to_bits(), 1.0f32.to_bits());
+    assert_eq!(exp2(-0.0f64).to_bits(), 1.0f64.to_bits());
+    for x in [f32::from_bits((-126.0f32).to_bits() + 1), -127.5, -1e30, f32::MIN, f32::NEG_INFINITY] {
+        assert_eq!(exp2(x).to_bits(), 0, "{x:e}");
+    }
+    for x in [f64::from_bits((-1022.0f64).to_bits() + 1), -1023.5, -1e300, f64::MIN, f64::NEG_INFINITY] {
+        assert_eq!(exp2(x).to_bits(), 0, "{x:e}");
+    }
+    assert!(exp2(f32::NAN).is_nan() && exp2(f64::NAN).is_nan());
+    assert!(exp2(f32::MIN_POSITIVE * -0.25) == 1.0, "a subnormal x");
+}

@@ -1,0 +1,89 @@
+//! The proof of the fast path: the same bits from every set of instructions and any number of threads, an error below the
+//! promised bound, nothing hidden that leaks. `tests/README.md` says how the heavy parts are run.
+//!
+//! What this processor lacks is said on standard error, past the capture of the test harness.
+
+#[path = "../common/double_double.rs"]
+mod double_double;
+#[path = "../golden/mod.rs"]
+mod golden;
+#[path = "../common/random.rs"]
+mod random;
+
+mod adversarial;
+mod bits;
+mod exp2;
+mod families;
+mod grid;
+mod hidden;
+mod judges;
+mod oracle;
+mod problem;
+mod properties;
+mod sights;
+mod threads;
+mod values;
+
+use std::io::{Write, stderr};
+
+use attn::kernel::{Real, SimdLevel};
+
+use crate::oracle::{Judged, Shares, judge};
+use crate::problem::{Arrangement, Problem, Results};
+
+/// A line that the test harness does not capture.
+fn say(line: &str) {
+    writeln!(stderr(), "{line}").expect("standard error can be written to");
+}
+
+/// A line that `--nocapture` shows.
+#[allow(clippy::print_stdout, reason = "the harness captures it")]
+fn note(line: &str) {
+    println!("{line}");
+}
+
+/// The machine with the plain version: what all others are compared with.
+fn plain() -> attn::kernel::Machine {
+    attn::kernel::Machine { simd: SimdLevel::Portable, threads: 1 }
+}
+
+/// Whether two numbers are the same to the bit; no NaN differs from another.
+fn same<T: Real>(a: T, b: T) -> bool {
+    a.bits() == b.bits() || (a.to_f64().is_nan() && b.to_f64().is_nan())
+}
+
+#[track_caller]
+fn assert_same_bits<T: Real>(expected: &Results<T>, found: &Results<T>, what: &str) {
+    for row in 0..expected.rows.len() {
+        for (c, (a, b)) in expected.row(row).zip(found.row(row)).enumerate() {
+            assert!(same(a, b), "{what}: {} row {row}, column {c}: {a:?} became {b:?}", T::NAME);
+        }
+    }
+}
+
+/// The results of the plain version, which every other implementation gives to the bit.
+#[track_caller]
+fn run_everywhere<T: Real>(problem: &Problem<T>, what: &str) -> Results<T> {
+    let expected = problem.run(plain(), Arrangement::Stacked);
+    for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
+        let found = problem.run(attn::kernel::Machine { simd, threads: 2 }, Arrangement::Padded);
+        assert_same_bits(&expected, &found, &format!("{what}: {simd}"));
+    }
+    expected
+}
+
+/// The same, with errors within what is promised.
+#[track_caller]
+fn judge_everywhere<T: Judged>(problem: &Problem<T>, what: &str) -> Shares {
+    let what = format!("{what}, {}, {:?}", T::NAME, problem.shape);
+    judge(problem, &run_everywhere(problem, &what), &what)
+}
+
+#[test]
+fn every_implementation_is_named() {
+    for level in SimdLevel::ALL {
+        let is = if level.is_available() { "tested" } else { "NOT AVAILABLE on this processor, not tested" };
+        say(&format!("kernel: {level}: {is}"));
+    }
+    assert!(SimdLevel::Portable.is_available(), "there is always something to run");
+}

@@ -1,0 +1,242 @@
+//! The exact results, computed the long way: all scores, all weights, then the mixture. Shares no code with the kernel.
+//!
+//! `f32` is judged in `f64` with Neumaier's sums and libm's exp, `f64` in double-double. Both promises of
+//! [`attend`](attn::kernel::attend) are tested as they stand there.
+
+use std::fmt;
+
+use attn::elementary;
+use attn::kernel::{BLOCK, Real};
+
+use crate::double_double::DoubleDouble;
+use crate::problem::{Problem, Results};
+
+/// A more exact kind of numbers.
+pub trait Exact: Copy {
+    fn from(x: f64) -> Self;
+    fn high(self) -> f64;
+    fn plus(self, other: Self) -> Self;
+    fn minus(self, other: Self) -> Self;
+    fn times(self, other: Self) -> Self;
+    fn over(self, other: Self) -> Self;
+    fn exp(self) -> Self;
+    fn ln(self) -> Self;
+    fn sum(terms: impl Iterator<Item = Self>) -> Self;
+}
+
+impl Exact for f64 {
+    fn from(x: f64) -> f64 {
+        x
+    }
+    fn high(self) -> f64 {
+        self
+    }
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+    fn minus(self, other: f64) -> f64 {
+        self - other
+    }
+    fn times(self, other: f64) -> f64 {
+        self * other
+    }
+    fn over(self, other: f64) -> f64 {
+        self / other
+    }
+    fn exp(self) -> f64 {
+        elementary::exp(self)
+    }
+    fn ln(self) -> f64 {
+        elementary::ln(self)
+    }
+    /// Neumaier 1974: what every addition loses is summed apart.
+    fn sum(terms: impl Iterator<Item = f64>) -> f64 {
+        let (mut sum, mut lost) = (0.0f64, 0.0);
+        for term in terms {
+            let next = sum + term;
+            lost += if sum.abs() >= term.abs() { (sum - next) + term } else { (term - next) + sum };
+            sum = next;
+        }
+        sum + lost
+    }
+}
+
+impl Exact for DoubleDouble {
+    fn from(x: f64) -> Self {
+        DoubleDouble::from(x)
+    }
+    fn high(self) -> f64 {
+        self.high
+    }
+    fn plus(self, other: Self) -> Self {
+        DoubleDouble::plus(self, other)
+    }
+    fn minus(self, other: Self) -> Self {
+        DoubleDouble::minus(self, other)
+    }
+    fn times(self, other: Self) -> Self {
+        DoubleDouble::times(self, other)
+    }
+    fn over(self, other: Self) -> Self {
+        DoubleDouble::over(self, other)
+    }
+    fn exp(self) -> Self {
+        DoubleDouble::exp(self)
+    }
+    fn ln(self) -> Self {
+        DoubleDouble::ln(self)
+    }
+    fn sum(terms: impl Iterator<Item = Self>) -> Self {
+        terms.fold(DoubleDouble::ZERO, DoubleDouble::plus)
+    }
+}
+
+/// A kind of numbers with its judge.
+pub trait Judged: Real {
+    type Exact: Exact;
+    /// u, half a unit in the last place of 1.
+    const UNIT: f64;
+    /// The smallest number above 0 is 2 to this.
+    const LEAST_EXPONENT: i32;
+}
+
+impl Judged for f32 {
+    type Exact = f64;
+    const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
+    const LEAST_EXPONENT: i32 = -149;
+}
+
+impl Judged for f64 {
+    type Exact = DoubleDouble;
+    const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+    const LEAST_EXPONENT: i32 = -1074;
+}
+
+/// The exact result of one query that sees something.
+pub struct ExactRow<T: Judged> {
+    /// The mixture, times 2^−exponent.
+    pub mixture: Vec<T::Exact>,
+    pub log_sum_exp: T::Exact,
+    /// 2^exponent is about the largest |v| that the query sees: values may be subnormal, or close to overflow.
+    pub exponent: i32,
+    /// max |v| · 2^−exponent.
+    pub largest_value: f64,
+    /// S, the largest Σ_c |q_c k_c| · |scale| + |bias| of the keys that the query sees.
+    pub largest_score: f64,
+}
+
+/// The exact result of query i of head h; `None` if it sees nothing.
+pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<ExactRow<T>> {
+    let shape = problem.shape;
+    let kv = shape.kv_head(h);
+    let number = |x: T| <T::Exact as Exact>::from(x.to_f64());
+    let scale = problem.attention().scale;
+    let bias = |j| problem.bias.as_ref().map_or(T::ZERO, |bias| bias.at(h, i, j));
+    let seen: Vec<usize> = (0..shape.keys).filter(|&j| problem.sees(h, i, j)).collect();
+    let columns = 0..shape.width;
+    let product = |j, c| number(problem.q.at(h, i, c)).times(number(problem.k.at(kv, j, c)));
+    let score = |&j: &usize| {
+        let dot = T::Exact::sum(columns.clone().map(|c| product(j, c)));
+        dot.times(number(scale)).plus(number(bias(j)))
+    };
+    let size = |&j: &usize| {
+        let sum: f64 = columns.clone().map(|c| product(j, c).high().abs()).sum();
+        sum * scale.to_f64().abs() + bias(j).to_f64().abs()
+    };
+    let scores: Vec<T::Exact> = seen.iter().map(score).collect();
+    let largest = scores.iter().copied().reduce(|a, b| if a.high() >= b.high() { a } else { b })?;
+    let weights: Vec<T::Exact> = scores.iter().map(|score| score.minus(largest).exp()).collect();
+    let sum = T::Exact::sum(weights.iter().copied());
+    let value = |j: usize, c| problem.v.at(kv, j, c).to_f64();
+    let values = seen.iter().flat_map(|&j| (0..shape.value_width).map(move |c| value(j, c).abs()));
+    let largest_value = values.fold(0.0, f64::max);
+    let exponent = if largest_value == 0.0 { 0 } else { libm::ilogb(largest_value) };
+    let mix = |c| {
+        let term = |(&j, weight): (&usize, &T::Exact)| {
+            weight.times(<T::Exact as Exact>::from(libm::scalbn(value(j, c), -exponent)))
+        };
+        T::Exact::sum(seen.iter().zip(&weights).map(term)).over(sum)
+    };
+    Some(ExactRow {
+        mixture: (0..shape.value_width).map(mix).collect(),
+        log_sum_exp: largest.plus(sum.ln()),
+        exponent,
+        largest_value: libm::scalbn(largest_value, -exponent),
+        largest_score: seen.iter().map(size).fold(0.0, f64::max),
+    })
+}
+
+/// Errors as shares of what is promised.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Shares {
+    /// Of O.
+    pub output: f64,
+    /// Of the log-sum-exp.
+    pub log_sum_exp: f64,
+}
+
+impl fmt::Display for Shares {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (output, log_sum_exp) = (100.0 * self.output, 100.0 * self.log_sum_exp);
+        write!(f, "at most {output:.2} % of what is promised (log-sum-exp {log_sum_exp:.1} %)")
+    }
+}
+
+impl Shares {
+    /// The larger ones.
+    pub fn larger(self, other: Shares) -> Shares {
+        let output = self.output.max(other.output);
+        Shares { output, log_sum_exp: self.log_sum_exp.max(other.log_sum_exp) }
+    }
+}
+
+impl<T: Judged> ExactRow<T> {
+    /// What is promised of the row's output: u · max|v| · (2(d+3)·S + 128 + N/128 + 16), in units of 2^exponent. Below the
+    /// smallest normal number half of the smallest subnormal is lost with every product.
+    pub fn bound(&self, problem: &Problem<T>) -> f64 {
+        let (keys, block) = (problem.shape.keys as f64, BLOCK as f64);
+        let scores = 2.0 * (problem.shape.width as f64 + 3.0) * self.largest_score;
+        let lost = (keys + keys / block + 2.0) * libm::scalbn(0.5, T::LEAST_EXPONENT - self.exponent);
+        T::UNIT * self.largest_value * (scores + block + keys / block + 16.0) + lost
+    }
+
+    /// The errors of a row as shares of the promise.
+    pub fn judge(&self, problem: &Problem<T>, row: &[T], log_sum_exp: T) -> Shares {
+        let share = |error: f64, bound: f64| match (error.is_nan(), error == 0.0) {
+            (true, _) => f64::INFINITY,
+            (_, true) => 0.0,
+            _ => error / bound,
+        };
+        let error = |(x, exact): (&T, &T::Exact)| {
+            let x = <T::Exact as Exact>::from(libm::scalbn(x.to_f64(), -self.exponent));
+            share(x.minus(*exact).high().abs(), self.bound(problem))
+        };
+        let output = row.iter().zip(&self.mixture).map(error).fold(0.0, f64::max);
+        let error = <T::Exact as Exact>::from(log_sum_exp.to_f64()).minus(self.log_sum_exp).high().abs();
+        let bound = T::UNIT * (2.0 * (problem.shape.width as f64 + 3.0) * self.largest_score + 8.0);
+        Shares { output, log_sum_exp: share(error, bound) }
+    }
+}
+
+/// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp −∞.
+#[track_caller]
+pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
+    let mut largest = Shares::default();
+    for (r, row) in results.rows.iter().enumerate() {
+        let (h, i) = (r / problem.shape.queries, r % problem.shape.queries);
+        match exact_row(problem, h, i) {
+            Some(exact) => {
+                let shares = exact.judge(problem, row, results.log_sum_exps[r]);
+                let kept = shares.output <= 1.0 && shares.log_sum_exp <= 1.0;
+                assert!(kept, "{what}: head {h}, query {i}: {shares:?} of the promised error");
+                largest = largest.larger(shares);
+            }
+            None => {
+                let zeros = row.iter().all(|x| x.bits() == T::ZERO.bits());
+                assert!(zeros, "{what}: head {h}, query {i} sees nothing: {row:?}");
+                assert!(results.log_sum_exps[r] == T::NEG_INFINITY, "{what}: head {h}, query {i}");
+            }
+        }
+    }
+    largest
+}

@@ -1,0 +1,66 @@
+//! Several calls at a time: the pool serves one, the others compute alone, and all get the same bits.
+
+use std::sync::Barrier;
+use std::thread;
+
+use attn::kernel::{Machine, Real, SimdLevel, attend};
+
+use crate::problem::{Arrangement, Problem, Shape};
+use crate::random::Random;
+use crate::sights::Sight;
+use crate::{assert_same_bits, plain};
+
+/// Enough work for several threads: tiles, and a long cache.
+const SHAPES: [Shape; 2] = [
+    Shape { heads: 6, kv_heads: 3, queries: 90, keys: 120, width: 32, value_width: 32 },
+    Shape { heads: 8, kv_heads: 4, queries: 1, keys: 4100, width: 64, value_width: 48 },
+];
+
+fn problem<T: Real>(shape: Shape) -> Problem<T> {
+    let mut random = Random::new(11);
+    let mut problem = Problem::normal(shape, [Arrangement::Stacked; 3], &mut random);
+    Sight::Mixed.hide(&mut problem, &mut random);
+    problem
+}
+
+#[test]
+fn calls_from_several_threads_give_the_same_bits() {
+    fn check<T: Real>(shape: Shape) {
+        let problem = problem::<T>(shape);
+        let expected = problem.run(plain(), Arrangement::Stacked);
+        for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
+            let together = Barrier::new(4);
+            thread::scope(|scope| {
+                for threads in 1..=4 {
+                    let (together, problem, expected) = (&together, &problem, &expected);
+                    scope.spawn(move || {
+                        together.wait();
+                        for turn in 0..12 {
+                            let found = problem.run(Machine { simd, threads }, Arrangement::Padded);
+                            let what = format!("{simd}, {threads} threads, turn {turn}, {shape:?}");
+                            assert_same_bits(expected, &found, &what);
+                        }
+                    });
+                }
+            });
+        }
+    }
+    for shape in SHAPES {
+        check::<f32>(shape);
+        check::<f64>(shape);
+    }
+}
+
+#[test]
+fn several_threads_are_used_where_there_is_work_for_them() {
+    for shape in SHAPES {
+        let problem = problem::<f32>(shape);
+        let mut numbers = vec![0.0; shape.heads * shape.queries * shape.value_width];
+        let layout = attn::kernel::Layout::stacked(shape.heads, shape.queries, shape.value_width);
+        let mut used = |threads| {
+            let machine = Machine { simd: Machine::here().simd, threads };
+            attend(&problem.attention(), machine, (&mut numbers, layout), None).expect("it fits").threads
+        };
+        assert_eq!([used(1), used(2), used(3)], [1, 2, 3], "{shape:?}");
+    }
+}
