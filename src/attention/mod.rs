@@ -4,6 +4,7 @@
 //! elementary functions are those of [`crate::elementary`], so that the same input gives the same bits everywhere.
 //! The order of a whole pipeline is: scores, scale, bias, temperature, mask, softmax, mix.
 
+mod fast;
 mod heads;
 mod low_rank;
 mod mask;
@@ -14,6 +15,7 @@ mod product;
 mod similarity;
 mod softmax;
 
+pub use fast::{FastAttention, Fused, attend_fast};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
