@@ -182,7 +182,7 @@ pub(super) struct Exercise {
     /// From what.
     pub inputs: AttendInputs,
     /// Queries, keys and values that were read in a type of their own.
-    pub typed: TypedRoles,
+    typed: TypedRoles,
     /// What the user should know of what was read.
     pub notes: Vec<String>,
 }

@@ -171,6 +171,12 @@ impl Teller<'_> {
         };
         let (base, other) = (&self.graph()[base], &self.graph()[other]);
         let given = [&base.op, &other.op].map(Op::is_given);
+        match [base, other].map(Node::is_never_formed) {
+            [true, true] => return format!("{name}: never formed, here or with {with}."),
+            [true, false] => return format!("{name}: never formed here, and formed with {with}."),
+            [false, true] => return format!("{name}: never formed with {with}."),
+            [false, false] => {}
+        }
         match given {
             _ if base.shape() != other.shape() => {
                 format!("{name}: of another shape with {with}, so that no cell stands beside another.")
