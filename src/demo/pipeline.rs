@@ -145,6 +145,7 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
             let text = "From the scores to the weights: made for a block of keys at a time, used, and forgotten.";
             match heads {
                 0 | 1 => text.to_string(),
+                2 => format!("{text} Head 1 stands for both."),
                 several => format!("{text} Head 1 stands for all {several}."),
             }
         }
