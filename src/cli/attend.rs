@@ -32,7 +32,7 @@ use loading::TypedRoles;
 ///   attn attend layer.safetensors --x x.npy --heads 8 --only A_1,O
 ///   attn attend --random 4,6 --heads 2 --save O=out.npy
 ///   attn attend --words "bat cave racket" --versus "--scale none"
-///   attn attend --q q.npy --k k.npy --v v.npy --fast --causal --window 128 --save O=o.npy
+///   attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy
 ///   attn attend --words "bat cave racket" --explain 'A[bat,cave]' --depth 2
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
