@@ -200,3 +200,12 @@ fn the_exact_path_still_refuses_what_it_cannot_record() {
     let large = Large::new();
     attn(&large.line.replace(" --fast", "")).refused(&["recording every step", "more than the 20000000"]);
 }
+
+#[test]
+fn a_result_that_no_memory_holds_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let many = 16_000_000;
+    let ones = |name: &str, shape: [usize; 2]| npy(&folder, name, "|u1", false, &shape, vec![1; many]);
+    let (q, v) = (ones("q.npy", [many, 1]), ones("v.npy", [1, many]));
+    attn(&format!("attend --q {q} --k 1 --v {v} --fast")).refused(&["no memory", "16000000×16000000"]);
+}

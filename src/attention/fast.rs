@@ -47,7 +47,7 @@ pub struct Fused<T> {
 /// A row that may attend to nothing is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
 ///
 /// # Errors
-/// If shapes do not fit, a bias or an added mask holds a number that T has no room for, or this processor lacks the
+/// If shapes do not fit, there is no memory for the result, a bias or an added mask holds a number that T has no room for, or this processor lacks the
 /// instructions that `machine` names.
 /// # Source
 /// Vaswani et al. 2017, section 3.2; Dao et al. 2022, «FlashAttention», algorithm 1; grouped heads: Ainslie et al. 2023,
@@ -68,10 +68,28 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
         ..Attention::new(problem.q, problem.k, problem.v)
     };
     let layout = Layout::side_by_side(q.heads, q.rows, v.columns);
-    let mut output = vec![T::ZERO; q.heads * q.rows * v.columns];
-    let mut lse = vec![T::ZERO; q.heads * q.rows];
+    let mut output = zeros("an output", [q.heads, q.rows, v.columns])?;
+    let mut lse = zeros("log-sum-exps", [q.heads, q.rows, 1])?;
     let used = kernel::attend(&attention, machine, (&mut output, layout), Some(&mut lse))?;
     Ok(Fused { output, lse, used })
+}
+
+/// Room for so many heads, rows and columns.
+fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
+    let count = sides.into_iter().try_fold(1usize, usize::checked_mul);
+    let mut numbers = Vec::new();
+    match count.map(|count| numbers.try_reserve_exact(count).map(|()| count)) {
+        Some(Ok(count)) => {
+            numbers.resize(count, T::ZERO);
+            Ok(numbers)
+        }
+        _ => {
+            let [heads, rows, columns] = sides;
+            Err(Error::new(format!(
+                "there is no memory for {what} of {heads} heads of {rows}×{columns} numbers"
+            )))
+        }
+    }
 }
 
 impl Mask {

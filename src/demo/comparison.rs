@@ -188,6 +188,9 @@ impl Teller<'_> {
             [true, false] => format!("{name}: given, and computed with {with}."),
             [false, true] => format!("{name}: computed, and given with {with}."),
             _ if base.op == other.op => format!("{name}: computed in the same way from other numbers."),
+            _ if [base, other].iter().any(|node| node.matrix().is_none()) => {
+                format!("{name}: computed in another way, and too large to be held against each other.")
+            }
             _ if difference.change.is_none() => {
                 format!("{name}: computed in another way, and every number is the same.")
             }

@@ -11,7 +11,7 @@ use crate::graph::MAX_CELLS;
 pub(super) const MOST_BYTES: u64 = 1 << 30;
 
 /// The most bytes of one array that is not looked at cell by cell.
-const MOST_LARGE_BYTES: u64 = 1 << 36;
+const MOST_LARGE_BYTES: u64 = 1 << 34;
 
 /// How much of one file is read, and unpacked from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Limit {
     /// What any file may be: 1 GiB at once.
     pub const ANY: Limit = Limit { whole: MOST_BYTES, cells: MAX_CELLS, numbers: None };
 
-    /// What a file may be whose arrays in binary are held once and not looked at cell by cell: 64 GiB. Text is read as a
+    /// What a file may be whose arrays in binary are held once and not looked at cell by cell: 16 GiB. Text is read as a
     /// whole, and may be as long as in any file.
     pub const LARGE: Limit = Limit { cells: usize::MAX, ..Limit::ANY };
 
