@@ -188,8 +188,7 @@ fn data_formats_say_that_many_numbers_are_left_out() {
     assert_eq!(o["shape"], serde_json::json!([15_000, 8]));
     assert!(o["left_out"].as_str().unwrap().contains("--save"));
     let numpy = attn(&format!("{} --only O --format numpy", large.line)).ok().out;
-    assert_eq!(numpy.lines().count(), 7, "{numpy}");
-    assert_eq!(numpy.lines().nth(3), Some(" ..."));
+    assert!(numpy.lines().count() < 20 && numpy.contains("\n ...\n"), "{numpy}");
     attn(&format!("{} --only O --format csv", large.line)).refused(&["`O` is 15000×8", "--save O=out.npy"]);
     attn(&format!("{} --explain 'Q[1,1]'", large.line)).refused(&["`Q` is 15000×8"]);
     attn(&format!("{} --wo '1; 1; 1; 1; 1; 1; 1; 1'", large.line)).refused(&["`C` is 15000×8"]);

@@ -120,7 +120,7 @@ impl AttendArgs {
         versus::page(base, other, options, &self.nodes.only, self.output.precision)
     }
 
-    /// What `--save` asks for: nodes that exist, and files whose endings are known.
+    /// What `--save` asks for: nodes that have numbers, and files whose endings are known.
     fn savings(&self, graph: &Graph) -> Result<Vec<(NodeId, String)>> {
         let parse = |saving: &String| {
             let wrong =
@@ -128,7 +128,9 @@ impl AttendArgs {
             let (name, file) =
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
             input::check_ending(Path::new(file))?;
-            Ok((graph.require(name.trim())?, file.to_string()))
+            let node = graph.require(name.trim())?;
+            table(graph, node)?;
+            Ok((node, file.to_string()))
         };
         self.save.iter().map(parse).collect()
     }

@@ -3,6 +3,7 @@
 mod attend;
 mod choices;
 mod fused;
+mod output;
 mod recipe;
 mod similarity;
 mod softmax;
