@@ -63,6 +63,7 @@
 //! | `S` | (T, N) | scores: what the queries make of the keys, before anything else |
 //! | `S_scaled` `S_biased` `S_tempered` `S_masked` | (T, N) | the scores after scale, bias, temperature, mask, in this order |
 //! | `A` | (T, N) | weights, the attention pattern: the softmax of each row |
+//! | `LSE` | (T, H) | ln Σ exp of each row that a softmax reads, a column for each head; the fast path has it in place of `A` |
 //! | `C` | (T, H·d_v) | the heads' mixtures side by side |
 //! | `P` | (T, d) | `C W_O`, where a residual follows |
 //! | `O` | (T, d) | the result |

@@ -1,7 +1,7 @@
 //! Who may attend to whom.
 
 use crate::error::{Error, Result};
-use crate::matrix::Matrix;
+use crate::matrix::{Matrix, Shape};
 
 /// The rules that hide keys from queries. A pair is visible when every rule allows it.
 ///
@@ -73,6 +73,11 @@ impl Mask {
         }
     }
 
+    /// Whether query `i` sees key `j`; see [`Mask::visibility`].
+    pub(super) fn is_visible(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> bool {
+        self.visibility(at, size, cell) == Visibility::Visible
+    }
+
     /// The first rule that hides a key, before the rules are turned round.
     fn hidden_by(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Option<Hidden> {
         let ((i, j), (queries, keys)) = (at, size);
@@ -103,10 +108,8 @@ impl Mask {
     /// matrix, of that shape, where there is a rule for it.
     pub fn pattern(&self, queries: usize, keys: usize, matrix: Option<&Matrix>) -> Matrix {
         Matrix::from_fn(queries, keys, |i, j| {
-            match self.visibility((i, j), (queries, keys), matrix.map(|matrix| matrix[(i, j)])) {
-                Visibility::Visible => 1.0,
-                Visibility::Hidden(_) => 0.0,
-            }
+            let cell = matrix.map(|matrix| matrix[(i, j)]);
+            f64::from(u8::from(self.is_visible((i, j), (queries, keys), cell)))
         })
     }
 }
@@ -121,7 +124,7 @@ impl Mask {
 /// # Source
 /// «Understanding the attention mechanism», section Masked attention; Vaswani et al. 2017, section 3.2.3.
 pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits(matrix, scores)?;
+    fits("mask", matrix, scores.shape())?;
     let size = (scores.rows(), scores.cols());
     let cell = |i, j| {
         let given = matrix.map(|matrix| matrix[(i, j)]);
@@ -142,20 +145,19 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
 /// # Errors
 /// If the mask matrix has another shape than the scores.
 pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits(matrix, scores)?;
+    fits("mask", matrix, scores.shape())?;
     Ok(mask.pattern(scores.rows(), scores.cols(), matrix).labelled_like(scores))
 }
 
-/// Whether a mask matrix, where there is one, has the shape of the scores.
+/// Whether a matrix for all scores (`what` it is), where there is one, has their shape.
 ///
 /// # Errors
 /// If it has not.
-fn fits(matrix: Option<&Matrix>, scores: &Matrix) -> Result<()> {
+pub(super) fn fits(what: &str, matrix: Option<&Matrix>, scores: Shape) -> Result<()> {
     match matrix {
-        Some(matrix) if matrix.shape() != scores.shape() => Err(Error::new(format!(
-            "a {} mask does not fit {} scores: it needs a row for each query and a column for each key",
-            matrix.shape(),
-            scores.shape()
+        Some(matrix) if matrix.shape() != scores => Err(Error::new(format!(
+            "a {} {what} does not fit {scores} scores: it needs a row for each query and a column for each key",
+            matrix.shape()
         ))),
         _ => Ok(()),
     }

@@ -5,6 +5,7 @@
 //! The order of a whole pipeline is: scores, scale, bias, temperature, mask, softmax, mix.
 
 mod blocks;
+mod fast;
 mod heads;
 mod low_rank;
 mod mask;
@@ -16,6 +17,7 @@ mod similarity;
 mod softmax;
 
 pub use blocks::block_sums;
+pub use fast::{FastAttention, Fused, attend_fast};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};

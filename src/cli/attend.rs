@@ -1,5 +1,6 @@
 //! `attn attend`: its options, and what comes out.
 
+mod fast;
 mod inputs;
 mod loading;
 mod options;
@@ -16,9 +17,10 @@ use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
 use crate::error::{Error, Result};
 use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
-use crate::graph::{Convention, Graph, NodeId};
-use crate::input::{self, Files};
+use crate::graph::{Convention, Dtype, Graph, NodeId};
+use crate::input::{self, Files, Table};
 use crate::render::Page;
+use loading::TypedRoles;
 
 /// Attention on your own matrices, every step on show
 ///
@@ -30,12 +32,13 @@ use crate::render::Page;
 ///   attn attend layer.safetensors --x x.npy --heads 8 --only A_1,O
 ///   attn attend --random 4,6 --heads 2 --save O=out.npy
 ///   attn attend --words "bat cave racket" --versus "--scale none"
+///   attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy
 ///   attn attend --words "bat cave racket" --explain 'A[bat,cave]' --depth 2
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct AttendArgs {
     #[command(flatten)]
-    computation: ComputationArgs,
+    varied: VariedArgs,
 
     /// Show tokens as rows or as columns; JSON and saved files stay in rows.
     #[arg(long, value_enum, default_value = "rows", help_heading = "Output")]
@@ -49,6 +52,15 @@ pub(super) struct AttendArgs {
     nodes: NodeArgs,
     #[command(flatten)]
     output: OutputArgs,
+}
+
+/// What `--versus` may change.
+#[derive(Args, Debug)]
+struct VariedArgs {
+    #[command(flatten)]
+    computation: ComputationArgs,
+    #[command(flatten)]
+    fast: fast::FastArgs,
 }
 
 /// What is computed, from what.
@@ -77,15 +89,15 @@ impl AttendArgs {
         };
         let page = match self.versus.options() {
             None => {
-                let story = self.computation.story(convention, streams.input)?;
+                let story = self.varied.story(convention, env, streams.input)?;
                 self.nodes.page(story, &self.output)?
             }
-            Some(options) => self.beside(options, typed, convention, streams.input)?,
+            Some(options) => self.beside(options, typed, convention, (env, streams.input))?,
         };
         // Nothing is written before all that was asked for is known to be there.
         let graph = &page.story.graph;
         for (node, file) in self.savings(graph)? {
-            input::save(Path::new(&file), &graph[node].name, graph.matrix(node)?, env.writing)?;
+            input::save(Path::new(&file), &graph[node].name, table(graph, node)?, env.writing)?;
         }
         output::pages(&[page], "attend", &self.output.style(env, convention), streams)
     }
@@ -96,19 +108,19 @@ impl AttendArgs {
         options: &str,
         typed: &[OsString],
         convention: Convention,
-        input: &mut dyn Read,
+        (env, input): (&Env, &mut dyn Read),
     ) -> Result<Page> {
-        let Command::Attend(mut other) = versus::typed_with::<ComputationArgs>(typed, options)? else {
+        let Command::Attend(mut other) = versus::typed_with::<VariedArgs>(typed, options)? else {
             return Err(versus::another_command());
         };
-        other.computation.inputs.replace_earlier(&self.computation.inputs);
+        other.varied.computation.inputs.replace_earlier(&self.varied.computation.inputs);
         let mut input = Twice::new(input);
-        let base = self.computation.story(convention, &mut input.first())?;
-        let other = other.computation.story(convention, &mut input.again()).map_err(versus::in_versus)?;
+        let base = self.varied.story(convention, env, &mut input.first())?;
+        let other = other.varied.story(convention, env, &mut input.again()).map_err(versus::in_versus)?;
         versus::page(base, other, options, &self.nodes.only, self.output.precision)
     }
 
-    /// What `--save` asks for: nodes that exist, and files whose endings are known.
+    /// What `--save` asks for: nodes that have numbers, and files whose endings are known.
     fn savings(&self, graph: &Graph) -> Result<Vec<(NodeId, String)>> {
         let parse = |saving: &String| {
             let wrong =
@@ -116,28 +128,52 @@ impl AttendArgs {
             let (name, file) =
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
             input::check_ending(Path::new(file))?;
-            Ok((graph.require(name.trim())?, file.to_string()))
+            let node = graph.require(name.trim())?;
+            table(graph, node)?;
+            Ok((node, file.to_string()))
         };
         self.save.iter().map(parse).collect()
+    }
+}
+
+/// The numbers of a node, as a file takes them.
+fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
+    match graph[node].numbers() {
+        Some(numbers) => Ok(numbers),
+        None => Ok(graph.matrix(node)?),
+    }
+}
+
+impl VariedArgs {
+    fn story(&self, convention: Convention, env: &Env, input: &mut dyn Read) -> Result<Story> {
+        let mut files = Files::new(input);
+        let Some(dtype) = self.fast.dtype() else {
+            let Exercise { recipe, inputs, notes, .. } = self.computation.exercise(&mut files)?;
+            let graph = build::attend(&recipe, inputs)?;
+            return Ok(demo::pipeline("Attention", graph, convention, notes));
+        };
+        let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
+        let (graph, notes) = self.fast.run(exercise, dtype, env)?;
+        let title = format!("Attention, fused, in {}", dtype.name());
+        Ok(demo::pipeline(&title, graph, convention, notes))
     }
 }
 
 impl ComputationArgs {
     /// What the options ask for, with its matrices.
     pub(super) fn exercise(&self, files: &mut Files<'_>) -> Result<Exercise> {
-        let loaded = self.inputs.load(files)?;
+        self.exercise_in(None, files)
+    }
+
+    /// The same; --q, --k and --v read straight into numbers of a type, if one is given.
+    fn exercise_in(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
+        let loaded = self.inputs.load(files, dtype)?;
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
         }
-        Ok(Exercise { recipe, inputs: loaded.inputs, notes })
-    }
-
-    fn story(&self, convention: Convention, input: &mut dyn Read) -> Result<Story> {
-        let Exercise { recipe, inputs, notes } = self.exercise(&mut Files::new(input))?;
-        let graph = build::attend(&recipe, inputs)?;
-        Ok(demo::pipeline("Attention", graph, convention, notes))
+        Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes })
     }
 }
 
@@ -147,6 +183,8 @@ pub(super) struct Exercise {
     pub recipe: Recipe,
     /// From what.
     pub inputs: AttendInputs,
+    /// Queries, keys and values that were read in a type of their own.
+    typed: TypedRoles,
     /// What the user should know of what was read.
     pub notes: Vec<String>,
 }

@@ -2,13 +2,16 @@
 
 use super::story::{Digits, Shown, Step, Story, in_sentence};
 use crate::error::Result;
-use crate::graph::{Beside, Difference, Graph, Movement, Node, NodeId, Op, address_of, beside};
+use crate::graph::{Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Op, address_of, beside};
 
 /// What nodes of the second computation are called after.
 const SUFFIX: &str = "_versus";
 
 /// A change is no more than rounding if it is smaller than this share of the largest number beside it.
 const ROUNDING: f64 = 1e-12;
+
+/// The same where one of the two is computed in single precision.
+const ROUNDING_OF_F32: f64 = 1e-5;
 
 /// A story told beside another.
 #[derive(Clone, Debug)]
@@ -171,6 +174,12 @@ impl Teller<'_> {
         };
         let (base, other) = (&self.graph()[base], &self.graph()[other]);
         let given = [&base.op, &other.op].map(Op::is_given);
+        match [base, other].map(Node::is_never_formed) {
+            [true, true] => return format!("{name}: never formed, here or with {with}."),
+            [true, false] => return format!("{name}: never formed here, and formed with {with}."),
+            [false, true] => return format!("{name}: never formed with {with}."),
+            [false, false] => {}
+        }
         match given {
             _ if base.shape() != other.shape() => {
                 format!("{name}: of another shape with {with}, so that no cell stands beside another.")
@@ -179,6 +188,9 @@ impl Teller<'_> {
             [true, false] => format!("{name}: given, and computed with {with}."),
             [false, true] => format!("{name}: computed, and given with {with}."),
             _ if base.op == other.op => format!("{name}: computed in the same way from other numbers."),
+            _ if [base, other].iter().any(|node| node.matrix().is_none()) => {
+                format!("{name}: computed in another way, and too large to be held against each other.")
+            }
             _ if difference.change.is_none() => {
                 format!("{name}: computed in another way, and every number is the same.")
             }
@@ -225,10 +237,12 @@ impl Teller<'_> {
 
     /// Whether even the largest change of a step is no more than what another order of summing may make.
     fn is_rounding(&self, movement: &Movement, difference: &Difference) -> bool {
-        let sides = [difference.base, difference.other].into_iter().flatten();
-        let matrices = sides.filter_map(|id| self.graph()[id].matrix());
+        let sides = [difference.base, difference.other].into_iter().flatten().map(|id| &self.graph()[id]);
+        let is_single = |node: &Node| node.numbers().is_some_and(|numbers| numbers.dtype() == Dtype::F32);
+        let share = if sides.clone().any(is_single) { ROUNDING_OF_F32 } else { ROUNDING };
+        let matrices = sides.filter_map(Node::matrix);
         let sizes = matrices.flat_map(|matrix| matrix.cells()).map(f64::abs).filter(|size| size.is_finite());
         let largest = sizes.fold(0.0, |largest: f64, size| if size > largest { size } else { largest });
-        movement.change.abs() <= ROUNDING * largest
+        movement.change.abs() <= share * largest
     }
 }

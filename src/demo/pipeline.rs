@@ -8,10 +8,15 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = Stage::Given;
+    let heads =
+        graph.nodes().filter(|(_, node)| node.is_never_formed() && node.name.starts_with("A")).count();
     for (id, node) in graph.nodes() {
-        let stage = Stage::of(node);
+        let stage = Stage::of(node, heads);
         if stage == Stage::Given {
             given.push(id);
+            continue;
+        }
+        if node.is_never_formed() && !matches!(&*head(&node.name), "" | "1") {
             continue;
         }
         let projects = node.inputs.iter().any(|&input| graph[input].name == "W_O");
@@ -47,13 +52,18 @@ enum Stage {
     Concatenation,
     Output,
     Residual,
+    /// Of so many heads; the first one is shown.
+    NeverFormed(usize),
+    Fused,
 }
 
 impl Stage {
-    fn of(node: &Node) -> Stage {
+    fn of(node: &Node, heads: usize) -> Stage {
         let (letter, head) = (node.name.chars().next().unwrap_or(' '), head(&node.name));
         match &node.op {
             Op::Given(_) => Stage::Given,
+            _ if node.is_never_formed() => Stage::NeverFormed(heads),
+            Op::Fused(_) => Stage::Fused,
             Op::Columns { .. } => Stage::Split(letter),
             Op::Scale(_) => Stage::Scale(head),
             Op::Temperature(_) => Stage::Temperature(head),
@@ -131,6 +141,17 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
             Op::Product if projects => "The output projection: W_O mixes what the heads have found.".into(),
             _ => "The result, one row for each query.".into(),
         },
+        Stage::NeverFormed(heads) => {
+            let text = "From the scores to the weights: made for a block of keys at a time, used, and forgotten.";
+            match heads {
+                0 | 1 => text.to_string(),
+                2 => format!("{text} Head 1 stands for both."),
+                several => format!("{text} Head 1 stands for all {several}."),
+            }
+        }
+        Stage::Fused => "In place of the softmax of a whole row: a running maximum, a running sum, and a running mixture of \
+                         the values. LSE is what the first two come to, in logarithms."
+            .into(),
         Stage::Residual => "The input is added: what attention gives is a change to it.".into(),
     }
 }

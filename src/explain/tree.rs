@@ -77,12 +77,19 @@ impl Branch {
 /// is asked for twice is explained once.
 ///
 /// # Errors
-/// If a cell's matrix is never formed, or the trees would be too large to be of use.
+/// If a cell's matrix is never formed, or comes from the fused kernel, or the trees would be too large to be of use.
 pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Result<Vec<Explanation>> {
     let mut asked = Vec::new();
     let mut seen = HashSet::new();
     for &cell in cells {
         graph.matrix(cell.node)?;
+        if let Op::Fused(_) = graph[cell.node].op {
+            let name = &graph[cell.node].name;
+            return Err(Error::new(format!(
+                "{name} comes out of the fused kernel, which keeps no record of the way"
+            ))
+            .help("without --fast every number says where it comes from"));
+        }
         if seen.insert(cell) {
             asked.push(cell);
         }

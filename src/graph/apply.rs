@@ -3,7 +3,7 @@
 use super::op::{Op, Side, Statistic};
 use crate::attention::{self, Axis};
 use crate::error::{Error, Result};
-use crate::matrix::{Matrix, labels};
+use crate::matrix::{Labels, Matrix, labels};
 
 impl Op {
     /// The op's value on these inputs.
@@ -70,9 +70,7 @@ impl Op {
         let (rows, [one, many]) = match self {
             Op::Softmax(Axis::Rows, _) => {
                 let hidden = |i: &usize| a.cols() > 0 && a.row(*i).all(|x| x == f64::NEG_INFINITY);
-                let rows: Vec<usize> = (0..a.rows()).filter(hidden).collect();
-                let one = "may attend to nothing; its weights are 0, and so is what it mixes";
-                (rows, [one, "may attend to nothing; their weights are 0, and so is what they mix"])
+                return blind_rows(name, a.row_labels(), (0..a.rows()).filter(hidden).collect());
             }
             Op::Cosine => {
                 let longest = |a: &&&Matrix| zero_rows(a).len();
@@ -80,7 +78,7 @@ impl Op {
                 let one = "is all zeros and has no direction; its cosines are taken as 0";
                 return said(
                     name,
-                    a,
+                    a.row_labels(),
                     zero_rows(a),
                     [one, "are all zeros and have no direction; their cosines are taken as 0"],
                 );
@@ -91,8 +89,14 @@ impl Op {
             }
             _ => return None,
         };
-        said(name, a, rows, [one, many])
+        said(name, a.row_labels(), rows, [one, many])
     }
+}
+
+/// The warning about rows of weights that see no key.
+pub(super) fn blind_rows(name: &str, labels: Option<&Labels>, rows: Vec<usize>) -> Option<String> {
+    let one = "may attend to nothing; its weights are 0, and so is what it mixes";
+    said(name, labels, rows, [one, "may attend to nothing; their weights are 0, and so is what they mix"])
 }
 
 /// The rows without a direction.
@@ -100,10 +104,10 @@ fn zero_rows(a: &Matrix) -> Vec<usize> {
     (0..a.rows()).filter(|&i| a.row(i).all(|x| x == 0.0)).collect()
 }
 
-/// A warning about some rows of a matrix; the sentence for one row, and for several.
-fn said(name: &str, a: &Matrix, rows: Vec<usize>, [one, many]: [&str; 2]) -> Option<String> {
+/// A warning about some rows of a matrix with these labels; the sentence for one row, and for several.
+fn said(name: &str, labels: Option<&Labels>, rows: Vec<usize>, [one, many]: [&str; 2]) -> Option<String> {
     const NAMED: usize = 5;
-    let label = |i: &usize| match a.row_labels() {
+    let label = |i: &usize| match labels {
         Some(labels) => format!("{} ({})", i + 1, labels[*i]),
         None => format!("{}", i + 1),
     };

@@ -152,7 +152,7 @@ impl Both {
     fn add(&mut self, node: Node, suffix: &str) -> Result<NodeId> {
         let base = self.graph.find(&node.name).filter(|id| id.0 < self.of_base);
         if let Some(base) = base
-            && is_same(&self.graph[base], &node)
+            && self.is_same(&self.graph[base], &node)
         {
             self.pairs.insert(node.name, Pair::Same(base));
             return Ok(base);
@@ -171,6 +171,17 @@ impl Both {
         let pair = alike.map_or(Pair::Different { base, other, change }, Pair::Same);
         self.pairs.insert(node.name, pair);
         Ok(other)
+    }
+
+    /// Whether a node of the base and one of the other, its inputs already among the nodes of both, are the same. Of what is
+    /// never formed no more is known than where it would come from.
+    fn is_same(&self, a: &Node, b: &Node) -> bool {
+        let same_value = match (&a.value, &b.value) {
+            (Value::NeverFormed(of_a), Value::NeverFormed(of_b)) => of_a == of_b && a.inputs == b.inputs,
+            (Value::Typed(a), Value::Typed(b)) => a.same_bits(b),
+            _ => a.matrix().zip(b.matrix()).is_some_and(|(a, b)| a.same_bits(b)),
+        };
+        same_op(&a.op, &b.op) && same_value
     }
 
     /// Takes the warnings that the other alone has, under the names that its nodes have here.
@@ -210,15 +221,6 @@ impl Both {
 /// Whether both are made in one way; where the numbers of a leaf come from does not matter.
 fn same_op(a: &Op, b: &Op) -> bool {
     a == b || (a.is_given() && b.is_given())
-}
-
-fn is_same(a: &Node, b: &Node) -> bool {
-    let same_value = match (&a.value, &b.value) {
-        (Value::Formed(a), Value::Formed(b)) => a.same_bits(b),
-        (Value::NeverFormed(a), Value::NeverFormed(b)) => a == b,
-        _ => false,
-    };
-    same_op(&a.op, &b.op) && same_value
 }
 
 /// Whether both have one shape, and a number of one is not that of the other.

@@ -3,7 +3,7 @@
 //! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
 //! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
 
-use super::op::{Factor, Op, Side, Statistic};
+use super::op::{Factor, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Mask, MatrixRule};
 
@@ -122,6 +122,18 @@ impl Writer<'_> {
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
+            Op::Fused(Fusion::Output) => format!("attention({}), fused", self.joined(", ")),
+            Op::Fused(Fusion::LogSumExp) => {
+                format!("ln Σ exp of {} of {}", self.each(Axis::Rows), self.listed())
+            }
+        }
+    }
+
+    /// One input, or the first and the last of several: `S_1 … S_8`.
+    fn listed(&self) -> String {
+        match self.inputs.len() {
+            0 | 1 => self.input(0),
+            several => format!("{} … {}", self.input(0), self.input(several - 1)),
         }
     }
 

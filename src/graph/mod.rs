@@ -9,6 +9,7 @@ mod beside;
 pub mod build;
 mod formula;
 mod notation;
+mod numbers;
 mod op;
 mod symbols;
 mod term;
@@ -19,7 +20,8 @@ pub use beside::{Beside, Difference, Movement, beside};
 pub(crate) use formula::number_text;
 pub use formula::{Convention, formula};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use op::{Factor, Op, Origin, Side, Statistic};
+pub use numbers::{Dtype, MOST_LOOKED_AT, Numbers, Typed, edges, in_type};
+pub use op::{Factor, Fusion, Op, Origin, Side, Statistic};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 
@@ -27,7 +29,7 @@ use std::collections::BTreeMap;
 use std::ops::Index;
 
 use crate::error::{Error, Result, nearest};
-use crate::matrix::{Matrix, Shape};
+use crate::matrix::{Labels, Matrix, Shape};
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -51,6 +53,8 @@ impl NodeId {
 pub enum Value {
     /// The matrix, recorded.
     Formed(Matrix),
+    /// Numbers of the fast path, in their own type; with a matrix beside them where they are few.
+    Typed(Numbers),
     /// A matrix that the computation never forms; only its shape is known.
     NeverFormed(Shape),
 }
@@ -77,18 +81,34 @@ pub struct Graph {
 }
 
 impl Node {
-    /// The recorded matrix, if there is one.
+    /// The recorded matrix, if there is one: not where the numbers are too many to be looked at, nor where they are never
+    /// formed.
     pub fn matrix(&self) -> Option<&Matrix> {
         match &self.value {
             Value::Formed(matrix) => Some(matrix),
+            Value::Typed(numbers) => numbers.matrix(),
             Value::NeverFormed(_) => None,
         }
+    }
+
+    /// The numbers of the fast path, if they are some.
+    pub fn numbers(&self) -> Option<&Numbers> {
+        match &self.value {
+            Value::Typed(numbers) => Some(numbers),
+            Value::Formed(_) | Value::NeverFormed(_) => None,
+        }
+    }
+
+    /// Whether the computation never forms it.
+    pub fn is_never_formed(&self) -> bool {
+        matches!(self.value, Value::NeverFormed(_))
     }
 
     /// Rows times columns.
     pub fn shape(&self) -> Shape {
         match &self.value {
             Value::Formed(matrix) => matrix.shape(),
+            Value::Typed(numbers) => numbers.shape(),
             Value::NeverFormed(shape) => *shape,
         }
     }
@@ -140,6 +160,19 @@ impl Graph {
         self.push(name, op, inputs, Value::NeverFormed(shape))
     }
 
+    /// Records numbers of the fast path, given or computed by the fused kernel.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn typed(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Numbers) -> Result<NodeId> {
+        self.push(name, op, inputs, Value::Typed(numbers))
+    }
+
+    /// Adds the warning about rows of weights that see no key, if there are any.
+    fn warn_of_blind(&mut self, name: &str, labels: Option<&Labels>, rows: Vec<usize>) {
+        self.warnings.extend(apply::blind_rows(name, labels, rows));
+    }
+
     /// Whether so many more numbers may be recorded.
     fn room_for(&self, more: usize) -> Result<()> {
         let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
@@ -167,10 +200,17 @@ impl Graph {
 
     /// Adds a warning about the first node that holds NaN, if there is one: a number on the way has left the range.
     pub fn warn_of_nan(&mut self) {
-        let is_nan = |node: &&Node| node.matrix().is_some_and(|matrix| matrix.cells().any(f64::is_nan));
+        let is_nan = |node: &&Node| match &node.value {
+            Value::Formed(matrix) => matrix.cells().any(f64::is_nan),
+            Value::Typed(numbers) => numbers.any_nan(),
+            Value::NeverFormed(_) => false,
+        };
         if let Some(node) = self.nodes.iter().find(is_nan) {
+            let bits =
+                if node.numbers().is_some_and(|numbers| numbers.dtype() == Dtype::F32) { 32 } else { 64 };
+            let name = &node.name;
             let warning =
-                format!("{} holds NaN: a number on the way left the range of 64-bit floats", node.name);
+                format!("{name} holds NaN: a number on the way left the range of {bits}-bit floats");
             self.warnings.push(warning);
         }
     }
@@ -214,9 +254,18 @@ impl Graph {
     /// The recorded matrix of a node.
     ///
     /// # Errors
-    /// If the node is never formed.
+    /// If the node is never formed, or has more numbers than are looked at.
     pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
-        self[id].matrix().ok_or_else(|| Error::new(format!("`{}` is never formed", self[id].name)))
+        let node = &self[id];
+        node.matrix().ok_or_else(|| match node.is_never_formed() {
+            true => Error::new(format!("`{}` is never formed", node.name))
+                .help("the fast path goes without it; without --fast every step is there"),
+            false => Error::new(format!("`{}` is {}, too large to be taken apart", node.name, node.shape()))
+                .help(format!(
+                    "{MOST_LOOKED_AT} numbers can be; a file takes all of them: --save {}=out.npy",
+                    node.name
+                )),
+        })
     }
 
     /// The last node: the result.

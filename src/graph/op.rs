@@ -133,6 +133,17 @@ pub enum Op {
     Summary(Statistic),
     /// Every cell rounded to a number of decimals, ties to even as NumPy does.
     Round(u32),
+    /// What the fused kernel computes without forming the scores. Recorded, never applied, and not derived.
+    Fused(Fusion),
+}
+
+/// A result of the fused kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fusion {
+    /// The heads' mixtures side by side, from Q, K, V, and bias and mask where there are any.
+    Output,
+    /// ln Σ exp of each row of scores, a column for each head, from the scores that its softmax would read.
+    LogSumExp,
 }
 
 /// Where the numbers of a leaf come from.
@@ -254,6 +265,8 @@ impl Op {
             Op::Diagonal => "diagonal",
             Op::Summary(_) => "summary",
             Op::Round(_) => "round",
+            Op::Fused(Fusion::Output) => "fused-attention",
+            Op::Fused(Fusion::LogSumExp) => "fused-log-sum-exp",
         }
     }
 

@@ -21,6 +21,9 @@ impl Graph {
             Op::Given(origin) => Term::Leaf(recorded(), origin.to_string()),
             Op::SingularVectors { side, rank } => Term::Leaf(recorded(), singular_vector(*side, *rank)),
             Op::SingularValues => Term::Leaf(recorded(), "a singular value; W = U Σ Vᵀ is checked".into()),
+            Op::Fused(_) => {
+                Term::Leaf(recorded(), "computed block by block, without a record of the way".into())
+            }
             op => reader.terms(op, cell.row, cell.col),
         }
     }
@@ -81,7 +84,7 @@ impl Reader<'_> {
             Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
             Op::Round(decimals) => Term::Rounded(Box::new(self.cell(0, i, j)), *decimals),
-            Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues => {
+            Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues | Op::Fused(_) => {
                 unreachable!("leaves have no inputs")
             }
         }

@@ -1,6 +1,8 @@
 //! What a file holds before it becomes a matrix: numbers with dimensions.
 
 use crate::error::{Error, Place, Result};
+use crate::graph::{Numbers, Typed, in_type};
+use crate::kernel::Layout;
 use crate::matrix::{Labels, Matrix};
 
 use super::allow::Allow;
@@ -10,9 +12,12 @@ pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
 /// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct Array<T = f64> {
     dims: Vec<usize>,
-    values: Vec<f64>,
+    values: Vec<T>,
+    /// Whether the first dimension runs fastest, as a file may have it; what leaves this module does not, but for
+    /// [`Array::into_numbers`].
+    fortran: bool,
     boolean: bool,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
@@ -20,13 +25,13 @@ pub struct Array {
     roundoff: f64,
 }
 
-impl Array {
+impl<T: Typed> Array<T> {
     /// An array of these dimensions, filled row by row.
     ///
     /// # Errors
-    /// If it holds no numbers, too many, or another count than its dimensions say.
-    pub fn new(dims: Vec<usize>, values: Vec<f64>) -> Result<Array> {
-        let cells = checked_cells(&dims)?;
+    /// If it holds no numbers, or another count than its dimensions say.
+    pub fn new(dims: Vec<usize>, values: Vec<T>) -> Result<Array<T>> {
+        let cells = checked_cells(&dims, usize::MAX)?;
         if cells != values.len() {
             return Err(Error::new(format!("{} numbers do not fill {}", values.len(), shape_text(&dims))));
         }
@@ -35,6 +40,7 @@ impl Array {
         Ok(Array {
             dims,
             values,
+            fortran: false,
             boolean: false,
             row_labels: None,
             col_labels: None,
@@ -44,25 +50,54 @@ impl Array {
     }
 
     /// The same array, marked as `true` and `false` (1 and 0).
-    pub(super) fn with_boolean(mut self, boolean: bool) -> Array {
+    pub(super) fn with_boolean(mut self, boolean: bool) -> Array<T> {
         self.boolean = boolean;
         self
     }
 
     /// The same array with the decimals that its source writes.
-    pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array {
+    pub(super) fn with_decimals(mut self, decimals: Option<usize>) -> Array<T> {
         self.decimals = decimals;
         self
     }
 
     /// The same array with the unit roundoff of the type that its source stores.
-    pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array {
+    pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array<T> {
         self.roundoff = roundoff;
         self
     }
 
+    /// The same array, whose values stand with the first dimension running fastest.
+    pub(super) fn in_fortran_order(mut self, fortran: bool) -> Array<T> {
+        self.fortran = fortran;
+        self
+    }
+
+    /// The same array row by row.
+    pub(super) fn row_by_row(mut self) -> Array<T> {
+        if !std::mem::take(&mut self.fortran) {
+            return self;
+        }
+        let dims = &self.dims;
+        let mut index = vec![0usize; dims.len()];
+        let mut values = Vec::with_capacity(self.values.len());
+        for _ in 0..self.values.len() {
+            let at = index.iter().zip(dims).rev().fold(0, |at, (&i, &side)| at * side + i);
+            values.push(self.values[at]);
+            for (i, &side) in index.iter_mut().zip(dims).rev() {
+                *i += 1;
+                if *i < side {
+                    break;
+                }
+                *i = 0;
+            }
+        }
+        self.values = values;
+        self
+    }
+
     /// The same array with names for its rows and columns.
-    pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array {
+    pub(super) fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Array<T> {
         self.row_labels = rows;
         self.col_labels = cols;
         self
@@ -74,7 +109,7 @@ impl Array {
     }
 
     /// All numbers, row by row.
-    pub fn values(&self) -> &[f64] {
+    pub fn values(&self) -> &[T] {
         &self.values
     }
 
@@ -109,26 +144,84 @@ impl Array {
     ///
     /// # Errors
     /// At the row and column of the first number that may not.
-    pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array> {
-        let finite = |value: &f64| value.is_finite();
+    pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array<T>> {
+        let finite = |value: &T| value.to_f64().is_finite();
         if self.values.iter().all(finite) {
             return Ok(self);
         }
         for (at, &value) in self.values.iter().enumerate() {
-            allow.check(value).map_err(|error| error.at(self.place(name, at)))?;
+            allow.check(value.to_f64()).map_err(|error| error.at(self.place(name, at)))?;
         }
         Ok(self)
     }
 
     /// Where the number at a position of `values` stands.
-    fn place(&self, name: &str, at: usize) -> Place {
+    pub(super) fn place(&self, name: &str, at: usize) -> Place {
         let cols = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
-        let (row, col, head) = (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1);
+        let heads = (self.values.len() / cols / rows).max(1);
+        let (row, col, head) = match self.fortran {
+            false => (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1),
+            true => (at / heads % rows + 1, at / heads / rows + 1, at % heads + 1),
+        };
         let name = if self.dims.len() > 2 { format!("{name}, head {head}") } else { name.to_string() };
         Place::Cell(name, row, col)
     }
 
+    /// The same numbers in another type.
+    ///
+    /// # Errors
+    /// At the first that is finite and beyond the type.
+    pub(super) fn in_type<U: Typed>(self, name: &str) -> Result<Array<U>> {
+        let cell = |(at, value): (usize, &T)| {
+            in_type(value.to_f64()).map_err(|error| error.at(self.place(name, at)))
+        };
+        let values = self.values.iter().enumerate().map(cell).collect::<Result<Vec<U>>>()?;
+        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff } = self;
+        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff })
+    }
+
+    /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    fn heads(&self) -> Result<(usize, usize, usize)> {
+        match self.dims[..] {
+            [cols] => Ok((1, 1, cols)),
+            [rows, cols] => Ok((1, rows, cols)),
+            [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
+            [batch, _, _, _] => Err(Error::new(format!(
+                "a batch of {batch}, shape {}, where one sequence belongs",
+                shape_text(&self.dims)
+            ))
+            .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
+            _ => Err(Error::new(format!("{} dimensions, shape {}", self.dims.len(), shape_text(&self.dims)))
+                .help("a matrix has two, a stack of heads three: (H, T, d)")),
+        }
+    }
+
+    /// The heads as the kernel reads them: the values stay where they are.
+    ///
+    /// # Errors
+    /// As [`Array::into_heads`].
+    pub fn into_numbers(self) -> Result<Numbers> {
+        let (heads, rows, columns) = self.heads()?;
+        let layout = match self.fortran {
+            false => Layout::stacked(heads, rows, columns),
+            true => Layout {
+                heads,
+                rows,
+                columns,
+                head_stride: 1,
+                row_stride: heads,
+                column_stride: heads * rows,
+            },
+        };
+        Ok(Numbers::new(self.values, layout)?.labelled(self.row_labels, self.col_labels))
+    }
+}
+
+impl Array {
     /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
     ///
     /// # Errors
@@ -151,26 +244,7 @@ impl Array {
     /// # Errors
     /// If it has four dimensions and the first is not 1, or more than four.
     pub fn into_heads(self) -> Result<Vec<Matrix>> {
-        let (heads, rows, cols) = match self.dims[..] {
-            [cols] => (1, 1, cols),
-            [rows, cols] => (1, rows, cols),
-            [heads, rows, cols] | [1, heads, rows, cols] => (heads, rows, cols),
-            [batch, _, _, _] => {
-                return Err(Error::new(format!(
-                    "a batch of {batch}, shape {}, where one sequence belongs",
-                    shape_text(&self.dims)
-                ))
-                .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)"));
-            }
-            _ => {
-                return Err(Error::new(format!(
-                    "{} dimensions, shape {}",
-                    self.dims.len(),
-                    shape_text(&self.dims)
-                ))
-                .help("a matrix has two, a stack of heads three: (H, T, d)"));
-            }
-        };
+        let (heads, rows, cols) = self.heads()?;
         let labelled = |matrix: Matrix| {
             matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
         };
@@ -183,16 +257,16 @@ impl Array {
     }
 }
 
-/// The number of cells that dimensions span, at least one and at most [`MOST_CELLS`].
+/// The number of cells that dimensions span, at least one and at most `most`.
 ///
 /// # Errors
 /// If there are none, or too many.
-pub(super) fn checked_cells(dims: &[usize]) -> Result<usize> {
+pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
     let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
     match cells {
         Some(0) => Err(Error::new(format!("no numbers: the shape is {}", shape_text(dims)))),
-        Some(cells) if cells <= MOST_CELLS => Ok(cells),
-        _ => Err(Error::new(format!("the shape {} has more than {MOST_CELLS} numbers", shape_text(dims)))
+        Some(cells) if cells <= most => Ok(cells),
+        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
             .help("attention is shown for small matrices: save a part of it")),
     }
 }
@@ -247,10 +321,10 @@ mod tests {
 
     #[test]
     fn shapes_are_checked_before_anything_is_reserved() {
-        assert!(checked_cells(&[1 << 62, 1 << 62]).is_err());
-        assert!(checked_cells(&[1 << 40]).is_err());
-        assert!(checked_cells(&[3, 0]).is_err());
-        assert_eq!(checked_cells(&[]).unwrap(), 1);
+        assert!(checked_cells(&[1 << 62, 1 << 62], usize::MAX).is_err());
+        assert!(checked_cells(&[1 << 40], MOST_CELLS).is_err());
+        assert!(checked_cells(&[3, 0], MOST_CELLS).is_err());
+        assert_eq!(checked_cells(&[], MOST_CELLS).unwrap(), 1);
         assert!(Array::new(vec![2, 2], vec![1.0]).is_err());
     }
 

@@ -82,7 +82,7 @@ pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>) ->
                 return Err(Error::new("numbers where words belong").in_source(place));
             }
             (_, Item::Words(_)) => return Err(Error::new("words where numbers belong").in_source(place)),
-            (_, Item::Array(array)) => array,
+            (_, Item::Array(array)) => array.row_by_row(),
         };
         let allow = match recognised.role {
             Role::Whole("M" | "B") => Allow::INFINITE,

@@ -1,14 +1,72 @@
 //! The binary types of one number, and their bytes as `f64`.
 
+use std::io::{self, Read};
+
 use half::{bf16, f16};
 
 use crate::error::Result;
+use crate::graph::{Typed, in_type};
 
-use super::array::Array;
+use super::array::{Array, checked_cells};
 use super::number::{MOST_DECIMALS, decimals_of};
+use super::open::unreadable;
 
 /// In larger arrays decimals are not counted: nobody reads so many numbers.
 const MOST_COUNTED: usize = 1 << 20;
+
+/// So many bytes are turned into numbers at a time: a multiple of every size.
+const PIECE: usize = 1 << 16;
+
+/// How an array is stored.
+pub(super) struct Stored {
+    pub(super) cell: CellType,
+    pub(super) big_endian: bool,
+    /// Whether the first dimension runs fastest.
+    pub(super) fortran: bool,
+    pub(super) dims: Vec<usize>,
+}
+
+/// What was read of an array.
+pub(super) enum Taken<T> {
+    Whole(Array<T>),
+    /// So many bytes, and then no more.
+    CutOff(u64),
+}
+
+impl Stored {
+    /// The array that the next bytes of `reader` are, its numbers in the type T. Beside a small piece of the bytes nothing
+    /// but the numbers is held, and no more of them than are really there.
+    ///
+    /// # Errors
+    /// If reading fails, or a finite number is beyond the type T.
+    pub(super) fn read<T: Typed>(self, name: &str, reader: &mut dyn Read) -> Result<Taken<T>> {
+        let Stored { cell, big_endian, fortran, dims } = self;
+        let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
+        let expected = (count as u64).saturating_mul(cell.size() as u64);
+        let mut reader = reader.take(expected);
+        let (mut values, mut beyond) = (Vec::new(), None);
+        let mut bytes = vec![0; PIECE];
+        let mut read = 0;
+        loop {
+            let filled = fill(&mut reader, &mut bytes).map_err(|error| unreadable(name, &error))?;
+            read += filled as u64;
+            cell.push(&bytes[..filled], big_endian, &mut values, &mut beyond);
+            if filled < bytes.len() {
+                break;
+            }
+        }
+        if read < expected {
+            return Ok(Taken::CutOff(read));
+        }
+        let decimals = cell.decimals(&values);
+        let array = Array::new(dims, values)?.with_boolean(cell == CellType::Bool).with_decimals(decimals);
+        let array = array.with_roundoff(cell.roundoff()).in_fortran_order(fortran);
+        if let Some((at, x)) = beyond {
+            in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
+        }
+        Ok(Taken::Whole(array))
+    }
+}
 
 /// How one number is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,17 +97,6 @@ impl CellType {
         }
     }
 
-    /// The array whose numbers stand in `bytes`, row by row. Integers beyond 2⁵³ become the nearest `f64`.
-    ///
-    /// # Errors
-    /// If the bytes do not fill the dimensions.
-    pub(super) fn decode(self, bytes: &[u8], big_endian: bool, dims: Vec<usize>) -> Result<Array> {
-        let values = self.values(bytes, big_endian);
-        let decimals = self.decimals(&values);
-        let array = Array::new(dims, values)?.with_boolean(self == CellType::Bool).with_decimals(decimals);
-        Ok(array.with_roundoff(self.roundoff()))
-    }
-
     /// Half the distance from 1 to the next number of the type; integers are exact.
     fn roundoff(self) -> f64 {
         let half_unit = |bits: u32| 1.0 / (1u64 << bits) as f64;
@@ -62,26 +109,40 @@ impl CellType {
         }
     }
 
-    fn values(self, bytes: &[u8], big: bool) -> Vec<f64> {
+    /// Adds the numbers that stand in `bytes`; of those that are beyond the type T the first is kept in `beyond`, with its
+    /// place. Integers beyond 2⁵³ become the nearest `f64` on the way.
+    fn push<T: Typed>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, beyond: &mut Option<(usize, f64)>) {
+        let mut at = to.len();
+        // Of all types this alone has numbers that another is too short for.
+        let mut double = |b| {
+            let x = f64::from_le_bytes(b);
+            let number = T::from_f64(x);
+            if x.is_finite() && !number.to_f64().is_finite() {
+                beyond.get_or_insert((at, x));
+            }
+            at += 1;
+            number
+        };
+        let of = T::from_f64;
         match self {
-            CellType::F64 => each(bytes, big, f64::from_le_bytes),
-            CellType::F32 => each(bytes, big, |b| f64::from(f32::from_le_bytes(b))),
-            CellType::F16 => each(bytes, big, |b| f16::from_le_bytes(b).to_f64()),
-            CellType::Bf16 => each(bytes, big, |b| bf16::from_le_bytes(b).to_f64()),
-            CellType::I8 => each(bytes, big, |b| f64::from(i8::from_le_bytes(b))),
-            CellType::I16 => each(bytes, big, |b| f64::from(i16::from_le_bytes(b))),
-            CellType::I32 => each(bytes, big, |b| f64::from(i32::from_le_bytes(b))),
-            CellType::I64 => each(bytes, big, |b| i64::from_le_bytes(b) as f64),
-            CellType::U8 => each(bytes, big, |b| f64::from(u8::from_le_bytes(b))),
-            CellType::U16 => each(bytes, big, |b| f64::from(u16::from_le_bytes(b))),
-            CellType::U32 => each(bytes, big, |b| f64::from(u32::from_le_bytes(b))),
-            CellType::U64 => each(bytes, big, |b| u64::from_le_bytes(b) as f64),
-            CellType::Bool => each(bytes, big, |[b]| f64::from(u8::from(b != 0))),
+            CellType::F64 => each(bytes, big, to, &mut double),
+            CellType::F32 => each(bytes, big, to, |b| of(f64::from(f32::from_le_bytes(b)))),
+            CellType::F16 => each(bytes, big, to, |b| of(f16::from_le_bytes(b).to_f64())),
+            CellType::Bf16 => each(bytes, big, to, |b| of(bf16::from_le_bytes(b).to_f64())),
+            CellType::I8 => each(bytes, big, to, |b| of(f64::from(i8::from_le_bytes(b)))),
+            CellType::I16 => each(bytes, big, to, |b| of(f64::from(i16::from_le_bytes(b)))),
+            CellType::I32 => each(bytes, big, to, |b| of(f64::from(i32::from_le_bytes(b)))),
+            CellType::I64 => each(bytes, big, to, |b| of(i64::from_le_bytes(b) as f64)),
+            CellType::U8 => each(bytes, big, to, |b| of(f64::from(u8::from_le_bytes(b)))),
+            CellType::U16 => each(bytes, big, to, |b| of(f64::from(u16::from_le_bytes(b)))),
+            CellType::U32 => each(bytes, big, to, |b| of(f64::from(u32::from_le_bytes(b)))),
+            CellType::U64 => each(bytes, big, to, |b| of(u64::from_le_bytes(b) as f64)),
+            CellType::Bool => each(bytes, big, to, |[b]| of(f64::from(u8::from(b != 0)))),
         }
     }
 
     /// The most decimals of any value, each in the shortest text that gives it back in this type.
-    fn decimals(self, values: &[f64]) -> Option<usize> {
+    fn decimals<T: Typed>(self, values: &[T]) -> Option<usize> {
         if self == CellType::Bool || values.len() > MOST_COUNTED {
             return None;
         }
@@ -92,8 +153,8 @@ impl CellType {
             _ => format!("{value:e}"),
         };
         let mut most = 0;
-        for &value in values {
-            most = most.max(decimals_of(value, print));
+        for value in values {
+            most = most.max(decimals_of(value.to_f64(), print));
             if most == MOST_DECIMALS {
                 break;
             }
@@ -103,18 +164,34 @@ impl CellType {
 }
 
 /// Every N bytes as one number.
-fn each<const N: usize>(bytes: &[u8], big_endian: bool, read: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+fn each<const N: usize, T>(
+    bytes: &[u8],
+    big_endian: bool,
+    to: &mut Vec<T>,
+    mut read: impl FnMut([u8; N]) -> T,
+) {
     let (cells, _) = bytes.as_chunks::<N>();
-    cells
-        .iter()
-        .map(|&cell| {
-            let mut cell = cell;
-            if big_endian {
-                cell.reverse();
-            }
-            read(cell)
-        })
-        .collect()
+    to.extend(cells.iter().map(|&cell| {
+        let mut cell = cell;
+        if big_endian {
+            cell.reverse();
+        }
+        read(cell)
+    }));
+}
+
+/// Reads on until `bytes` are full or there are no more; how many it were.
+fn fill(reader: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match reader.read(&mut bytes[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(filled)
 }
 
 /// The fewest digits that `round` takes back to `value`: a half-precision 0.43 is 4.3e-1, not 4.2993e-1.
@@ -130,7 +207,12 @@ mod tests {
     use super::*;
 
     fn decode(kind: CellType, bytes: &[u8], big: bool) -> Array {
-        kind.decode(bytes, big, vec![bytes.len() / kind.size()]).unwrap()
+        let dims = vec![bytes.len() / kind.size()];
+        let stored = Stored { cell: kind, big_endian: big, fortran: false, dims };
+        match stored.read("x", &mut &bytes[..]).unwrap() {
+            Taken::Whole(array) => array,
+            Taken::CutOff(read) => panic!("{read} of {} bytes", bytes.len()),
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::graph::Typed;
 use crate::matrix::Labels;
 
 use super::allow::Allow;
@@ -88,15 +89,15 @@ impl Format {
 
 /// One entry of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item {
-    Array(Array),
+pub(super) enum Item<T = f64> {
+    Array(Array<T>),
     /// A list of strings, such as tokens.
     Words(Vec<String>),
 }
 
 /// What a file holds.
-pub(super) enum Content {
-    One(Array),
+pub(super) enum Content<T = f64> {
+    One(Array<T>),
     Many(Container),
 }
 
@@ -107,13 +108,13 @@ pub(super) enum Container {
     Json { name: String, entries: Vec<(String, Json)> },
 }
 
-impl Content {
+impl<T: Typed> Content<T> {
     /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known. Of a computation
     /// in JSON what was given is read.
     ///
     /// # Errors
     /// If the content is not of that format.
-    pub(super) fn read(input: Input, format: Format, allow: Allow) -> Result<Content> {
+    pub(super) fn read(input: Input, format: Format, allow: Allow) -> Result<Content<T>> {
         Content::nodes(input, format, allow, Nodes::Given)
     }
 
@@ -121,10 +122,10 @@ impl Content {
     ///
     /// # Errors
     /// As [`Content::read`].
-    pub(super) fn nodes(mut input: Input, format: Format, allow: Allow, nodes: Nodes) -> Result<Content> {
+    pub(super) fn nodes(mut input: Input, format: Format, allow: Allow, nodes: Nodes) -> Result<Content<T>> {
         let name = input.name.clone();
         match format {
-            Format::Npy => match npy::read(&name, &mut input.reader, input.length)? {
+            Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {
                 Item::Array(array) => Ok(Content::One(array)),
                 Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
             },
@@ -132,24 +133,27 @@ impl Content {
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
                 let json = json::parse(&name, &input.text()?)?;
-                json_document::content(&name, json, nodes)
+                match json_document::content(&name, json, nodes)? {
+                    Content::One(array) => Ok(Content::One(array.in_type(&name)?)),
+                    Content::Many(container) => Ok(Content::Many(container)),
+                }
             }
             Format::Delimited(delimiter) => {
                 let text = input.text()?;
                 if looks_printed(&text) {
-                    return Ok(Content::One(printed(&name, &text, allow)?));
+                    return Ok(Content::One(printed(&name, &text, allow)?.in_type(&name)?));
                 }
                 let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(&text));
-                Ok(Content::One(delimited(&name, &text, delimiter, allow)?))
+                Ok(Content::One(delimited(&name, &text, delimiter, allow)?.in_type(&name)?))
             }
         }
     }
 
-    /// The only array.
+    /// The only array, in the order of the file.
     ///
     /// # Errors
     /// If there are none or several, listing them.
-    pub(super) fn into_one(self, name: &str) -> Result<Array> {
+    pub(super) fn into_one(self, name: &str) -> Result<Array<T>> {
         let mut container = match self {
             Content::One(array) => return Ok(array),
             Content::Many(container) => container,
@@ -178,13 +182,13 @@ impl Content {
     /// If there are none, or one cannot be read.
     pub(super) fn into_all(self, name: &str) -> Result<Vec<(Option<String>, Array)>> {
         let mut container = match self {
-            Content::One(array) => return Ok(vec![(None, array)]),
+            Content::One(array) => return Ok(vec![(None, array.row_by_row())]),
             Content::Many(container) => container,
         };
         let mut arrays = Vec::new();
         for (position, entry) in container.names().into_iter().enumerate() {
             if let Item::Array(array) = container.read(position)? {
-                arrays.push((Some(entry), array));
+                arrays.push((Some(entry), array.row_by_row()));
             }
         }
         if arrays.is_empty() {
@@ -205,17 +209,23 @@ impl Container {
         names.iter().map(|name| clean_label(name).into_owned()).collect()
     }
 
-    /// Reads the entry at a position of [`Container::names`], once.
+    /// Reads the entry at a position of [`Container::names`], once; numbers in the order of the file.
     ///
     /// # Errors
     /// If it cannot be read as an array or as words.
-    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
         match self {
             Container::Npz(npz) => npz.read(position),
             Container::Safetensors(tensors) => tensors.read(position),
             Container::Json { name, entries } => match entries.get_mut(position) {
-                Some((entry, json)) => json_document::item(mem::replace(json, Json::Null))
-                    .map_err(|error| error.in_source(entry_name(name, entry))),
+                Some((entry, json)) => {
+                    let place = entry_name(name, entry);
+                    let item = json_document::item(mem::replace(json, Json::Null));
+                    match item.map_err(|error| error.in_source(&place))? {
+                        Item::Array(array) => Ok(Item::Array(array.in_type(&place)?)),
+                        Item::Words(words) => Ok(Item::Words(words)),
+                    }
+                }
                 None => Err(Error::new("no such entry").in_source(name.clone())),
             },
         }

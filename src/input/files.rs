@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
+use crate::graph::{Dtype, Numbers, Typed};
 use crate::matrix::Matrix;
 
 use super::allow::Allow;
@@ -37,12 +38,30 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If it cannot be read, holds several arrays, or holds what `allow` does not let in.
     pub fn array(&mut self, source: &str, allow: Allow) -> Result<Array> {
+        Ok(self.one(source, allow, Limit::ANY)?.row_by_row())
+    }
+
+    /// The one array that `source` stands for, read straight into numbers of this type, which may be as many as memory
+    /// holds: queries, keys or values for the fast path. All of them are finite.
+    ///
+    /// # Errors
+    /// As [`Files::array`], if a number is beyond the type, or if the array is no matrix and no stack of heads.
+    pub fn numbers(&mut self, source: &str, dtype: Dtype) -> Result<Numbers> {
+        let numbers = match dtype {
+            Dtype::F32 => self.one::<f32>(source, Allow::FINITE, Limit::LARGE)?.into_numbers(),
+            Dtype::F64 => self.one::<f64>(source, Allow::FINITE, Limit::LARGE)?.into_numbers(),
+        };
+        numbers.map_err(|error| error.in_source(clean_label(source)))
+    }
+
+    /// The one array that `source` stands for, in the order of the file.
+    fn one<T: Typed>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
         let name = clean_label(source).into_owned();
         let (input, format) = match Source::of(source)? {
-            Source::Inline(text) => return inline(&text, allow),
-            Source::StandardInput => self.standard_input(Limit::ANY)?,
-            Source::Path(path) => open(&name, &path, Limit::ANY)?,
-            Source::Bundled(file) => open_bundled(&name, file, Limit::ANY)?,
+            Source::Inline(text) => return inline(&text, allow)?.in_type(&name),
+            Source::StandardInput => self.standard_input(limit)?,
+            Source::Path(path) => open(&name, &path, limit)?,
+            Source::Bundled(file) => open_bundled(&name, file, limit)?,
         };
         let name = input.name.clone();
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
@@ -91,7 +110,7 @@ impl<'a> Files<'a> {
         if matches!(format, Format::Npy | Format::Delimited(_)) {
             return Err(bundle::nameless(&name));
         }
-        match Content::read(input, format, Allow::ANYTHING)? {
+        match Content::<f64>::read(input, format, Allow::ANYTHING)? {
             Content::One(_) => Err(bundle::nameless(&name)),
             Content::Many(container) => bundle::read(&name, container, layer),
         }
@@ -158,7 +177,7 @@ pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Opt
 
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
-    Content::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
+    Content::<f64>::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
 fn open_bundled(name: &str, file: &Bundled, limit: Limit) -> Result<(Input, Format)> {

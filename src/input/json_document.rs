@@ -138,6 +138,16 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
         let Some(Json::Text(name)) = find(&entries, "name") else {
             return Err(Error::new("a node without a `name`"));
         };
+        if find(&entries, "never_formed").is_some() {
+            continue;
+        }
+        if find(&entries, "left_out").is_some() {
+            return Err(Error::new(format!(
+                "the numbers of `{}` were too many to be written in it",
+                clip(name)
+            ))
+            .help("save them to a file of their own: --save O=out.npy"));
+        }
         found.push((name.clone(), Json::Object(entries)));
     }
     let mut given = match (found.is_empty(), wanted) {

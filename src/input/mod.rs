@@ -38,6 +38,7 @@ mod save;
 mod save_binary;
 mod save_json;
 mod source;
+mod table;
 mod text;
 mod vocabulary;
 
@@ -57,4 +58,5 @@ pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use open::Limit;
 pub use save::{Writing, check_bundle_ending, check_ending, delimited_text, save, save_bundle};
 pub use source::{Source, exists};
+pub use table::Table;
 pub use text::{is_folder, make_folder, markdown_files, read_text, write_text};

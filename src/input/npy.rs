@@ -3,28 +3,35 @@
 use std::io::Read;
 
 use crate::error::{Error, Result};
+use crate::graph::Typed;
 
-use super::array::{Array, checked_cells, shape_text};
+use super::array::{checked_cells, shape_text};
+use super::cell_type::{Stored, Taken};
 use super::container::Item;
 use super::label::clean_label;
 use super::npy_header::{Header, Kind, header};
-use super::open::{MOST_BYTES, unreadable};
+use super::open::{Limit, unreadable};
 
-/// Reads the array of a `.npy` stream that has `length` bytes. Its bytes are read only once they agree with the
-/// header, and memory grows with what is really there.
+/// Reads the array of a `.npy` stream that has `length` bytes, its numbers in the type T and in the order of the file. Its
+/// bytes are read only once they agree with the header, and memory grows with what is really there.
 ///
 /// # Errors
-/// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says.
-pub(super) fn read(name: &str, reader: &mut dyn Read, length: u64) -> Result<Item> {
+/// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says, or more than `limit`.
+pub(super) fn read<T: Typed>(
+    name: &str,
+    reader: &mut dyn Read,
+    length: u64,
+    limit: Limit,
+) -> Result<Item<T>> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
-    let expected = checked_cells(&header.dims)
+    let expected = checked_cells(&header.dims, limit.cells())
         .map_err(|error| error.in_source(name))?
         .checked_mul(header.kind.size())
         .map(|bytes| bytes as u64)
-        .filter(|&bytes| bytes <= MOST_BYTES)
-        .ok_or_else(|| Error::new(format!("more than {} MiB", MOST_BYTES >> 20)).in_source(name))?;
+        .filter(|&bytes| bytes <= limit.unpacked())
+        .ok_or_else(|| Error::new(format!("more than {} MiB", limit.unpacked() >> 20)).in_source(name))?;
+    let shape = shape_text(&header.dims);
     let wrong_length = |present: u64| {
-        let shape = shape_text(&header.dims);
         Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
             .in_source(name)
             .help("the file was cut off or is damaged: save it again with numpy.save")
@@ -33,25 +40,32 @@ pub(super) fn read(name: &str, reader: &mut dyn Read, length: u64) -> Result<Ite
     if present != expected {
         return Err(wrong_length(present));
     }
-    let mut bytes = Vec::new();
-    // One byte more than expected: the stream must end there, and a zip entry checks its sum at the end.
-    let read = reader.take(expected + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
-    if read as u64 != expected {
-        return Err(wrong_length(read as u64));
+    let item = match header.kind {
+        Kind::Number(cell) => {
+            let Header { big_endian, fortran, dims, .. } = header;
+            match (Stored { cell, big_endian, fortran, dims }).read(name, reader)? {
+                Taken::Whole(array) => Item::Array(array),
+                Taken::CutOff(read) => return Err(wrong_length(read)),
+            }
+        }
+        Kind::Unicode(_) | Kind::Bytes(_) => {
+            let mut bytes = Vec::new();
+            let read = reader.take(expected).read_to_end(&mut bytes);
+            read.map_err(|error| unreadable(name, &error))?;
+            if (bytes.len() as u64) < expected {
+                return Err(wrong_length(bytes.len() as u64));
+            }
+            Item::Words(header.words(&bytes))
+        }
+    };
+    // The stream must end there, and a zip entry checks its sum at the end.
+    match reader.take(1).read_to_end(&mut Vec::new()).map_err(|error| unreadable(name, &error))? {
+        0 => Ok(item),
+        _ => Err(wrong_length(expected + 1)),
     }
-    header.decode(&bytes).map_err(|error| error.in_source(name))
 }
 
 impl Header {
-    fn decode(self, bytes: &[u8]) -> Result<Item> {
-        let cell = match self.kind {
-            Kind::Number(cell) => cell,
-            Kind::Unicode(_) | Kind::Bytes(_) => return Ok(Item::Words(self.words(bytes))),
-        };
-        let stored = cell.decode(bytes, self.big_endian, self.dims)?;
-        Ok(Item::Array(if self.fortran { from_fortran(stored)? } else { stored }))
-    }
-
     /// Fixed-width text, padded with zeros.
     fn words(&self, bytes: &[u8]) -> Vec<String> {
         let word = |piece: &[u8]| match self.kind {
@@ -71,28 +85,9 @@ impl Header {
     }
 }
 
-/// The same array row by row, when its numbers stand column by column: the first index runs fastest.
-fn from_fortran(stored: Array) -> Result<Array> {
-    let dims = stored.dims().to_vec();
-    let mut index = vec![0usize; dims.len()];
-    let mut values = Vec::with_capacity(stored.values().len());
-    for _ in 0..stored.values().len() {
-        let at = index.iter().zip(&dims).rev().fold(0, |at, (&i, &side)| at * side + i);
-        values.push(stored.values()[at]);
-        for (i, &side) in index.iter_mut().zip(&dims).rev() {
-            *i += 1;
-            if *i < side {
-                break;
-            }
-            *i = 0;
-        }
-    }
-    let array = Array::new(dims, values)?.with_boolean(stored.is_boolean()).with_decimals(stored.decimals());
-    Ok(array.with_roundoff(stored.roundoff()))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::array::Array;
     use super::super::npy_header::MAGIC;
     use super::*;
 
@@ -114,7 +109,7 @@ mod tests {
     }
 
     fn read_bytes(bytes: &[u8]) -> Result<Item> {
-        read("x.npy", &mut &bytes[..], bytes.len() as u64)
+        read("x.npy", &mut &bytes[..], bytes.len() as u64, Limit::ANY)
     }
 
     fn fails(bytes: &[u8]) -> String {
@@ -123,7 +118,7 @@ mod tests {
 
     fn array(bytes: &[u8]) -> Array {
         match read_bytes(bytes).unwrap() {
-            Item::Array(array) => array,
+            Item::Array(array) => array.row_by_row(),
             Item::Words(words) => panic!("{words:?}"),
         }
     }

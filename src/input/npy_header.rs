@@ -81,7 +81,7 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     read_to(reader, &mut start, text_at + length)?;
     let text = start.get(text_at..).and_then(|text| std::str::from_utf8(text).ok()).ok_or_else(damaged)?;
     let dims = checked_shape(text)?;
-    checked_cells(&dims)?;
+    checked_cells(&dims, usize::MAX)?;
     let header = NpyHeader::from_reader(&start[..]).map_err(|_| damaged())?;
     let (kind, big_endian) = kind(&header.dtype())?;
     let fortran = header.order() == Order::Fortran;

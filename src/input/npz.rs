@@ -4,6 +4,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::error::{Error, Result};
+use crate::graph::Typed;
 
 use super::container::{Item, entry_name};
 use super::npy;
@@ -28,7 +29,7 @@ impl Npz {
     /// If the file is no zip archive, or not all of one.
     pub(super) fn open(input: Input) -> Result<Npz> {
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
-        Ok(Npz { name: input.name, archive, left: input.limit.bytes(), limit: input.limit })
+        Ok(Npz { name: input.name, archive, left: input.limit.unpacked(), limit: input.limit })
     }
 
     /// The names of the arrays, in the order of the archive.
@@ -46,7 +47,7 @@ impl Npz {
     ///
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
-    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
         let entry = self.names().get(position).cloned().unwrap_or_default();
         let name = entry_name(&self.name, &entry);
         let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
@@ -54,9 +55,9 @@ impl Npz {
         // the bytes, of which it unpacks at most one too many.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
-            Error::new(format!("unpacks to more than {} MiB", self.limit.bytes() >> 20)).in_source(&name)
+            Error::new(format!("unpacks to more than {} MiB", self.limit.unpacked() >> 20)).in_source(&name)
         })?;
-        npy::read(&name, &mut file, length)
+        npy::read(&name, &mut file, length, self.limit)
     }
 }
 

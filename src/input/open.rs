@@ -5,33 +5,48 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::error::{Error, Place, Result, counted};
+use crate::graph::MAX_CELLS;
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
+
+/// The most bytes of one array that is not looked at cell by cell.
+const MOST_LARGE_BYTES: u64 = 1 << 34;
 
 /// How much of one file is read, and unpacked from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// So many bytes are read or unpacked at most.
     whole: u64,
+    /// An array in binary has at most so many numbers.
+    cells: usize,
     /// As many numbers are expected, if that is what the limit comes from: no larger file is opened.
     numbers: Option<usize>,
 }
 
 impl Limit {
     /// What any file may be: 1 GiB at once.
-    pub const ANY: Limit = Limit { whole: MOST_BYTES, numbers: None };
+    pub const ANY: Limit = Limit { whole: MOST_BYTES, cells: MAX_CELLS, numbers: None };
+
+    /// What a file may be whose arrays in binary are held once and not looked at cell by cell: 16 GiB. Text is read as a
+    /// whole, and may be as long as in any file.
+    pub const LARGE: Limit = Limit { cells: usize::MAX, ..Limit::ANY };
 
     /// What a file of so many numbers may be: 64 bytes each, whole MiB, at least one. A number takes at most 25 bytes as text;
     /// the rest is for names, for what is handed in beside it, and for JSON.
     pub fn of_numbers(numbers: usize) -> Limit {
         let bytes = (numbers as u64).saturating_mul(64).clamp(1, MOST_BYTES);
-        Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers) }
+        Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers), ..Limit::ANY }
     }
 
-    /// The most bytes that are read or unpacked.
-    pub(super) fn bytes(self) -> u64 {
-        self.whole
+    /// The most numbers that an array in binary has.
+    pub(super) fn cells(self) -> usize {
+        self.cells
+    }
+
+    /// The most bytes of arrays that are read from one file, or unpacked from it.
+    pub(super) fn unpacked(self) -> u64 {
+        if self.cells > MAX_CELLS { MOST_LARGE_BYTES } else { self.whole }
     }
 
     fn too_large(self, name: &str) -> Error {
@@ -234,7 +249,7 @@ mod tests {
 
     #[test]
     fn a_file_of_many_numbers_may_be_larger() {
-        let sizes = [0, 1, 1 << 14, (1 << 14) + 1, usize::MAX].map(|n| Limit::of_numbers(n).bytes() >> 20);
+        let sizes = [0, 1, 1 << 14, (1 << 14) + 1, usize::MAX].map(|n| Limit::of_numbers(n).whole >> 20);
         assert_eq!(sizes, [1, 1, 1, 2, 1024]);
     }
 

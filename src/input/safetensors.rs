@@ -1,17 +1,18 @@
 //! `.safetensors`: named tensors behind one header. Only the tensors asked for are read, so that a model's file may be
 //! larger than memory.
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
 use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
 use crate::error::{Error, Result};
+use crate::graph::Typed;
 
 use super::array::checked_cells;
-use super::cell_type::CellType;
+use super::cell_type::{CellType, Stored, Taken};
 use super::container::{Item, entry_name};
-use super::open::{Input, ReadSeek, unreadable};
+use super::open::{Input, Limit, ReadSeek, unreadable};
 
 /// Headers of the largest models have a few MiB.
 const LONGEST_HEADER: u64 = 64 << 20;
@@ -25,6 +26,7 @@ pub(super) struct Tensors {
     names: Vec<String>,
     /// Bytes before the first tensor.
     start: u64,
+    limit: Limit,
 }
 
 /// Whether a file may start with a header: its length as a `u64`, then an object in JSON.
@@ -71,7 +73,7 @@ impl Tensors {
             )));
         }
         let names = metadata.offset_keys();
-        Ok(Tensors { name, reader, metadata, names, start })
+        Ok(Tensors { name, reader, metadata, names, start, limit: input.limit })
     }
 
     /// The names of the tensors, in the order in which they are stored.
@@ -83,22 +85,21 @@ impl Tensors {
     ///
     /// # Errors
     /// If its numbers are of a type that is not read, or there are too many.
-    pub(super) fn read(&mut self, position: usize) -> Result<Item> {
+    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
         let name = entry_name(&self.name, entry);
         let Some(info) = self.metadata.info(entry) else {
             return Err(Error::new("no such tensor").in_source(name));
         };
         let cell = cell_type(info.dtype).map_err(|error| error.in_source(&name))?;
-        checked_cells(&info.shape).map_err(|error| error.in_source(&name))?;
-        let (from, to) = info.data_offsets;
-        let mut bytes = Vec::new();
-        self.reader
-            .seek(SeekFrom::Start(self.start + from as u64))
-            .and_then(|_| self.reader.by_ref().take((to - from) as u64).read_to_end(&mut bytes))
-            .map_err(|error| unreadable(&name, &error))?;
-        let array = cell.decode(&bytes, false, info.shape.clone());
-        Ok(Item::Array(array.map_err(|error| error.in_source(&name))?))
+        checked_cells(&info.shape, self.limit.cells()).map_err(|error| error.in_source(&name))?;
+        let seek = self.reader.seek(SeekFrom::Start(self.start + info.data_offsets.0 as u64));
+        seek.map_err(|error| unreadable(&name, &error))?;
+        let stored = Stored { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
+        match stored.read(&name, &mut self.reader)? {
+            Taken::Whole(array) => Ok(Item::Array(array)),
+            Taken::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
+        }
     }
 }
 
@@ -129,8 +130,6 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    use super::super::open::Limit;
-
     fn open(bytes: Vec<u8>) -> Result<Tensors> {
         let length = bytes.len() as u64;
         Tensors::open(Input {
@@ -146,7 +145,7 @@ mod tests {
     }
 
     fn fails(bytes: Vec<u8>) -> String {
-        open(bytes).and_then(|mut tensors| tensors.read(0)).err().unwrap().to_string()
+        open(bytes).and_then(|mut tensors| tensors.read::<f64>(0)).err().unwrap().to_string()
     }
 
     const TWO: &str = r#"{"X":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}}"#;
@@ -156,7 +155,9 @@ mod tests {
         let data = [1.5f32.to_le_bytes(), (-2.0f32).to_le_bytes()].concat();
         let mut tensors = open(file(TWO, &data)).unwrap();
         assert_eq!(tensors.names(), ["X"]);
-        assert!(matches!(tensors.read(0).unwrap(), Item::Array(array) if array.values() == [1.5, -2.0]));
+        assert!(
+            matches!(tensors.read::<f64>(0).unwrap(), Item::Array(array) if array.values() == [1.5, -2.0])
+        );
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::matrix::Matrix;
 use super::label::{clean_label, clip};
 use super::number::is_cell;
 use super::save_binary::{npy, npz, safetensors};
-use super::save_json::{BundleObject, MatrixObject};
+use super::save_json::{BundleObject, TableObject};
+use super::table::Table;
 
 /// What the formats' writers may fail with.
 pub(super) type Written = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -74,20 +75,21 @@ impl Format {
     }
 }
 
-/// Writes `matrix`, called `name` where the format has names, in the format of the file's ending. Every bit is kept;
+/// Writes `table`, called `name` where the format has names, in the format of the file's ending. Every bit is kept, the type
+/// of the numbers by `.npy`, `.npz` and `.safetensors`;
 /// labels are kept by `.csv`, `.tsv` and `.json`. A file that is there is replaced once the new one is whole.
 ///
 /// # Errors
 /// If nothing may be written, the ending is unknown, or the file cannot be written; then nothing has changed.
-pub fn save(path: &Path, name: &str, matrix: &Matrix, writing: Writing) -> Result<()> {
+pub fn save(path: &Path, name: &str, table: &dyn Table, writing: Writing) -> Result<()> {
     writing.check(path)?;
     let format = Format::of(path)?;
     replaced(path, |file| match format {
-        Format::Npy => npy(file, matrix),
-        Format::Npz => npz(file, None, &[(name, matrix)]),
-        Format::Safetensors => safetensors(file, name, matrix),
-        Format::Delimited(delimiter) => delimited(file, delimiter, matrix),
-        Format::Json => json(file, &MatrixObject(matrix)),
+        Format::Npy => npy(file, table),
+        Format::Npz => npz(file, None, &[(name, table)]),
+        Format::Safetensors => safetensors(file, name, table),
+        Format::Delimited(delimiter) => delimited(file, delimiter, table),
+        Format::Json => json(file, &TableObject(table)),
     })
 }
 
@@ -105,9 +107,11 @@ pub fn save_bundle(
 ) -> Result<()> {
     writing.check(path)?;
     let format = bundle_format(path)?;
+    let tables: Vec<(&str, &dyn Table)> =
+        matrices.iter().map(|&(name, matrix)| (name, matrix as &dyn Table)).collect();
     replaced(path, |file| match format {
-        Format::Json => json(file, &BundleObject(tokens, matrices)),
-        _ => npz(file, tokens, matrices),
+        Format::Json => json(file, &BundleObject(tokens, &tables)),
+        _ => npz(file, tokens, &tables),
     })
 }
 
@@ -211,25 +215,25 @@ pub fn check_ending(path: &Path) -> Result<()> {
     Format::of(path).map(|_| ())
 }
 
-fn delimited(out: &mut dyn Write, delimiter: u8, matrix: &Matrix) -> Written {
+fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
     let mut out = BufWriter::new(out);
-    if let Some(cols) = matrix.col_labels() {
-        if matrix.row_labels().is_some() {
+    if let Some(cols) = table.col_labels() {
+        if table.row_labels().is_some() {
             out.write_all(&[delimiter])?;
         }
         let labels: Vec<String> = cols.iter().map(|label| quoted(label, delimiter)).collect();
         writeln!(out, "{}", labels.join(&char::from(delimiter).to_string()))?;
     }
-    for i in 0..matrix.rows() {
-        if let Some(rows) = matrix.row_labels() {
+    for i in 0..table.shape().rows {
+        if let Some(rows) = table.row_labels() {
             write!(out, "{}", quoted(&rows[i], delimiter))?;
             out.write_all(&[delimiter])?;
         }
-        for (j, value) in matrix.row(i).enumerate() {
+        for j in 0..table.shape().cols {
             if j > 0 {
                 out.write_all(&[delimiter])?;
             }
-            write!(out, "{}", shortest(value))?;
+            write!(out, "{}", shortest(table.at(i, j)))?;
         }
         writeln!(out)?;
     }

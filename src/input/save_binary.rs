@@ -2,23 +2,33 @@
 
 use std::io::{BufWriter, Seek, Write};
 
-use ::safetensors::Dtype;
 use ::safetensors::tensor::TensorView;
 use npyz::WriterBuilder;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::matrix::Matrix;
+use crate::graph::Dtype;
 
 use super::names::TOKENS;
 use super::save::Written;
+use super::table::{Table, cells};
 
-pub(super) fn npy(out: &mut dyn Write, matrix: &Matrix) -> Written {
-    let shape = [matrix.rows() as u64, matrix.cols() as u64];
-    let mut buffered = BufWriter::new(out);
-    let mut writer =
-        npyz::WriteOptions::new().default_dtype().shape(&shape).writer(&mut buffered).begin_nd()?;
-    writer.extend(matrix.cells())?;
+pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> Written {
+    match table.dtype() {
+        // What is held in single precision is read from a wider number without loss.
+        Dtype::F32 => npy_of(out, table, |x| x as f32),
+        Dtype::F64 => npy_of(out, table, |x| x),
+    }
+}
+
+fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: fn(f64) -> T) -> Written {
+    let shape = table.shape();
+    let mut buffered = BufWriter::with_capacity(1 << 16, out);
+    let options = npyz::WriteOptions::new().default_dtype().shape(&[shape.rows as u64, shape.cols as u64]);
+    let mut writer = options.writer(&mut buffered).begin_nd()?;
+    for i in 0..shape.rows {
+        writer.extend((0..shape.cols).map(|j| cell(table.at(i, j))))?;
+    }
     writer.finish()?;
     buffered.flush()?;
     Ok(())
@@ -48,16 +58,18 @@ fn npy_words(out: &mut dyn Write, words: &[String]) -> Written {
 pub(super) fn npz(
     out: impl Write + Seek,
     tokens: Option<&[String]>,
-    matrices: &[(&str, &Matrix)],
+    tables: &[(&str, &dyn Table)],
 ) -> Written {
     // A fixed date: the same matrix gives the same bytes.
+    let bytes = |table: &dyn Table| table.shape().rows as u64 * table.shape().cols as u64 * 8;
     let options = SimpleFileOptions::default()
+        .large_file(tables.iter().any(|(_, table)| bytes(*table) >= 1 << 32))
         .compression_method(CompressionMethod::Deflated)
         .last_modified_time(DateTime::default());
     let mut archive = ZipWriter::new(out);
-    for (name, matrix) in matrices {
+    for (name, table) in tables {
         archive.start_file(format!("{name}.npy"), options)?;
-        npy(&mut archive, matrix)?;
+        npy(&mut archive, *table)?;
     }
     if let Some(tokens) = tokens {
         archive.start_file(format!("{TOKENS}.npy"), options)?;
@@ -67,9 +79,13 @@ pub(super) fn npz(
     Ok(())
 }
 
-pub(super) fn safetensors(out: &mut dyn Write, name: &str, matrix: &Matrix) -> Written {
-    let bytes: Vec<u8> = matrix.cells().flat_map(f64::to_le_bytes).collect();
-    let tensor = TensorView::new(Dtype::F64, vec![matrix.rows(), matrix.cols()], &bytes)?;
+pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) -> Written {
+    let cells = cells(table);
+    let (dtype, bytes): (_, Vec<u8>) = match table.dtype() {
+        Dtype::F32 => (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect()),
+        Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
+    };
+    let tensor = TensorView::new(dtype, vec![table.shape().rows, table.shape().cols], &bytes)?;
     out.write_all(&::safetensors::serialize([(name, &tensor)], None)?)?;
     Ok(())
 }

@@ -2,15 +2,14 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::matrix::Matrix;
-
 use super::names::TOKENS;
 use super::save::shortest;
+use super::table::Table;
 
 /// `{"rows": […], "cols": […], "values": [[…]]}`, labels only where there are any.
-pub(super) struct MatrixObject<'m>(pub(super) &'m Matrix);
+pub(super) struct TableObject<'m>(pub(super) &'m dyn Table);
 
-impl Serialize for MatrixObject<'_> {
+impl Serialize for TableObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (key, labels) in [("rows", self.0.row_labels()), ("cols", self.0.col_labels())] {
@@ -24,13 +23,16 @@ impl Serialize for MatrixObject<'_> {
 }
 
 /// `{"X": {…}, "W_Q": {…}, "tokens": […]}`.
-pub(super) struct BundleObject<'m>(pub(super) Option<&'m [String]>, pub(super) &'m [(&'m str, &'m Matrix)]);
+pub(super) struct BundleObject<'m>(
+    pub(super) Option<&'m [String]>,
+    pub(super) &'m [(&'m str, &'m dyn Table)],
+);
 
 impl Serialize for BundleObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (name, matrix) in self.1 {
-            map.serialize_entry(name, &MatrixObject(matrix))?;
+        for (name, table) in self.1 {
+            map.serialize_entry(name, &TableObject(*table))?;
         }
         if let Some(tokens) = self.0 {
             map.serialize_entry(TOKENS, tokens)?;
@@ -39,13 +41,15 @@ impl Serialize for BundleObject<'_> {
     }
 }
 
-struct Rows<'m>(&'m Matrix);
+struct Rows<'m>(&'m dyn Table);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let mut rows = serializer.serialize_seq(Some(self.0.rows()))?;
-        for i in 0..self.0.rows() {
-            rows.serialize_element(&self.0.row(i).map(JsonNumber).collect::<Vec<_>>())?;
+        let shape = self.0.shape();
+        let mut rows = serializer.serialize_seq(Some(shape.rows))?;
+        for i in 0..shape.rows {
+            let row: Vec<JsonNumber> = (0..shape.cols).map(|j| JsonNumber(self.0.at(i, j))).collect();
+            rows.serialize_element(&row)?;
         }
         rows.end()
     }

@@ -13,11 +13,16 @@ pub(super) fn pages(pages: &[Page]) -> Result<String> {
     let mut text = String::new();
     for page in pages {
         for &id in &page.nodes {
-            let matrix = page.story.graph.matrix(id)?;
+            let node = &page.story.graph[id];
             if count > 1 {
                 let gap = if text.is_empty() { "" } else { "\n" };
-                text.push_str(&format!("{gap}# {}\n", page.story.graph[id].name));
+                let comment = if node.is_never_formed() { ": never formed" } else { "" };
+                text.push_str(&format!("{gap}# {}{comment}\n", node.name));
+                if node.is_never_formed() {
+                    continue;
+                }
             }
+            let matrix = page.story.graph.matrix(id)?;
             text.push_str(&input::delimited_text(b',', matrix)?);
         }
     }

@@ -118,8 +118,8 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
         match shown {
             Shown::Together(ids) => {
                 let is_number = |id: &NodeId| viewer.story.graph[*id].shape() == Shape { rows: 1, cols: 1 };
-                let views: Vec<_> =
-                    ids.iter().filter(|id| !is_number(id)).map(|&id| viewer.node(id, false)).collect();
+                let is_seen = |id: &&NodeId| !is_number(id) && !viewer.story.graph[**id].is_never_formed();
+                let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.node(id, false)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
             Shown::Columns(columns) => {
@@ -168,8 +168,11 @@ fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
 }
 
 fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
-    let value = viewer.node(id, false);
     let equation = equation(id, viewer);
+    if viewer.story.graph[id].is_never_formed() {
+        return Computed { equation: format!("{equation}: never formed"), operands: Vec::new(), value: None };
+    }
+    let value = viewer.node(id, false);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {
@@ -181,7 +184,11 @@ fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
 
 /// The operands as the equation has them, where it is a picture of matrices with signs between them.
 fn operands(id: NodeId, viewer: &Viewer<'_>) -> Vec<(&'static str, View)> {
-    let node = &viewer.story.graph[id];
+    let graph = &viewer.story.graph;
+    let node = &graph[id];
+    if node.inputs.iter().any(|&input| graph[input].is_never_formed()) {
+        return Vec::new();
+    }
     let (sign, turn_second) = match &node.op {
         Op::Product => ("·", false),
         Op::ProductTransposed => ("·", true),

@@ -57,7 +57,7 @@ fn node(graph: &Graph, id: NodeId) -> Value {
         Some(matrix) => (labels(matrix.row_labels()), labels(matrix.col_labels())),
         None => (Value::Null, Value::Null),
     };
-    json!({
+    let mut object = json!({
         "name": node.name,
         "op": node.op.name(),
         "inputs": inputs,
@@ -66,7 +66,18 @@ fn node(graph: &Graph, id: NodeId) -> Value {
         "rows": rows,
         "cols": cols,
         "values": node.matrix().map_or(Value::Null, values),
-    })
+    });
+    // What the fast path makes has further keys: why there are no values, and the type of those that there are.
+    if node.is_never_formed() {
+        object["never_formed"] = true.into();
+    }
+    if let Some(numbers) = node.numbers() {
+        object["dtype"] = numbers.dtype().name().into();
+        if numbers.matrix().is_none() {
+            object["left_out"] = format!("{} numbers; --save writes them to a file", node.shape()).into();
+        }
+    }
+    object
 }
 
 fn labels(labels: Option<&Labels>) -> Value {

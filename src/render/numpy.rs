@@ -1,4 +1,5 @@
-//! Arrays as NumPy's `print` writes them under its default options, but never shortened to `...`.
+//! Arrays as NumPy's `print` writes them under its default options, but shortened to `...` only where they are too many
+//! numbers to look at.
 //!
 //! All cells of an array share one notation and one width, so that the points stand under each other:
 //!
@@ -14,7 +15,7 @@
 //! `linewidth=75` and `threshold=sys.maxsize`.
 
 use super::Page;
-use crate::graph::{Convention, formula};
+use crate::graph::{Convention, Numbers, edges, formula};
 use crate::matrix::Matrix;
 
 /// The most digits after the point.
@@ -33,9 +34,10 @@ pub(super) fn pages(pages: &[Page]) -> String {
                 let equation = formula(graph, id, Convention::Rows, true);
                 text.push_str(&format!("# {equation}\n"));
             }
-            match graph[id].matrix() {
-                Some(matrix) => text.push_str(&array_lines(matrix)),
-                None => text.push_str("# never formed"),
+            match (graph[id].matrix(), graph[id].numbers()) {
+                (Some(matrix), _) => text.push_str(&array_lines(matrix)),
+                (None, Some(numbers)) => text.push_str(&summary_lines(numbers)),
+                (None, None) => text.push_str("# never formed"),
             }
             text.push('\n');
         }
@@ -53,6 +55,27 @@ pub fn array_lines(matrix: &Matrix) -> String {
     let cells = cells(matrix);
     let rows: Vec<String> = cells.chunks(matrix.cols()).map(|row| bracketed_row(row, 2)).collect();
     format!("[{}]", rows.join("\n "))
+}
+
+/// `print(array)` as NumPy shortens it: of more rows or columns than seven the first three and the last three.
+fn summary_lines(numbers: &Numbers) -> String {
+    let (rows, cols) = (edges(numbers.shape().rows), edges(numbers.shape().cols));
+    let kept: Vec<f64> = (rows.iter().flatten())
+        .flat_map(|&i| cols.iter().flatten().map(move |&j| numbers.at(i, j)))
+        .collect();
+    let mut texts = padded(&kept).into_iter();
+    let mut line = |row: &Option<usize>| match row {
+        None => "...".to_string(),
+        Some(_) => {
+            let cells = cols.iter().map(|col| match col {
+                Some(_) => texts.next().unwrap_or_default(),
+                None => "...".to_string(),
+            });
+            bracketed_row(&cells.collect::<Vec<_>>(), 2)
+        }
+    };
+    let lines: Vec<String> = rows.iter().map(&mut line).collect();
+    format!("[{}]", lines.join("\n "))
 }
 
 /// `print(array)` of an array of one dimension, without the newline at the end: `[1.  0.5]`.

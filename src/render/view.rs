@@ -4,7 +4,9 @@ use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
 use crate::demo::{Digits, Story};
-use crate::graph::{CellId, Convention, NodeId, Op, PlainSymbols, Symbols, written};
+use crate::graph::{
+    CellId, Convention, MOST_LOOKED_AT, NodeId, Op, PlainSymbols, Symbols, Value, edges, written,
+};
 use crate::matrix::{Labels, Matrix};
 
 /// What a text format shows of a matrix.
@@ -33,6 +35,10 @@ pub(super) struct Cell {
 
 /// What stands where a value is left open.
 pub(super) const OPEN: &str = "?";
+/// Of numbers of the fast path, which may be few in a row, no more rows than these are shown.
+const MOST_ROWS: usize = 1000;
+/// What stands for rows and columns that are too many.
+const ELIDED: &str = "…";
 /// What hides behind a mask is drawn with these.
 pub(super) const HATCH: char = '░';
 
@@ -50,15 +56,54 @@ impl Viewer<'_> {
         self.style.digits(self.story)
     }
 
-    /// A node's values; `turned` for its transpose, as in `Kᵀ`.
+    /// A node's values; `turned` for its transpose, as in `Kᵀ`. Of too many to look at the first and the last rows and columns,
+    /// of what is never formed none.
     pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
         let node = &self.story.graph[id];
         let shape = node.shape();
-        let shown = match node.matrix() {
-            Some(matrix) => self.values(id, matrix),
-            None => texts(shape.rows, shape.cols, |_, _| "never formed".into()),
+        let is_long = node.numbers().is_some() && shape.rows > MOST_ROWS;
+        let is_small = !is_long && shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT;
+        match (&node.value, node.matrix()) {
+            (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
+            (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix), turned),
+            (Value::Formed(matrix), _) => self.edges(id, &|i, j| matrix[(i, j)], turned),
+            (Value::Typed(numbers), _) => self.edges(id, &|i, j| numbers.at(i, j), turned),
+        }
+    }
+
+    /// The first and the last rows and columns of a node, and dots for the others.
+    fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, turned: bool) -> View {
+        let node = &self.story.graph[id];
+        let (rows, cols) = (edges(node.shape().rows), edges(node.shape().cols));
+        let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
+        let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
+        let corner = Matrix::from_fn(kept_rows.len(), kept_cols.len(), |i, j| at(kept_rows[i], kept_cols[j]));
+        let mut texts = digits::cells(&corner, self.digits(), self.style.charset).into_iter();
+        let mut cell = |row: Option<usize>, col: Option<usize>| {
+            let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
+            let text = of.and_then(|_| texts.next()).unwrap_or_else(|| ELIDED.to_string());
+            Cell { text, shade: Shade::None, of }
         };
-        self.finished(id, shown, turned)
+        let mut cells: Vec<Vec<Cell>> = Vec::new();
+        for &row in &rows {
+            cells.push(cols.iter().map(|&col| cell(row, col)).collect());
+        }
+        let label = |labels: Option<&Labels>, place: Option<usize>| match (labels, place) {
+            (_, None) => ELIDED.to_string(),
+            (Some(labels), Some(place)) => labels[place].clone(),
+            (None, Some(place)) => (place + 1).to_string(),
+        };
+        let (row_labels, col_labels) = match node.matrix() {
+            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
+            None => (None, None),
+        };
+        let view = View {
+            name: node.name.clone(),
+            rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
+            cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
+            cells,
+        };
+        self.in_convention(view, turned)
     }
 
     /// A node with its values left open.
@@ -156,8 +201,14 @@ impl Viewer<'_> {
             Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
             None => (None, None),
         };
-        let (rows, cols) = (labels(rows, shape.rows), labels(cols, shape.cols));
-        let view = View { name: node.name.clone(), rows, cols, cells };
+        let (rows, cols) = match cells.is_empty() {
+            true => (Vec::new(), Vec::new()),
+            false => (labels(rows, shape.rows), labels(cols, shape.cols)),
+        };
+        self.in_convention(View { name: node.name.clone(), rows, cols, cells }, turned)
+    }
+
+    fn in_convention(&self, view: View, turned: bool) -> View {
         let turned = turned != (self.style.convention == Convention::Columns);
         let view = if turned { view.turned() } else { view };
         view.in_charset(self.style.charset)

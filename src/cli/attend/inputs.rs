@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
-use crate::graph::Origin;
+use crate::graph::{Dtype, Origin};
 use crate::input::{Allow, Files, clean_label};
 
 use super::loading::{Loaded, Loading};
@@ -98,8 +98,8 @@ impl InputArgs {
         }
     }
 
-    /// Reads everything that the options name.
-    pub(super) fn load(&self, files: &mut Files<'_>) -> Result<Loaded> {
+    /// Reads everything that the options name; --q, --k and --v straight into numbers of a type, if one is given.
+    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
         let mut loading = Loading::with_layout(self.layout);
         if let Some(file) = &self.file {
             loading.bundle(files.bundle(file, self.layer.as_deref())?, file)?;
@@ -124,13 +124,13 @@ impl InputArgs {
         ];
         for (name, source) in options {
             if let Some(source) = source {
+                let origin = Origin::User(clean_label(source).into_owned());
+                if let (Some(dtype), "Q" | "K" | "V") = (dtype, name) {
+                    loading.typed(name, files.numbers(source, dtype)?, origin);
+                    continue;
+                }
                 let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
-                loading.entry(
-                    name,
-                    files.array(source, allow)?,
-                    None,
-                    Origin::User(clean_label(source).into_owned()),
-                )?;
+                loading.entry(name, files.array(source, allow)?, None, origin)?;
             }
         }
         if !self.tokens.is_empty() {

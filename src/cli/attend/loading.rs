@@ -3,8 +3,8 @@
 use crate::attention::{MatrixRule, concatenate};
 use crate::cli::similarity;
 use crate::error::{Error, Result};
-use crate::graph::build::{AttendInputs, Given};
-use crate::graph::{MAX_CELLS, Origin};
+use crate::graph::build::{AttendInputs, Given, GivenNumbers};
+use crate::graph::{MAX_CELLS, Numbers, Origin};
 use crate::input::random::LegacyStream;
 use crate::input::{Array, Bundle, Files, Layout, clean_label};
 use crate::matrix::{Labels, Matrix};
@@ -15,6 +15,8 @@ use super::inputs::{LayoutArg, MaskKindArg};
 pub(super) struct Loaded {
     /// The matrices.
     pub inputs: AttendInputs,
+    /// Queries, keys and values that were read in a type of their own; they win over matrices of the same name.
+    pub typed: TypedRoles,
     /// How many heads Q was stacked of.
     pub query_heads: Option<usize>,
     /// How many heads K and V were stacked of.
@@ -25,10 +27,22 @@ pub(super) struct Loaded {
     pub notes: Vec<String>,
 }
 
+/// Queries, keys and values as the fused kernel reads them.
+#[derive(Default)]
+pub(super) struct TypedRoles {
+    /// The queries.
+    pub q: Option<GivenNumbers>,
+    /// The keys.
+    pub k: Option<GivenNumbers>,
+    /// The values.
+    pub v: Option<GivenNumbers>,
+}
+
 /// The matrices on their way in.
 #[derive(Default)]
 pub(super) struct Loading {
     inputs: AttendInputs,
+    typed: TypedRoles,
     mask: Option<(Array, Origin)>,
     layout: Option<LayoutArg>,
     pub(super) tokens: Option<Vec<String>>,
@@ -145,14 +159,30 @@ impl Loading {
         }
         let heads = array.into_heads().map_err(|error| error.in_source(place()))?;
         let side_by_side = concatenate(&heads.iter().collect::<Vec<_>>())?;
-        let count = Some(heads.len());
-        match name {
-            "Q" => self.query_heads = count,
-            "K" => self.key_heads = count,
-            _ => self.value_heads = count,
-        }
         *slot = Some((side_by_side, origin));
+        self.stacked(name, Some(heads.len()));
         Ok(())
+    }
+
+    /// Takes queries, keys or values in their place.
+    pub(super) fn typed(&mut self, name: &str, numbers: Numbers, origin: Origin) {
+        let heads = numbers.head_count();
+        let slot = match name {
+            "Q" => &mut self.typed.q,
+            "K" => &mut self.typed.k,
+            _ => &mut self.typed.v,
+        };
+        *slot = Some((numbers, origin));
+        self.stacked(name, (heads > 1).then_some(heads));
+    }
+
+    /// Keeps how many heads an array was stacked of.
+    fn stacked(&mut self, name: &str, heads: Option<usize>) {
+        match name {
+            "Q" => self.query_heads = heads,
+            "K" => self.key_heads = heads,
+            _ => self.value_heads = heads,
+        }
     }
 
     pub(super) fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
@@ -184,16 +214,28 @@ impl Loading {
         let tokens =
             self.tokens.map(|tokens| tokens.iter().map(|token| clean_label(token).into_owned()).collect());
         let inputs = AttendInputs { mask, tokens, ..self.inputs };
-        check_tokens(&inputs)?;
-        Ok(Loaded { inputs, query_heads: self.query_heads, kv_heads, mask_rule, notes: self.notes })
+        check_tokens(&inputs, &self.typed)?;
+        Ok(Loaded {
+            inputs,
+            typed: self.typed,
+            query_heads: self.query_heads,
+            kv_heads,
+            mask_rule,
+            notes: self.notes,
+        })
     }
 
     /// Says which of the given matrices are not used because Q, K or V is given itself.
     fn which_wins(&mut self) {
-        let inputs = &self.inputs;
-        let given =
-            [("Q", &inputs.q, &inputs.w_q), ("K", &inputs.k, &inputs.w_k), ("V", &inputs.v, &inputs.w_v)];
-        let taken: Vec<_> = given.iter().filter(|(_, role, _)| role.is_some()).collect();
+        let (inputs, typed) = (&self.inputs, &self.typed);
+        let is_given =
+            |matrix: &Option<Given>, numbers: &Option<GivenNumbers>| matrix.is_some() || numbers.is_some();
+        let given = [
+            ("Q", is_given(&inputs.q, &typed.q), &inputs.w_q),
+            ("K", is_given(&inputs.k, &typed.k), &inputs.w_k),
+            ("V", is_given(&inputs.v, &typed.v), &inputs.w_v),
+        ];
+        let taken: Vec<_> = given.iter().filter(|(_, role, _)| *role).collect();
         if inputs.x.is_none() && taken.iter().all(|(_, _, weights)| weights.is_none()) {
             return;
         }
@@ -243,11 +285,16 @@ fn read_mask(array: Array, kind: Option<MaskKindArg>, origin: &Origin) -> Result
 }
 
 /// Names must be as many as the tokens they name.
-fn check_tokens(inputs: &AttendInputs) -> Result<()> {
+fn check_tokens(inputs: &AttendInputs, typed: &TypedRoles) -> Result<()> {
     let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
-    let named = [("X", &inputs.x), ("Q", &inputs.q), ("K", &inputs.k)]
-        .into_iter()
-        .find_map(|(name, given)| given.as_ref().map(|(matrix, _)| (name, matrix.rows())));
+    let matrix = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.rows());
+    let numbers = |given: &Option<GivenNumbers>| given.as_ref().map(|(numbers, _)| numbers.shape().rows);
+    let named = [
+        ("X", matrix(&inputs.x)),
+        ("Q", numbers(&typed.q).or(matrix(&inputs.q))),
+        ("K", numbers(&typed.k).or(matrix(&inputs.k))),
+    ];
+    let named = named.into_iter().find_map(|(name, rows)| Some((name, rows?)));
     match named {
         Some((name, rows)) if rows != tokens.len() => {
             let help = format!("give {rows} names: {name} has {rows} rows");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::choices::{Groups, Merge, Projection, Values};
+use super::choices::{Groups, Projection, Values};
 use super::recipe::Recipe;
 use super::weights::{Additions, Weights, split, weights};
 use crate::attention::key_value_head;
@@ -68,44 +68,49 @@ pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Grap
 
 /// The nodes that every head reads.
 #[derive(Clone, Copy)]
-struct Sources {
-    q: NodeId,
-    k: NodeId,
-    mixed: NodeId,
-    bias: Option<NodeId>,
-    mask: Option<NodeId>,
+pub(super) struct Sources {
+    pub q: NodeId,
+    pub k: NodeId,
+    pub mixed: NodeId,
+    pub bias: Option<NodeId>,
+    pub mask: Option<NodeId>,
 }
 
-struct Pipeline<'a> {
-    graph: Graph,
-    recipe: &'a Recipe,
+/// A pipeline on its way, step by step or fused.
+pub(super) struct Pipeline<'a> {
+    pub graph: Graph,
+    pub recipe: &'a Recipe,
 }
 
 impl Pipeline<'_> {
     fn run(&mut self, inputs: AttendInputs) -> Result<()> {
-        self.recipe.check()?;
-        if self.recipe.mask.matrix.is_some() != inputs.mask.is_some() {
-            return Err(Error::new(
-                "a mask matrix and the rule for it go together, and one of them is missing",
-            ));
-        }
+        self.check(&inputs)?;
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, instead } = inputs;
         self.graph.take_instead(instead);
-        let named = |(matrix, origin): Given| {
-            let labels = tokens.clone().or_else(|| matrix.row_labels().cloned());
-            (matrix.with_row_labels(labels), origin)
-        };
+        let named = |given| named(given, tokens.as_ref());
         let x = self.optional("X", x.map(named))?;
         let q = self.role("Q", q.map(named), x, w_q)?;
         let k = self.role("K", k.map(named), x, w_k)?;
         let v = self.role("V", v.map(named), x, w_v)?;
         let mixed = self.mixed(x, k, v)?;
         self.fit(q, k, mixed)?;
+        self.room_for_all(q, k, mixed)?;
         let bias = self.optional("B", bias)?;
         let mask = self.optional("M", mask)?;
         let w_o = self.optional("W_O", w_o)?;
         let heads = self.heads(Sources { q, k, mixed, bias, mask })?;
         self.output(heads, w_o, x)
+    }
+
+    /// Checks what can be checked before anything is recorded.
+    pub fn check(&self, inputs: &AttendInputs) -> Result<()> {
+        self.recipe.check()?;
+        if self.recipe.mask.matrix.is_some() != inputs.mask.is_some() {
+            return Err(Error::new(
+                "a mask matrix and the rule for it go together, and one of them is missing",
+            ));
+        }
+        Ok(())
     }
 
     /// What the weights mix.
@@ -118,12 +123,12 @@ impl Pipeline<'_> {
         }
     }
 
-    fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {
+    pub fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {
         given.map(|(matrix, origin)| self.graph.given(name, matrix, origin)).transpose()
     }
 
     /// Q, K or V: as given, or from X and its weights, or X itself.
-    fn role(
+    pub fn role(
         &mut self,
         name: &str,
         given: Option<Given>,
@@ -156,12 +161,12 @@ impl Pipeline<'_> {
         self.graph.add(name, op, &[x, weights])
     }
 
-    fn shape(&self, id: NodeId) -> (usize, usize) {
+    pub fn shape(&self, id: NodeId) -> (usize, usize) {
         (self.graph[id].shape().rows, self.graph[id].shape().cols)
     }
 
-    /// Checks that Q, K and V fit each other and the heads, and that recording everything is reasonable.
-    fn fit(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
+    /// Checks that Q, K and V fit each other and the heads.
+    pub fn fit(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
         let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
         let ((t, q_width), (n, k_width), (v_rows, v_width)) =
             (self.shape(q), self.shape(k), self.shape(mixed));
@@ -187,6 +192,13 @@ impl Pipeline<'_> {
                 "{n} keys need {n} values, and there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
             )));
         }
+        Ok(())
+    }
+
+    /// Checks that recording everything is reasonable.
+    fn room_for_all(&self, q: NodeId, k: NodeId, mixed: NodeId) -> Result<()> {
+        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
+        let ((t, q_width), (n, _), (_, v_width)) = (self.shape(q), self.shape(k), self.shape(mixed));
         let per_head = 3 * t as u128 * n as u128 + (t * q_width / heads) as u128;
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
         if cells > MAX_CELLS as u128 {
@@ -232,57 +244,12 @@ impl Pipeline<'_> {
         }
         Ok(mixes)
     }
+}
 
-    /// The heads side by side, the output projection and the residual; whatever comes last is called `O`.
-    fn output(&mut self, heads: Vec<NodeId>, w_o: Option<NodeId>, x: Option<NodeId>) -> Result<()> {
-        let residual = match (self.recipe.output.residual, x) {
-            (true, None) => {
-                return Err(
-                    Error::new("there is no X to add to the result").help("--residual needs --x or --words")
-                );
-            }
-            (true, Some(x)) => Some(x),
-            (false, _) => None,
-        };
-        let w_o = w_o.filter(|_| self.recipe.output.projected);
-        let is_result = w_o.is_none() && residual.is_none();
-        let mut last = match self.recipe.heads {
-            1 => self.graph.add(if is_result { "O" } else { "C" }, Op::Product, &heads)?,
-            _ => self.merged(heads)?,
-        };
-        if is_result && self.recipe.heads > 1 {
-            self.graph.add("O", Op::Add, &[last])?;
-        }
-        if let Some(w_o) = w_o {
-            let op = match self.recipe.projection {
-                Projection::AllTransposed => Op::ProductTransposed,
-                _ => Op::Product,
-            };
-            last = self.graph.add(if residual.is_none() { "O" } else { "P" }, op, &[last, w_o])?;
-        }
-        if let Some(x) = residual {
-            self.graph.add("O", Op::Add, &[x, last])?;
-        }
-        Ok(())
-    }
-
-    /// `C`: the heads put together.
-    fn merged(&mut self, mut heads: Vec<NodeId>) -> Result<NodeId> {
-        match self.recipe.merge {
-            Merge::SideBySide => self.graph.add("C", Op::Concatenate, &heads),
-            Merge::Reversed => {
-                heads.reverse();
-                self.graph.add("C", Op::Concatenate, &heads)
-            }
-            Merge::Summed => self.graph.add("C", Op::Add, &heads),
-            Merge::Reshaped => {
-                let stacked = self.graph.add("C_stacked", Op::Stack(None), &heads)?;
-                let (rows, width) = self.shape(stacked);
-                let shape = Op::Reshape { rows: rows / heads.len(), cols: width * heads.len() };
-                self.graph.add("C", shape, &[stacked])
-            }
-        }
-    }
+/// A given matrix with the tokens' names for its rows, where there are some.
+pub(super) fn named((matrix, origin): Given, tokens: Option<&Labels>) -> Given {
+    let labels = tokens.or(matrix.row_labels()).cloned();
+    (matrix.with_row_labels(labels), origin)
 }
 
 /// `A_rounded`, where the recipe rounds the weights before they mix.

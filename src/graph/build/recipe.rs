@@ -3,6 +3,7 @@
 use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
+use crate::graph::Factor;
 
 /// The options of a pipeline, in the order in which they act.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,6 +74,20 @@ pub enum Scale {
     Root,
     /// 1/√d for this width d, whatever d_k is.
     InverseRootOf(usize),
+}
+
+impl Scale {
+    /// The factor for keys of this width; none where scores are not scaled.
+    pub fn factor(self, width: usize) -> Option<Factor> {
+        match self {
+            Scale::Auto => Some(Factor::InverseRoot(width)),
+            Scale::Number(number) => Some(Factor::Number(number)),
+            Scale::Inverse => Some(Factor::Inverse(width)),
+            Scale::Root => Some(Factor::Root(width)),
+            Scale::InverseRootOf(width) => Some(Factor::InverseRoot(width)),
+            Scale::None => None,
+        }
+    }
 }
 
 /// What becomes of the mixed values.

@@ -1,10 +1,11 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
 use super::choices::{Comparison, Hiding, Normalise, Split};
-use super::recipe::{Recipe, Scale, Score};
+use super::recipe::{Recipe, Score};
 use crate::attention::{Axis, Mask};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op};
+use crate::matrix::Shape;
 
 /// The nodes between the queries and the mixing of values.
 #[derive(Clone, Copy, Debug)]
@@ -43,18 +44,22 @@ pub fn weights(
     [q, k]: [NodeId; 2],
     additions: Additions,
 ) -> Result<Weights> {
-    let mut head = Head { graph, recipe, suffix, mask: additions.mask };
-    let (scores, scaled) = head.scores(q, k)?;
-    let mut read = scaled;
-    if let Some(bias) = additions.bias {
-        read = head.add("S_biased", Op::Add, &[read, bias])?;
-    }
-    if recipe.temperature != 1.0 {
-        read = head.add("S_tempered", Op::Temperature(recipe.temperature), &[read])?;
-    }
-    let read = head.masked(read)?;
-    let weights = head.weights(read)?;
-    Ok(Weights { scores, scaled, read, weights })
+    Head { graph, recipe, suffix, mask: additions.mask, never: None }.run([q, k], additions.bias)
+}
+
+/// The same steps, each recorded as one whose matrix is never formed.
+///
+/// # Errors
+/// If a name is taken.
+pub fn weights_never_formed(
+    graph: &mut Graph,
+    recipe: &Recipe,
+    suffix: &str,
+    [q, k]: [NodeId; 2],
+    additions: Additions,
+) -> Result<Weights> {
+    let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
+    Head { graph, recipe, suffix, mask: additions.mask, never }.run([q, k], additions.bias)
 }
 
 /// One head on its way.
@@ -63,11 +68,31 @@ struct Head<'a> {
     recipe: &'a Recipe,
     suffix: &'a str,
     mask: Option<NodeId>,
+    /// The shape of all steps, if none of them is formed.
+    never: Option<Shape>,
 }
 
 impl Head<'_> {
+    fn run(mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<Weights> {
+        let (scores, scaled) = self.scores(q, k)?;
+        let mut read = scaled;
+        if let Some(bias) = bias {
+            read = self.add("S_biased", Op::Add, &[read, bias])?;
+        }
+        if self.recipe.temperature != 1.0 {
+            read = self.add("S_tempered", Op::Temperature(self.recipe.temperature), &[read])?;
+        }
+        let read = self.masked(read)?;
+        let weights = self.weights(read)?;
+        Ok(Weights { scores, scaled, read, weights })
+    }
+
     fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        self.graph.add(&format!("{name}{}", self.suffix), op, inputs)
+        let name = format!("{name}{}", self.suffix);
+        match self.never {
+            Some(shape) => self.graph.never_formed(&name, op, inputs, shape),
+            None => self.graph.add(&name, op, inputs),
+        }
     }
 
     /// The scores, and the scaled scores.
@@ -76,15 +101,7 @@ impl Head<'_> {
             Score::Dot => Op::ProductTransposed,
             Score::Cosine => Op::Cosine,
         };
-        let width = self.graph[k].shape().cols;
-        let factor = match self.recipe.scale {
-            Scale::Auto => Some(Factor::InverseRoot(width)),
-            Scale::Number(number) => Some(Factor::Number(number)),
-            Scale::Inverse => Some(Factor::Inverse(width)),
-            Scale::Root => Some(Factor::Root(width)),
-            Scale::InverseRootOf(width) => Some(Factor::InverseRoot(width)),
-            Scale::None => None,
-        };
+        let factor = self.recipe.scale.factor(self.graph[k].shape().cols);
         let pair = match self.recipe.comparison {
             Comparison::QueriesWithKeys => [q, k],
             Comparison::KeysWithQueries => [k, q],
@@ -175,6 +192,24 @@ impl Head<'_> {
 /// # Errors
 /// If the columns cannot be shared out evenly, or a name is taken.
 pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
+    let blocks = blocks(graph, name, whole, heads, how)?;
+    let add = |(head, block)| graph.add(&format!("{name}_{}", head + 1), block, &[whole]);
+    blocks.into_iter().enumerate().map(add).collect()
+}
+
+/// The same blocks, read where they are and never formed by themselves.
+///
+/// # Errors
+/// As [`split`].
+pub fn split_never_formed(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
+    let blocks = blocks(graph, name, whole, heads, Split::Blocks)?;
+    let Shape { rows, cols } = graph[whole].shape();
+    let shape = Shape { rows, cols: cols / heads };
+    let add = |(head, block)| graph.never_formed(&format!("{name}_{}", head + 1), block, &[whole], shape);
+    blocks.into_iter().enumerate().map(add).collect()
+}
+
+fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {
     let width = graph[whole].shape().cols;
     if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
         return Err(Error::new(format!("the {width} columns of {name} cannot be split into {heads} heads"))
@@ -185,5 +220,5 @@ pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Sp
         Split::Blocks => Op::Columns { start: head * count, count },
         Split::Interleaved => Op::EveryNthColumn { start: head, step: heads },
     };
-    (0..heads).map(|head| graph.add(&format!("{name}_{}", head + 1), block(head), &[whole])).collect()
+    Ok((0..heads).map(block).collect())
 }

@@ -1,0 +1,67 @@
+//! `--fast` and what goes with it.
+
+use clap::{Args, ValueEnum};
+
+use crate::cli::{Env, machine::machine};
+use crate::error::Result;
+use crate::graph::build::{FusedInputs, attend_fused};
+use crate::graph::{Dtype, Graph};
+
+use super::Exercise;
+use super::loading::TypedRoles;
+
+/// The fused kernel in place of the steps.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Fast path")]
+pub(super) struct FastArgs {
+    /// Compute O and LSE by the fused kernel, which forms neither scores nor weights: for many tokens.
+    #[arg(long)]
+    fast: bool,
+    /// The type of the numbers [default: f32].
+    #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
+    dtype: Option<DtypeArg>,
+    /// Threads; the result does not depend on them [default: all of this machine].
+    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Instructions: portable, neon, avx2, avx512; the result does not depend on them [default: ATTN_SIMD, or the widest].
+    #[arg(long, value_name = "LEVEL", requires = "fast")]
+    simd: Option<String>,
+}
+
+/// `--dtype`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DtypeArg {
+    /// Single precision.
+    F32,
+    /// Double precision.
+    F64,
+}
+
+impl FastArgs {
+    /// The type in which the fast path is to compute, if it is to.
+    pub(super) fn dtype(&self) -> Option<Dtype> {
+        self.fast.then_some(match self.dtype {
+            None | Some(DtypeArg::F32) => Dtype::F32,
+            Some(DtypeArg::F64) => Dtype::F64,
+        })
+    }
+
+    /// Computes the exercise on the fast path, and adds what the reader should know.
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>)> {
+        let machine = machine(self.threads, self.simd.as_deref(), env)?;
+        let Exercise { recipe, inputs: matrices, typed, mut notes } = exercise;
+        let TypedRoles { q, k, v } = typed;
+        let inputs = FusedInputs { matrices, q, k, v };
+        let graph = attend_fused(&recipe, inputs, dtype, machine)?;
+        if dtype == Dtype::F32 {
+            let computed = graph
+                .nodes()
+                .filter(|(_, node)| matches!(&*node.name, "Q" | "K" | "V") && !node.op.is_given());
+            let names: Vec<&str> = computed.map(|(_, node)| node.name.as_str()).collect();
+            if !names.is_empty() {
+                notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
+            }
+        }
+        Ok((graph, notes))
+    }
+}

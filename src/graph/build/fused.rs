@@ -1,0 +1,205 @@
+//! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
+
+use super::attend::{AttendInputs, Pipeline, Sources, named};
+use super::recipe::{Recipe, Score};
+use super::weights::{Additions, split_never_formed, weights_never_formed};
+use crate::attention::{FastAttention, Fused, attend_fast, key_value_head};
+use crate::error::{Error, Result};
+use crate::graph::{Dtype, Fusion, Graph, MOST_LOOKED_AT, NodeId, Numbers, Op, Origin, Typed};
+use crate::kernel::{Heads, Layout, Machine};
+use crate::matrix::{Labels, Matrix};
+
+/// Every head has nodes of its own; a graph of more is of no use to anybody.
+const MOST_HEADS: usize = 1024;
+
+/// Queries, keys or values as the kernel reads them, and where they come from.
+pub type GivenNumbers = (Numbers, Origin);
+
+/// What a fused pipeline starts from: typed Q, K and V win over the matrices of the same name.
+#[derive(Clone, Debug, Default)]
+pub struct FusedInputs {
+    /// Everything else, and what comes as a matrix of `f64`.
+    pub matrices: AttendInputs,
+    /// T queries, of one head or of all.
+    pub q: Option<GivenNumbers>,
+    /// N keys.
+    pub k: Option<GivenNumbers>,
+    /// N values.
+    pub v: Option<GivenNumbers>,
+}
+
+/// Builds and runs the pipeline on the fast path: Q, K and V as given or computed, the steps up to the weights without
+/// values, `LSE` with a column for each head, and `O` last. What stands before and behind the heads (projections, residual)
+/// is computed step by step as in [`super::attend`].
+///
+/// # Errors
+/// If matrices are missing or do not fit, the recipe has a step that the kernel has not, or this processor lacks the
+/// instructions that `machine` names.
+pub fn attend_fused(recipe: &Recipe, inputs: FusedInputs, dtype: Dtype, machine: Machine) -> Result<Graph> {
+    let pipeline = Pipeline { graph: Graph::new(), recipe };
+    match dtype {
+        Dtype::F32 => run::<f32>(pipeline, inputs, machine),
+        Dtype::F64 => run::<f64>(pipeline, inputs, machine),
+    }
+}
+
+/// # Errors
+/// If the recipe asks for what the kernel does not do.
+fn check(recipe: &Recipe) -> Result<()> {
+    if recipe.score == Score::Cosine {
+        return Err(Error::new(
+            "the fast path compares by the dot product alone, and the score is the cosine",
+        )
+        .help("leave --score cosine out, or --fast"));
+    }
+    if recipe.heads > MOST_HEADS {
+        return Err(Error::new(format!("{} heads, more than {MOST_HEADS}", recipe.heads)));
+    }
+    let Recipe { heads, kv_heads, scale, temperature, mask, output, .. } = *recipe;
+    let plain = Recipe { heads, kv_heads, scale, temperature, mask, output, ..Recipe::default() };
+    match plain == *recipe {
+        true => Ok(()),
+        false => Err(Error::new("the recipe takes a step in a way that the fast path does not")),
+    }
+}
+
+fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<Graph> {
+    let recipe = pipeline.recipe;
+    pipeline.check(&inputs.matrices)?;
+    check(recipe)?;
+    let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
+    let tokens = tokens.as_ref();
+    let x = pipeline.optional("X", x.map(|x| named(x, tokens)))?;
+    let mut role = |name: &str, numbers: Option<GivenNumbers>, matrix, weights| match (numbers, matrix) {
+        (Some((numbers, origin)), _) => given(&mut pipeline.graph, name, numbers, origin, tokens),
+        (None, Some((matrix, origin))) => {
+            let numbers = rounded::<T>(name, &matrix)?;
+            given(&mut pipeline.graph, name, numbers, origin, tokens)
+        }
+        (None, None) => {
+            let id = pipeline.role(name, None, x, weights)?;
+            Ok((id, rounded::<T>(name, pipeline.graph.matrix(id)?)?))
+        }
+    };
+    let (q, queries) = role("Q", inputs.q, q, w_q)?;
+    let (k, keys) = role("K", inputs.k, k, w_k)?;
+    let (v, values) = role("V", inputs.v, v, w_v)?;
+    pipeline.fit(q, k, v)?;
+    let (bias, bias_matrix) = beside_scores(&mut pipeline.graph, "B", bias)?;
+    let (mask, mask_matrix) = beside_scores(&mut pipeline.graph, "M", mask)?;
+    let w_o = pipeline.optional("W_O", w_o)?;
+    let after = pipeline.after(w_o, x)?;
+    let numbers =
+        [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
+    let [queries, keys, values] = [heads::<T>(&numbers[0])?, heads(&numbers[1])?, heads(&numbers[2])?];
+    let problem = FastAttention {
+        q: queries,
+        k: keys,
+        v: values,
+        scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
+        bias: bias_matrix.as_ref(),
+        temperature: recipe.temperature,
+        mask: recipe.mask,
+        mask_matrix: mask_matrix.as_ref(),
+    };
+    let fused = attend_fast(&problem, machine)?;
+    let sources = Sources { q, k, mixed: v, bias, mask };
+    let last = record(&mut pipeline, sources, after.name(), fused)?;
+    pipeline.finish(last, after)?;
+    pipeline.graph.warn_of_nan();
+    Ok(pipeline.graph)
+}
+
+/// Numbers as the kernel reads them.
+fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
+    let wrong = || Error::new(format!("numbers in {} where {} belongs", numbers.dtype().name(), T::NAME));
+    numbers.heads().ok_or_else(wrong)
+}
+
+/// Records given Q, K or V.
+fn given(
+    graph: &mut Graph,
+    name: &str,
+    numbers: Numbers,
+    origin: Origin,
+    tokens: Option<&Labels>,
+) -> Result<(NodeId, Numbers)> {
+    let (rows, cols) = match numbers.matrix() {
+        Some(matrix) => (tokens.or(matrix.row_labels()).cloned(), matrix.col_labels().cloned()),
+        None => (None, None),
+    };
+    let numbers = numbers.labelled(rows, cols);
+    Ok((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers))
+}
+
+fn rounded<T: Typed>(name: &str, matrix: &Matrix) -> Result<Numbers> {
+    Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(name))
+}
+
+/// Records a mask or a bias, and gives its matrix.
+fn beside_scores(
+    graph: &mut Graph,
+    name: &str,
+    given: Option<(Matrix, Origin)>,
+) -> Result<(Option<NodeId>, Option<Matrix>)> {
+    let Some((matrix, origin)) = given else { return Ok((None, None)) };
+    let id = match matrix.rows() * matrix.cols() > MOST_LOOKED_AT {
+        true => graph.typed(name, Op::Given(origin), &[], Numbers::rounded::<f64>(&matrix)?)?,
+        false => graph.given(name, matrix.clone(), origin)?,
+    };
+    Ok((Some(id), Some(matrix)))
+}
+
+/// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
+fn record<T: Typed>(
+    pipeline: &mut Pipeline<'_>,
+    sources: Sources,
+    name: &str,
+    fused: Fused<T>,
+) -> Result<NodeId> {
+    let Sources { q, k, mixed: v, bias, mask } = sources;
+    let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
+    let graph = &mut pipeline.graph;
+    let read = never_formed(graph, pipeline.recipe, sources)?;
+    let labels = |id: NodeId| {
+        let matrix = graph[id].matrix();
+        matrix.map_or((None, None), |matrix| (matrix.row_labels().cloned(), matrix.col_labels().cloned()))
+    };
+    let ((rows, _), (_, cols)) = (labels(q), labels(v));
+    let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
+    let cols = cols.map(|cols| {
+        let block = |head| &cols[key_value_head(head, heads, groups) * width..][..width];
+        (0..heads).flat_map(block).cloned().collect()
+    });
+    for (head, lse) in fused.lse.chunks(tokens.max(1)).enumerate() {
+        let blind = |i: &usize| lse[*i] == T::NEG_INFINITY;
+        let name = if heads == 1 { "A".to_string() } else { format!("A_{}", head + 1) };
+        graph.warn_of_blind(&name, rows.as_ref(), (0..lse.len()).filter(blind).collect());
+    }
+    let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
+    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), None);
+    graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
+    let layout = Layout::side_by_side(heads, tokens, width);
+    let output = Numbers::new(fused.output, layout)?.labelled(rows, cols);
+    let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
+    graph.typed(name, Op::Fused(Fusion::Output), &inputs, output)
+}
+
+/// Records the steps up to the weights; returns what the softmax of each head would read.
+fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: Sources) -> Result<Vec<NodeId>> {
+    let additions = Additions { bias: sources.bias, mask: sources.mask };
+    if recipe.heads == 1 {
+        let weights = weights_never_formed(graph, recipe, "", [sources.q, sources.k], additions)?;
+        return Ok(vec![weights.read]);
+    }
+    let queries = split_never_formed(graph, "Q", sources.q, recipe.heads)?;
+    let keys = split_never_formed(graph, "K", sources.k, recipe.kv_heads)?;
+    split_never_formed(graph, "V", sources.mixed, recipe.kv_heads)?;
+    let head = |(head, &query): (usize, &NodeId)| {
+        let key = keys[key_value_head(head, recipe.heads, recipe.kv_heads)];
+        let weights =
+            weights_never_formed(graph, recipe, &format!("_{}", head + 1), [query, key], additions)?;
+        Ok(weights.read)
+    };
+    queries.iter().enumerate().map(head).collect()
+}

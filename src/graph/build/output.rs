@@ -1,0 +1,86 @@
+//! Behind the heads: putting them together, the output projection, the residual.
+
+use super::attend::Pipeline;
+use super::choices::{Merge, Projection};
+use crate::error::{Error, Result};
+use crate::graph::{NodeId, Op};
+
+/// What comes after the heads, as far as there is something.
+#[derive(Clone, Copy)]
+pub(super) struct After {
+    w_o: Option<NodeId>,
+    residual: Option<NodeId>,
+}
+
+impl After {
+    fn is_nothing(self) -> bool {
+        self.w_o.is_none() && self.residual.is_none()
+    }
+
+    /// What the heads side by side are called: the result, or what comes before it.
+    pub fn name(self) -> &'static str {
+        if self.is_nothing() { "O" } else { "C" }
+    }
+}
+
+impl Pipeline<'_> {
+    /// The heads side by side, the output projection and the residual; whatever comes last is called `O`.
+    pub fn output(&mut self, heads: Vec<NodeId>, w_o: Option<NodeId>, x: Option<NodeId>) -> Result<()> {
+        let after = self.after(w_o, x)?;
+        let last = match self.recipe.heads {
+            1 => self.graph.add(after.name(), Op::Product, &heads)?,
+            _ => self.merged(heads)?,
+        };
+        if after.is_nothing() && self.recipe.heads > 1 {
+            self.graph.add("O", Op::Add, &[last])?;
+        }
+        self.finish(last, after)
+    }
+
+    /// What comes after the heads.
+    pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>) -> Result<After> {
+        let residual = match (self.recipe.output.residual, x) {
+            (true, None) => {
+                return Err(
+                    Error::new("there is no X to add to the result").help("--residual needs --x or --words")
+                );
+            }
+            (true, Some(x)) => Some(x),
+            (false, _) => None,
+        };
+        Ok(After { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
+    }
+
+    /// The output projection and the residual.
+    pub fn finish(&mut self, mut last: NodeId, After { w_o, residual }: After) -> Result<()> {
+        if let Some(w_o) = w_o {
+            let op = match self.recipe.projection {
+                Projection::AllTransposed => Op::ProductTransposed,
+                _ => Op::Product,
+            };
+            last = self.graph.add(if residual.is_none() { "O" } else { "P" }, op, &[last, w_o])?;
+        }
+        if let Some(x) = residual {
+            self.graph.add("O", Op::Add, &[x, last])?;
+        }
+        Ok(())
+    }
+
+    /// `C`: the heads put together.
+    fn merged(&mut self, mut heads: Vec<NodeId>) -> Result<NodeId> {
+        match self.recipe.merge {
+            Merge::SideBySide => self.graph.add("C", Op::Concatenate, &heads),
+            Merge::Reversed => {
+                heads.reverse();
+                self.graph.add("C", Op::Concatenate, &heads)
+            }
+            Merge::Summed => self.graph.add("C", Op::Add, &heads),
+            Merge::Reshaped => {
+                let stacked = self.graph.add("C_stacked", Op::Stack(None), &heads)?;
+                let (rows, width) = self.shape(stacked);
+                let shape = Op::Reshape { rows: rows / heads.len(), cols: width * heads.len() };
+                self.graph.add("C", shape, &[stacked])
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Numbers in the type in which they were read or computed: held once, however many there are.
+
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::kernel::{Heads, Layout, Real};
+use crate::matrix::{Labels, Matrix, Shape};
+
+/// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
+pub const MOST_LOOKED_AT: usize = 100_000;
+
+/// The type of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dtype {
+    /// 32 bits: 24 of them are digits.
+    F32,
+    /// 64 bits: 53 of them are digits.
+    F64,
+}
+
+impl Dtype {
+    /// Its name, as NumPy calls it shortly.
+    pub fn name(self) -> &'static str {
+        match self {
+            Dtype::F32 => f32::NAME,
+            Dtype::F64 => f64::NAME,
+        }
+    }
+}
+
+/// The numbers of one or many heads, read through a layout. As a matrix they are the heads side by side: a row for each
+/// token.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    values: Values,
+    layout: Layout,
+    matrix: Option<Matrix>,
+}
+
+/// As they lie in memory.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// In single precision.
+    F32(Arc<Vec<f32>>),
+    /// In double precision.
+    F64(Arc<Vec<f64>>),
+}
+
+/// A type that [`Numbers`] may have.
+pub trait Typed: Real {
+    /// Its name among the types.
+    const DTYPE: Dtype;
+    /// Numbers of this type as they are held.
+    fn held(values: Vec<Self>) -> Values;
+    /// The numbers, if they are of this type.
+    fn of(values: &Values) -> Option<&Arc<Vec<Self>>>;
+}
+
+impl Typed for f32 {
+    const DTYPE: Dtype = Dtype::F32;
+
+    fn held(values: Vec<f32>) -> Values {
+        Values::F32(Arc::new(values))
+    }
+
+    fn of(values: &Values) -> Option<&Arc<Vec<f32>>> {
+        if let Values::F32(values) = values { Some(values) } else { None }
+    }
+}
+
+impl Typed for f64 {
+    const DTYPE: Dtype = Dtype::F64;
+
+    fn held(values: Vec<f64>) -> Values {
+        Values::F64(Arc::new(values))
+    }
+
+    fn of(values: &Values) -> Option<&Arc<Vec<f64>>> {
+        if let Values::F64(values) = values { Some(values) } else { None }
+    }
+}
+
+impl Numbers {
+    /// `values`, which are moved, not copied, read through `layout`.
+    ///
+    /// # Errors
+    /// If the layout reaches past the values.
+    pub fn new<T: Typed>(values: Vec<T>, layout: Layout) -> Result<Numbers> {
+        Heads::new("an array", &values, layout)?;
+        let mut numbers = Numbers { values: T::held(values), layout, matrix: None };
+        let shape = numbers.shape();
+        if shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
+            numbers.matrix = Some(Matrix::from_fn(shape.rows, shape.cols, |i, j| numbers.at(i, j)));
+        }
+        Ok(numbers)
+    }
+
+    /// A matrix in this type, each number rounded to the nearest.
+    ///
+    /// # Errors
+    /// If a finite number is beyond the type.
+    pub fn rounded<T: Typed>(matrix: &Matrix) -> Result<Numbers> {
+        let cell = |(at, x): (usize, f64)| {
+            in_type(x).map_err(|error| {
+                let (row, column) = (at / matrix.cols() + 1, at % matrix.cols() + 1);
+                error.in_source(format!("row {row}, column {column}"))
+            })
+        };
+        let values = matrix.cells().enumerate().map(cell).collect::<Result<Vec<T>>>()?;
+        let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols()))?;
+        Ok(numbers.labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
+    }
+
+    /// The same numbers with names for rows and columns, as far as they fit and there is a matrix to carry them.
+    pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Numbers {
+        self.matrix = self.matrix.map(|matrix| matrix.with_row_labels(rows).with_col_labels(cols));
+        self
+    }
+
+    /// The numbers of one matrix taken as so many heads side by side; those of as many heads stay as they are.
+    ///
+    /// # Errors
+    /// If the columns cannot be shared out evenly.
+    pub fn of_heads(mut self, heads: usize) -> Result<Numbers> {
+        let Layout { columns, column_stride, .. } = self.layout;
+        if self.layout.heads == heads {
+            return Ok(self);
+        }
+        if self.layout.heads != 1 || heads == 0 || !columns.is_multiple_of(heads) {
+            return Err(Error::new(format!(
+                "{} heads of {columns} columns cannot be taken as {heads} heads",
+                self.layout.heads
+            )));
+        }
+        let columns = columns / heads;
+        self.layout = Layout { heads, columns, head_stride: columns * column_stride, ..self.layout };
+        Ok(self)
+    }
+
+    /// The heads, if the numbers are of this type.
+    pub fn heads<T: Typed>(&self) -> Option<Heads<'_, T>> {
+        Heads::new("an array", T::of(&self.values)?, self.layout).ok()
+    }
+
+    /// How many heads they are.
+    pub fn head_count(&self) -> usize {
+        self.layout.heads
+    }
+
+    /// The heads side by side: rows times all columns.
+    pub fn shape(&self) -> Shape {
+        Shape { rows: self.layout.rows, cols: self.layout.heads * self.layout.columns }
+    }
+
+    /// Their type.
+    pub fn dtype(&self) -> Dtype {
+        match self.values {
+            Values::F32(_) => Dtype::F32,
+            Values::F64(_) => Dtype::F64,
+        }
+    }
+
+    /// The number at row i, column j of all heads side by side; in `f64`, which changes none.
+    ///
+    /// # Panics
+    /// If there is no such cell.
+    pub fn at(&self, i: usize, j: usize) -> f64 {
+        let Layout { rows, columns, head_stride, row_stride, column_stride, .. } = self.layout;
+        assert!(i < rows && columns > 0, "row {i} of {rows}");
+        let place = j / columns * head_stride + i * row_stride + j % columns * column_stride;
+        match &self.values {
+            Values::F32(values) => f64::from(values[place]),
+            Values::F64(values) => values[place],
+        }
+    }
+
+    /// All cells, row by row.
+    pub fn cells(&self) -> impl Iterator<Item = f64> + '_ {
+        let shape = self.shape();
+        (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| self.at(i, j)))
+    }
+
+    /// Whether a number is NaN.
+    pub fn any_nan(&self) -> bool {
+        match &self.values {
+            Values::F32(values) => values.iter().any(|x| x.is_nan()),
+            Values::F64(values) => values.iter().any(|x| x.is_nan()),
+        }
+    }
+
+    /// The same numbers as a matrix, where they are few enough to be looked at.
+    pub fn matrix(&self) -> Option<&Matrix> {
+        self.matrix.as_ref()
+    }
+
+    /// Whether both have the same type, shape and bits, wherever they lie.
+    pub fn same_bits(&self, other: &Numbers) -> bool {
+        self.dtype() == other.dtype()
+            && self.shape() == other.shape()
+            && self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits())
+    }
+}
+
+impl PartialEq for Numbers {
+    fn eq(&self, other: &Numbers) -> bool {
+        self.matrix == other.matrix && self.same_bits(other)
+    }
+}
+
+/// A number in this type.
+///
+/// # Errors
+/// If it is finite and beyond the type.
+pub fn in_type<T: Real>(x: f64) -> Result<T> {
+    let number = T::from_f64(x);
+    match x.is_finite() && !number.to_f64().is_finite() {
+        true => Err(Error::new(format!("{x:e} is beyond what {} can hold", T::NAME))
+            .help("take --dtype f64, or scale the numbers down")),
+        false => Ok(number),
+    }
+}
+
+/// What is to be seen of rows or columns too many to look at: the first and the last, and `None` for those between.
+pub fn edges(count: usize) -> Vec<Option<usize>> {
+    const EDGE: usize = 3;
+    if count <= 2 * EDGE + 1 {
+        return (0..count).map(Some).collect();
+    }
+    (0..EDGE).map(Some).chain([None]).chain((count - EDGE..count).map(Some)).collect()
+}

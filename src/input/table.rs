@@ -1,0 +1,68 @@
+//! What can be saved: a matrix, or numbers in a type of their own.
+
+use crate::graph::{Dtype, Numbers};
+use crate::matrix::{Labels, Matrix, Shape};
+
+/// Rows of numbers, perhaps with labels.
+pub trait Table {
+    /// Rows times columns.
+    fn shape(&self) -> Shape;
+    /// The number at row i, column j; in `f64`, which changes none.
+    fn at(&self, i: usize, j: usize) -> f64;
+    /// The type in which a binary file has them.
+    fn dtype(&self) -> Dtype;
+    /// The names of the rows, where they have any.
+    fn row_labels(&self) -> Option<&Labels>;
+    /// The names of the columns, where they have any.
+    fn col_labels(&self) -> Option<&Labels>;
+}
+
+/// All cells, row by row.
+pub(super) fn cells(table: &dyn Table) -> impl Iterator<Item = f64> + '_ {
+    let shape = table.shape();
+    (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| table.at(i, j)))
+}
+
+impl Table for Matrix {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self[(i, j)]
+    }
+
+    fn dtype(&self) -> Dtype {
+        Dtype::F64
+    }
+
+    fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels()
+    }
+
+    fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels()
+    }
+}
+
+impl Table for Numbers {
+    fn shape(&self) -> Shape {
+        self.shape()
+    }
+
+    fn at(&self, i: usize, j: usize) -> f64 {
+        self.at(i, j)
+    }
+
+    fn dtype(&self) -> Dtype {
+        self.dtype()
+    }
+
+    fn row_labels(&self) -> Option<&Labels> {
+        self.matrix().and_then(Matrix::row_labels)
+    }
+
+    fn col_labels(&self) -> Option<&Labels> {
+        self.matrix().and_then(Matrix::col_labels)
+    }
+}
