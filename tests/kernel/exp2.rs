@@ -2,7 +2,6 @@
 
 use std::thread;
 
-use attn::elementary::pow;
 use attn::kernel::{Exp2, Real};
 
 use crate::double_double::DoubleDouble;
@@ -31,8 +30,9 @@ impl Worst {
 
 /// The number of units in the last place of 2ˣ between it and what comes out, in `f64`, where 2ˣ is off by 2^−29 of that unit.
 fn error_f32(x: f32) -> f64 {
-    let exact = pow(2.0, f64::from(x));
-    let unit = libm::scalbn(1.0, libm::ilogb(exact) - 23);
+    const EXPONENT: u64 = 0x7FF << 52;
+    let exact = libm::exp2(f64::from(x));
+    let unit = f64::from_bits((exact.to_bits() & EXPONENT) - (23 << 52));
     (f64::from(exp2(x)) - exact).abs() / unit
 }
 
