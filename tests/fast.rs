@@ -112,7 +112,7 @@ proptest! {
         let case = Case { recipe: Recipe { score: Score::Dot, ..case.recipe }, ..in_f32(&case) };
         let exact = case.run();
         let exact_o = node(&exact, "O");
-        for (dtype, unit) in [(Dtype::F32, 2f64.powi(-24)), (Dtype::F64, 2f64.powi(-53))] {
+        for (dtype, unit) in [(Dtype::F32, f64::from(f32::EPSILON) / 2.0), (Dtype::F64, f64::EPSILON / 2.0)] {
             let graph = fused(&case, dtype);
             let o = node(&graph, "O");
             prop_assert_eq!(o.shape(), exact_o.shape());

@@ -111,7 +111,9 @@ fn a_number_that_may_not_stand_there_is_named_with_its_cell_in_any_order() {
 fn a_result_is_saved_in_its_own_type() {
     let folder = tempfile::tempdir().unwrap();
     let small = "attend --words 'bat cave racket' --fast";
-    for (dtype, descr, roundoff) in [("f32", "<f4", 2f64.powi(-24)), ("f64", "<f8", 2f64.powi(-53))] {
+    for (dtype, descr, roundoff) in
+        [("f32", "<f4", f64::from(f32::EPSILON) / 2.0), ("f64", "<f8", f64::EPSILON / 2.0)]
+    {
         let o = attn(&format!("{small} --dtype {dtype}")).nodes().matrix("O");
         for ending in ["npy", "npz", "safetensors", "csv", "json"] {
             let file = folder.path().join(format!("o.{ending}"));
