@@ -34,7 +34,9 @@ const SHAPES: [Shape; 11] = [
 fn attend<T: Real>(bencher: Bencher<'_, '_>, shape: Shape, threads: usize) {
     let machine = Machine { threads, ..Machine::here() };
     let mut problem = Problem::<T>::drawn(shape).expect("a shape of the list, and memory for it");
-    bencher.counter(ItemsCount::new(shape.flop())).bench_local(|| problem.attend(machine).expect("this machine"));
+    bencher
+        .counter(ItemsCount::new(shape.flop()))
+        .bench_local(|| problem.attend(machine).expect("this machine"));
 }
 
 #[divan::bench(args = SHAPES, consts = [1, 2])]

@@ -55,6 +55,8 @@ THREAD_VARIABLES = ["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 SHIM = b"int mkl_serv_intel_cpu_true(void) { return 1; }"
 MOST_SCORE_BYTES = 3 << 30
 FEWEST_RUNS, MOST_RUNS = 3, 20_000
+# Threads of a library look for more work for a while before they sleep: so long the next turn waits, in seconds.
+REST = 0.3
 
 
 class Cannot(Exception):
@@ -342,7 +344,9 @@ def rounds(options, peers, threads, shape):
         for peer in peers:
             # Who cannot do it cannot do it in the next round either.
             if not any(line["peer"] == peer.name and "error" in line for line in lines):
+                time.sleep(REST)
                 lines.append(peer.ask(shape, options.seconds) | {"round": number})
+        time.sleep(REST)
     return lines
 
 

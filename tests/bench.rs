@@ -41,7 +41,7 @@ fn a_line_has_the_fields_of_the_peers_and_they_hang_together() {
             let error = number(&line, "max_err");
             let (low, high) = if dtype == "f32" { (1e-9, 3e-6) } else { (1e-18, 1e-14) };
             assert!(low < error && error < high, "{line}");
-            assert!(number(&line, "peak_gflops") > 0.0 && number(&line, "extra_bytes") > 0.0);
+            assert!(number(&line, "peak_gflops") > 0.0 && number(&line, "extra_bytes") >= 0.0);
             let busy = &line["other_busy"];
             assert!(busy.is_null() || busy.as_f64().is_some_and(|busy| busy >= 0.0), "{line}");
         }
@@ -150,7 +150,9 @@ fn the_overview_fits_the_screen_in_every_charset_and_says_what_it_leaves_out() {
 
 #[test]
 fn a_shape_for_people_is_a_table_that_fits_the_screen() {
-    for options in ["--n 64 --heads 2", "--n 300 --n-q 1 --heads 4 --kv-heads 1", "--n 16 --threads 2 --charset ascii"] {
+    for options in
+        ["--n 64 --heads 2", "--n 300 --n-q 1 --heads 4 --kv-heads 1", "--n 16 --threads 2 --charset ascii"]
+    {
         let out = attn(&format!("bench {options} --seconds 0.01 --width 80")).ok().out;
         assert!(out.contains("GFLOP/s") && out.contains("beside inputs and output"), "{out}");
         assert!(out.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{out}");

@@ -13,7 +13,7 @@ use crate::kernel::{Machine, Real};
 pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
 /// While the exact path computes its weights it holds so many n×n matrices at most.
-const MATRICES_AT_ONCE: u64 = 6;
+const MATRICES_AT_ONCE: u128 = 6;
 
 /// How attention is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,9 +95,9 @@ impl Growth {
 
     fn refused(&self, way: Way, n: usize, shorter: &[Point]) -> Option<Measured> {
         let matrices = if way == Way::Steps { MATRICES_AT_ONCE } else { 0 };
-        let bytes = matrices * (n as u64 * n as u64 * size_of::<f64>() as u64);
-        if bytes > self.most_bytes {
-            return Some(Measured::TooLarge(bytes));
+        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n, way));
+        if bytes > u128::from(self.most_bytes) {
+            return Some(Measured::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
         let seconds = |point: &Point| match point.measured {
             Measured::Taken { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
@@ -173,10 +173,13 @@ mod tests {
         let shorter = [Point { n: 64, measured: taken }, Point { n: 128, measured: Measured::TooLong(8.0) }];
         let longer = growth.point::<f32>(Way::Loop, 256, &shorter).unwrap().measured;
         assert!(matches!(longer, Measured::TooLong(32.0)), "{longer:?}");
-        growth.most_bytes = 1000;
-        let larger = growth.point::<f32>(Way::Steps, 64, &[]).unwrap().measured;
-        assert!(matches!(larger, Measured::TooLarge(196_608)), "{larger:?}");
-        // The fused path forms nothing that grows.
-        assert!(bytes(growth.point::<f32>(Way::Fused, 64, &[]).unwrap().measured) > 0);
+        growth.most_bytes = 6 * 256 * 256 * 8;
+        let larger = growth.point::<f32>(Way::Steps, 256, &[]).unwrap().measured;
+        assert!(matches!(larger, Measured::TooLarge(bytes) if bytes > growth.most_bytes), "{larger:?}");
+        // The fused path forms no matrices.
+        assert!(bytes(growth.point::<f32>(Way::Fused, 256, &[]).unwrap().measured) > 0);
+        growth.width = usize::MAX;
+        let wide = growth.point::<f32>(Way::Fused, 64, &[]).unwrap().measured;
+        assert!(matches!(wide, Measured::TooLarge(u64::MAX)), "{wide:?}");
     }
 }

@@ -50,11 +50,17 @@ impl<T: Real> Problem<T> {
         Ok(Problem { shape, q, k, v, output: vec![T::ZERO; queries] })
     }
 
-    /// Whether inputs, output and the comparison find room.
-    fn fits(shape: Shape, limit: u64) -> Result<()> {
+    /// What inputs, output and the comparison with the exact path take.
+    pub(super) fn bytes(shape: Shape) -> u128 {
         let [queries, keys, output] = shape.numbers();
+        // Keys and values of a head in f64, each once more while it is converted, and four rows of keys for each compared one.
         let exact = 4 * shape.keys as u128 * (shape.width as u128 + COMPARED_ROWS as u128) * 8;
-        let bytes = (queries + 2 * keys + output) * size_of::<T>() as u128 + exact;
+        (queries + 2 * keys + output) * size_of::<T>() as u128 + exact
+    }
+
+    /// Whether they find room.
+    fn fits(shape: Shape, limit: u64) -> Result<()> {
+        let bytes = Self::bytes(shape);
         if bytes <= u128::from(limit) {
             return Ok(());
         }

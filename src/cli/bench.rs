@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
+use super::machine::machine;
 use super::output::{FormatArg, LookArgs, ScreenArgs};
 use super::softmax::positive;
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};
-use crate::kernel::{Machine, SimdLevel};
+use crate::kernel::Machine;
 use crate::render::Style;
 
 /// How fast attention is on this machine, and how much memory it takes
@@ -46,13 +47,13 @@ pub(super) struct BenchArgs {
     #[arg(long)]
     causal: bool,
     /// The numbers of the fused path.
-    #[arg(long, value_enum, default_value = "f32")]
+    #[arg(long, value_enum, default_value = "f32", value_name = "TYPE")]
     dtype: DtypeArg,
-    /// Threads of the fused path [default: all that there are].
+    /// Threads of the fused path [default: all of this machine].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Instructions of the fused path: portable, neon, avx2, avx512 [default: the widest].
-    #[arg(long, value_name = "SET")]
+    /// Instructions of the fused path: portable, neon, avx2, avx512 [default: ATTN_SIMD, or the widest].
+    #[arg(long, value_name = "LEVEL")]
     simd: Option<String>,
     /// How long to measure, about [default: 1 for one shape, 20 for all lengths].
     #[arg(long, value_name = "S")]
@@ -109,13 +110,8 @@ impl BenchArgs {
         shape.checked().map(Some)
     }
 
-    fn machine(&self) -> Result<Machine> {
-        let here = Machine::here();
-        let simd = self.simd.as_deref().map(SimdLevel::named).transpose()?;
-        Ok(Machine {
-            simd: simd.unwrap_or(here.simd),
-            threads: self.threads.map_or(here.threads, usize::from),
-        })
+    fn machine(&self, env: &Env) -> Result<Machine> {
+        machine(self.threads, self.simd.as_deref(), env)
     }
 
     fn budget(&self, usual: f64) -> Result<Duration> {

@@ -29,6 +29,8 @@ pub struct Env {
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
+    /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
+    pub simd: Option<&'static str>,
 }
 
 /// The width where nothing tells one.
@@ -46,6 +48,7 @@ impl Default for Env {
             has_screen: false,
             state: None,
             writing: Writing::Allowed,
+            simd: None,
         }
     }
 }
@@ -60,7 +63,8 @@ impl Env {
         Env {
             has_keys: std::io::stdin().is_terminal(),
             has_screen: is_terminal && !is_dumb,
-            // Looked up once, and good for as long as the process lives.
+            // Both are looked up once, and good for as long as the process lives.
+            simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
             state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
             ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }

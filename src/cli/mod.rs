@@ -7,6 +7,7 @@ mod diagnose;
 mod env;
 mod explain;
 mod lesson;
+mod machine;
 mod negative;
 mod output;
 mod params;

@@ -108,7 +108,7 @@ impl BenchArgs {
         if self.dim == 0 {
             return Err(Error::new("--dim 0 leaves nothing to compute").help("take 1 or more"));
         }
-        let (machine, whole) = (self.machine()?, self.budget(USUAL_SECONDS)?);
+        let (machine, whole) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         let (each, longest) = (whole / PARTS, whole / LONGEST_PART);
         let growth = Growth {
             width: self.dim,
@@ -159,8 +159,9 @@ impl Overview<'_, '_> {
     /// Says what is going on, where it can be wiped out again.
     fn working(&mut self, what: &str) -> Result<()> {
         if self.has_screen {
-            write!(self.streams.err, "\r\x1b[K{what} …")?;
-            self.streams.err.flush()?;
+            let text = format!("{what} …");
+            write!(self.streams.out, "\r\x1b[K{}", self.style.charset.spelled(&text))?;
+            self.streams.out.flush()?;
         }
         Ok(())
     }
@@ -168,8 +169,7 @@ impl Overview<'_, '_> {
     /// A part begins: on a screen without what was said meanwhile, under a blank line.
     fn part(&mut self) -> Result<()> {
         if self.has_screen {
-            write!(self.streams.err, "\r\x1b[K")?;
-            self.streams.err.flush()?;
+            write!(self.streams.out, "\r\x1b[K")?;
         }
         if self.begun {
             writeln!(self.streams.out)?;

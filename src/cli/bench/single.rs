@@ -18,7 +18,7 @@ const USUAL_SECONDS: f64 = 1.0;
 impl BenchArgs {
     /// Measures one shape.
     pub(super) fn single<T: Real>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let single = Single::measure::<T>(shape, self.machine()?, self.budget(USUAL_SECONDS)?)?;
+        let single = Single::measure::<T>(shape, self.machine(env)?, self.budget(USUAL_SECONDS)?)?;
         match self.format {
             BenchFormat::Json => writeln!(streams.out, "{}", line(&single))?,
             BenchFormat::Table => {

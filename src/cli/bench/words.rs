@@ -27,7 +27,8 @@ pub(super) fn giga(rate: f64) -> String {
 
 /// A share of a whole.
 pub(super) fn percent(part: f64, whole: f64) -> String {
-    format!("{:.0} %", 100.0 * part / whole)
+    let share = 100.0 * part / whole;
+    if share < 10.0 { format!("{share:.1} %") } else { format!("{share:.0} %") }
 }
 
 /// How many times as much.
@@ -46,6 +47,7 @@ mod tests {
         assert_eq!(seconds(12.0), "12.0 s");
         assert_eq!(giga(498.3e9), "498");
         assert_eq!(percent(1.0, 8.0), "12 %");
+        assert_eq!(percent(1.0, 80.0), "1.2 %");
         assert_eq!(times(8.0, 2.0), "×4.00");
         assert_eq!(times(8.0, 0.0), "");
     }
