@@ -31,8 +31,8 @@ impl Shape {
         let sizes = [
             ("--heads", self.heads),
             ("--kv-heads", self.key_value_heads),
-            ("--n-q", self.queries),
             ("--n", self.keys),
+            ("--n-q", self.queries),
             ("--dim", self.width),
         ];
         if let Some((option, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {

@@ -11,6 +11,9 @@ use crate::kernel::{FEWEST_FOR_TILES, Machine, Real, Used, multiply_add_rate, re
 /// More than any processor keeps to itself: reading it is reading from memory.
 const BEYOND_CACHES: usize = 1 << 29;
 
+/// So long that is read at least: several times over.
+const READING: Duration = Duration::from_millis(250);
+
 /// What one shape has come to.
 #[derive(Clone, Debug)]
 pub struct Single {
@@ -89,7 +92,7 @@ impl Reading {
         let alone = read_rate(machine, &arrays, aside)?;
         let memory = if memory_limit() > BEYOND_CACHES as u64 {
             let numbers = vec![T::ONE; BEYOND_CACHES / size_of::<T>()];
-            Some(read_rate(machine, &[&numbers], aside)?)
+            Some(read_rate(machine, &[&numbers], aside.max(READING))?)
         } else {
             None
         };

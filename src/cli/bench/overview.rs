@@ -39,15 +39,14 @@ fn name(way: Way) -> &'static str {
 fn title<T: Real>(way: Way, machine: Machine, causal: bool) -> String {
     let mask = if causal { "causal" } else { "no mask" };
     match way {
-        Way::Loop => "Loop over queries: a vector times a matrix for each (attention::product_transposed and product of \
-                      one row), as the exact path, f64, 1 thread, no mask"
+        Way::Loop => "Loop over queries: attention::product_transposed and attention::product of one row at a time; exact \
+                      path, f64, 1 thread, no mask"
             .to_string(),
         Way::Steps => format!(
-            "Step by step, as `attn attend`: the same functions on whole matrices, all of them formed; exact path, f64, \
-             1 thread, {mask}"
+            "Step by step, as `attn attend`: the same functions of whole matrices; exact path, f64, 1 thread, {mask}"
         ),
         Way::Fused => format!(
-            "Fused (kernel::attend): block by block, no n×n matrix; {}, {}, up to {}, {mask}",
+            "Fused, as `attn attend --fast`: kernel::attend, block by block; {}, {}, up to {}, {mask}",
             T::NAME,
             machine.simd,
             counted(machine.threads, "thread")
@@ -140,6 +139,9 @@ impl BenchArgs {
         }
         if !as_lines {
             overview.curves(&all)?;
+            if let Some(summary) = summary(&all) {
+                overview.tables(summary, Table::default())?;
+            }
         }
         Ok(())
     }
@@ -234,8 +236,10 @@ fn machine_title(machine: Machine) -> String {
 }
 
 fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
+    let heads = ["n", "time", "growth", "GFLOP/s", "of peak", "memory", "growth", "error"];
+    let heads = if way == Way::Fused { &heads[..] } else { &heads[..7] };
     let mut before = None;
-    let rows = points.iter().map(|point| {
+    let row = |point: &Point| {
         let mut row = vec![point.n.to_string()];
         match &point.measured {
             Measured::Taken { timing, rate, extra_bytes, threads, largest_error } => {
@@ -247,34 +251,47 @@ fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
                 before = Some(now);
                 row.extend([seconds(timing.median), growth.0, giga(*rate), percent(*rate, peak)]);
                 row.extend([size(*extra_bytes as u64), growth.1]);
-                if way == Way::Fused {
-                    row.push(threads.to_string());
-                    row.push(largest_error.map_or_else(String::new, |error| format!("{error:.1e}")));
-                }
+                row.extend(largest_error.map(|error| format!("{error:.1e}")));
             }
-            refused => row.push(reason(refused)),
+            Measured::TooLong(time) => row.push(format!("≈ {}", seconds(*time))),
+            Measured::TooLarge(bytes) => {
+                row.extend([const { String::new() }; 4]);
+                row.push(format!("≈ {}", size(*bytes)));
+            }
         }
+        row.resize(heads.len(), String::new());
         row
-    });
-    let heads = ["n", "time", "grows", "GFLOP/s", "of peak", "memory", "grows ", "threads", "error"];
-    let heads = if way == Way::Fused { &heads[..] } else { &heads[..7] };
-    Table::new(
-        heads,
-        rows.map(|mut row| {
-            row.resize(heads.len(), String::new());
-            row
-        }),
-    )
-    .with_numbers(heads)
+    };
+    Table::new(heads, points.iter().map(row).collect::<Vec<_>>()).with_numbers(heads)
 }
 
-/// Why there is no figure.
-fn reason(measured: &Measured) -> String {
-    match measured {
-        Measured::TooLong(time) => format!("not measured: about {}", seconds(*time)),
-        Measured::TooLarge(bytes) => format!("not measured: {}", size(*bytes)),
-        Measured::Taken { .. } => String::new(),
-    }
+/// Why there are sizes without figures, where there are.
+fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
+    let any = |is: fn(&Measured) -> bool| points.iter().any(|point| is(&point.measured));
+    let longest = growth.longest.as_secs_f64();
+    let time = any(|measured| matches!(measured, Measured::TooLong(_)))
+        .then(|| format!("would take longer than the {} that there are for one run (--seconds)", seconds(longest)));
+    let memory = any(|measured| matches!(measured, Measured::TooLarge(_)))
+        .then(|| format!("would take more than the {} that may be taken here", size(growth.most_bytes)));
+    let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| format!("≈ not measured, but worked out: it {}", reasons.join(", or ")))
+}
+
+/// What the three ways come to beside each other, each pair at the largest size that both were measured at.
+fn summary(all: &[(Way, Vec<Point>)]) -> Option<String> {
+    let taken = |way: Way, n: usize| {
+        let (_, points) = all.iter().find(|(of, _)| *of == way)?;
+        match points.iter().find(|point| point.n == n)?.measured {
+            Measured::Taken { timing, extra_bytes, .. } => Some((timing.median, extra_bytes as f64)),
+            _ => None,
+        }
+    };
+    let both = |a, b| SIZES.into_iter().rev().find_map(|n| Some((n, taken(a, n)?, taken(b, n)?)));
+    let (n, slow, steps) = both(Way::Loop, Way::Steps)?;
+    let looped = format!("n = {n}: the loop takes {} the time of whole matrices", times(slow.0, steps.0));
+    let (n, steps, fused) = both(Way::Steps, Way::Fused)?;
+    let memory = times(steps.1, fused.1);
+    Some(format!("{looped}. n = {n}: whole matrices take {} the time of the fused path, and {memory} its memory", times(steps.0, fused.0)))
 }
 
 impl Growth {
