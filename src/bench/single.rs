@@ -68,7 +68,7 @@ impl Single {
         let before = multiply_add_rate::<T>(machine, aside)?;
         let timing = time(budget, || problem.attend(machine).map(drop))?;
         let peak = before.max(multiply_add_rate::<T>(machine, aside)?);
-        let is_decode = shape.heads / shape.key_value_heads * shape.queries < FEWEST_FOR_TILES;
+        let is_decode = shape.queries < FEWEST_FOR_TILES;
         let reading = if is_decode { Some(Reading::of(&problem, machine, &timing, aside)?) } else { None };
         Ok(Single { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
     }

@@ -129,19 +129,18 @@ impl BenchArgs {
         let mut all = Vec::new();
         for way in WAYS {
             let points = overview.points::<T>(way)?;
-            match as_lines {
-                true => overview
-                    .lines(points.iter().map(|point| overview.growth.line::<T>(way, point)).collect())?,
-                false => overview
-                    .tables(title::<T>(way, machine, self.causal), table::<T>(way, &points, &peaks))?,
+            let growth = overview.growth;
+            if as_lines {
+                overview.lines(points.iter().map(|point| growth.line::<T>(way, point)).collect())?;
+            } else {
+                overview.tables(title::<T>(way, machine, self.causal), table::<T>(way, &points, &peaks))?;
+                left_out(&points, &growth).map_or(Ok(()), |why| overview.tables(why, Table::default()))?;
             }
             all.push((way, points));
         }
         if !as_lines {
             overview.curves(&all)?;
-            if let Some(summary) = summary(&all) {
-                overview.tables(summary, Table::default())?;
-            }
+            summary(&all).map_or(Ok(()), |text| overview.tables(text, Table::default()))?;
         }
         Ok(())
     }
@@ -269,8 +268,9 @@ fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
 fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
     let any = |is: fn(&Measured) -> bool| points.iter().any(|point| is(&point.measured));
     let longest = growth.longest.as_secs_f64();
-    let time = any(|measured| matches!(measured, Measured::TooLong(_)))
-        .then(|| format!("would take longer than the {} that there are for one run (--seconds)", seconds(longest)));
+    let time = any(|measured| matches!(measured, Measured::TooLong(_))).then(|| {
+        format!("would take longer than the {} that there are for one run (--seconds)", seconds(longest))
+    });
     let memory = any(|measured| matches!(measured, Measured::TooLarge(_)))
         .then(|| format!("would take more than the {} that may be taken here", size(growth.most_bytes)));
     let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
@@ -291,7 +291,10 @@ fn summary(all: &[(Way, Vec<Point>)]) -> Option<String> {
     let looped = format!("n = {n}: the loop takes {} the time of whole matrices", times(slow.0, steps.0));
     let (n, steps, fused) = both(Way::Steps, Way::Fused)?;
     let memory = times(steps.1, fused.1);
-    Some(format!("{looped}. n = {n}: whole matrices take {} the time of the fused path, and {memory} its memory", times(steps.0, fused.0)))
+    Some(format!(
+        "{looped}. n = {n}: whole matrices take {} the time of the fused path, and {memory} its memory",
+        times(steps.0, fused.0)
+    ))
 }
 
 impl Growth {
