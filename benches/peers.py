@@ -356,14 +356,18 @@ def middle(lines, peer, field="gflops"):
     return statistics.median(values) if values else None
 
 
+def three_digits(number):
+    return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
+
+
 def row(shape, threads, lines, libraries):
     """A row of the table."""
     own, peak = middle(lines, "attn"), middle(lines, "attn", "peak_gflops")
     best = {name: max((rate for peer in ways if (rate := middle(lines, peer))), default=None)
             for name, ways in libraries.items()}
-    share = lambda rate: f"{rate:.0f} ({100 * rate / peak:.0f} %)" if rate else "-"
+    share = lambda rate: f"{three_digits(rate)} ({100 * rate / peak:.0f} %)" if rate else "-"
     read, memory = middle(lines, "attn", "read_gb_s"), middle(lines, "attn", "read_memory_gb_s")
-    of_memory = f", {100 * read / memory:.0f} % of memory's {memory:.0f} GB/s" if read and memory else ""
+    of_memory = f", {100 * read / memory:.0f} % of memory's {three_digits(memory)} GB/s" if read and memory else ""
     fastest = max((rate for rate in best.values() if rate), default=None)
     ratio = f"{own / fastest:.2f}" if fastest else "-"
     return [str(Shape(shape)), str(threads), share(own) + of_memory, *(share(rate) for rate in best.values()), ratio]

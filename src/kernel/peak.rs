@@ -4,6 +4,7 @@
 //! up. Only repetitions during which all threads were at work count, since a thread alone has the memory for itself.
 
 use std::hint::{black_box, spin_loop};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -131,14 +132,19 @@ pub fn read_rate<T: Real>(machine: Machine, arrays: &[&[T]], time: Duration) -> 
     let threads = machine.threads.max(1);
     best_rates(threads, time, &|thread| {
         let part = |numbers: &&[T]| {
-            let at = |thread: usize| numbers.len() / threads * thread;
-            let end = if thread + 1 == threads { numbers.len() } else { at(thread + 1) };
+            let numbers = &numbers[part(numbers.len(), thread, threads)];
             // SAFETY: the level was found available.
-            black_box(unsafe { (kernel.total)(black_box(&numbers[at(thread)..end])) });
-            (end - at(thread)) * size_of::<T>()
+            black_box(unsafe { (kernel.total)(black_box(numbers)) });
+            size_of_val(numbers)
         };
         arrays.iter().map(part).sum()
     })
+}
+
+/// What of so many numbers is a thread's: the last has what is left over, too.
+fn part(count: usize, thread: usize, threads: usize) -> Range<usize> {
+    let each = count / threads;
+    each * thread..if thread + 1 == threads { count } else { each * (thread + 1) }
 }
 
 const WAIT: u8 = 0;
@@ -201,7 +207,8 @@ mod tests {
             let kernel = PeakKernel::<f32>::of(Machine { simd, threads: 1 }).unwrap();
             // SAFETY: the level is available.
             let sum = unsafe { (kernel.chains)(50_000) };
-            assert!((sum - kernel.per_turn as f32).abs() < 1e-2, "{simd}: {sum} of {}", kernel.per_turn);
+            let each = sum / kernel.per_turn as f32;
+            assert!((each - 1.0).abs() < 1e-3, "{simd}: {each}");
         }
     }
 
@@ -217,16 +224,22 @@ mod tests {
 
     #[test]
     fn all_parts_together_are_all_there_is() {
-        let read = AtomicUsize::new(0);
-        let machine = Machine { simd: SimdLevel::Portable, threads: 3 };
-        let numbers = vec![1.0_f32; 1000];
-        assert!(read_rate(machine, &[&numbers, &numbers], Duration::ZERO).unwrap() > 0.0);
+        for (count, threads) in [(1000, 3), (2, 3), (8, 1)] {
+            let parts: Vec<usize> = (0..threads).flat_map(|thread| part(count, thread, threads)).collect();
+            assert_eq!(parts, (0..count).collect::<Vec<_>>(), "{count} in {threads} parts");
+        }
+    }
+
+    #[test]
+    fn every_thread_works_and_their_rates_add_up() {
+        let worked = AtomicUsize::new(0);
         let rate = best_rates(3, Duration::ZERO, &|thread| {
-            read.fetch_add(1 << (8 * thread), Ordering::Relaxed);
-            1
+            worked.fetch_add(1 << (8 * thread), Ordering::Relaxed);
+            thread::sleep(Duration::from_millis(10));
+            100
         });
-        assert!(rate.unwrap() > 0.0);
-        // Each thread worked twice: once to be ready, once for the clock.
-        assert_eq!(read.load(Ordering::Relaxed), 0x02_02_02);
+        // Each thread works once to be ready and once for the clock, and does 100 in 10 ms or a little more.
+        assert_eq!(worked.load(Ordering::Relaxed), 0x02_02_02);
+        assert!((1.0..=30_000.0).contains(&rate.unwrap()));
     }
 }

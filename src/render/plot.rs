@@ -310,6 +310,8 @@ mod tests {
 
     #[test]
     fn plots_stand_side_by_side_where_there_is_room_and_none_is_wider_than_the_screen() {
+        // As `cli::run` does.
+        colored::control::set_override(true);
         for width in [30, 48, 80, 200] {
             for charset in [Charset::Utf8, Charset::Ascii] {
                 let text = drawn(&plot(&[STEEP, FLAT]), &style(width, charset, false));
