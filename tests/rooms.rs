@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 15] = [
+const ROOMS: [&str; 16] = [
     "error",
     "elementary",
     "matrix",
@@ -14,6 +14,7 @@ const ROOMS: [&str; 15] = [
     "explain",
     "params",
     "input",
+    "bench",
     "diagnose",
     "demo",
     "render",

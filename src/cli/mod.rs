@@ -1,6 +1,7 @@
 //! The command line: arguments to a story or a table, and that to bytes.
 
 mod attend;
+mod bench;
 mod demo;
 mod diagnose;
 mod env;
@@ -58,7 +59,8 @@ Try:
   attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
   attn lesson                                lessons to play in class
   attn diagnose --list                       mistakes that give wrong attention
-  attn params gpt2                           a model's weights, counted";
+  attn params gpt2                           a model's weights, counted
+  attn bench                                 how fast it is here, and how it grows";
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -69,6 +71,7 @@ enum Command {
     Softmax(softmax::SoftmaxArgs),
     Lesson(lesson::LessonArgs),
     Params(params::ParamsArgs),
+    Bench(bench::BenchArgs),
     Errata(reference::ErrataArgs),
     Notation(reference::NotationArgs),
     Completions(shell::CompletionsArgs),
@@ -175,6 +178,7 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
         Command::Similarity(args) => args.run(env, streams)?,
         Command::Softmax(args) => args.run(env, streams)?,
         Command::Params(args) => args.run(env, streams)?,
+        Command::Bench(args) => args.run(env, streams)?,
         Command::Errata(args) => args.run(env, streams)?,
         Command::Notation(args) => args.run(env, streams)?,
         Command::Completions(args) => args.run(streams)?,

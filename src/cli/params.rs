@@ -166,7 +166,7 @@ fn unbreakable(text: &str) -> String {
 }
 
 /// A count with commas: 8,030,261,248.
-fn grouped(count: u64) -> String {
+pub(super) fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
@@ -179,7 +179,7 @@ fn grouped(count: u64) -> String {
 }
 
 /// Bytes in binary units.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut size = bytes as f64;
     let mut unit = 0;

@@ -43,6 +43,7 @@ mod text;
 mod vocabulary;
 
 pub mod random;
+pub mod system;
 
 pub use allow::Allow;
 pub use array::Array;

@@ -5,6 +5,7 @@
 
 use super::decode::{self, Group, Partials};
 use super::layout::Results;
+use super::peak::{self, PeakKernel};
 use super::problem::Head;
 use super::real::Real;
 use super::scratch::Scratch;
@@ -52,6 +53,9 @@ pub trait Kernels: Sized + 'static {
     #[doc(hidden)]
     #[allow(private_interfaces)]
     fn decode(level: SimdLevel) -> Option<DecodeKernel<Self>>;
+    #[doc(hidden)]
+    #[allow(private_interfaces)]
+    fn peak(level: SimdLevel) -> Option<PeakKernel<Self>>;
 }
 
 /// The kernels of one set of instructions, behind functions that are compiled for it.
@@ -113,6 +117,32 @@ macro_rules! doors {
             {
                 DecodeKernel { attend_part: attend_part::<T, K>, finish_row: finish_row::<T> }
             }
+
+            #[target_feature(enable = $features)]
+            unsafe fn chains<T: Real, const C: usize>(turns: usize) -> T
+            where
+                $set: Simd<T>,
+            {
+                // SAFETY: the caller has found the features.
+                peak::chains::<T, $set, C>(unsafe { $set::assume() }, turns)
+            }
+
+            #[target_feature(enable = $features)]
+            unsafe fn total<T: Real>(numbers: &[T]) -> T
+            where
+                $set: Simd<T>,
+            {
+                // SAFETY: the caller has found the features.
+                peak::total::<T, $set>(unsafe { $set::assume() }, numbers)
+            }
+
+            pub(super) fn peak<T: Real, const C: usize>() -> PeakKernel<T>
+            where
+                $set: Simd<T>,
+            {
+                let per_turn = C * <$set as Simd<T>>::LANES;
+                PeakKernel { per_turn, chains: chains::<T, C>, total: total::<T> }
+            }
         }
     };
 }
@@ -158,6 +188,19 @@ impl Kernels for f32 {
             _ => None,
         }
     }
+
+    #[allow(private_interfaces)]
+    fn peak(level: SimdLevel) -> Option<PeakKernel<f32>> {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => Some(avx512::peak::<f32, 16>()),
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => Some(avx2::peak::<f32, 12>()),
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => Some(neon::peak::<f32, 16>()),
+            _ => None,
+        }
+    }
 }
 
 impl Kernels for f64 {
@@ -191,6 +234,19 @@ impl Kernels for f64 {
             SimdLevel::Avx2 => Some(avx2::decode::<f64, 4>()),
             #[cfg(target_arch = "aarch64")]
             SimdLevel::Neon => Some(neon::decode::<f64, 8>()),
+            _ => None,
+        }
+    }
+
+    #[allow(private_interfaces)]
+    fn peak(level: SimdLevel) -> Option<PeakKernel<f64>> {
+        match level {
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx512 => Some(avx512::peak::<f64, 16>()),
+            #[cfg(target_arch = "x86_64")]
+            SimdLevel::Avx2 => Some(avx2::peak::<f64, 12>()),
+            #[cfg(target_arch = "aarch64")]
+            SimdLevel::Neon => Some(neon::peak::<f64, 16>()),
             _ => None,
         }
     }

@@ -22,6 +22,7 @@ mod latex_words;
 mod markdown;
 pub mod numpy;
 mod plane;
+mod plot;
 mod table;
 mod terminal;
 mod tree;
@@ -30,6 +31,7 @@ mod view;
 pub use charset::Charset;
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
+pub use plot::{Curve, Plot, plots};
 
 use std::io::Write;
 

@@ -1,0 +1,185 @@
+//! How time and memory grow with the length of the sequence, on each of three ways.
+
+use std::time::Duration;
+
+use super::problem::Problem;
+use super::shape::Shape;
+use super::steps::{loop_over_queries, step_by_step};
+use super::timing::{Timing, time};
+use crate::error::Result;
+use crate::kernel::{Machine, Real};
+
+/// The lengths of the sequence, each twice the one before.
+pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
+
+/// While the exact path computes its weights it holds so many n×n matrices at most.
+const MATRICES_AT_ONCE: u128 = 6;
+
+/// How attention is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// [`loop_over_queries`]; without a mask always.
+    Loop,
+    /// [`step_by_step`].
+    Steps,
+    /// [`Problem::attend`].
+    Fused,
+}
+
+/// What is measured, and how thoroughly.
+#[derive(Clone, Copy, Debug)]
+pub struct Growth {
+    /// The width of the head.
+    pub width: usize,
+    /// Whether no query sees a later key.
+    pub causal: bool,
+    /// What the fused path runs on; the others have one thread and no SIMD of their own.
+    pub machine: Machine,
+    /// So long each size is repeated.
+    pub each: Duration,
+    /// What would take longer once is not measured.
+    pub longest: Duration,
+    /// What would take more memory is not measured, in bytes.
+    pub most_bytes: u64,
+}
+
+/// One size on one way.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// The length of the sequence.
+    pub n: usize,
+    /// What has come out.
+    pub measured: Measured,
+}
+
+/// What has come out, or why nothing has.
+#[derive(Clone, Copy, Debug)]
+pub enum Measured {
+    /// Time and memory.
+    Taken {
+        /// How long it takes.
+        timing: Timing,
+        /// Flop/s, by the useful ones.
+        rate: f64,
+        /// Bytes beside inputs and outputs.
+        extra_bytes: usize,
+        /// The threads it was worth.
+        threads: usize,
+        /// For the fused path, the largest |O − exact|.
+        largest_error: Option<f64>,
+    },
+    /// By the last size that was measured, it would take so many seconds.
+    TooLong(f64),
+    /// It would take so many bytes.
+    TooLarge(u64),
+}
+
+impl Growth {
+    /// The point of one size. `shorter` are the points before it, on the same way.
+    ///
+    /// # Errors
+    /// If this processor lacks `machine.simd`.
+    pub fn point<T: Real>(&self, way: Way, n: usize, shorter: &[Point]) -> Result<Point> {
+        let measured = match self.refused(way, n, shorter) {
+            Some(refused) => refused,
+            None => self.taken::<T>(way, self.shape(n, way))?,
+        };
+        Ok(Point { n, measured })
+    }
+
+    /// The problem of one size.
+    pub fn shape(&self, n: usize, way: Way) -> Shape {
+        let causal = self.causal && way != Way::Loop;
+        Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width: self.width, causal }
+    }
+
+    fn refused(&self, way: Way, n: usize, shorter: &[Point]) -> Option<Measured> {
+        let matrices = if way == Way::Steps { MATRICES_AT_ONCE } else { 0 };
+        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n, way));
+        if bytes > u128::from(self.most_bytes) {
+            return Some(Measured::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
+        }
+        let seconds = |point: &Point| match point.measured {
+            Measured::Taken { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
+            _ => None,
+        };
+        let seconds = shorter.iter().rev().find_map(seconds)?;
+        (seconds > self.longest.as_secs_f64()).then_some(Measured::TooLong(seconds))
+    }
+
+    fn taken<T: Real>(&self, way: Way, shape: Shape) -> Result<Measured> {
+        let taken = |timing: Timing, extra_bytes, threads, largest_error| {
+            let rate = shape.flop() as f64 / timing.median;
+            Measured::Taken { timing, rate, extra_bytes, threads, largest_error }
+        };
+        if way == Way::Fused {
+            let mut problem = Problem::<T>::drawn(shape)?;
+            let used = problem.attend(self.machine)?;
+            let largest_error = Some(problem.largest_error()?);
+            let timing = time(self.each, || problem.attend(self.machine).map(drop))?;
+            return Ok(taken(timing, used.extra_bytes, used.threads, largest_error));
+        }
+        let [q, k, v] = Problem::<f64>::drawn(shape)?.exact(0)?;
+        let mut extra_bytes = 0;
+        let timing = time(self.each, || {
+            let formed = match way {
+                Way::Loop => loop_over_queries(&q, &k, &v)?,
+                _ => step_by_step(&q, &k, &v, shape.causal)?,
+            };
+            extra_bytes = formed.extra_bytes;
+            Ok(())
+        })?;
+        Ok(taken(timing, extra_bytes, 1, None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn growth() -> Growth {
+        Growth {
+            width: 4,
+            causal: false,
+            machine: Machine { threads: 1, ..Machine::here() },
+            each: Duration::from_micros(10),
+            longest: Duration::from_secs(5),
+            most_bytes: 1 << 30,
+        }
+    }
+
+    fn bytes(measured: Measured) -> usize {
+        match measured {
+            Measured::Taken { extra_bytes, .. } => extra_bytes,
+            refused => panic!("{refused:?}"),
+        }
+    }
+
+    #[test]
+    fn memory_is_quadratic_step_by_step_linear_in_the_loop_and_constant_in_the_fused_path() {
+        let growth = growth();
+        let both = |way| [64, 128].map(|n| bytes(growth.point::<f32>(way, n, &[]).unwrap().measured));
+        assert_eq!(both(Way::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);
+        assert_eq!(both(Way::Loop), [3 * 64 * 8, 3 * 128 * 8]);
+        let fused = both(Way::Fused);
+        assert_eq!(fused[0], fused[1]);
+    }
+
+    #[test]
+    fn what_would_take_too_long_or_too_much_says_so() {
+        let mut growth = growth();
+        let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
+        let taken = Measured::Taken { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
+        let shorter = [Point { n: 64, measured: taken }, Point { n: 128, measured: Measured::TooLong(8.0) }];
+        let longer = growth.point::<f32>(Way::Loop, 256, &shorter).unwrap().measured;
+        assert!(matches!(longer, Measured::TooLong(32.0)), "{longer:?}");
+        growth.most_bytes = 6 * 256 * 256 * 8;
+        let larger = growth.point::<f32>(Way::Steps, 256, &[]).unwrap().measured;
+        assert!(matches!(larger, Measured::TooLarge(bytes) if bytes > growth.most_bytes), "{larger:?}");
+        // The fused path forms no matrices.
+        assert!(bytes(growth.point::<f32>(Way::Fused, 256, &[]).unwrap().measured) > 0);
+        growth.width = usize::MAX;
+        let wide = growth.point::<f32>(Way::Fused, 64, &[]).unwrap().measured;
+        assert!(matches!(wide, Measured::TooLarge(u64::MAX)), "{wide:?}");
+    }
+}

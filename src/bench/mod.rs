@@ -1,0 +1,18 @@
+//! Measuring: how fast the ways to compute attention are, how much memory they need, and how both grow.
+//!
+//! Three ways, of the same inputs: [`loop_over_queries`], [`step_by_step`] with whole matrices, and the fused path
+//! ([`Problem::attend`]). What is measured depends on the machine and on who else uses it; what is computed does not.
+
+mod growth;
+mod problem;
+mod shape;
+mod single;
+mod steps;
+mod timing;
+
+pub use growth::{Growth, Measured, Point, SIZES, Way};
+pub use problem::{Problem, memory_limit};
+pub use shape::Shape;
+pub use single::{Rates, Reading, Single};
+pub use steps::{Formed, loop_over_queries, step_by_step};
+pub use timing::{Timing, time};

@@ -1,0 +1,102 @@
+//! The exact path, in two forms: whole matrices, and the loop over queries that they replace.
+
+use crate::attention::{Axis, Base, Mask};
+use crate::error::Result;
+use crate::graph::{Factor, Op};
+use crate::matrix::Matrix;
+
+/// What the exact path has formed.
+#[derive(Clone, Debug)]
+pub struct Formed {
+    /// O, (T, d_v).
+    pub output: Matrix,
+    /// The bytes of the matrices between the inputs and O, all of which are kept: scores, scaled scores, masked scores where
+    /// there is a mask, weights.
+    pub extra_bytes: usize,
+}
+
+/// One head as `attn attend` computes and records it: `S = Q Kᵀ`, scaled by 1/√d_k, masked, `A = softmax`, `O = A V`, each a
+/// whole matrix, by the ops of a graph ([`crate::attention::product_transposed`], [`crate::attention::mask`],
+/// [`crate::attention::softmax`], [`crate::attention::product`]).
+///
+/// # Errors
+/// If the shapes do not fit each other.
+pub fn step_by_step(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<Formed> {
+    let mask = causal.then(|| (Op::Mask(Mask { causal, ..Mask::default() }), None));
+    steps([q, k, v], mask)
+}
+
+/// The steps under a mask, which may want a matrix.
+pub(super) fn steps([q, k, v]: [&Matrix; 3], mask: Option<(Op, Option<&Matrix>)>) -> Result<Formed> {
+    let scores = Op::ProductTransposed.apply(&[q, k])?;
+    let mut formed = vec![Op::Scale(Factor::InverseRoot(q.cols())).apply(&[&scores])?];
+    if let Some((mask, matrix)) = mask {
+        let inputs: Vec<&Matrix> = formed.last().into_iter().chain(matrix).collect();
+        formed.push(mask.apply(&inputs)?);
+    }
+    let weights = Op::Softmax(Axis::Rows, Base::E).apply(&formed.last().into_iter().collect::<Vec<_>>())?;
+    let output = Op::Product.apply(&[&weights, v])?;
+    let extra_bytes = formed.iter().chain([&scores, &weights]).map(bytes).sum();
+    Ok(Formed { output, extra_bytes })
+}
+
+/// The same one query after the other, by the same functions: a vector times a matrix gives its scores, a vector times a
+/// matrix its row of O. Nothing larger than a row is formed. The same bits come out; the processor has no two rows to work on
+/// at a time, and every query reads all keys and values again.
+///
+/// # Errors
+/// If the shapes do not fit each other.
+pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix) -> Result<Formed> {
+    let mut rows = Vec::with_capacity(q.rows());
+    let mut extra_bytes = 0;
+    for i in 0..q.rows() {
+        let query = Matrix::from_fn(1, q.cols(), |_, c| q[(i, c)]);
+        let row = steps([&query, k, v], None)?;
+        extra_bytes = extra_bytes.max(row.extra_bytes);
+        rows.push(row.output.row(0).collect());
+    }
+    Ok(Formed { output: Matrix::from_rows(&rows)?, extra_bytes })
+}
+
+fn bytes(matrix: &Matrix) -> usize {
+    matrix.rows() * matrix.cols() * size_of::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Origin;
+    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::input::random::LegacyStream;
+
+    fn inputs() -> [Matrix; 3] {
+        let mut stream = LegacyStream::seeded(5);
+        [(9, 4), (11, 4), (11, 3)].map(|(rows, cols)| stream.standard_normal_matrix(rows, cols))
+    }
+
+    #[test]
+    fn the_loop_and_the_matrices_give_the_same_bits() {
+        let [q, k, v] = inputs();
+        let (all, each) = (step_by_step(&q, &k, &v, false).unwrap(), loop_over_queries(&q, &k, &v).unwrap());
+        assert!(all.output.same_bits(&each.output));
+        assert_eq!(all.extra_bytes, 3 * 9 * 11 * 8);
+        assert_eq!(each.extra_bytes, 3 * 11 * 8);
+    }
+
+    #[test]
+    fn it_is_what_attend_computes_and_records() {
+        let given = |matrix: &Matrix| Some((matrix.clone(), Origin::Stated));
+        let [q, k, v] = inputs();
+        for causal in [false, true] {
+            let recipe = Recipe { mask: Mask { causal, ..Mask::default() }, ..Recipe::default() };
+            let inputs = AttendInputs { q: given(&q), k: given(&k), v: given(&v), ..AttendInputs::default() };
+            let graph = attend(&recipe, inputs).unwrap();
+            let formed = step_by_step(&q, &k, &v, causal).unwrap();
+            assert!(graph.matrix(graph.require("O").unwrap()).unwrap().same_bits(&formed.output));
+            let between = |name: &str| !["Q", "K", "V", "O"].contains(&name);
+            let recorded =
+                graph.nodes().filter(|(_, node)| between(&node.name)).filter_map(|(_, n)| n.matrix());
+            assert_eq!(recorded.map(bytes).sum::<usize>(), formed.extra_bytes, "causal: {causal}");
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Repeating something until it is known how long it takes.
+
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::input::system::Ticks;
+
+/// So often something is repeated at least, unless once takes longer than there is time.
+const FEWEST_RUNS: usize = 3;
+
+/// So often at most.
+const MOST_RUNS: usize = 20_000;
+
+/// In less time than this the system's ticks say nothing.
+const TELLING: Duration = Duration::from_millis(200);
+
+/// How long something takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Timing {
+    /// The median of all runs, in seconds.
+    pub median: f64,
+    /// The fastest run, in seconds.
+    pub least: f64,
+    /// How many runs there were.
+    pub runs: usize,
+    /// How many processors other processes kept busy meanwhile, where that is known.
+    pub other_busy: Option<f64>,
+}
+
+impl Timing {
+    /// From the seconds of each run; `None` of none.
+    fn of(mut seconds: Vec<f64>, other_busy: Option<f64>) -> Option<Timing> {
+        seconds.sort_by(f64::total_cmp);
+        let (runs, least) = (seconds.len(), *seconds.first()?);
+        let median = 0.5 * (seconds[(runs - 1) / 2] + seconds[runs / 2]);
+        Some(Timing { median, least, runs, other_busy })
+    }
+}
+
+/// Runs `work` once, warms up for a quarter of the time (half a second at most), then repeats until the time is up. What
+/// takes longer than four times the time is not repeated.
+///
+/// # Errors
+/// If `work` fails.
+pub fn time(budget: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Timing> {
+    let mut run = || -> Result<f64> {
+        let start = Instant::now();
+        work()?;
+        // A clock may be too coarse to see anything pass.
+        Ok(start.elapsed().as_secs_f64().max(1e-9))
+    };
+    let (begin, ticks) = (Instant::now(), Ticks::now());
+    let first = run()?;
+    let others = |earlier: Option<Ticks>| Ticks::now()?.others_since(&earlier?);
+    if first > 4.0 * budget.as_secs_f64() {
+        let other_busy = others(ticks);
+        return Ok(Timing { median: first, least: first, runs: 1, other_busy });
+    }
+    while begin.elapsed() < (budget / 4).min(Duration::from_millis(500)) {
+        run()?;
+    }
+    let (begin, ticks) = (Instant::now(), Ticks::now());
+    let fewest = if first > budget.as_secs_f64() { 1 } else { FEWEST_RUNS };
+    let mut seconds = Vec::new();
+    while seconds.len() < fewest || (begin.elapsed() < budget && seconds.len() < MOST_RUNS) {
+        seconds.push(run()?);
+    }
+    let other_busy = if begin.elapsed() > TELLING { others(ticks) } else { None };
+    let once = Timing { median: first, least: first, runs: 1, other_busy };
+    Ok(Timing::of(seconds, other_busy).unwrap_or(once))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_of_an_even_number_of_runs_lies_between_the_middle_ones() {
+        let timing = Timing::of(vec![4.0, 1.0, 2.0, 8.0], None).unwrap();
+        assert_eq!((timing.median, timing.least, timing.runs), (3.0, 1.0, 4));
+        assert_eq!(Timing::of(vec![2.0, 1.0, 9.0], None).unwrap().median, 2.0);
+        assert_eq!(Timing::of(Vec::new(), None), None);
+    }
+
+    #[test]
+    fn what_is_quick_is_repeated_and_what_takes_too_long_is_not() {
+        let mut count = 0;
+        let timing = time(Duration::from_millis(2), || {
+            count += 1;
+            Ok(())
+        });
+        assert!(timing.unwrap().runs >= FEWEST_RUNS && count > FEWEST_RUNS);
+        let slow = time(Duration::from_nanos(1), || {
+            std::thread::sleep(Duration::from_millis(1));
+            Ok(())
+        });
+        assert_eq!(slow.unwrap().runs, 1);
+    }
+}
