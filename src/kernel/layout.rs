@@ -149,6 +149,23 @@ impl<'a, T: Copy> View<'a, T> {
         View { numbers: &self.numbers[start.min(self.numbers.len())..], rows, columns, ..*self }
     }
 
+    /// The same numbers with those of a row side by side: where they are already, or in `copy`.
+    #[inline(always)]
+    pub fn with_neighbours<'s>(&self, copy: &'s mut [T]) -> View<'s, T>
+    where
+        'a: 's,
+    {
+        if self.has_neighbours() {
+            return *self;
+        }
+        for (i, row) in copy.chunks_exact_mut(self.columns).take(self.rows).enumerate() {
+            for (j, number) in row.iter_mut().enumerate() {
+                *number = self.at(i, j);
+            }
+        }
+        View { numbers: copy, row_stride: self.columns, column_stride: 1, ..*self }
+    }
+
     /// Row i from column `column` on as it lies in memory, if its numbers are neighbours.
     #[inline(always)]
     pub fn neighbours(&self, i: usize, column: usize) -> Option<&'a [T]> {

@@ -30,17 +30,22 @@ pub(super) struct Tile<'a, T> {
 /// What a tile needs, in bytes.
 pub(super) fn scratch_bytes<T: Real, S: Simd<T>, const R: usize>(head: &Head<'_, T>) -> usize {
     let biases = if head.sight.bias.is_some() { BLOCK } else { 0 };
-    [head.q.columns, BLOCK, head.v.columns, biases]
-        .into_iter()
-        .map(Scratch::bytes_of::<[S::Register; R]>)
-        .sum()
+    let lanes = [head.q.columns, BLOCK, head.v.columns, biases];
+    let lanes: usize = lanes.into_iter().map(Scratch::bytes_of::<[S::Register; R]>).sum();
+    lanes + Scratch::bytes_of::<T>(copied(head))
+}
+
+/// So many numbers of a block have to be copied at a time, see [`Workspace::copy`].
+fn copied<T: Real>(head: &Head<'_, T>) -> usize {
+    let apart = [head.k, head.v].into_iter().filter(|view| !view.has_neighbours());
+    apart.map(|view| BLOCK * view.columns).max().unwrap_or(0)
 }
 
 /// Registers of one number a query, for R · LANES queries.
 type Lanes<T, S, const R: usize> = [<S as Simd<T>>::Register; R];
 
 /// A tile's memory. The first index counts columns, or keys; the second registers of queries.
-struct Workspace<'s, P> {
+struct Workspace<'s, T, P> {
     /// Qᵀ: the queries' columns.
     queries: &'s mut [P],
     /// Sᵀ of the block, then Aᵀ: a row for each key.
@@ -49,6 +54,8 @@ struct Workspace<'s, P> {
     mixtures: &'s mut [P],
     /// Biasᵀ of the block.
     biases: &'s mut [P],
+    /// The block's keys, then its values, where their columns lie apart: the inner loop wants neighbours.
+    copy: &'s mut [T],
 }
 
 /// Attends from the tile's queries, R registers of them, M keys (then M columns) at a time, and writes their rows;
@@ -69,6 +76,7 @@ pub(super) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
         scores: scratch.take(BLOCK),
         mixtures: scratch.take(head.v.columns),
         biases: scratch.take(if head.sight.bias.is_some() { BLOCK } else { 0 }),
+        copy: scratch.take(copied(head)),
     };
     let rows = head.q.block((tile.queries.start, tile.queries.len()), (0, head.q.columns));
     rows_to_lanes(simd, rows, space.queries);
@@ -120,7 +128,7 @@ impl<T: Real, S: Simd<T>, const R: usize> Normalizers<T, S, R> {
 fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     tile: &Tile<'_, T>,
-    space: &mut Workspace<'_, Lanes<T, S, R>>,
+    space: &mut Workspace<'_, T, Lanes<T, S, R>>,
     shift: u32,
 ) -> Normalizers<T, S, R> {
     let head = &tile.head;
@@ -134,7 +142,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
             continue;
         }
         // 1. The scores, and the largest so far.
-        let k = head.k.block((keys.start, keys.len()), (0, head.k.columns));
+        let k = head.k.block((keys.start, keys.len()), (0, head.k.columns)).with_neighbours(space.copy);
         let scores = &mut space.scores[..keys.len()];
         products::<T, S, R, M>(simd, k, space.queries, scores);
         if head.scale_first {
@@ -143,7 +151,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         hide::<T, S, R>(simd, &seen, scores);
         let correction = weigh(simd, &exp2, &keys, scores, &mut rows);
         // 3. The values, mixed by the weights.
-        let v = head.v.block((keys.start, keys.len()), (0, head.v.columns));
+        let v = head.v.block((keys.start, keys.len()), (0, head.v.columns)).with_neighbours(space.copy);
         mix::<T, S, R, M>(simd, v, (scores, &seen), &correction, space.mixtures);
     }
     rows
@@ -157,17 +165,12 @@ fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     queries: &[Lanes<T, S, R>],
     scores: &mut [Lanes<T, S, R>],
 ) {
-    assert!(k.rows == scores.len() && k.columns == queries.len());
-    if k.has_neighbours() {
-        // SAFETY: there is a key for every row of scores, and a column for every column of the queries.
-        let k = |j, c| unsafe { k.at_neighbour(j, c) };
-        let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
-        let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
-        products_by::<T, S, R, 1>(simd, k, queries, scores, from);
-    } else {
-        let from = products_by::<T, S, R, 4>(simd, |j, c| k.at(j, c), queries, scores, 0);
-        products_by::<T, S, R, 1>(simd, |j, c| k.at(j, c), queries, scores, from);
-    }
+    assert!(k.rows == scores.len() && k.columns == queries.len() && k.has_neighbours());
+    // SAFETY: there is a key for every row of scores, and a column for every column of the queries.
+    let k = |j, c| unsafe { k.at_neighbour(j, c) };
+    let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
+    let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
+    products_by::<T, S, R, 1>(simd, k, queries, scores, from);
 }
 
 #[inline(always)]
@@ -304,18 +307,12 @@ fn mix<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     correction: &Lanes<T, S, R>,
     mixtures: &mut [Lanes<T, S, R>],
 ) {
-    assert!(v.rows == weights.len() && v.columns == mixtures.len());
-    let weights = (weights, seen);
-    if v.has_neighbours() {
-        // SAFETY: there is a value for every row of weights, and a column for every mixture.
-        let v = |c, j| unsafe { v.at_neighbour(j, c) };
-        let from = mix_by::<T, S, R, M>(simd, v, weights, correction, mixtures, 0);
-        let from = mix_by::<T, S, R, 4>(simd, v, weights, correction, mixtures, from);
-        mix_by::<T, S, R, 1>(simd, v, weights, correction, mixtures, from);
-    } else {
-        let from = mix_by::<T, S, R, 4>(simd, |c, j| v.at(j, c), weights, correction, mixtures, 0);
-        mix_by::<T, S, R, 1>(simd, |c, j| v.at(j, c), weights, correction, mixtures, from);
-    }
+    assert!(v.rows == weights.len() && v.columns == mixtures.len() && v.has_neighbours());
+    // SAFETY: there is a value for every row of weights, and a column for every mixture.
+    let v = |c, j| unsafe { v.at_neighbour(j, c) };
+    let from = mix_by::<T, S, R, M>(simd, v, (weights, seen), correction, mixtures, 0);
+    let from = mix_by::<T, S, R, 4>(simd, v, (weights, seen), correction, mixtures, from);
+    mix_by::<T, S, R, 1>(simd, v, (weights, seen), correction, mixtures, from);
 }
 
 #[inline(always)]
@@ -327,17 +324,18 @@ fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     mixtures: &mut [Lanes<T, S, R>],
     from: usize,
 ) -> usize {
+    let (whole, lanes) = match seen {
+        Seen::Partly { whole, lanes } => (*whole, &lanes[*whole..]),
+        _ => (weights.len(), &[][..]),
+    };
     let mut c = from;
     while c + M <= mixtures.len() {
         let zeros = [[simd.splat(T::ZERO); R]; M];
-        let sums = match seen {
-            Seen::Partly { whole, lanes } => {
-                let (before, after) = weights.split_at(*whole);
-                let sums = accumulate(simd, zeros, |i, j| v(c + i, j), before);
-                accumulate_seen(simd, sums, |i, j| v(c + i, whole + j), after, &lanes[*whole..])
-            }
-            _ => accumulate(simd, zeros, |i, j| v(c + i, j), weights),
-        };
+        let (before, after) = weights.split_at(whole);
+        let mut sums = accumulate(simd, zeros, |i, j| v(c + i, j), before);
+        if !after.is_empty() {
+            sums = accumulate_seen(simd, sums, |i, j| v(c + i, whole + j), after, lanes);
+        }
         for (mixture, sums) in mixtures[c..c + M].iter_mut().zip(&sums) {
             for r in 0..R {
                 mixture[r] = simd.mul_add(mixture[r], correction[r], sums[r]);
