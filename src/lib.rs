@@ -42,7 +42,7 @@
 //! - [`explain`]: one cell, its terms, and theirs
 //! - [`params`]: a model's configuration to its weight matrices and counts
 //! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
-//! - [`bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
+//! - [`mod@bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
 //! - [`diagnose`]: a student's numbers beside the right ones, and the classic mistakes that give them
 //! - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
