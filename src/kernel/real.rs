@@ -35,8 +35,8 @@ pub trait Real:
     const LOWEST: Self;
     /// The smallest positive number that is not subnormal.
     const SMALLEST: Self;
-    /// 1.5 · 2^(precision − 1): x + this has no room for a fraction, so that adding it rounds x to a whole number (half to
-    /// even), which then stands in the last bits.
+    /// 1.5 · 2^(precision − 1), plus the bias of an exponent: x + this has no room for a fraction, so that adding it rounds x
+    /// to a whole number n (half to even); its last bits are then those that stand for 2^n.
     const ROUNDER: Self;
     /// The lowest exponent of a number that is not subnormal.
     const LOWEST_EXPONENT: Self;
@@ -46,7 +46,8 @@ pub trait Real:
 
     /// self · factor + summand, rounded once.
     fn mul_add(self, factor: Self, summand: Self) -> Self;
-    /// self · 2^n, where n is the whole number in the last bits of `rounded`, see [`Real::ROUNDER`].
+    /// self · 2^n, where `rounded` is n + [`Real::ROUNDER`] and n at least the lowest exponent. A product, not a sum of
+    /// exponents, so that NaN stays NaN whatever its own last bits are.
     fn times_two_to(self, rounded: Self) -> Self;
     /// The nearest number of this kind.
     fn from_f64(x: f64) -> Self;
@@ -69,7 +70,7 @@ impl Real for f32 {
     const NEG_INFINITY: f32 = f32::NEG_INFINITY;
     const LOWEST: f32 = f32::MIN;
     const SMALLEST: f32 = f32::MIN_POSITIVE;
-    const ROUNDER: f32 = 12_582_912.0;
+    const ROUNDER: f32 = 12_582_912.0 + 127.0;
     const LOWEST_EXPONENT: f32 = -126.0;
     const EXP2: &'static [f32] =
         &[1.535_335_6e-4, 1.339_887_4e-3, 9.618_437e-3, 5.550_332_4e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
@@ -81,7 +82,7 @@ impl Real for f32 {
 
     #[inline(always)]
     fn times_two_to(self, rounded: f32) -> f32 {
-        f32::from_bits(self.to_bits().wrapping_add(rounded.to_bits() << 23))
+        self * f32::from_bits(rounded.to_bits() << 23)
     }
 
     fn from_f64(x: f64) -> f32 {
@@ -104,7 +105,7 @@ impl Real for f64 {
     const NEG_INFINITY: f64 = f64::NEG_INFINITY;
     const LOWEST: f64 = f64::MIN;
     const SMALLEST: f64 = f64::MIN_POSITIVE;
-    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    const ROUNDER: f64 = 6_755_399_441_055_744.0 + 1023.0;
     const LOWEST_EXPONENT: f64 = -1022.0;
     const EXP2: &'static [f64] = &[
         4.434_771_298_200_377e-10,
@@ -128,7 +129,7 @@ impl Real for f64 {
 
     #[inline(always)]
     fn times_two_to(self, rounded: f64) -> f64 {
-        f64::from_bits(self.to_bits().wrapping_add(rounded.to_bits() << 52))
+        self * f64::from_bits(rounded.to_bits() << 52)
     }
 
     fn from_f64(x: f64) -> f64 {

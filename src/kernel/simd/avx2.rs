@@ -89,9 +89,8 @@ impl Simd<f32> for Avx2 {
     fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, lowest: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = _mm256_slli_epi32::<23>(_mm256_castps_si256(rounded));
-            let product = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(a), exponent));
-            Simd::<f32>::zero_below(self, product, y, lowest)
+            let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
+            Simd::<f32>::zero_below(self, _mm256_mul_ps(a, power), y, lowest)
         }
     }
 
@@ -204,9 +203,8 @@ impl Simd<f64> for Avx2 {
     fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = _mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded));
-            let product = _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(a), exponent));
-            Simd::<f64>::zero_below(self, product, y, lowest)
+            let power = _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded)));
+            Simd::<f64>::zero_below(self, _mm256_mul_pd(a, power), y, lowest)
         }
     }
 

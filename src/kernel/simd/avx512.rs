@@ -117,9 +117,9 @@ impl Simd<f32> for Avx512 {
     fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, lowest: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = _mm512_slli_epi32::<23>(_mm512_castps_si512(rounded));
+            let power = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(rounded)));
             let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
-            _mm512_castsi512_ps(_mm512_maskz_add_epi32(kept, _mm512_castps_si512(a), exponent))
+            _mm512_maskz_mul_ps(kept, a, power)
         }
     }
 
@@ -219,9 +219,9 @@ impl Simd<f64> for Avx512 {
     fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = _mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded));
+            let power = _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded)));
             let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
-            _mm512_castsi512_pd(_mm512_maskz_add_epi64(kept, _mm512_castpd_si512(a), exponent))
+            _mm512_maskz_mul_pd(kept, a, power)
         }
     }
 

@@ -96,9 +96,8 @@ impl Simd<f32> for Neon {
     ) -> float32x4_t {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded));
-            let product = vreinterpretq_f32_s32(vaddq_s32(vreinterpretq_s32_f32(a), exponent));
-            Simd::<f32>::zero_below(self, product, y, lowest)
+            let power = vreinterpretq_f32_s32(vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded)));
+            Simd::<f32>::zero_below(self, vmulq_f32(a, power), y, lowest)
         }
     }
 
@@ -201,9 +200,8 @@ impl Simd<f64> for Neon {
     ) -> float64x2_t {
         // SAFETY: see `splat`.
         unsafe {
-            let exponent = vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded));
-            let product = vreinterpretq_f64_s64(vaddq_s64(vreinterpretq_s64_f64(a), exponent));
-            Simd::<f64>::zero_below(self, product, y, lowest)
+            let power = vreinterpretq_f64_s64(vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded)));
+            Simd::<f64>::zero_below(self, vmulq_f64(a, power), y, lowest)
         }
     }
 
