@@ -1,8 +1,8 @@
 //! From the whole problem to tasks for threads.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cmp::Ordering;
 
-use super::decode::{self, Group, Partials};
+use super::decode::{self, Group, Partials, Row};
 use super::dispatch::{DecodeKernel, TileKernel, Width};
 use super::layout::{Layout, Output, Results};
 use super::plain;
@@ -10,7 +10,7 @@ use super::plain_decode::{self, parts};
 use super::pool;
 use super::problem::Attention;
 use super::real::Real;
-use super::scratch::with_scratch;
+use super::scratch::{self, with_scratch};
 use super::simd::SimdLevel;
 use super::tile::Tile;
 use crate::error::{Error, Result};
@@ -21,9 +21,6 @@ pub const FEWEST_FOR_TILES: usize = 8;
 
 /// Less than so many operations are not worth a second thread: about twenty microseconds of one.
 const ALONE: usize = 4_000_000;
-
-/// Keys and values of a head beyond so many bytes do not stay in a core's own cache: wider tiles read them less often.
-const OWN_CACHE: usize = 1 << 20;
 
 /// How to compute, which changes nothing of what comes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,10 +55,15 @@ pub struct Used {
 /// # Shapes
 /// `output` is read through `layout`, which is (H, T, d_v); `lse` is (H, T), head by head. See [`Attention`].
 /// # Accuracy
-/// For finite inputs, |O − exact| ≤ u · max|v| · (2(d_k+3)·S + 128 + N/128 + 16), where u is half a unit in the last place
-/// of 1 and S the largest Σ_c |q_c k_c| · scale of the row; |LSE − exact| ≤ u · (2(d_k+3)·S + 8).
+/// With u = half a unit in the last place of 1, and A the row's largest |scale| · Σ_c |q_c k_c| + |bias|, to first order in u:
+///
+/// - |O − exact| ≤ u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), and (N + N/128 + 2)/2 of the smallest subnormal number;
+/// - |LSE − exact| ≤ u · (2(d_k+7)·A + 6⌈N/128⌉ + 3·ln N + 40).
+///
+/// This holds if no q · k, no sum of weighted values (where needed with smaller weights) and no result overflows. Errors seen are far
+/// smaller unless a million weights are nearly equal: then sums of one sign drift, to hundreds of u.
 /// # Errors
-/// If the shapes do not fit each other, or this processor lacks `machine.simd`.
+/// If the shapes do not fit each other, this processor lacks `machine.simd`, or there is not enough memory.
 /// # Source
 /// Milakov & Gimelshein 2018, «Online normalizer calculation for softmax»; Dao et al. 2022, «FlashAttention»; Dao 2023,
 /// «FlashAttention-2»; the parts of a long cache: Dao et al. 2023, «Flash-Decoding».
@@ -109,74 +111,73 @@ struct Run<'a, T> {
 impl<T: Real> Run<'_, T> {
     /// A task is a tile of queries of one head.
     fn tiles(&self) -> Result<Used> {
-        let (heads, rows) = (self.attention.q.layout().heads, self.attention.q.layout().rows);
-        let kernel = T::tile(self.simd, self.width());
+        let q = self.attention.q.layout();
+        let kernel = self.tile_kernel();
+        // Heads differ in where their numbers lie, not in how many there are.
+        let bytes = match &kernel {
+            Some(kernel) => (kernel.scratch_bytes)(&self.attention.head(0)),
+            None => plain::scratch_bytes(&self.attention.head(0)),
+        };
+        scratch::is_available(bytes)?;
         let queries = kernel.as_ref().map_or(1, |kernel| kernel.queries);
-        let tiles = rows.div_ceil(queries);
-        let used = MostUsed::default();
+        let tiles = q.rows.div_ceil(queries);
         let work = |task: usize| {
             // Neighbouring tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
             let (number, tile) = (task / tiles, tiles - 1 - task % tiles);
-            let queries = tile * queries..((tile + 1) * queries).min(rows);
+            let queries = tile * queries..((tile + 1) * queries).min(q.rows);
             let head = self.attention.head(number);
             match &kernel {
-                Some(TileKernel { scratch_bytes, attend, .. }) => {
-                    let bytes = scratch_bytes(&head);
-                    used.at_least(bytes);
-                    with_scratch(bytes, |scratch| {
-                        let tile = Tile { head, number, queries };
-                        // SAFETY: the level was found available; every row is in one tile.
-                        unsafe { attend(&tile, scratch, &self.results) };
-                    });
-                }
-                // SAFETY: every row is in one task.
-                None => unsafe { plain::attend_rows(&head, number, queries, &self.results) },
+                Some(TileKernel { attend, .. }) => with_scratch(bytes, |scratch| {
+                    let tile = Tile { head, number, queries };
+                    // SAFETY: the level was found available; every row is in one tile.
+                    unsafe { attend(&tile, scratch, &self.results) };
+                }),
+                None => with_scratch(bytes, |scratch| {
+                    // SAFETY: every row is in one task.
+                    unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
+                }),
             }
         };
-        pool::run(self.threads, heads * tiles, &work);
-        let threads = self.threads.min(heads * tiles);
-        Ok(Used { extra_bytes: used.bytes() * threads, threads })
+        let threads = pool::run(self.threads, q.heads * tiles, &work);
+        Ok(Used { extra_bytes: bytes * threads, threads })
     }
 
-    /// Narrow tiles where wider ones would compute much for nothing, wide ones where keys and values come from afar.
-    fn width(&self) -> Width {
-        let (q, k, v) = (self.attention.q.layout(), self.attention.k.layout(), self.attention.v.layout());
-        let bytes = k.rows * (k.columns + v.columns) * size_of::<T>();
-        if q.rows <= 16 || (self.attention.band.until.is_some() && q.rows <= 128) {
-            Width::Narrow
-        } else if bytes > OWN_CACHE {
-            Width::Wide
-        } else {
-            Width::Middle
-        }
+    /// The tile for which the scores that are computed, hidden and empty ones too, cost the least.
+    fn tile_kernel(&self) -> Option<TileKernel<T>> {
+        let cost = |width: Width| Some(self.scores(T::tile(self.simd, width)?.queries) * width.price());
+        let cheapest =
+            Width::ALL.into_iter().min_by(|a, b| cost(*a).partial_cmp(&cost(*b)).unwrap_or(Ordering::Equal));
+        T::tile(self.simd, cheapest?)
     }
 
-    /// A task is a part of the keys, for all queries that share a key/value head.
+    /// How many scores, hidden and empty ones too, all heads compute with tiles of so many queries, as if those threads that
+    /// have a tile less than others computed it too.
+    fn scores(&self, queries: usize) -> f64 {
+        let (head, q) = (self.attention.head(0), self.attention.q.layout());
+        let keys = |first: usize| head.sight.keys(&(first..(first + queries).min(q.rows))).len();
+        let keys: usize = (0..q.rows).step_by(queries).map(keys).sum();
+        let tiles = q.heads * q.rows.div_ceil(queries);
+        let uneven = tiles.next_multiple_of(self.threads) as f64 / tiles as f64;
+        (q.heads * queries) as f64 * keys as f64 * uneven
+    }
+
+    /// Few queries: a task is a part of the keys, for all queries that share a key/value head; then a group, whose parts
+    /// are merged.
     fn few(&self) -> Result<Used> {
-        let (q, k, v) = (self.attention.q.layout(), self.attention.k.layout(), self.attention.v.layout());
-        let group = self.attention.group();
-        let neighbours = |layout: Layout| layout.column_stride == 1 || layout.columns <= 1;
-        let kernel = T::decode(self.simd).filter(|_| neighbours(k) && neighbours(v));
-        let Some(DecodeKernel { attend_part, finish_row }) = kernel else {
-            let work = |task: usize| {
-                let (h, i) = (task / q.rows, task % q.rows);
-                // SAFETY: every row is one task's.
-                unsafe { plain_decode::attend_row(&self.attention.head(h), (h, i), &self.results) };
-            };
-            pool::run(self.threads, q.heads * q.rows, &work);
-            return Ok(Used {
-                extra_bytes: 2 * v.columns * size_of::<T>() * self.threads,
-                threads: self.threads,
-            });
+        let Some(DecodeKernel { attend_part, finish_row }) = T::decode(self.simd) else {
+            return self.few_plain();
         };
+        let (k, v) = (self.attention.k.layout(), self.attention.v.layout());
+        let group = self.attention.group();
         let groups: Vec<Group<'_, T>> =
             (0..k.heads).map(|g| self.group(g * group..(g + 1) * group)).collect();
-        let (parts, rows) = (parts(k.rows), group * q.rows);
+        let (parts, rows) = (parts(k.rows), group * self.attention.q.layout().rows);
         let layout = Layout::stacked(k.heads, parts * rows, v.columns + 2);
-        let mut numbers = vec![T::ZERO; layout.heads * layout.head_stride];
+        let mut numbers = scratch::zeros(layout.heads.saturating_mul(layout.head_stride))?;
         let partials = Output::new(&mut numbers, layout)?;
-        let bytes = groups.first().map_or(0, decode::scratch_bytes);
-        pool::run(self.threads, k.heads * parts, &|task| {
+        let bytes = decode::scratch_bytes(&groups[0]).max(decode::scratch_bytes_to_finish(&groups[0]));
+        scratch::is_available(bytes)?;
+        let threads = pool::run(self.threads, k.heads * parts, &|task| {
             let (group, part) = (task / parts, task % parts);
             let partials = Partials { numbers: partials, group };
             with_scratch(bytes, |scratch| {
@@ -187,35 +188,35 @@ impl<T: Real> Run<'_, T> {
         pool::run(self.threads, k.heads, &|group| {
             let partials = Partials { numbers: partials, group };
             for row in 0..rows {
-                // SAFETY: all parts are finished; every group is one task's.
-                unsafe { finish_row(&groups[group], row, &partials, &self.results) };
+                with_scratch(bytes, |scratch| {
+                    // SAFETY: all parts are finished; every group is one task's.
+                    unsafe { finish_row(&groups[group], row, scratch, &partials, &self.results) };
+                });
             }
         });
-        let threads = self.threads.min(k.heads * parts).max(1);
-        let extra_bytes = layout.heads * layout.head_stride * size_of::<T>() + bytes * threads;
-        Ok(Used { extra_bytes, threads })
+        let kept = size_of_val(&numbers[..]) + k.heads * rows * size_of::<Row<'_, T>>();
+        Ok(Used { extra_bytes: kept + bytes * threads, threads })
+    }
+
+    /// Few queries without SIMD: a task is a query.
+    fn few_plain(&self) -> Result<Used> {
+        let q = self.attention.q.layout();
+        let bytes = plain_decode::scratch_bytes(&self.attention.head(0));
+        scratch::is_available(bytes)?;
+        let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
+            let (h, i) = (task / q.rows, task % q.rows);
+            with_scratch(bytes, |scratch| {
+                // SAFETY: every row is one task's.
+                unsafe { plain_decode::attend_row(&self.attention.head(h), (h, i), scratch, &self.results) };
+            });
+        });
+        Ok(Used { extra_bytes: bytes * threads, threads })
     }
 
     /// The queries of these heads.
     fn group(&self, heads: std::ops::Range<usize>) -> Group<'_, T> {
         let queries = 0..self.attention.q.layout().rows;
-        let rows = heads.flat_map(|h| queries.clone().map(move |i| (self.attention.head(h), h, i)));
-        Group { rows: rows.collect() }
-    }
-}
-
-/// The most that any thread needed.
-#[derive(Default)]
-struct MostUsed(AtomicUsize);
-
-impl MostUsed {
-    fn at_least(&self, bytes: usize) {
-        if self.0.load(Ordering::Relaxed) < bytes {
-            self.0.fetch_max(bytes, Ordering::Relaxed);
-        }
-    }
-
-    fn bytes(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        let row = |number: usize, query| Row { head: self.attention.head(number), number, query };
+        Group { rows: heads.flat_map(|h| queries.clone().map(move |i| row(h, i))).collect() }
     }
 }

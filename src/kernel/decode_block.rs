@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::decode::Partial;
+use super::decode::{Partial, Row};
 use super::exp2::RegisterExp2;
 use super::layout::View;
 use super::plain::{BLOCK, Normalizer};
@@ -19,14 +19,16 @@ const AHEAD: usize = 16;
 #[inline(always)]
 pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usize>(
     simd: S,
-    rows: &[(Head<'_, T>, usize, usize)],
+    rows: &[Row<'_, T>],
     keys: &Range<usize>,
     queries: &[T],
-    weights: &mut [[T; BLOCK]],
+    (weights, copy): (&mut [[T; BLOCK]], &mut [T]),
     partial: impl Fn(usize) -> &'p mut [T],
 ) {
-    let seen: [Seen; G] =
-        std::array::from_fn(|r| rows[r].0.sight.of_block(&(rows[r].2..rows[r].2 + 1), keys));
+    let seen: [Seen; G] = std::array::from_fn(|r| {
+        let Row { head, query, .. } = &rows[r];
+        head.sight.of_block(&(*query..query + 1), keys)
+    });
     if seen.iter().all(|seen| matches!(seen, Seen::Nothing)) {
         return;
     }
@@ -34,7 +36,8 @@ pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usi
     for weights in &mut weights[..G] {
         weights.fill(T::NEG_INFINITY);
     }
-    let k = rows[0].0.k;
+    let Head { k, v, .. } = rows[0].head;
+    let k = k.block((keys.start, keys.len()), (0, k.columns)).with_neighbours(copy);
     // As many keys at a time as give sixteen dot products, or as many as there are registers for.
     match (G, K) {
         (1, 1) => scores::<T, S, G, K, 16>(simd, k, keys, queries, weights),
@@ -45,25 +48,19 @@ pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usi
     }
     let mut correction = [T::ZERO; G];
     for r in 0..G {
-        let (head, _, i) = &rows[r];
+        let Row { head, query, .. } = &rows[r];
         let used = keys.start % BLOCK..keys.start % BLOCK + keys.len();
-        scale_and_hide(head, *i, keys, &seen[r], &mut weights[r][used.clone()]);
+        scale_and_hide(head, *query, keys, &seen[r], &mut weights[r][used.clone()]);
         let row = partial(r);
         correction[r] = weigh::<T, S, K>(simd, head, used, &mut weights[r], row);
     }
+    let v = v.block((keys.start, keys.len()), (0, v.columns)).with_neighbours(copy);
     if seen.iter().all(|seen| matches!(seen, Seen::Everything)) {
         let mixtures = std::array::from_fn(|r| Partial::of(partial(r)).mixture);
-        mix::<T, S, G>(simd, rows[0].0.v, keys, weights, &correction, mixtures);
+        mix::<T, S, G>(simd, v, keys, weights, &correction, mixtures);
     } else {
         for r in 0..G {
-            mix_seen(
-                rows[r].0.v,
-                keys,
-                &weights[r],
-                &seen[r],
-                correction[r],
-                Partial::of(partial(r)).mixture,
-            );
+            mix_seen(v, keys, &weights[r], &seen[r], correction[r], Partial::of(partial(r)).mixture);
         }
     }
 }
@@ -79,7 +76,7 @@ fn scores<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
 ) {
     let mut j = keys.start;
     while j + J <= keys.end {
-        let dots = dots::<T, S, G, K, J>(simd, k, j, queries);
+        let dots = dots::<T, S, G, K, J>(simd, k, j - keys.start, queries);
         for r in 0..G {
             for ahead in 0..J {
                 scores[r][(j + ahead) % BLOCK] = dots[r * J + ahead];
@@ -88,7 +85,7 @@ fn scores<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
         j += J;
     }
     for j in j..keys.end {
-        let dots = dots::<T, S, G, K, 1>(simd, k, j, queries);
+        let dots = dots::<T, S, G, K, 1>(simd, k, j - keys.start, queries);
         for r in 0..G {
             scores[r][j % BLOCK] = dots[r];
         }
@@ -106,11 +103,14 @@ fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
     let whole = k.columns - k.columns % VIRTUAL_LANES;
     let width = k.columns.next_multiple_of(VIRTUAL_LANES);
     assert!(queries.len() >= G * width);
-    let keys: [&[T]; J] = std::array::from_fn(|ahead| k.neighbours(first + ahead, 0).unwrap_or_default());
+    let keys: [&[T]; J] = std::array::from_fn(|ahead| k.row(first + ahead, 0));
+    let later = AHEAD * k.row_stride();
     let mut sums = [[simd.splat(T::ZERO); K]; VIRTUAL_LANES];
     for column in (0..whole).step_by(VIRTUAL_LANES) {
         // SAFETY: sixteen columns are left in every key, and in every query, whose row is as long as the width.
-        unsafe { multiply_sixteen::<T, S, G, K, J>(simd, keys, queries, (column, width), &mut sums) };
+        unsafe {
+            multiply_sixteen::<T, S, G, K, J>(simd, (keys, later), queries, (column, width), &mut sums)
+        };
     }
     if whole < k.columns {
         let mut padded = [[T::ZERO; VIRTUAL_LANES]; J];
@@ -119,19 +119,22 @@ fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
         }
         let keys = std::array::from_fn(|ahead| &padded[ahead][..]);
         // SAFETY: as above; the padded keys have sixteen columns, and are all there is of them.
-        unsafe { multiply_sixteen::<T, S, G, K, J>(simd, keys, &queries[whole..], (0, width), &mut sums) };
+        unsafe {
+            multiply_sixteen::<T, S, G, K, J>(simd, (keys, 0), &queries[whole..], (0, width), &mut sums)
+        };
     }
     fold_all(simd, sums, G * J)
 }
 
-/// Adds the products of sixteen columns, from `column` on, of J keys and G queries, whose rows are `width` long.
+/// Adds the products of sixteen columns, from `column` on, of J keys and G queries, whose rows are `width` long; asks for
+/// what lies `later` numbers behind each.
 ///
 /// # Safety
 /// Every key and query has sixteen columns there.
 #[inline(always)]
 unsafe fn multiply_sixteen<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
     simd: S,
-    keys: [&[T]; J],
+    (keys, later): ([&[T]; J], usize),
     queries: &[T],
     (column, width): (usize, usize),
     sums: &mut [[S::Register; K]; VIRTUAL_LANES],
@@ -139,7 +142,7 @@ unsafe fn multiply_sixteen<T: Real, S: Simd<T>, const G: usize, const K: usize, 
     for part in 0..K {
         let at = column + part * S::LANES;
         for ahead in 0..J {
-            simd.prefetch(keys[ahead], at + AHEAD * width);
+            simd.prefetch(keys[ahead], at + later);
             // SAFETY: the caller has sixteen columns there.
             let key = unsafe { simd.load(keys[ahead].get_unchecked(at..)) };
             for r in 0..G {
@@ -188,15 +191,18 @@ fn fold_all<T: Real, S: Simd<T>, const K: usize>(
     results
 }
 
-/// [`fold`], of sixteen lanes in K registers.
+/// The sixteen lanes of K registers.
 #[inline(always)]
-fn fold_registers<T: Real, S: Simd<T>, const K: usize>(simd: S, registers: [S::Register; K]) -> T {
+fn virtual_lanes<T: Real, S: Simd<T>, const K: usize>(
+    simd: S,
+    registers: [S::Register; K],
+) -> [T; VIRTUAL_LANES] {
     let mut lanes = [T::ZERO; VIRTUAL_LANES];
     for (part, register) in registers.into_iter().enumerate() {
         // SAFETY: K registers hold sixteen numbers.
         unsafe { simd.store(register, &mut lanes[part * S::LANES..]) };
     }
-    fold(lanes)
+    lanes
 }
 
 /// The scale and the bias where they come first, and −∞ for what is hidden.
@@ -231,7 +237,7 @@ fn weigh<T: Real, S: Simd<T>, const K: usize>(
         // SAFETY: a chunk is as long as a register.
         largest[at % K] = simd.larger(largest[at % K], unsafe { simd.load(numbers) });
     }
-    let largest = largest_lane(simd, largest);
+    let largest = virtual_lanes(simd, largest).into_iter().fold(T::NEG_INFINITY, T::larger);
     let rising = Normalizer { largest, sum: row[columns + 1] };
     let (reference, lanes) = (simd.splat(rising.reference()), RegisterExp2::new(simd, &exp2));
     let mut sums = [simd.splat(T::ZERO); K];
@@ -245,19 +251,8 @@ fn weigh<T: Real, S: Simd<T>, const K: usize>(
     }
     let correction = exp2.correction(before - rising.reference());
     row[columns] = largest;
-    row[columns + 1] = rising.sum.mul_add(correction, fold_registers(simd, sums));
+    row[columns + 1] = rising.sum.mul_add(correction, fold(virtual_lanes(simd, sums)));
     correction
-}
-
-/// The largest of all lanes.
-#[inline(always)]
-fn largest_lane<T: Real, S: Simd<T>, const K: usize>(simd: S, registers: [S::Register; K]) -> T {
-    let mut lanes = [T::ZERO; VIRTUAL_LANES];
-    for (part, register) in registers.into_iter().enumerate() {
-        // SAFETY: K registers hold sixteen numbers.
-        unsafe { simd.store(register, &mut lanes[part * S::LANES..]) };
-    }
-    lanes.into_iter().fold(T::NEG_INFINITY, |largest, lane| largest.larger(lane))
 }
 
 /// Step 3: the values, mixed by the weights of G queries; the last columns one by one.
@@ -270,57 +265,42 @@ fn mix<T: Real, S: Simd<T>, const G: usize>(
     correction: &[T; G],
     mut mixtures: [&mut [T]; G],
 ) {
-    let mut from = 0;
-    // Two queries at a time: a row of values is read whole, in the order of memory, and its sums still fit the registers.
-    for pair in (0..G).step_by(2) {
-        let (weights, correction, mixtures) = (&weights[pair..], &correction[pair..], &mut mixtures[pair..]);
-        from = match G - pair {
-            1 => mix_rows::<T, S, 1>(simd, v, keys, weights, correction, mixtures),
-            _ => mix_rows::<T, S, 2>(simd, v, keys, weights, correction, mixtures),
-        };
-    }
+    // So many registers of columns that their sums, for all queries, still fit the processor's: each value is loaded once.
+    let from = if G <= 2 {
+        mix_registers::<T, S, G, 8>(simd, v, keys, weights, correction, (&mut mixtures, 0))
+    } else {
+        0
+    };
+    let from = mix_registers::<T, S, G, 4>(simd, v, keys, weights, correction, (&mut mixtures, from));
+    let from = mix_registers::<T, S, G, 1>(simd, v, keys, weights, correction, (&mut mixtures, from));
     for c in from..v.columns {
         for r in 0..G {
             let mut sum = T::ZERO;
             for j in keys.clone() {
-                sum = v.at(j, c).mul_add(weights[r][j % BLOCK], sum);
+                sum = v.at(j - keys.start, c).mul_add(weights[r][j % BLOCK], sum);
             }
             mixtures[r][c] = mixtures[r][c].mul_add(correction[r], sum);
         }
     }
 }
 
-/// Eight registers of columns at a time, then four, then one; gives the first column that is left.
-#[inline(always)]
-fn mix_rows<T: Real, S: Simd<T>, const G: usize>(
-    simd: S,
-    v: View<'_, T>,
-    keys: &Range<usize>,
-    weights: &[[T; BLOCK]],
-    correction: &[T],
-    mixtures: &mut [&mut [T]],
-) -> usize {
-    let from = mix_registers::<T, S, G, 8>(simd, v, keys, weights, correction, (mixtures, 0));
-    let from = mix_registers::<T, S, G, 4>(simd, v, keys, weights, correction, (mixtures, from));
-    mix_registers::<T, S, G, 1>(simd, v, keys, weights, correction, (mixtures, from))
-}
-
+/// C registers of columns at a time, from column `from` on; gives the first column that is left.
 #[inline(always)]
 fn mix_registers<T: Real, S: Simd<T>, const G: usize, const C: usize>(
     simd: S,
     v: View<'_, T>,
     keys: &Range<usize>,
     weights: &[[T; BLOCK]],
-    correction: &[T],
-    (mixtures, from): (&mut [&mut [T]], usize),
+    correction: &[T; G],
+    (mixtures, from): (&mut [&mut [T]; G], usize),
 ) -> usize {
     let mut column = from;
     while column + C * S::LANES <= v.columns {
         let mut sums = [[simd.splat(T::ZERO); C]; G];
         for j in keys.clone() {
-            let Some(values) = v.neighbours(j, column) else { return column };
+            let values = v.row(j - keys.start, column);
             for part in 0..C {
-                simd.prefetch(values, part * S::LANES + AHEAD * v.columns);
+                simd.prefetch(values, part * S::LANES + AHEAD * v.row_stride());
                 // SAFETY: so many columns are left.
                 let value = unsafe { simd.load(values.get_unchecked(part * S::LANES..)) };
                 for r in 0..G {
@@ -357,9 +337,9 @@ fn mix_seen<T: Real>(
     const STRIP: usize = 64;
     for (strip, mixture) in mixture.chunks_mut(STRIP).enumerate() {
         let mut sums = [T::ZERO; STRIP];
-        for (_, j) in keys.clone().enumerate().filter(|(at, _)| seen.is_seen(*at)) {
+        for (at, j) in keys.clone().enumerate().filter(|(at, _)| seen.is_seen(*at)) {
             for (c, sum) in sums[..mixture.len()].iter_mut().enumerate() {
-                *sum = v.at(j, strip * STRIP + c).mul_add(weights[j % BLOCK], *sum);
+                *sum = v.at(at, strip * STRIP + c).mul_add(weights[j % BLOCK], *sum);
             }
         }
         for (mixture, sum) in mixture.iter_mut().zip(sums) {

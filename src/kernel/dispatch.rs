@@ -31,18 +31,30 @@ pub(super) struct DecodeKernel<T: 'static> {
     /// See [`decode::attend_part`].
     pub attend_part: unsafe fn(&Group<'_, T>, usize, Scratch<'_>, &Partials<'_, T>),
     /// See [`decode::finish_row`].
-    pub finish_row: unsafe fn(&Group<'_, T>, usize, &Partials<'_, T>, &Results<'_, T>),
+    pub finish_row: unsafe fn(&Group<'_, T>, usize, Scratch<'_>, &Partials<'_, T>, &Results<'_, T>),
 }
 
-/// How wide a tile is.
+/// How wide a tile is. Wide tiles read keys and values less often; narrow ones compute less for nothing, where there are
+/// few queries or a mask hides much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Width {
-    /// One register of queries: for few queries, where a wider tile would be empty in part.
     Narrow,
-    /// Two registers.
     Middle,
-    /// Four registers: the keys and values are read half as often.
     Wide,
+}
+
+impl Width {
+    pub const ALL: [Width; 3] = [Width::Narrow, Width::Middle, Width::Wide];
+
+    /// What a score takes, as a multiple of what it takes in a wide tile: measured with AVX-512, while other programs used the
+    /// same core, which is when loads are dear.
+    pub fn price(self) -> f64 {
+        match self {
+            Width::Narrow => 1.2,
+            Width::Middle => 1.06,
+            Width::Wide => 1.0,
+        }
+    }
 }
 
 /// The numbers that there are kernels for. `None`: the plain version.
@@ -58,9 +70,10 @@ pub trait Kernels: Sized + 'static {
     fn peak(level: SimdLevel) -> Option<PeakKernel<Self>>;
 }
 
-/// The kernels of one set of instructions, behind functions that are compiled for it.
+/// The kernels of one set of instructions, behind functions that are compiled for it. A tile of a width has R registers of
+/// queries and takes M keys, or columns, by them at a time: R · M sums, and R + 1 registers for what is multiplied.
 macro_rules! doors {
-    ($set:ident, $module:ident, $features:literal) => {
+    ($set:ident, $module:ident, $features:literal, { $($width:pat => $r:literal by $m:literal),+ }) => {
         mod $module {
             use super::*;
 
@@ -76,14 +89,16 @@ macro_rules! doors {
                 unsafe { tile::attend_tile::<T, $set, R, M>($set::assume(), tile, scratch, results) }
             }
 
-            pub(super) fn tile<T: Real, const R: usize, const M: usize>() -> TileKernel<T>
+            pub(super) fn tile<T: Real>(width: Width) -> TileKernel<T>
             where
                 $set: Simd<T>,
             {
-                TileKernel {
-                    queries: R * <$set as Simd<T>>::LANES,
-                    scratch_bytes: tile::scratch_bytes::<T, $set, R>,
-                    attend: attend_tile::<T, R, M>,
+                match width {
+                    $($width => TileKernel {
+                        queries: $r * <$set as Simd<T>>::LANES,
+                        scratch_bytes: tile::scratch_bytes::<T, $set, $r>,
+                        attend: attend_tile::<T, $r, $m>,
+                    },)+
                 }
             }
 
@@ -104,11 +119,12 @@ macro_rules! doors {
             unsafe fn finish_row<T: Real>(
                 group: &Group<'_, T>,
                 row: usize,
+                scratch: Scratch<'_>,
                 partials: &Partials<'_, T>,
                 results: &Results<'_, T>,
             ) {
                 // SAFETY: the caller has found the features; the row is the caller's.
-                unsafe { decode::finish_row(group, row, partials, results) }
+                unsafe { decode::finish_row(group, row, scratch, partials, results) }
             }
 
             pub(super) fn decode<T: Real, const K: usize>() -> DecodeKernel<T>
@@ -148,30 +164,22 @@ macro_rules! doors {
 }
 
 #[cfg(target_arch = "x86_64")]
-doors!(Avx512, avx512, "avx512f");
+doors!(Avx512, avx512, "avx512f", { Width::Narrow => 1 by 16, Width::Middle => 2 by 8, Width::Wide => 4 by 6 });
 #[cfg(target_arch = "x86_64")]
-doors!(Avx2, avx2, "avx2,fma");
+doors!(Avx2, avx2, "avx2,fma", { Width::Narrow => 1 by 8, Width::Middle | Width::Wide => 3 by 4 });
 #[cfg(target_arch = "aarch64")]
-doors!(Neon, neon, "neon");
+doors!(Neon, neon, "neon", { Width::Narrow => 1 by 16, Width::Middle | Width::Wide => 3 by 8 });
 
 impl Kernels for f32 {
     #[allow(private_interfaces)]
     fn tile(level: SimdLevel, width: Width) -> Option<TileKernel<f32>> {
-        match (level, width) {
+        match level {
             #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Narrow) => Some(avx512::tile::<f32, 1, 16>()),
+            SimdLevel::Avx512 => Some(avx512::tile(width)),
             #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Middle) => Some(avx512::tile::<f32, 2, 8>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Wide) => Some(avx512::tile::<f32, 4, 4>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Width::Narrow) => Some(avx2::tile::<f32, 1, 8>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, _) => Some(avx2::tile::<f32, 3, 4>()),
+            SimdLevel::Avx2 => Some(avx2::tile(width)),
             #[cfg(target_arch = "aarch64")]
-            (SimdLevel::Neon, Width::Narrow) => Some(neon::tile::<f32, 1, 16>()),
-            #[cfg(target_arch = "aarch64")]
-            (SimdLevel::Neon, _) => Some(neon::tile::<f32, 3, 8>()),
+            SimdLevel::Neon => Some(neon::tile(width)),
             _ => None,
         }
     }
@@ -206,21 +214,13 @@ impl Kernels for f32 {
 impl Kernels for f64 {
     #[allow(private_interfaces)]
     fn tile(level: SimdLevel, width: Width) -> Option<TileKernel<f64>> {
-        match (level, width) {
+        match level {
             #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Narrow) => Some(avx512::tile::<f64, 1, 16>()),
+            SimdLevel::Avx512 => Some(avx512::tile(width)),
             #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Middle) => Some(avx512::tile::<f64, 2, 8>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx512, Width::Wide) => Some(avx512::tile::<f64, 4, 4>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, Width::Narrow) => Some(avx2::tile::<f64, 1, 8>()),
-            #[cfg(target_arch = "x86_64")]
-            (SimdLevel::Avx2, _) => Some(avx2::tile::<f64, 3, 4>()),
+            SimdLevel::Avx2 => Some(avx2::tile(width)),
             #[cfg(target_arch = "aarch64")]
-            (SimdLevel::Neon, Width::Narrow) => Some(neon::tile::<f64, 1, 16>()),
-            #[cfg(target_arch = "aarch64")]
-            (SimdLevel::Neon, _) => Some(neon::tile::<f64, 3, 8>()),
+            SimdLevel::Neon => Some(neon::tile(width)),
             _ => None,
         }
     }

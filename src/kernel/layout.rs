@@ -19,6 +19,10 @@ pub struct Layout {
     pub column_stride: usize,
 }
 
+/// So many heads, rows or columns at most: where a distance of 0 repeats them, no memory sets a limit, but the arithmetic of
+/// sizes must not overflow.
+const MOST: usize = 1 << 31;
+
 impl Layout {
     /// One head after the other, each row by row: NumPy's (heads, rows, columns).
     pub fn stacked(heads: usize, rows: usize, columns: usize) -> Layout {
@@ -45,15 +49,23 @@ impl Layout {
     }
 
     /// # Errors
-    /// If it reaches past `available` numbers.
+    /// If it reaches past `available` numbers, or has more than 2³¹ heads, rows or columns.
     fn fits(&self, available: usize, name: &str) -> Result<()> {
         match self.reach() {
-            Some(needed) if needed <= available => Ok(()),
+            Some(needed) if needed <= available && self.heads.max(self.rows).max(self.columns) <= MOST => {
+                Ok(())
+            }
             _ => Err(Error::new(format!(
                 "{name}: {} heads of {}×{} do not fit {available} numbers",
                 self.heads, self.rows, self.columns
             ))),
         }
+    }
+
+    /// Whether the numbers of a row are neighbours, as a single one is of itself.
+    #[inline(always)]
+    fn has_neighbours(&self) -> bool {
+        self.column_stride == 1 || self.columns <= 1
     }
 
     /// Whether no two of its numbers share a place.
@@ -101,7 +113,7 @@ impl<'a, T: Copy> Heads<'a, T> {
     pub(super) fn head(&self, head: usize) -> View<'a, T> {
         debug_assert!(head < self.layout.heads);
         let Layout { rows, columns, row_stride, column_stride, head_stride, .. } = self.layout;
-        let start = (head * head_stride).min(self.numbers.len());
+        let start = head.saturating_mul(head_stride).min(self.numbers.len());
         View { numbers: &self.numbers[start..], rows, columns, row_stride, column_stride }
     }
 }
@@ -166,11 +178,24 @@ impl<'a, T: Copy> View<'a, T> {
         View { numbers: copy, row_stride: self.columns, column_stride: 1, ..*self }
     }
 
-    /// Row i from column `column` on as it lies in memory, if its numbers are neighbours.
+    /// So many numbers [`View::with_neighbours`] copies for `rows` rows.
+    pub fn copied(&self, rows: usize) -> usize {
+        if self.has_neighbours() { 0 } else { rows * self.columns }
+    }
+
+    /// From one row to the next, in numbers.
     #[inline(always)]
-    pub fn neighbours(&self, i: usize, column: usize) -> Option<&'a [T]> {
-        let start = i * self.row_stride + column;
-        self.has_neighbours().then(|| &self.numbers[start..start + (self.columns - column)])
+    pub fn row_stride(&self) -> usize {
+        self.row_stride
+    }
+
+    /// Row i from column `column` on, all that is left of it, of a view whose rows are neighbours.
+    #[inline(always)]
+    pub fn row(&self, i: usize, column: usize) -> &'a [T] {
+        assert!(self.has_neighbours());
+        let (start, count) = (i * self.row_stride + column, self.columns - column);
+        // An empty row may begin where nothing is any more.
+        &self.numbers[start.min(self.numbers.len())..][..count]
     }
 }
 
@@ -208,7 +233,7 @@ impl<'a, T: Copy> Output<'a, T> {
     /// Whether the numbers of a row are neighbours.
     #[inline(always)]
     pub fn has_neighbours(&self) -> bool {
-        self.layout.column_stride == 1
+        self.layout.has_neighbours()
     }
 
     /// `count` neighbours of a row.

@@ -1,7 +1,7 @@
 //! What the machine can do at most: multiply-adds in a second, bytes read in a second. A kernel's speed says little without.
 //!
-//! Each thread repeats a short piece of work until the time is up and keeps its best repetition; the rates of all threads add
-//! up. Only repetitions during which all threads were at work count, since a thread alone has the memory for itself.
+//! The threads begin together. Each repeats a short piece of work until the time is up and keeps its best repetition among
+//! those that end within it; the rates of all threads add up.
 
 use std::hint::{black_box, spin_loop};
 use std::ops::Range;
@@ -67,14 +67,8 @@ pub(super) fn total<T: Real, S: Simd<T>>(simd: S, numbers: &[T]) -> T {
 
 #[inline(always)]
 fn sum_of_lanes<T: Real, S: Simd<T>>(simd: S, registers: &[S::Register]) -> T {
-    let mut lanes = [T::ZERO; 16];
-    let mut sum = T::ZERO;
-    for &register in registers {
-        // SAFETY: no register has more than 16 lanes.
-        unsafe { simd.store(register, &mut lanes) };
-        sum = lanes[..S::LANES].iter().fold(sum, |sum, &lane| sum + lane);
-    }
-    sum
+    let lanes = registers.iter().flat_map(|&register| simd.numbers(register));
+    lanes.fold(T::ZERO, |sum, lane| sum + lane)
 }
 
 /// [`chains`] without registers.
@@ -176,7 +170,7 @@ fn best_rates(threads: usize, time: Duration, work: &(dyn Fn(usize) -> usize + S
         let rates: Vec<f64> = started.into_iter().filter_map(|thread| thread.join().ok()).collect();
         match rates.len() == threads && all {
             true => Ok(rates.iter().sum()),
-            false => Err(Error::new(format!("the system has not {threads} threads")).help("--threads 1")),
+            false => Err(Error::new(format!("the system has not {threads} threads")).help("ask for fewer")),
         }
     })
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 use super::layout::Results;
 use super::problem::Head;
 use super::real::Real;
+use super::scratch::Scratch;
 
 /// So many keys make a block. It is part of the result's definition (sums are taken block by block), not of the machine.
 pub const BLOCK: usize = 128;
@@ -85,6 +86,11 @@ impl Order for Tiled {
     }
 }
 
+/// What a thread needs, in bytes: a row of the output.
+pub(super) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
+    Scratch::bytes_of::<T>(head.v.columns)
+}
+
 /// Rows `queries` of head `h`, written to the outputs.
 ///
 /// # Safety
@@ -93,17 +99,18 @@ pub(super) unsafe fn attend_rows<T: Real>(
     head: &Head<'_, T>,
     h: usize,
     queries: Range<usize>,
+    mut scratch: Scratch<'_>,
     results: &Results<'_, T>,
 ) {
-    let mut row = vec![T::ZERO; head.v.columns];
+    let row = scratch.take::<T>(head.v.columns);
     for i in queries {
-        let log_sum_exp = without_overflow(head, &mut row, |shift, row| {
+        let log_sum_exp = without_overflow(head, row, |shift, row| {
             let mut normalizer = Normalizer::EMPTY;
             attend_keys::<T, Tiled>(head, i, head.sight.keys(&(i..i + 1)), shift, &mut normalizer, row);
             normalizer
         });
         // SAFETY: the row is the caller's.
-        unsafe { write_row((h, i), &row, log_sum_exp, results) };
+        unsafe { write_row((h, i), row, log_sum_exp, results) };
     }
 }
 

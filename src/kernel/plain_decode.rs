@@ -11,6 +11,7 @@ use super::layout::Results;
 use super::plain::{Normalizer, Order, attend_keys, without_overflow, write_row};
 use super::problem::Head;
 use super::real::Real;
+use super::scratch::Scratch;
 
 /// So many lanes has a dot product, whatever the processor's registers hold.
 pub(super) const VIRTUAL_LANES: usize = 16;
@@ -67,6 +68,11 @@ impl Order for Few {
     }
 }
 
+/// What a thread needs, in bytes: a row of the output, and one of a part.
+pub(super) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
+    2 * Scratch::bytes_of::<T>(head.v.columns)
+}
+
 /// Query i of head `h`, written to the outputs.
 ///
 /// # Safety
@@ -75,23 +81,23 @@ impl Order for Few {
 pub(super) unsafe fn attend_row<T: Real>(
     head: &Head<'_, T>,
     (h, i): (usize, usize),
+    mut scratch: Scratch<'_>,
     results: &Results<'_, T>,
 ) {
-    let mut row = vec![T::ZERO; head.v.columns];
-    let mut partial = row.clone();
-    let log_sum_exp = without_overflow(head, &mut row, |shift, row| {
+    let (row, partial) = (scratch.take::<T>(head.v.columns), scratch.take::<T>(head.v.columns));
+    let log_sum_exp = without_overflow(head, row, |shift, row| {
         let mut whole = Normalizer::EMPTY;
         for number in 0..parts(head.k.rows) {
             let keys = visible_part(head, i, number);
             let mut normalizer = Normalizer::EMPTY;
             partial.fill(T::ZERO);
-            attend_keys::<T, Few>(head, i, keys, shift, &mut normalizer, &mut partial);
-            merge(&head.exp2(shift), (&mut whole, row), (&normalizer, &partial));
+            attend_keys::<T, Few>(head, i, keys, shift, &mut normalizer, partial);
+            merge(&head.exp2(shift), (&mut whole, row), (&normalizer, partial));
         }
         whole
     });
     // SAFETY: the row is the caller's.
-    unsafe { write_row((h, i), &row, log_sum_exp, results) };
+    unsafe { write_row((h, i), row, log_sum_exp, results) };
 }
 
 /// The keys of a part that query i may see by its position.

@@ -63,14 +63,17 @@ struct Worker {
 static WORKERS: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
 /// Calls `work` once with every number below `count`, on up to `threads` threads, the caller's among them; comes back when
-/// all is done. If the pool is at work already, the caller does it alone.
+/// all is done. If the pool is at work already, the caller does it alone. Gives how many threads there were for it.
 ///
 /// # Panics
 /// If `work` does, with its panic.
-pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
+pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -> usize {
     let helpers = threads.min(count).min(MOST_THREADS).saturating_sub(1);
     let mut workers = match (helpers, WORKERS.try_lock()) {
-        (0, _) | (_, Err(TryLockError::WouldBlock)) => return (0..count).for_each(work),
+        (0, _) | (_, Err(TryLockError::WouldBlock)) => {
+            (0..count).for_each(work);
+            return 1;
+        }
         (_, Ok(workers)) => workers,
         (_, Err(TryLockError::Poisoned(poisoned))) => poisoned.into_inner(),
     };
@@ -106,6 +109,7 @@ pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) {
     if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
         resume_unwind(panic);
     }
+    helpers + 1
 }
 
 /// A new worker, unless the system has no more threads.

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::exp2::Exp2;
 use super::layout::{Heads, View};
+use super::plain::BLOCK;
 use super::real::Real;
 use crate::error::{Error, Result};
 
@@ -147,6 +148,12 @@ impl<T: Real> Head<'_, T> {
     /// So far the weights are shifted down where values are so large that their sum overflows: 2^shift > 2N.
     pub fn shift_against_overflow(&self) -> u32 {
         usize::BITS - self.k.rows.leading_zeros() + 1
+    }
+
+    /// So many numbers of a block are copied at a time where the columns of keys or values lie apart: the inner loops want
+    /// neighbours.
+    pub fn copied(&self) -> usize {
+        self.k.copied(BLOCK).max(self.v.copied(BLOCK))
     }
 
     /// What is added to the scaled score.

@@ -47,21 +47,21 @@ fn multiply_add<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     }
 }
 
-/// The same, where the lanes that do not see t keep their sums, whatever a(i, t) is.
+/// The same, where the lanes whose bit is not set in `seen_by[t]` keep their sums, whatever a(i, t) is.
 #[inline(always)]
 pub(super) fn accumulate_seen<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     mut sums: [[S::Register; R]; M],
     a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
-    lanes: &[u64],
+    seen_by: &[u64],
 ) -> [[S::Register; R]; M] {
-    for (t, (b, lanes)) in b.iter().zip(lanes).enumerate() {
+    for (t, (b, seen_by)) in b.iter().zip(seen_by).enumerate() {
         for i in 0..M {
             let a = simd.splat(a(i, t));
             for r in 0..R {
                 let more = simd.mul_add(a, b[r], sums[i][r]);
-                sums[i][r] = simd.choose(lanes >> (r * S::LANES), more, sums[i][r]);
+                sums[i][r] = simd.choose(seen_by >> (r * S::LANES), more, sums[i][r]);
             }
         }
     }

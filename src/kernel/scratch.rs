@@ -2,6 +2,9 @@
 
 use std::cell::RefCell;
 
+use super::real::Real;
+use crate::error::{Error, Result};
+
 /// As long and as aligned as the widest register, so that no load crosses a line of the cache.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
@@ -50,6 +53,29 @@ impl<'a> Scratch<'a> {
         // SAFETY: the lines are initialized, long and aligned enough, and nobody else's; a `Plain` is whatever its bits say.
         unsafe { std::slice::from_raw_parts_mut(taken.as_mut_ptr().cast::<P>(), count) }
     }
+}
+
+/// # Errors
+/// If a thread cannot have so many bytes.
+pub(super) fn is_available(bytes: usize) -> Result<()> {
+    if bytes > KEPT_BYTES { reserved::<Line>(bytes / size_of::<Line>()).map(drop) } else { Ok(()) }
+}
+
+/// So many zeros.
+///
+/// # Errors
+/// If there is no memory for them.
+pub(super) fn zeros<T: Real>(count: usize) -> Result<Vec<T>> {
+    let mut numbers = reserved(count)?;
+    numbers.resize(count, T::ZERO);
+    Ok(numbers)
+}
+
+fn reserved<E>(count: usize) -> Result<Vec<E>> {
+    let mut elements = Vec::new();
+    let no_memory = |_| Error::new(format!("no memory to work in: {count} times {} bytes", size_of::<E>()));
+    elements.try_reserve_exact(count).map_err(no_memory)?;
+    Ok(elements)
 }
 
 /// Calls `work` with `bytes` of this thread's memory.

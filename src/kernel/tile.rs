@@ -32,13 +32,7 @@ pub(super) fn scratch_bytes<T: Real, S: Simd<T>, const R: usize>(head: &Head<'_,
     let biases = if head.sight.bias.is_some() { BLOCK } else { 0 };
     let lanes = [head.q.columns, BLOCK, head.v.columns, biases];
     let lanes: usize = lanes.into_iter().map(Scratch::bytes_of::<[S::Register; R]>).sum();
-    lanes + Scratch::bytes_of::<T>(copied(head))
-}
-
-/// So many numbers of a block have to be copied at a time, see [`Workspace::copy`].
-fn copied<T: Real>(head: &Head<'_, T>) -> usize {
-    let apart = [head.k, head.v].into_iter().filter(|view| !view.has_neighbours());
-    apart.map(|view| BLOCK * view.columns).max().unwrap_or(0)
+    lanes + Scratch::bytes_of::<T>(head.copied())
 }
 
 /// Registers of one number a query, for R · LANES queries.
@@ -76,7 +70,7 @@ pub(super) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
         scores: scratch.take(BLOCK),
         mixtures: scratch.take(head.v.columns),
         biases: scratch.take(if head.sight.bias.is_some() { BLOCK } else { 0 }),
-        copy: scratch.take(copied(head)),
+        copy: scratch.take(head.copied()),
     };
     let rows = head.q.block((tile.queries.start, tile.queries.len()), (0, head.q.columns));
     rows_to_lanes(simd, rows, space.queries);
@@ -113,12 +107,7 @@ struct Normalizers<T: Real, S: Simd<T>, const R: usize> {
 impl<T: Real, S: Simd<T>, const R: usize> Normalizers<T, S, R> {
     #[inline(always)]
     fn row(&self, simd: S, lane: usize) -> Normalizer<T> {
-        let of = |registers: &Lanes<T, S, R>| {
-            let mut numbers = [T::ZERO; 16];
-            // SAFETY: there is room for what any register holds.
-            unsafe { simd.store(registers[lane / S::LANES], &mut numbers) };
-            numbers[lane % S::LANES]
-        };
+        let of = |registers: &Lanes<T, S, R>| simd.numbers(registers[lane / S::LANES])[lane % S::LANES];
         Normalizer { largest: of(&self.largest), sum: of(&self.sum) }
     }
 }
@@ -149,6 +138,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
             scale_and_bias(simd, tile, &keys, space.biases, scores);
         }
         hide::<T, S, R>(simd, &seen, scores);
+        // 2. The weights relative to the largest, and their sum.
         let correction = weigh(simd, &exp2, &keys, scores, &mut rows);
         // 3. The values, mixed by the weights.
         let v = head.v.block((keys.start, keys.len()), (0, head.v.columns)).with_neighbours(space.copy);
@@ -157,7 +147,7 @@ fn attend_lanes<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     rows
 }
 
-/// Sᵀ = K Qᵀ: `scores[j][r] = Σ_c k[j,c] · queries[c][r]`, M keys at a time, then 4, then one.
+/// Sᵀ = K Qᵀ: `scores[j][r] = Σ_c k[j,c] · queries[c][r]`, M keys at a time, then 4, 2, and one.
 #[inline(always)]
 fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
@@ -170,6 +160,7 @@ fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     let k = |j, c| unsafe { k.at_neighbour(j, c) };
     let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
     let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
+    let from = products_by::<T, S, R, 2>(simd, k, queries, scores, from);
     products_by::<T, S, R, 1>(simd, k, queries, scores, from);
 }
 
@@ -217,11 +208,11 @@ fn scale_and_bias<T: Real, S: Simd<T>, const R: usize>(
 /// Scores of hidden keys become −∞.
 #[inline(always)]
 fn hide<T: Real, S: Simd<T>, const R: usize>(simd: S, seen: &Seen, scores: &mut [Lanes<T, S, R>]) {
-    let Seen::Partly { whole, lanes } = seen else { return };
+    let Seen::Partly { whole, seen_by } = seen else { return };
     let hidden = simd.splat(T::NEG_INFINITY);
-    for (scores, lanes) in scores.iter_mut().zip(lanes).skip(*whole) {
+    for (scores, seen_by) in scores.iter_mut().zip(seen_by).skip(*whole) {
         for r in 0..R {
-            scores[r] = simd.choose(lanes >> (r * S::LANES), scores[r], hidden);
+            scores[r] = simd.choose(seen_by >> (r * S::LANES), scores[r], hidden);
         }
     }
 }
@@ -240,25 +231,22 @@ fn weigh<T: Real, S: Simd<T>, const R: usize>(
     let mut correction = [zero; R];
     let largest = largest_of(simd, &rows.largest, scores);
     // The plain version sums key j in the chain j mod 4: blocks begin at multiples of 4, but the keys may begin later.
-    let head = (4 - keys.start % 4) % 4;
+    let before_four = (4 - keys.start % 4) % 4;
     for r in 0..R {
         let reference = simd.zero_below(largest[r], largest[r], simd.splat(T::LOWEST));
         let mut sums = [zero; 4];
-        let (first, rest) = scores.split_at_mut(head.min(scores.len()));
+        let (first, rest) = scores.split_at_mut(before_four.min(scores.len()));
         let (fours, last) = rest.as_chunks_mut::<4>();
-        for (scores, sum) in first.iter_mut().zip(&mut sums[4 - head..]) {
-            scores[r] = exp2.of(simd.sub(scores[r], reference));
-            *sum = simd.add(*sum, scores[r]);
+        for (scores, sum) in first.iter_mut().zip(&mut sums[4 - before_four..]) {
+            weigh_one(simd, exp2, reference, &mut scores[r], sum);
         }
         for four in fours {
             for (scores, sum) in four.iter_mut().zip(&mut sums) {
-                scores[r] = exp2.of(simd.sub(scores[r], reference));
-                *sum = simd.add(*sum, scores[r]);
+                weigh_one(simd, exp2, reference, &mut scores[r], sum);
             }
         }
         for (scores, sum) in last.iter_mut().zip(&mut sums) {
-            scores[r] = exp2.of(simd.sub(scores[r], reference));
-            *sum = simd.add(*sum, scores[r]);
+            weigh_one(simd, exp2, reference, &mut scores[r], sum);
         }
         let sum = simd.add(simd.add(sums[0], sums[1]), simd.add(sums[2], sums[3]));
         correction[r] = exp2.correction(simd.sub(rows.largest[r], reference));
@@ -266,6 +254,19 @@ fn weigh<T: Real, S: Simd<T>, const R: usize>(
         rows.largest[r] = largest[r];
     }
     correction
+}
+
+/// The score of a key becomes its weight, which is added to the sum.
+#[inline(always)]
+fn weigh_one<T: Real, S: Simd<T>>(
+    simd: S,
+    exp2: &RegisterExp2<T, S>,
+    reference: S::Register,
+    score: &mut S::Register,
+    sum: &mut S::Register,
+) {
+    *score = exp2.of(simd.sub(*score, reference));
+    *sum = simd.add(*sum, *score);
 }
 
 /// The largest of `before` and the scores, in every lane; four chains, since one would wait for itself.
@@ -298,7 +299,7 @@ fn largest_of<T: Real, S: Simd<T>, const R: usize>(
     largest
 }
 
-/// Oᵀ = Oᵀ · correction + Vᵀ Aᵀ: `mixtures[c][r]` gets `Σ_j v[j,c] · weights[j][r]`, M columns at a time, then 4, then one.
+/// Oᵀ = Oᵀ · correction + Vᵀ Aᵀ: `mixtures[c][r]` gets `Σ_j v[j,c] · weights[j][r]`, M columns at a time, then 4, 2, and one.
 #[inline(always)]
 fn mix<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
@@ -312,6 +313,7 @@ fn mix<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     let v = |c, j| unsafe { v.at_neighbour(j, c) };
     let from = mix_by::<T, S, R, M>(simd, v, (weights, seen), correction, mixtures, 0);
     let from = mix_by::<T, S, R, 4>(simd, v, (weights, seen), correction, mixtures, from);
+    let from = mix_by::<T, S, R, 2>(simd, v, (weights, seen), correction, mixtures, from);
     mix_by::<T, S, R, 1>(simd, v, (weights, seen), correction, mixtures, from);
 }
 
@@ -324,8 +326,8 @@ fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     mixtures: &mut [Lanes<T, S, R>],
     from: usize,
 ) -> usize {
-    let (whole, lanes) = match seen {
-        Seen::Partly { whole, lanes } => (*whole, &lanes[*whole..]),
+    let (whole, seen_by) = match seen {
+        Seen::Partly { whole, seen_by } => (*whole, &seen_by[*whole..]),
         _ => (weights.len(), &[][..]),
     };
     let mut c = from;
@@ -334,7 +336,7 @@ fn mix_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
         let (before, after) = weights.split_at(whole);
         let mut sums = accumulate(simd, zeros, |i, j| v(c + i, j), before);
         if !after.is_empty() {
-            sums = accumulate_seen(simd, sums, |i, j| v(c + i, whole + j), after, lanes);
+            sums = accumulate_seen(simd, sums, |i, j| v(c + i, whole + j), after, seen_by);
         }
         for (mixture, sums) in mixtures[c..c + M].iter_mut().zip(&sums) {
             for r in 0..R {
@@ -369,10 +371,7 @@ fn finish<T: Real, S: Simd<T>, const R: usize>(
     let mut finite = 0;
     for r in 0..R {
         let all = simd.add(simd.add(zeros[0][r], zeros[1][r]), simd.add(zeros[2][r], zeros[3][r]));
-        let mut numbers = [T::ZERO; 16];
-        // SAFETY: there is room for what any register holds.
-        unsafe { simd.store(all, &mut numbers) };
-        for (lane, number) in numbers[..S::LANES].iter().enumerate() {
+        for (lane, number) in simd.numbers(all)[..S::LANES].iter().enumerate() {
             finite |= u64::from(*number == T::ZERO) << (r * S::LANES + lane);
         }
     }

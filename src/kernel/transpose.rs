@@ -6,10 +6,7 @@
 
 use super::layout::{Output, View};
 use super::real::Real;
-use super::simd::Simd;
-
-/// The most lanes that any register has.
-const MOST_LANES: usize = 16;
+use super::simd::{MOST_LANES, Simd};
 
 /// Transposes the first LANES rows.
 #[inline(always)]
@@ -46,14 +43,12 @@ pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
         let first = (r * S::LANES).min(rows.rows);
         let count = (rows.rows - first).min(S::LANES);
         let mut column = 0;
-        while column + S::LANES <= rows.columns && rows.neighbours(0, 0).is_some() {
+        while column + S::LANES <= rows.columns && rows.has_neighbours() {
             let mut block = [simd.splat(T::ZERO); MOST_LANES];
             for i in 0..S::LANES {
-                if i < count
-                    && let Some(numbers) = rows.neighbours(first + i, column)
-                {
+                if i < count {
                     // SAFETY: `column + LANES` columns are there.
-                    block[i] = unsafe { simd.load(numbers) };
+                    block[i] = unsafe { simd.load(rows.row(first + i, column)) };
                 }
             }
             transpose(simd, &mut block);
@@ -106,9 +101,7 @@ pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
             column += S::LANES;
         }
         for column in column..lanes.len() {
-            let mut numbers = [T::ZERO; MOST_LANES];
-            // SAFETY: there is room for what any register holds.
-            unsafe { simd.store(lanes[column][r], &mut numbers) };
+            let numbers = simd.numbers(lanes[column][r]);
             for i in 0..S::LANES {
                 if wanted >> (first + i) & 1 == 1 {
                     // SAFETY: the row is wanted.

@@ -17,8 +17,8 @@ pub(super) enum Seen {
     Nothing,
     /// Every query sees every key.
     Everything,
-    /// Every query sees the first `whole` keys; of the others, bit i of `lanes[j]` says whether query i sees key j.
-    Partly { whole: usize, lanes: [u64; BLOCK] },
+    /// Every query sees the first `whole` keys; of the others, bit i of `seen_by[j]` says whether query i sees key j.
+    Partly { whole: usize, seen_by: [u64; BLOCK] },
 }
 
 impl Seen {
@@ -28,7 +28,7 @@ impl Seen {
         match self {
             Seen::Nothing => false,
             Seen::Everything => true,
-            Seen::Partly { whole, lanes } => at < *whole || lanes[at] & 1 == 1,
+            Seen::Partly { whole, seen_by } => at < *whole || seen_by[at] & 1 == 1,
         }
     }
 }
@@ -40,22 +40,22 @@ impl<T: Real> Sight<'_, T> {
         if self.mask.is_none() && self.bias.is_none() && self.band_holds(queries, keys) {
             return Seen::Everything;
         }
-        let mut lanes = [all; BLOCK];
-        let lanes_of_keys = &mut lanes[..keys.len()];
-        self.hide_outside_band(queries, keys, lanes_of_keys);
+        let mut seen_by = [all; BLOCK];
+        let seen_by_keys = &mut seen_by[..keys.len()];
+        self.hide_outside_band(queries, keys, seen_by_keys);
         if let Some(mask) = self.mask {
-            hide(mask, queries, keys, lanes_of_keys, |may_attend| !may_attend);
+            hide(mask, queries, keys, seen_by_keys, |may_attend| !may_attend);
         }
         if let Some(bias) = self.bias {
-            hide(bias, queries, keys, lanes_of_keys, |bias| bias == T::NEG_INFINITY);
+            hide(bias, queries, keys, seen_by_keys, |bias| bias == T::NEG_INFINITY);
         }
-        let whole = lanes_of_keys.iter().take_while(|&&lanes| lanes == all).count();
+        let whole = seen_by_keys.iter().take_while(|&&seen_by| seen_by == all).count();
         if whole == keys.len() {
             Seen::Everything
-        } else if lanes_of_keys.iter().all(|&lanes| lanes == 0) {
+        } else if seen_by_keys.iter().all(|&seen_by| seen_by == 0) {
             Seen::Nothing
         } else {
-            Seen::Partly { whole, lanes }
+            Seen::Partly { whole, seen_by }
         }
     }
 
@@ -68,7 +68,7 @@ impl<T: Real> Sight<'_, T> {
         holds(queries.start) && holds(queries.end - 1)
     }
 
-    fn hide_outside_band(&self, queries: &Range<usize>, keys: &Range<usize>, lanes: &mut [u64]) {
+    fn hide_outside_band(&self, queries: &Range<usize>, keys: &Range<usize>, seen_by: &mut [u64]) {
         if self.band_holds(queries, keys) {
             return;
         }
@@ -77,8 +77,8 @@ impl<T: Real> Sight<'_, T> {
             let hidden = !(1 << lane);
             let start = seen.start.clamp(keys.start, keys.end) - keys.start;
             let end = seen.end.clamp(keys.start + start, keys.end) - keys.start;
-            lanes[..start].iter_mut().for_each(|lanes| *lanes &= hidden);
-            lanes[end..].iter_mut().for_each(|lanes| *lanes &= hidden);
+            seen_by[..start].iter_mut().for_each(|seen_by| *seen_by &= hidden);
+            seen_by[end..].iter_mut().for_each(|seen_by| *seen_by &= hidden);
         }
     }
 }
@@ -88,14 +88,16 @@ fn hide<C: Copy>(
     cells: View<'_, C>,
     queries: &Range<usize>,
     keys: &Range<usize>,
-    lanes: &mut [u64],
+    seen_by: &mut [u64],
     is_hidden: impl Fn(C) -> bool,
 ) {
     for (lane, i) in queries.clone().enumerate() {
-        let clear = |(lanes, hidden): (&mut u64, bool)| *lanes &= !(u64::from(hidden) << lane);
-        match cells.neighbours(i, keys.start) {
-            Some(row) => lanes.iter_mut().zip(row.iter().map(|&cell| is_hidden(cell))).for_each(clear),
-            None => lanes.iter_mut().zip(keys.clone().map(|j| is_hidden(cells.at(i, j)))).for_each(clear),
+        let clear = |(seen_by, hidden): (&mut u64, bool)| *seen_by &= !(u64::from(hidden) << lane);
+        if cells.has_neighbours() {
+            let row = cells.row(i, keys.start);
+            seen_by.iter_mut().zip(row.iter().map(|&cell| is_hidden(cell))).for_each(clear);
+        } else {
+            seen_by.iter_mut().zip(keys.clone().map(|j| is_hidden(cells.at(i, j)))).for_each(clear);
         }
     }
 }

@@ -19,6 +19,9 @@ pub(super) use neon::Neon;
 use super::real::Real;
 use super::scratch::Plain;
 
+/// The most numbers that any register holds.
+pub(super) const MOST_LANES: usize = 16;
+
 /// A processor with registers of several numbers, its lanes. A value of such a type is the proof that the processor which
 /// runs this has them; that is why its operations are safe to call.
 ///
@@ -26,7 +29,7 @@ use super::scratch::Plain;
 pub(super) trait Simd<T: Real>: Copy {
     /// As many numbers as a register holds.
     type Register: Plain;
-    /// How many those are: a power of two, at most 16.
+    /// How many those are: a power of two, at most [`MOST_LANES`].
     const LANES: usize;
 
     /// x in every lane.
@@ -41,6 +44,14 @@ pub(super) trait Simd<T: Real>: Copy {
     /// # Safety
     /// There are so many.
     unsafe fn store(self, register: Self::Register, numbers: &mut [T]);
+    /// The register's numbers, then zeros.
+    #[inline(always)]
+    fn numbers(self, register: Self::Register) -> [T; MOST_LANES] {
+        let mut numbers = [T::ZERO; MOST_LANES];
+        // SAFETY: no register holds more.
+        unsafe { self.store(register, &mut numbers) };
+        numbers
+    }
     /// a + b.
     fn add(self, a: Self::Register, b: Self::Register) -> Self::Register;
     /// a − b.
