@@ -23,15 +23,22 @@
 //! That is the whole algorithm. A row costs a block of scores, not n of them: memory grows with the threads, not with n².
 //! Milakov & Gimelshein (2018) found the online softmax, Dao et al. (2022, «FlashAttention») that it makes attention fast.
 //!
+//! Four things stand in the code that do not stand above. *Sight* is what a query sees: a band of keys, a mask, a bias of −∞.
+//! exp(scale · x) is 2^(factor · x) with factor = scale · log₂ e, so that the scale costs nothing; only with a bias, or a scale
+//! that is not positive, the scores are scaled first (`scale_first`). A *shift* makes all weights 2^shift times smaller; it is 0
+//! but in departure 10. And an *order* says how sums are taken, since the order of a sum decides its last bits.
+//!
 //! # Where to read
 //!
-//! 1. `plain.rs`: just this, one query and one number at a time. It is the explanation, it is the judge (every faster
+//! 1. `problem.rs`: what is given, and who sees whom; `layout.rs` says where the numbers lie.
+//! 2. `plain.rs`: just the above, one query and one number at a time. It is the explanation, it is the judge (every faster
 //!    version gives its bits exactly), and it is what runs where there is no SIMD.
-//! 2. `tile.rs`: the same three steps for a tile of queries, one a lane. `product.rs` is its inner loop, `exp2.rs` its
+//! 3. `tile.rs`: the same three steps for a tile of queries, one a lane. `product.rs` is its inner loop, `exp2.rs` its
 //!    exponential, `transpose.rs` brings queries into lanes and results back, `visible.rs` knows what masks leave.
-//! 3. `plain_decode.rs`, `decode.rs`, `decode_block.rs`: few queries over many keys, again plain first.
-//! 4. `simd/`: the dozen operations that all this is written with, for each kind of processor. `dispatch.rs` compiles the
-//!    algorithm for each and picks at run time; `attend.rs` cuts the problem into tasks, `pool.rs` runs them.
+//! 4. `plain_decode.rs`, `decode.rs`, `decode_block.rs`: few queries over many keys, again plain first.
+//! 5. `simd/`: the dozen operations that all this is written with, for each kind of processor. `dispatch.rs` compiles the
+//!    algorithm for each and picks at run time; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from
+//!    `scratch.rs`. `real.rs` has what differs between `f32` and `f64`; `peak.rs` measures what the machine can do at most.
 //!
 //! # Where the lane version departs from the plain one, and what it gains
 //!
@@ -41,9 +48,9 @@
 //! 1. *A query in each lane* (0.3 → 103; the plain version pays for multiply-adds in software too). Within one query a dot
 //!    product in lanes would end in a sum across the register, for every score. Sixteen queries side by side do the plain
 //!    version's operations, sixteen at a time, and the softmax needs nothing across lanes either.
-//! 2. *M keys times R registers of queries at a time* (26 → 103 against one times one). A multiply-add takes four turns and
-//!    two can start each turn: eight independent sums at least must be under way. 8 × 2 are, and each number that is loaded
-//!    is used twice or eight times.
+//! 2. *M keys times R registers of queries at a time* (26 → 103 against one times one). A multiply-add takes four cycles
+//!    and two can start each cycle: eight independent sums at least must be under way. 6 × 4 are, or 8 × 2, and each number
+//!    that is loaded is used four times or six.
 //! 3. *Keys and values are read where they lie.* Lanes are queries, so a key's numbers go to all lanes alike, and only the
 //!    queries have to be turned round, in registers (30 → 54 at n = 16 against number by number).
 //! 4. *An exponential of a dozen operations* (12 → 103 against `expf`), with the scale folded in: one rounding less as well.
