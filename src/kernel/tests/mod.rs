@@ -1,8 +1,10 @@
 //! What can only be tested from inside the room, or needs `unsafe` itself.
 
+mod dispatch;
 mod exp2;
 #[cfg(unix)]
 mod guarded;
+mod pool;
 mod ragged;
 
 use std::io::{Write, stderr};
