@@ -2,6 +2,7 @@
 //!
 //! A step beside them ends the test program with a signal; the last test has that happen, in a process of its own.
 
+use std::ops::Range;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::ptr::null_mut;
@@ -11,10 +12,10 @@ use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, m
 use super::ragged::{Memory, attend_to_all};
 
 /// Pages are as large as this, or a divisor of it.
-const PAGE: usize = 1 << 16;
+pub(super) const PAGE: usize = 1 << 16;
 
 /// Numbers that end where forbidden memory begins, or with `AT_START` begin where it ends.
-struct Guarded<C, const AT_START: bool> {
+pub(super) struct Guarded<C, const AT_START: bool> {
     mapping: *mut u8,
     bytes: usize,
     first: *mut C,
@@ -44,6 +45,21 @@ impl<C: Copy, const AT_START: bool> Memory<C> for Guarded<C, AT_START> {
     fn numbers(&mut self) -> &mut [C] {
         // SAFETY: `new` has written them, and they are borrowed with the memory.
         unsafe { std::slice::from_raw_parts_mut(self.first, self.count) }
+    }
+}
+
+impl<C: Copy> Guarded<C, true> {
+    /// From now on nobody may touch these numbers either, which begin and end with a page.
+    pub fn forbid(&mut self, numbers: Range<usize>) {
+        let bytes = numbers.start * size_of::<C>()..numbers.end * size_of::<C>();
+        assert!(
+            bytes.start.is_multiple_of(PAGE) && bytes.end.is_multiple_of(PAGE) && numbers.end <= self.count
+        );
+        // SAFETY: the pages are the mapping's. A slice over them is made of an address and a length, and reads nothing.
+        unsafe {
+            let first = self.first.cast::<u8>().add(bytes.start);
+            mprotect(first.cast(), bytes.len(), MprotectFlags::empty()).expect("whole pages");
+        }
     }
 }
 
@@ -79,6 +95,16 @@ fn step_beside<const AT_START: bool>() -> f32 {
     unsafe { beside.read_volatile() }
 }
 
+/// Reads a number that was there before it was forbidden.
+fn step_on_what_is_forbidden() -> f32 {
+    let count = 2 * PAGE / size_of::<f32>();
+    let mut memory = Guarded::<f32, true>::new(&vec![1.0; count]);
+    memory.forbid(count / 2..count);
+    let first = memory.numbers().as_ptr();
+    // SAFETY: it is not safe: the program ends here.
+    unsafe { first.wrapping_add(count / 2).read_volatile() }
+}
+
 /// What tells the process which step to take.
 const STEP: &str = "ATTN_TEST_STEP_BESIDE";
 
@@ -86,9 +112,10 @@ const STEP: &str = "ATTN_TEST_STEP_BESIDE";
 fn one_step_beside_guarded_memory_ends_the_program() {
     match std::env::var(STEP).as_deref() {
         Ok("behind") => assert!(step_beside::<false>().is_nan(), "it was read"),
+        Ok("forbidden") => assert!(step_on_what_is_forbidden().is_nan(), "it was read"),
         Ok(_) => assert!(step_beside::<true>().is_nan(), "it was read"),
         Err(_) => {
-            for step in ["behind", "before"] {
+            for step in ["behind", "before", "forbidden"] {
                 let own = std::env::current_exe().expect("a test program has a path");
                 let name = "kernel::tests::guarded::one_step_beside_guarded_memory_ends_the_program";
                 let mut program = Command::new(own);

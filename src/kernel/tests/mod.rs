@@ -4,6 +4,8 @@ mod dispatch;
 mod exp2;
 #[cfg(unix)]
 mod guarded;
+#[cfg(unix)]
+mod hidden;
 mod pool;
 mod ragged;
 
