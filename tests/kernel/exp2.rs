@@ -1,4 +1,5 @@
-//! 2ˣ against what it should be: at most one unit in the last place off on [−126, 0] (`f64`: [−1022, 0]).
+//! 2ˣ against what it should be: at most one unit in the last place off on [−126, 0] (`f64`: [−1022, 0]); with a factor, as
+//! the softmax uses it, 1.15 units.
 
 use std::thread;
 
@@ -28,19 +29,21 @@ impl Worst {
     }
 }
 
-/// The number of units in the last place of 2ˣ between it and what comes out, in `f64`, where 2ˣ is off by 2^−29 of that unit.
-fn error_f32(x: f32) -> f64 {
+/// The number of units in the last place of 2^(factor·x) between it and what comes out, in `f64`, which holds the product of
+/// two `f32`, and where the power is off by 2^−29 of that unit.
+fn error_f32(factor: f32, x: f32) -> f64 {
     const EXPONENT: u64 = 0x7FF << 52;
-    let exact = libm::exp2(f64::from(x));
+    let exact = libm::exp2(f64::from(factor) * f64::from(x));
     let unit = f64::from_bits((exact.to_bits() & EXPONENT) - (23 << 52));
-    (f64::from(exp2(x)) - exact).abs() / unit
+    (f64::from(Exp2::of_multiples(factor, 0).of(x)) - exact).abs() / unit
 }
 
 /// The same in double-double.
-fn error_f64(x: f64) -> f64 {
-    let exact = DoubleDouble::LN_2.times(DoubleDouble::from(x - x.round())).exp();
-    let (exact, whole) = (exact.over(DoubleDouble::ONE), x.round() as i32);
-    let found = DoubleDouble::from(exp2(x)).times_two_to(-whole);
+fn error_f64(factor: f64, x: f64) -> f64 {
+    let product = DoubleDouble::from(factor).times(DoubleDouble::from(x));
+    let whole = product.high.round();
+    let exact = DoubleDouble::LN_2.times(product.minus(DoubleDouble::from(whole))).exp();
+    let found = DoubleDouble::from(Exp2::of_multiples(factor, 0).of(x)).times_two_to(-(whole as i32));
     let exponent = libm::ilogb(exact.high) - i32::from(exact.high == 1.0 && exact.low < 0.0);
     libm::scalbn(found.distance(exact), 52 - exponent)
 }
@@ -57,7 +60,7 @@ fn search(bits: impl Iterator<Item = u32>) -> Worst {
         let y = exp2(x);
         assert!(y.to_bits() <= before.to_bits() + 1, "2^{x:e} = {y:e} is above {before:e}");
         before = y;
-        worst = worst.or(error_f32(x), f64::from(x));
+        worst = worst.or(error_f32(1.0, x), f64::from(x));
     }
     worst
 }
@@ -104,11 +107,49 @@ fn two_to_the_x_of_f64_is_within_one_unit_on_a_sample() {
     for _ in 0..20_000 {
         for x in [anywhere(&mut random), near_0(&mut random), near_a_half(&mut random)] {
             let x = x.max(-1022.0);
-            worst = worst.or(error_f64(x), x);
+            worst = worst.or(error_f64(1.0, x), x);
         }
     }
     note(&format!("2^x in f64: {worst:?}"));
     assert!(worst.units <= 1.0, "{worst:?}");
+}
+
+/// scale · log₂ e for 1/√d_k and other scales, tiny ones and huge ones.
+fn factors() -> impl Iterator<Item = f64> {
+    let widths = [1.0, 2.0, 3.0, 16.0, 64.0, 80.0, 128.0, 1000.0].map(|width: f64| 1.0 / width.sqrt());
+    widths.into_iter().chain([3.0, 10.0, 1e-3, 1e-9, 1e4, 1e9]).map(|scale| scale * std::f64::consts::LOG2_E)
+}
+
+/// The fraction of factor·x is rounded once, by a quarter of a unit for the largest: 0.15 units in the last place of the power.
+const WITH_A_FACTOR: f64 = 1.15;
+
+#[test]
+fn two_to_a_multiple_of_x_is_nearly_within_one_unit_too() {
+    let mut random = Random::new(8);
+    for factor in factors() {
+        let single = factor as f32;
+        let (mut worst_f32, mut worst_f64) = (Worst::NONE, Worst::NONE);
+        for _ in 0..20_000 {
+            let x = (-126.0 * random.uniform() / f64::from(single)) as f32;
+            // Beside a half, where the fraction is largest.
+            let half = (-0.5 * (1 + random.below(250)) as f64 / f64::from(single)) as f32;
+            let beside = f32::from_bits(half.to_bits() + 20 - random.below(40) as u32);
+            for x in [x, beside] {
+                worst_f32 = worst_f32.or(error_f32(single, x), f64::from(x));
+            }
+        }
+        for _ in 0..2_000 {
+            let x = -1022.0 * random.uniform() / factor;
+            let half = -0.5 * (1 + random.below(2000)) as f64 / factor;
+            for x in [x, half * (1.0 + (20.0 - random.below(40) as f64) * f64::EPSILON)] {
+                worst_f64 = worst_f64.or(error_f64(factor, x), x);
+            }
+        }
+        note(&format!("2^({factor} x): f32 {worst_f32:?}, f64 {worst_f64:?}"));
+        for worst in [worst_f32, worst_f64] {
+            assert!(worst.units <= WITH_A_FACTOR, "2^({factor} x): {worst:?}");
+        }
+    }
 }
 
 #[test]
@@ -131,6 +172,12 @@ fn what_would_be_subnormal_is_0_and_nan_stays() {
     for x in [f64::from_bits((-1022.0f64).to_bits() + 1), -1023.5, -1e300, f64::MIN, f64::NEG_INFINITY] {
         assert_eq!(exp2(x).to_bits(), 0, "{x:e}");
     }
-    assert!(exp2(f32::NAN).is_nan() && exp2(f64::NAN).is_nan());
+    // The last bits of a NaN are no whole number that could end up in the exponent.
+    for bits in [0x7FC0_0000, 0x7FC0_0001, 0x7FC0_01FF, 0x7FFF_FFFF, 0xFFC0_0000, 0xFFC0_01FF, 0x7F80_0001] {
+        assert!(exp2(f32::from_bits(bits)).is_nan(), "{bits:#x}");
+    }
+    for bits in [0x7FF8 << 48, (0x7FF8 << 48) + 0x7A2, u64::MAX >> 1, 0xFFF8 << 48, (0xFFF8 << 48) + 0x7A2] {
+        assert!(exp2(f64::from_bits(bits)).is_nan(), "{bits:#x}");
+    }
     assert!(exp2(f32::MIN_POSITIVE * -0.25) == 1.0, "a subnormal x");
 }

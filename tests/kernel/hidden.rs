@@ -94,6 +94,22 @@ fn nan_in_a_value_reaches_the_queries_that_see_it_alone() {
 }
 
 #[test]
+fn nan_of_any_bits_in_a_key_reaches_the_queries_that_see_it_alone() {
+    for bits in [0x7FC0_0001, 0x7FC0_01FF, 0xFFC0_01FF] {
+        spoil::<f32>(
+            |problem, h, j| problem.k.set_row(h, j, f32::from_bits(bits)),
+            &format!("{bits:#x} in K"),
+        );
+    }
+    for bits in [0x7FF8_0000_0000_07A2, 0xFFF8_0000_0000_07A2] {
+        spoil::<f64>(
+            |problem, h, j| problem.k.set(h, j, 3, f64::from_bits(bits)),
+            &format!("{bits:#x} in K"),
+        );
+    }
+}
+
+#[test]
 fn infinity_in_a_value_reaches_the_queries_that_see_it_alone() {
     spoil::<f32>(|problem, h, j| problem.v.set_row(h, j, f32::INFINITY), "+inf in V");
     spoil::<f64>(|problem, h, j| problem.v.set_row(h, j, f64::NEG_INFINITY), "-inf in V");

@@ -8,7 +8,7 @@ use crate::kernel::simd::Neon;
 use crate::kernel::simd::{Avx2, Avx512};
 use crate::kernel::simd::{Simd, SimdLevel};
 
-/// Every lane of every register of `numbers`; a whole number of registers.
+/// Every lane of every register of `numbers`; a whole number of registers. NaN gives NaN, whatever bits it has.
 ///
 /// # Safety
 /// The processor has what `simd` stands for.
@@ -29,6 +29,8 @@ unsafe fn compare<T: Real, S: Simd<T>>(simd: S, numbers: &[T], exp2: &Exp2<T>) -
                 let same = found.bits() == expected.bits()
                     || (found.to_f64().is_nan() && expected.to_f64().is_nan());
                 assert!(same, "{exp2:?} of {y:?}: {found:?} instead of {expected:?}");
+                let is_kept = expected.to_f64().is_nan() || !y.to_f64().is_nan();
+                assert!(is_kept, "{exp2:?} of NaN ({:#x}): {expected:?}", y.bits());
                 compared += 1;
             }
         }
@@ -80,6 +82,40 @@ fn sample<T: Real>(from_bits: impl Fn(u64) -> T, lowest: f64) -> Vec<T> {
     special.into_iter().chain([T::LOWEST, -T::SMALLEST]).chain(any).chain(range).collect()
 }
 
+/// Not-a-numbers of every kind of payload, of both signs: what is in their last bits must not end up in the exponent.
+fn payloads(mantissa_bits: u32, exponent: u64, sign: u64) -> impl Iterator<Item = u64> {
+    let quiet = 1 << (mantissa_bits - 1);
+    let low = (0..mantissa_bits - 1).flat_map(|bit| [1 << bit, (1 << bit) - 1]);
+    let quiet = low.chain([0x1FF, 0x7A2, quiet - 1]).map(move |low| exponent | quiet | low);
+    quiet.chain([exponent | 1]).flat_map(move |bits| [bits, bits | sign])
+}
+
+fn nans_f32() -> impl Iterator<Item = f32> {
+    payloads(23, 0x7F80_0000, 1 << 31).map(|bits| f32::from_bits(bits as u32))
+}
+
+fn nans_f64() -> impl Iterator<Item = f64> {
+    payloads(52, 0x7FF0_0000_0000_0000, 1 << 63).map(f64::from_bits)
+}
+
+#[test]
+fn two_to_the_nan_is_nan_whatever_bits_it_has() {
+    fn check_all<T: Real>(numbers: &[T]) {
+        for (factor, shift) in [(1.0, 0), (0.180_336_88, 0), (1.5, 12), (3e-5, 0), (1e6, 21)] {
+            let exp2 = Exp2::of_multiples(T::from_f64(factor), shift);
+            for x in numbers {
+                let (y, correction) = (exp2.of(*x), exp2.correction(*x));
+                let both = y.to_f64().is_nan() && correction.to_f64().is_nan();
+                assert!(both, "{exp2:?} of {:#x}: {y:?}, {correction:?}", x.bits());
+            }
+        }
+    }
+    let single: Vec<f32> = nans_f32().collect();
+    let double: Vec<f64> = nans_f64().collect();
+    check_all(&single);
+    check_all(&double);
+}
+
 fn check<T: Real>(numbers: Vec<T>, compare: impl Fn(SimdLevel, &[T], &Exp2<T>) -> Option<usize>) {
     // A whole number of the longest registers.
     let numbers = &numbers[..numbers.len() / 16 * 16];
@@ -95,7 +131,7 @@ fn check<T: Real>(numbers: Vec<T>, compare: impl Fn(SimdLevel, &[T], &Exp2<T>) -
 
 #[test]
 fn two_to_the_x_in_registers_has_the_bits_of_the_one_by_one_in_f32() {
-    let numbers = sample(|bits| f32::from_bits(bits as u32), -126.0);
+    let numbers = nans_f32().chain(sample(|bits| f32::from_bits(bits as u32), -126.0)).collect();
     check::<f32>(numbers, |level, numbers, exp2| match level {
         // SAFETY: the level was found available.
         #[cfg(target_arch = "x86_64")]
@@ -112,7 +148,7 @@ fn two_to_the_x_in_registers_has_the_bits_of_the_one_by_one_in_f32() {
 
 #[test]
 fn two_to_the_x_in_registers_has_the_bits_of_the_one_by_one_in_f64() {
-    let numbers = sample(f64::from_bits, -1022.0);
+    let numbers = nans_f64().chain(sample(f64::from_bits, -1022.0)).collect();
     check::<f64>(numbers, |level, numbers, exp2| match level {
         // SAFETY: the level was found available.
         #[cfg(target_arch = "x86_64")]
