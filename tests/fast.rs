@@ -3,8 +3,10 @@
 mod cases;
 mod common;
 mod golden;
+#[path = "common/promise.rs"]
+mod promise;
 
-use attn::attention::key_value_head;
+use attn::attention::{Mask, key_value_head};
 use attn::cli::Env;
 use attn::graph::build::{AttendInputs, FusedInputs, Recipe, Score, attend_fused};
 use attn::graph::{Dtype, Graph};
@@ -12,6 +14,7 @@ use attn::kernel::{Machine, SimdLevel};
 use attn::matrix::Matrix;
 use cases::{Case, cases, node};
 use common::attn;
+use promise::Promise;
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -75,8 +78,8 @@ fn fused(case: &Case, dtype: Dtype) -> Graph {
     attend_fused(&case.recipe, inputs, dtype, Machine { simd: SimdLevel::detect(), threads: 1 }).unwrap()
 }
 
-/// The error bound of O that `attn::kernel::attend` states, where what is added counts among the scores.
-fn bound(case: &Case, unit: f64) -> f64 {
+/// The error bound of O that the kernel promises, where what is added counts among the scores.
+fn bound(case: &Case, unit: f64, least: f64) -> f64 {
     let (heads, groups) = (case.recipe.heads, case.recipe.kv_heads);
     let d_k = case.q.cols() / heads;
     let factor = case.recipe.scale.factor(d_k).map_or(1.0, |factor| factor.value()) / case.recipe.temperature;
@@ -90,7 +93,7 @@ fn bound(case: &Case, unit: f64) -> f64 {
         largest = largest.max(dot * factor.abs() + bias + mask);
     }
     let values = case.v.cells().fold(0.0, |largest: f64, x| largest.max(x.abs()));
-    unit * values * (2.0 * (d_k as f64 + 3.0) * largest + 128.0 + case.k.rows() as f64 / 128.0 + 16.0)
+    Promise { unit, least, width: d_k, keys: case.k.rows(), largest_score: largest }.output(values)
 }
 
 /// All triples below three counts.
@@ -108,15 +111,21 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn whatever_the_options_the_fused_o_is_that_of_the_steps_within_the_bound(case in cases()) {
-        let case = Case { recipe: Recipe { score: Score::Dot, ..case.recipe }, ..in_f32(&case) };
+    fn whatever_the_options_the_fused_o_is_that_of_the_steps_within_the_bound(
+        case in cases(),
+        hides_own in prop::bool::weighted(0.2),
+        inverted in prop::bool::weighted(0.2),
+    ) {
+        let mask = Mask { hides_own, inverted, ..case.recipe.mask };
+        let case = Case { recipe: Recipe { score: Score::Dot, mask, ..case.recipe }, ..in_f32(&case) };
         let exact = case.run();
         let exact_o = node(&exact, "O");
-        for (dtype, unit) in [(Dtype::F32, f64::from(f32::EPSILON) / 2.0), (Dtype::F64, f64::EPSILON / 2.0)] {
+        let single = (Dtype::F32, f64::from(f32::EPSILON) / 2.0, f64::from(f32::from_bits(1)));
+        for (dtype, unit, least) in [single, (Dtype::F64, f64::EPSILON / 2.0, f64::from_bits(1))] {
             let graph = fused(&case, dtype);
             let o = node(&graph, "O");
             prop_assert_eq!(o.shape(), exact_o.shape());
-            let bound = bound(&case, unit);
+            let bound = bound(&case, unit, least);
             for (a, b) in o.cells().zip(exact_o.cells()) {
                 prop_assert!((a - b).abs() <= bound, "{dtype:?}: {a:e} and {b:e}, bound {bound:e}");
             }
@@ -250,14 +259,28 @@ fn the_columns_of_grouped_heads_carry_the_names_of_the_values_they_mix() {
     let folder = tempfile::tempdir().unwrap();
     let v = folder.path().join("v.csv");
     std::fs::write(&v, "x,y\n1,2\n3,4\n").unwrap();
-    let line =
-        format!("attend --q '1 0 1 0; 0 1 1 1' --k '1 0; 0 1' --v {} --heads 2 --kv-heads 1", v.display());
-    let columns = |fast: &str| {
-        let nodes = attn(&format!("{line}{fast}")).nodes();
+    let attend = "attend --q '1 0 1 0; 0 1 1 1' --k '1 0; 0 1'";
+    let columns = |heads: &str| {
+        let nodes = attn(&format!("{attend} --v {} {heads}", v.display())).nodes();
         nodes.0.last().unwrap()["cols"].clone()
     };
-    assert_eq!(columns(" --fast"), columns(""));
-    assert_eq!(columns(" --fast"), serde_json::json!(["x", "y", "x", "y"]));
+    for (heads, names) in [
+        ("--heads 2 --kv-heads 1", ["x", "y", "x", "y"]),
+        // Heads 1 and 2 mix the first column, heads 3 and 4 the second.
+        ("--heads 4 --kv-heads 2", ["x", "x", "y", "y"]),
+    ] {
+        assert_eq!(columns(heads), serde_json::json!(names), "{heads}");
+        assert_eq!(columns(&format!("{heads} --fast")), serde_json::json!(names), "{heads}");
+    }
+}
+
+#[test]
+fn what_was_computed_in_double_precision_and_is_read_in_single_is_named() {
+    let words = "attend --words 'bat cave' --fast";
+    assert!(attn(words).ok().out.contains("Note: The fused kernel reads Q, K, V rounded to f32."));
+    for line in [&format!("{words} --dtype f64"), SMALL] {
+        assert!(!attn(line).ok().out.contains("rounded"), "{line}");
+    }
 }
 
 #[test]

@@ -7,6 +7,8 @@
 mod double_double;
 #[path = "../golden/mod.rs"]
 mod golden;
+#[path = "../common/promise.rs"]
+mod promise;
 #[path = "../common/random.rs"]
 mod random;
 
@@ -17,6 +19,7 @@ mod families;
 mod grid;
 mod hidden;
 mod judges;
+mod long;
 mod oracle;
 mod problem;
 mod properties;

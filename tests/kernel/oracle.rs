@@ -6,10 +6,11 @@
 use std::fmt;
 
 use attn::elementary;
-use attn::kernel::{BLOCK, Real};
+use attn::kernel::Real;
 
 use crate::double_double::DoubleDouble;
 use crate::problem::{Problem, Results};
+use crate::promise::Promise;
 
 /// A more exact kind of numbers.
 pub trait Exact: Copy {
@@ -121,7 +122,7 @@ pub struct ExactRow<T: Judged> {
     pub exponent: i32,
     /// max |v| · 2^−exponent.
     pub largest_value: f64,
-    /// S, the largest Σ_c |q_c k_c| · |scale| + |bias| of the keys that the query sees.
+    /// A of [`Promise`].
     pub largest_score: f64,
 }
 
@@ -191,13 +192,20 @@ impl Shares {
 }
 
 impl<T: Judged> ExactRow<T> {
-    /// What is promised of the row's output: u · max|v| · (2(d+3)·S + 128 + N/128 + 16), in units of 2^exponent. Below the
-    /// smallest normal number half of the smallest subnormal is lost with every product.
+    /// What is promised of the row, in units of 2^exponent.
+    fn promise(&self, problem: &Problem<T>) -> Promise {
+        Promise {
+            unit: T::UNIT,
+            least: libm::scalbn(1.0, T::LEAST_EXPONENT - self.exponent),
+            width: problem.shape.width,
+            keys: problem.shape.keys,
+            largest_score: self.largest_score,
+        }
+    }
+
+    /// What is promised of the row's output, in units of 2^exponent.
     pub fn bound(&self, problem: &Problem<T>) -> f64 {
-        let (keys, block) = (problem.shape.keys as f64, BLOCK as f64);
-        let scores = 2.0 * (problem.shape.width as f64 + 3.0) * self.largest_score;
-        let lost = (keys + keys / block + 2.0) * libm::scalbn(0.5, T::LEAST_EXPONENT - self.exponent);
-        T::UNIT * self.largest_value * (scores + block + keys / block + 16.0) + lost
+        self.promise(problem).output(self.largest_value)
     }
 
     /// The errors of a row as shares of the promise.
@@ -213,8 +221,7 @@ impl<T: Judged> ExactRow<T> {
         };
         let output = row.iter().zip(&self.mixture).map(error).fold(0.0, f64::max);
         let error = <T::Exact as Exact>::from(log_sum_exp.to_f64()).minus(self.log_sum_exp).high().abs();
-        let bound = T::UNIT * (2.0 * (problem.shape.width as f64 + 3.0) * self.largest_score + 8.0);
-        Shares { output, log_sum_exp: share(error, bound) }
+        Shares { output, log_sum_exp: share(error, self.promise(problem).log_sum_exp()) }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Values at the ends of the format: the mixture of what is almost too large or too small is still good.
 
-use attn::kernel::{BLOCK, Real};
+use attn::kernel::Real;
 
 use crate::oracle::Judged;
 use crate::problem::{Arrangement, Problem, Results, Shape};
+use crate::promise::Promise;
 use crate::random::Random;
 use crate::{judge_everywhere, run_everywhere};
 
@@ -27,6 +28,12 @@ fn with_values<T: Real>(value: impl Fn(&mut Random, usize, usize) -> T) -> impl 
 /// −LOWEST / 4.
 fn quarter<T: Real>() -> T {
     -T::LOWEST * T::from_f64(0.25)
+}
+
+/// The promised share that the mixture of equal values may be off: errors of the scores do not matter to it.
+fn bound_of_equal_values<T: Judged>(shape: Shape) -> f64 {
+    let Shape { width, keys, .. } = shape;
+    Promise { unit: T::UNIT, least: 0.0, width, keys, largest_score: 0.0 }.output(1.0)
 }
 
 #[test]
@@ -67,7 +74,7 @@ fn values_of_half_the_largest_number_come_back_finite() {
     fn check<T: Judged>() {
         for problem in with_values::<T>(|_, _, _| -T::LOWEST * T::from_f64(0.5)) {
             let results = run_everywhere(&problem, "V of MAX/2");
-            let bound = T::UNIT * (BLOCK + problem.shape.keys / BLOCK + 16) as f64;
+            let bound = bound_of_equal_values::<T>(problem.shape);
             for x in results.rows.iter().flatten() {
                 let share = x.to_f64() / (-0.5 * T::LOWEST.to_f64());
                 assert!((share - 1.0).abs() <= bound, "{}: {:?}: {x:?}", T::NAME, problem.shape);
@@ -128,7 +135,7 @@ fn the_weights_of_every_row_sum_to_1() {
     fn check<T: Judged>() {
         for problem in with_values::<T>(|_, _, _| T::ONE) {
             let results: Results<T> = run_everywhere(&problem, "V of ones");
-            let bound = T::UNIT * (BLOCK + problem.shape.keys / BLOCK + 16) as f64;
+            let bound = bound_of_equal_values::<T>(problem.shape);
             for x in results.rows.iter().flatten() {
                 let error = (x.to_f64() - 1.0).abs();
                 assert!(error <= bound, "{}: {:?}: {error:e}", T::NAME, problem.shape);
