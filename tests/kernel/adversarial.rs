@@ -4,7 +4,7 @@ use attn::kernel::{Attention, Layout, attend};
 
 use crate::families::{Family, with_scores};
 use crate::oracle::{Judged, Shares, exact_row};
-use crate::problem::Shape;
+use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
 use crate::{judge_everywhere, note, plain, run_everywhere};
 
@@ -181,15 +181,17 @@ fn a_scale_that_is_no_number_is_refused() {
 #[test]
 fn problems_without_queries_keys_or_columns_give_zeros_or_nothing() {
     for queries in [0, 1, 9, 33] {
-        for (keys, width, value_width) in [(0, 5, 3), (4, 0, 3), (4, 5, 0), (0, 0, 0)] {
+        for (keys, width, value_width) in [(0, 5, 3), (4, 0, 3), (200, 0, 1), (4, 5, 0), (0, 0, 0)] {
             for (heads, kv_heads) in [(2, 1), (0, 0), (0, 2)] {
                 let shape = Shape { heads, kv_heads, queries, keys, width, value_width };
-                let single = Family::Normal.problem::<f32>(shape, &mut Random::new(0));
-                judge_everywhere(&single, "something is empty");
-                judge_everywhere(
-                    &Family::Normal.problem::<f64>(shape, &mut Random::new(0)),
-                    "something is empty",
-                );
+                for arrangement in Arrangement::ALL {
+                    fn judge<T: Judged>(shape: Shape, arrangement: Arrangement) {
+                        let problem = Problem::<T>::normal(shape, [arrangement; 3], &mut Random::new(0));
+                        judge_everywhere(&problem, &format!("something is empty, {arrangement:?}"));
+                    }
+                    judge::<f32>(shape, arrangement);
+                    judge::<f64>(shape, arrangement);
+                }
             }
         }
     }
