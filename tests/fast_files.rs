@@ -193,7 +193,6 @@ fn data_formats_say_that_many_numbers_are_left_out() {
     assert!(numpy.lines().count() < 20 && numpy.contains("\n ...\n"), "{numpy}");
     attn(&format!("{} --only O --format csv", large.line)).refused(&["`O` is 15000×8", "--save O=out.npy"]);
     attn(&format!("{} --explain 'Q[1,1]'", large.line)).refused(&["`Q` is 15000×8"]);
-    attn(&format!("{} --wo '1; 1; 1; 1; 1; 1; 1; 1'", large.line)).refused(&["`C` is 15000×8"]);
 }
 
 #[test]

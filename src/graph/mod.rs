@@ -104,6 +104,15 @@ impl Node {
         matches!(self.value, Value::NeverFormed(_))
     }
 
+    /// The names of its rows and of its columns, where it has any.
+    pub fn labels(&self) -> (Option<&Labels>, Option<&Labels>) {
+        match &self.value {
+            Value::Formed(matrix) => (matrix.row_labels(), matrix.col_labels()),
+            Value::Typed(numbers) => (numbers.row_labels(), numbers.col_labels()),
+            Value::NeverFormed(_) => (None, None),
+        }
+    }
+
     /// Rows times columns.
     pub fn shape(&self) -> Shape {
         match &self.value {

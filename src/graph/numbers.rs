@@ -35,6 +35,8 @@ pub struct Numbers {
     values: Values,
     layout: Layout,
     matrix: Option<Matrix>,
+    row_labels: Option<Labels>,
+    col_labels: Option<Labels>,
 }
 
 /// As they lie in memory.
@@ -87,12 +89,24 @@ impl Numbers {
     /// If the layout reaches past the values.
     pub fn new<T: Typed>(values: Vec<T>, layout: Layout) -> Result<Numbers> {
         Heads::new("an array", &values, layout)?;
-        let mut numbers = Numbers { values: T::held(values), layout, matrix: None };
+        let values = T::held(values);
+        let numbers = Numbers { values, layout, matrix: None, row_labels: None, col_labels: None };
         let shape = numbers.shape();
-        if shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
-            numbers.matrix = Some(Matrix::from_fn(shape.rows, shape.cols, |i, j| numbers.at(i, j)));
+        match shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
+            true => Ok(numbers.with_matrix()),
+            false => Ok(numbers),
         }
-        Ok(numbers)
+    }
+
+    /// The same numbers, held as a matrix too, however many they are: for a step that is computed from them.
+    pub fn with_matrix(mut self) -> Numbers {
+        if self.matrix.is_none() {
+            let Shape { rows, cols } = self.shape();
+            let matrix = Matrix::from_fn(rows, cols, |i, j| self.at(i, j));
+            let matrix = matrix.with_row_labels(self.row_labels.clone());
+            self.matrix = Some(matrix.with_col_labels(self.col_labels.clone()));
+        }
+        self
     }
 
     /// A matrix in this type, each number rounded to the nearest.
@@ -111,10 +125,24 @@ impl Numbers {
         Ok(numbers.labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
     }
 
-    /// The same numbers with names for rows and columns, as far as they fit and there is a matrix to carry them.
+    /// The same numbers with names for rows and columns, as far as they fit.
     pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Numbers {
+        let shape = self.shape();
+        self.row_labels = rows.filter(|labels| labels.len() == shape.rows);
+        self.col_labels = cols.filter(|labels| labels.len() == shape.cols);
+        let (rows, cols) = (self.row_labels.clone(), self.col_labels.clone());
         self.matrix = self.matrix.map(|matrix| matrix.with_row_labels(rows).with_col_labels(cols));
         self
+    }
+
+    /// The names of the rows, where they have any.
+    pub fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels.as_ref()
+    }
+
+    /// The names of the columns, where they have any.
+    pub fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels.as_ref()
     }
 
     /// The numbers of one matrix taken as so many heads side by side; those of as many heads stay as they are.
@@ -203,7 +231,8 @@ impl Numbers {
 
 impl PartialEq for Numbers {
     fn eq(&self, other: &Numbers) -> bool {
-        self.matrix == other.matrix && self.same_bits(other)
+        let labels = |numbers: &Numbers| (numbers.row_labels.clone(), numbers.col_labels.clone());
+        labels(self) == labels(other) && self.same_bits(other)
     }
 }
 

@@ -59,10 +59,10 @@ impl Table for Numbers {
     }
 
     fn row_labels(&self) -> Option<&Labels> {
-        self.matrix().and_then(Matrix::row_labels)
+        self.row_labels()
     }
 
     fn col_labels(&self) -> Option<&Labels> {
-        self.matrix().and_then(Matrix::col_labels)
+        self.col_labels()
     }
 }

@@ -53,18 +53,15 @@ fn graph(page: &Page) -> Value {
 fn node(graph: &Graph, id: NodeId) -> Value {
     let node = &graph[id];
     let inputs: Vec<&str> = node.inputs.iter().map(|&input| graph[input].name.as_str()).collect();
-    let (rows, cols) = match node.matrix() {
-        Some(matrix) => (labels(matrix.row_labels()), labels(matrix.col_labels())),
-        None => (Value::Null, Value::Null),
-    };
+    let (rows, cols) = node.labels();
     let mut object = json!({
         "name": node.name,
         "op": node.op.name(),
         "inputs": inputs,
         "formula": formula(graph, id, Convention::Rows, false),
         "shape": [node.shape().rows, node.shape().cols],
-        "rows": rows,
-        "cols": cols,
+        "rows": labels(rows),
+        "cols": labels(cols),
         "values": node.matrix().map_or(Value::Null, values),
     });
     // What the fast path makes has further keys: why there are no values, and the type of those that there are.

@@ -93,10 +93,7 @@ impl Viewer<'_> {
             (Some(labels), Some(place)) => labels[place].clone(),
             (None, Some(place)) => (place + 1).to_string(),
         };
-        let (row_labels, col_labels) = match node.matrix() {
-            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-            None => (None, None),
-        };
+        let (row_labels, col_labels) = node.labels();
         let view = View {
             name: node.name.clone(),
             rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
@@ -197,10 +194,7 @@ impl Viewer<'_> {
         }
         let node = &self.story.graph[id];
         let shape = node.shape();
-        let (rows, cols) = match node.matrix() {
-            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-            None => (None, None),
-        };
+        let (rows, cols) = node.labels();
         let (rows, cols) = match cells.is_empty() {
             true => (Vec::new(), Vec::new()),
             false => (labels(rows, shape.rows), labels(cols, shape.cols)),

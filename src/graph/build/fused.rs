@@ -1,13 +1,14 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
 use super::attend::{AttendInputs, Pipeline, Sources, named};
+use super::output::After;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, split_never_formed, weights_never_formed};
 use crate::attention::{FastAttention, Fused, attend_fast, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Fusion, Graph, MOST_LOOKED_AT, NodeId, Numbers, Op, Origin, Typed};
+use crate::graph::{Dtype, Fusion, Graph, MAX_CELLS, MOST_LOOKED_AT, NodeId, Numbers, Op, Origin, Typed};
 use crate::kernel::{Heads, Layout, Machine};
-use crate::matrix::{Labels, Matrix};
+use crate::matrix::{Labels, Matrix, Shape};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
 const MOST_HEADS: usize = 1024;
@@ -89,6 +90,7 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
     let (mask, mask_matrix) = beside_scores(&mut pipeline.graph, "M", mask)?;
     let w_o = pipeline.optional("W_O", w_o)?;
     let after = pipeline.after(w_o, x)?;
+    room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =
         [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
     let [queries, keys, values] = [heads::<T>(&numbers[0])?, heads(&numbers[1])?, heads(&numbers[2])?];
@@ -104,10 +106,25 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
     };
     let fused = attend_fast(&problem, machine)?;
     let sources = Sources { q, k, mixed: v, bias, mask };
-    let last = record(&mut pipeline, sources, after.name(), fused)?;
+    let last = record(&mut pipeline, sources, after, fused)?;
     pipeline.finish(last, after)?;
     pipeline.graph.warn_of_nan();
     Ok(pipeline.graph)
+}
+
+/// Checks that the steps behind the heads, which read a matrix of `f64`, can have one.
+fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId; 2]) -> Result<()> {
+    let (tokens, width) = (pipeline.shape(q).0, pipeline.shape(v).1);
+    let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
+    let shape = Shape { rows: tokens, cols: width };
+    match after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
+        true => Ok(()),
+        false => Err(Error::new(format!(
+            "`{}` is {shape}, and the steps behind the heads are computed from {MAX_CELLS} numbers at most",
+            after.name()
+        ))
+        .help("leave W_O and --residual out, and --save O=out.npy")),
+    }
 }
 
 /// Numbers as the kernel reads them.
@@ -124,10 +141,7 @@ fn given(
     origin: Origin,
     tokens: Option<&Labels>,
 ) -> Result<(NodeId, Numbers)> {
-    let (rows, cols) = match numbers.matrix() {
-        Some(matrix) => (tokens.or(matrix.row_labels()).cloned(), matrix.col_labels().cloned()),
-        None => (None, None),
-    };
+    let (rows, cols) = (tokens.or(numbers.row_labels()).cloned(), numbers.col_labels().cloned());
     let numbers = numbers.labelled(rows, cols);
     Ok((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers))
 }
@@ -154,18 +168,14 @@ fn beside_scores(
 fn record<T: Typed>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
-    name: &str,
+    after: After,
     fused: Fused<T>,
 ) -> Result<NodeId> {
     let Sources { q, k, mixed: v, bias, mask } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let graph = &mut pipeline.graph;
     let read = never_formed(graph, pipeline.recipe, sources)?;
-    let labels = |id: NodeId| {
-        let matrix = graph[id].matrix();
-        matrix.map_or((None, None), |matrix| (matrix.row_labels().cloned(), matrix.col_labels().cloned()))
-    };
-    let ((rows, _), (_, cols)) = (labels(q), labels(v));
+    let (rows, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
     let cols = cols.map(|cols| {
         let block = |head| &cols[key_value_head(head, heads, groups) * width..][..width];
@@ -181,8 +191,9 @@ fn record<T: Typed>(
     graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
     let output = Numbers::new(fused.output, layout)?.labelled(rows, cols);
+    let output = if after.is_nothing() { output } else { output.with_matrix() };
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
-    graph.typed(name, Op::Fused(Fusion::Output), &inputs, output)
+    graph.typed(after.name(), Op::Fused(Fusion::Output), &inputs, output)
 }
 
 /// Records the steps up to the weights; returns what the softmax of each head would read.
