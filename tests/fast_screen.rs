@@ -23,7 +23,7 @@ fn rows(seed: usize, rows: usize, cols: usize) -> Matrix {
 
 /// A file of these numbers in the type T, and its name.
 fn file<T: Typed>(folder: &TempDir, name: &str, matrix: &Matrix) -> String {
-    let values = matrix.cells().map(|x| T::from_f64(x)).collect::<Vec<T>>();
+    let values = matrix.cells().map(|x| T::nearest(x)).collect::<Vec<T>>();
     let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols())).unwrap();
     let path = folder.path().join(name);
     save(&path, "Q", &numbers, Writing::Allowed).unwrap();

@@ -11,6 +11,7 @@ mod low_rank;
 mod mask;
 mod mlp;
 mod norm;
+mod pairs;
 mod positions;
 mod product;
 mod similarity;
@@ -18,6 +19,7 @@ mod softmax;
 
 pub use blocks::block_sums;
 pub use fast::{FastAttention, Fused, attend_fast};
+pub use pairs::{MaskCells, Pairs};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::kernel::{Heads, Layout, Real};
+use crate::attention::Pairs;
+use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
@@ -16,14 +17,17 @@ pub enum Dtype {
     F32,
     /// 64 bits: 53 of them are digits.
     F64,
+    /// True and false, as a mask may be: 1 and 0.
+    Bool,
 }
 
 impl Dtype {
     /// Its name, as NumPy calls it shortly.
     pub fn name(self) -> &'static str {
         match self {
-            Dtype::F32 => f32::NAME,
-            Dtype::F64 => f64::NAME,
+            Dtype::F32 => "f32",
+            Dtype::F64 => "f64",
+            Dtype::Bool => "bool",
         }
     }
 }
@@ -35,6 +39,8 @@ pub struct Numbers {
     values: Values,
     layout: Layout,
     matrix: Option<Matrix>,
+    /// Whether a number is not the one that was given, but the nearest of this type.
+    inexact: bool,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
 }
@@ -46,16 +52,24 @@ pub enum Values {
     F32(Arc<Vec<f32>>),
     /// In double precision.
     F64(Arc<Vec<f64>>),
+    /// As truth values.
+    Bool(Arc<Vec<bool>>),
 }
 
 /// A type that [`Numbers`] may have.
-pub trait Typed: Real {
+pub trait Typed: Copy + std::fmt::Debug + 'static {
     /// Its name among the types.
     const DTYPE: Dtype;
     /// Numbers of this type as they are held.
     fn held(values: Vec<Self>) -> Values;
     /// The numbers, if they are of this type.
     fn of(values: &Values) -> Option<&Arc<Vec<Self>>>;
+    /// The nearest value of this type; of truth values, whether x is not 0.
+    fn nearest(x: f64) -> Self;
+    /// The same number.
+    fn exactly(self) -> f64;
+    /// Whether x has a value of this type, if perhaps not an exact one.
+    fn holds(x: f64) -> bool;
 }
 
 impl Typed for f32 {
@@ -67,6 +81,18 @@ impl Typed for f32 {
 
     fn of(values: &Values) -> Option<&Arc<Vec<f32>>> {
         if let Values::F32(values) = values { Some(values) } else { None }
+    }
+
+    fn nearest(x: f64) -> f32 {
+        x as f32
+    }
+
+    fn exactly(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn holds(x: f64) -> bool {
+        !x.is_finite() || (x as f32).is_finite()
     }
 }
 
@@ -80,6 +106,42 @@ impl Typed for f64 {
     fn of(values: &Values) -> Option<&Arc<Vec<f64>>> {
         if let Values::F64(values) = values { Some(values) } else { None }
     }
+
+    fn nearest(x: f64) -> f64 {
+        x
+    }
+
+    fn exactly(self) -> f64 {
+        self
+    }
+
+    fn holds(_: f64) -> bool {
+        true
+    }
+}
+
+impl Typed for bool {
+    const DTYPE: Dtype = Dtype::Bool;
+
+    fn held(values: Vec<bool>) -> Values {
+        Values::Bool(Arc::new(values))
+    }
+
+    fn of(values: &Values) -> Option<&Arc<Vec<bool>>> {
+        if let Values::Bool(values) = values { Some(values) } else { None }
+    }
+
+    fn nearest(x: f64) -> bool {
+        x != 0.0
+    }
+
+    fn exactly(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+
+    fn holds(x: f64) -> bool {
+        !x.is_nan() && x != f64::INFINITY
+    }
 }
 
 impl Numbers {
@@ -90,7 +152,8 @@ impl Numbers {
     pub fn new<T: Typed>(values: Vec<T>, layout: Layout) -> Result<Numbers> {
         Heads::new("an array", &values, layout)?;
         let values = T::held(values);
-        let numbers = Numbers { values, layout, matrix: None, row_labels: None, col_labels: None };
+        let (inexact, row_labels, col_labels) = (false, None, None);
+        let numbers = Numbers { values, layout, matrix: None, inexact, row_labels, col_labels };
         let shape = numbers.shape();
         match shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
             true => Ok(numbers.with_matrix()),
@@ -121,7 +184,9 @@ impl Numbers {
             })
         };
         let values = matrix.cells().enumerate().map(cell).collect::<Result<Vec<T>>>()?;
+        let inexact = values.iter().zip(matrix.cells()).any(|(value, x)| value.exactly() != x);
         let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols()))?;
+        let numbers = numbers.with_inexact(inexact);
         Ok(numbers.labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
     }
 
@@ -133,6 +198,17 @@ impl Numbers {
         let (rows, cols) = (self.row_labels.clone(), self.col_labels.clone());
         self.matrix = self.matrix.map(|matrix| matrix.with_row_labels(rows).with_col_labels(cols));
         self
+    }
+
+    /// The same numbers, said to be those that were given, or the nearest to them.
+    pub fn with_inexact(mut self, inexact: bool) -> Numbers {
+        self.inexact = inexact;
+        self
+    }
+
+    /// Whether a number is not the one that was given, but the nearest of this type.
+    pub fn is_inexact(&self) -> bool {
+        self.inexact
     }
 
     /// The names of the rows, where they have any.
@@ -170,6 +246,11 @@ impl Numbers {
         Heads::new("an array", T::of(&self.values)?, self.layout).ok()
     }
 
+    /// The only head, as cells of pairs of a query and a key, if the numbers are of this type.
+    pub fn pairs<T: Typed>(&self) -> Option<Pairs<'_, T>> {
+        Pairs::new(T::of(&self.values)?, self.layout).ok()
+    }
+
     /// How many heads they are.
     pub fn head_count(&self) -> usize {
         self.layout.heads
@@ -185,6 +266,7 @@ impl Numbers {
         match self.values {
             Values::F32(_) => Dtype::F32,
             Values::F64(_) => Dtype::F64,
+            Values::Bool(_) => Dtype::Bool,
         }
     }
 
@@ -199,6 +281,7 @@ impl Numbers {
         match &self.values {
             Values::F32(values) => f64::from(values[place]),
             Values::F64(values) => values[place],
+            Values::Bool(values) => values[place].exactly(),
         }
     }
 
@@ -213,6 +296,7 @@ impl Numbers {
         match &self.values {
             Values::F32(values) => values.iter().any(|x| x.is_nan()),
             Values::F64(values) => values.iter().any(|x| x.is_nan()),
+            Values::Bool(_) => false,
         }
     }
 
@@ -239,13 +323,14 @@ impl PartialEq for Numbers {
 /// A number in this type.
 ///
 /// # Errors
-/// If it is finite and beyond the type.
-pub fn in_type<T: Real>(x: f64) -> Result<T> {
-    let number = T::from_f64(x);
-    match x.is_finite() && !number.to_f64().is_finite() {
-        true => Err(Error::new(format!("{x:e} is beyond what {} can hold", T::NAME))
+/// If the type has none for it.
+pub fn in_type<T: Typed>(x: f64) -> Result<T> {
+    match (T::holds(x), T::DTYPE) {
+        (true, _) => Ok(T::nearest(x)),
+        (false, Dtype::Bool) => Err(Error::new(format!("{x} is neither true nor false"))
+            .help("not 0 means true, 0 means false")),
+        (false, dtype) => Err(Error::new(format!("{x:e} is beyond what {} can hold", dtype.name()))
             .help("take --dtype f64, or scale the numbers down")),
-        false => Ok(number),
     }
 }
 

@@ -23,6 +23,8 @@ pub struct Array<T = f64> {
     col_labels: Option<Labels>,
     decimals: Option<usize>,
     roundoff: f64,
+    /// Whether a number is not the one in the source, but the nearest of the type T.
+    inexact: bool,
 }
 
 impl<T: Typed> Array<T> {
@@ -46,6 +48,7 @@ impl<T: Typed> Array<T> {
             col_labels: None,
             decimals: None,
             roundoff: 0.0,
+            inexact: false,
         })
     }
 
@@ -64,6 +67,12 @@ impl<T: Typed> Array<T> {
     /// The same array with the unit roundoff of the type that its source stores.
     pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array<T> {
         self.roundoff = roundoff;
+        self
+    }
+
+    /// The same array, said to hold the numbers of its source, or the nearest to them.
+    pub(super) fn with_inexact(mut self, inexact: bool) -> Array<T> {
+        self.inexact = inexact;
         self
     }
 
@@ -145,12 +154,12 @@ impl<T: Typed> Array<T> {
     /// # Errors
     /// At the row and column of the first number that may not.
     pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array<T>> {
-        let finite = |value: &T| value.to_f64().is_finite();
+        let finite = |value: &T| value.exactly().is_finite();
         if self.values.iter().all(finite) {
             return Ok(self);
         }
         for (at, &value) in self.values.iter().enumerate() {
-            allow.check(value.to_f64()).map_err(|error| error.at(self.place(name, at)))?;
+            allow.check(value.exactly()).map_err(|error| error.at(self.place(name, at)))?;
         }
         Ok(self)
     }
@@ -174,11 +183,13 @@ impl<T: Typed> Array<T> {
     /// At the first that is finite and beyond the type.
     pub(super) fn in_type<U: Typed>(self, name: &str) -> Result<Array<U>> {
         let cell = |(at, value): (usize, &T)| {
-            in_type(value.to_f64()).map_err(|error| error.at(self.place(name, at)))
+            in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };
         let values = self.values.iter().enumerate().map(cell).collect::<Result<Vec<U>>>()?;
-        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff } = self;
-        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff })
+        let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
+        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact } = self;
+        let inexact = inexact || changed;
+        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact })
     }
 
     /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
@@ -217,7 +228,25 @@ impl<T: Typed> Array<T> {
                 column_stride: heads * rows,
             },
         };
-        Ok(Numbers::new(self.values, layout)?.labelled(self.row_labels, self.col_labels))
+        let numbers = Numbers::new(self.values, layout)?.with_inexact(self.inexact);
+        Ok(numbers.labelled(self.row_labels, self.col_labels))
+    }
+
+    /// The one matrix as the kernel reads it.
+    ///
+    /// # Errors
+    /// As [`Array::into_matrix`].
+    pub(super) fn into_matrix_numbers(self) -> Result<Numbers> {
+        match self.heads()?.0 {
+            1 => self.into_numbers(),
+            several => Err(self.stack_where_a_matrix_belongs(several)),
+        }
+    }
+
+    fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
+        let shape = shape_text(&self.dims);
+        Error::new(format!("a stack of {heads} heads, shape {shape}, where one matrix belongs"))
+            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")
     }
 }
 
@@ -227,16 +256,12 @@ impl Array {
     /// # Errors
     /// If it is a stack of several heads, or has more dimensions than that.
     pub fn into_matrix(self) -> Result<Matrix> {
-        let shape = shape_text(&self.dims);
-        let mut heads = self.into_heads()?;
-        match heads.pop() {
-            Some(only) if heads.is_empty() => Ok(only),
-            _ => Err(Error::new(format!(
-                "a stack of {} heads, shape {shape}, where one matrix belongs",
-                heads.len() + 1
-            ))
-            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")),
+        let (several, rows, cols) = self.heads()?;
+        if several > 1 {
+            return Err(self.stack_where_a_matrix_belongs(several));
         }
+        let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
+        Ok(matrix.with_row_labels(self.row_labels).with_col_labels(self.col_labels))
     }
 
     /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
@@ -257,6 +282,10 @@ impl Array {
     }
 }
 
+/// What to do about a matrix that is too large to have all its steps on show.
+pub(super) const SMALLER: &str =
+    "save a part of it; `attn attend --fast` reads Q, K, V, masks and biases that are larger";
+
 /// The number of cells that dimensions span, at least one and at most `most`.
 ///
 /// # Errors
@@ -266,8 +295,12 @@ pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
     match cells {
         Some(0) => Err(Error::new(format!("no numbers: the shape is {}", shape_text(dims)))),
         Some(cells) if cells <= most => Ok(cells),
-        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
-            .help("attention is shown for small matrices: save a part of it")),
+        _ if most == usize::MAX => Err(Error::new(format!(
+            "the shape {} has more numbers than any memory holds",
+            shape_text(dims)
+        ))
+        .help("the header is wrong: save the array again")),
+        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims))).help(SMALLER)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::graph::Typed;
+use crate::graph::{Numbers, Typed};
 use crate::matrix::Labels;
 
 use super::allow::Allow;
@@ -16,7 +16,7 @@ use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
-use super::open::Input;
+use super::open::{Input, Limit};
 use super::printed::{looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
@@ -127,7 +127,7 @@ impl<T: Typed> Content<T> {
         match format {
             Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {
                 Item::Array(array) => Ok(Content::One(array)),
-                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
+                Item::Words(_) => Err(words(&name)),
             },
             Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
@@ -158,19 +158,10 @@ impl<T: Typed> Content<T> {
             Content::One(array) => return Ok(array),
             Content::Many(container) => container,
         };
-        let names = container.names();
-        match names.len() {
-            0 => Err(Error::new("holds no arrays").in_source(name)),
-            1 => match container.read(0)? {
-                Item::Array(array) => Ok(array),
-                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
-            },
-            several => {
-                let list = listed_briefly(names.iter().map(String::as_str));
-                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
-                    .in_source(name)
-                    .help("save the one that is meant to a file of its own"))
-            }
+        container.check_single(name)?;
+        match container.read(0)? {
+            Item::Array(array) => Ok(array),
+            Item::Words(_) => Err(words(name)),
         }
     }
 }
@@ -230,6 +221,84 @@ impl Container {
             },
         }
     }
+}
+
+/// Masks as the kernel reads them.
+impl Container {
+    /// The mask at a position of [`Container::names`]: truth values where the file has them, or where `as_truth` asks for
+    /// them, else numbers in the type T. It may hold −∞ and ∞.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no matrix.
+    pub(super) fn mask<T: Typed>(&mut self, name: &str, position: usize, as_truth: bool) -> Result<Numbers> {
+        let is_truth = match self {
+            _ if as_truth => true,
+            Container::Npz(npz) => npz.is_boolean(position)?,
+            Container::Safetensors(tensors) => tensors.is_boolean(position),
+            Container::Json { .. } => {
+                let Item::Array(array) = self.read::<f64>(position)? else { return Err(words(name)) };
+                return mask_of::<T>(name, array, as_truth);
+            }
+        };
+        match is_truth {
+            true => self.numbers::<bool>(name, position, Allow::INFINITE)?.into_matrix_numbers(),
+            false => self.numbers::<T>(name, position, Allow::INFINITE)?.into_matrix_numbers(),
+        }
+        .map_err(|error| error.in_source(name))
+    }
+
+    /// The array at a position of [`Container::names`], in the type T and in the order of the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a number may not stand there.
+    pub(super) fn numbers<T: Typed>(&mut self, name: &str, position: usize, allow: Allow) -> Result<Array<T>> {
+        match self.read(position)? {
+            Item::Array(array) => array.checked(name, allow),
+            Item::Words(_) => Err(words(name)),
+        }
+    }
+
+    /// # Errors
+    /// If there are no entries or several, listing them.
+    pub(super) fn check_single(&self, name: &str) -> Result<()> {
+        let names = self.names();
+        match names.len() {
+            0 => Err(Error::new("holds no arrays").in_source(name)),
+            1 => Ok(()),
+            several => {
+                let list = listed_briefly(names.iter().map(String::as_str));
+                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
+                    .in_source(name)
+                    .help("save the one that is meant to a file of its own"))
+            }
+        }
+    }
+
+    /// From now on no entry may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        match self {
+            Container::Npz(npz) => npz.keep_within(limit),
+            Container::Safetensors(tensors) => tensors.keep_within(limit),
+            Container::Json { .. } => {}
+        }
+    }
+}
+
+/// A mask that was read as text, as the kernel reads it.
+///
+/// # Errors
+/// If it is no matrix, or a number may not stand there.
+pub(super) fn mask_of<T: Typed>(name: &str, array: Array, as_truth: bool) -> Result<Numbers> {
+    let array = array.checked(name, Allow::INFINITE)?;
+    match as_truth || array.is_boolean() {
+        true => array.in_type::<bool>(name)?.into_matrix_numbers(),
+        false => array.in_type::<T>(name)?.into_matrix_numbers(),
+    }
+    .map_err(|error| error.in_source(name))
+}
+
+fn words(name: &str) -> Error {
+    Error::new("words where numbers belong").in_source(name)
 }
 
 /// What errors call an entry of a file: `weights.npz, W_Q`.

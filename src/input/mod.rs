@@ -47,9 +47,9 @@ pub mod system;
 
 pub use allow::Allow;
 pub use array::Array;
-pub use bundle::{Bundle, Entry, Layout};
+pub use bundle::{Bundle, Entry, Layout, TypedEntry};
 pub use bundled::Bundled;
-pub use files::Files;
+pub use files::{Files, Typing};
 pub use folder::{FolderEntry, folder};
 pub use inline::inline;
 pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};

@@ -103,6 +103,19 @@ impl Tensors {
     }
 }
 
+impl Tensors {
+    /// Whether the tensor at a position of [`Tensors::names`] holds truth values.
+    pub(super) fn is_boolean(&self, position: usize) -> bool {
+        let info = self.names.get(position).and_then(|name| self.metadata.info(name));
+        info.is_some_and(|info| info.dtype == Dtype::BOOL)
+    }
+
+    /// From now on no tensor may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
+}
+
 fn cell_type(dtype: Dtype) -> Result<CellType> {
     Ok(match dtype {
         Dtype::F64 => CellType::F64,

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::{Env, machine::machine};
 use crate::error::Result;
 use crate::graph::build::{FusedInputs, attend_fused};
-use crate::graph::{Dtype, Graph};
+use crate::graph::{Dtype, Graph, Node};
 
 use super::Exercise;
 use super::loading::TypedRoles;
@@ -50,14 +50,19 @@ impl FastArgs {
     pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>)> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs: matrices, typed, mut notes } = exercise;
-        let TypedRoles { q, k, v } = typed;
-        let inputs = FusedInputs { matrices, q, k, v };
+        let TypedRoles { q, k, v, bias, mask } = typed;
+        let inputs = FusedInputs { matrices, q, k, v, mask, bias };
         let graph = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
-            let computed = graph
-                .nodes()
-                .filter(|(_, node)| matches!(&*node.name, "Q" | "K" | "V") && !node.op.is_given());
-            let names: Vec<&str> = computed.map(|(_, node)| node.name.as_str()).collect();
+            let is_rounded = |node: &Node| match (&*node.name, node.numbers(), node.matrix()) {
+                ("Q" | "K" | "V" | "B" | "M", Some(numbers), _) => numbers.is_inexact(),
+                ("Q" | "K" | "V", None, Some(matrix)) => matrix.cells().any(|x| x != f64::from(x as f32)),
+                _ => false,
+            };
+            let names: Vec<&str> = (graph.nodes())
+                .filter(|(_, node)| is_rounded(node))
+                .map(|(_, node)| node.name.as_str())
+                .collect();
             if !names.is_empty() {
                 notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
             }

@@ -1,22 +1,22 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
-use super::attend::{AttendInputs, Pipeline, Sources, named};
+use super::attend::{AttendInputs, Given, Pipeline, Sources, named};
 use super::output::After;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, split_never_formed, weights_never_formed};
-use crate::attention::{FastAttention, Fused, attend_fast, key_value_head};
+use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Fusion, Graph, MAX_CELLS, MOST_LOOKED_AT, NodeId, Numbers, Op, Origin, Typed};
-use crate::kernel::{Heads, Layout, Machine};
+use crate::graph::{Dtype, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
+use crate::kernel::{Heads, Layout, Machine, Real};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
 const MOST_HEADS: usize = 1024;
 
-/// Queries, keys or values as the kernel reads them, and where they come from.
+/// Queries, keys, values, a mask or a bias as the kernel reads them, and where they come from.
 pub type GivenNumbers = (Numbers, Origin);
 
-/// What a fused pipeline starts from: typed Q, K and V win over the matrices of the same name.
+/// What a fused pipeline starts from: typed numbers win over the matrices of the same name.
 #[derive(Clone, Debug, Default)]
 pub struct FusedInputs {
     /// Everything else, and what comes as a matrix of `f64`.
@@ -27,6 +27,10 @@ pub struct FusedInputs {
     pub k: Option<GivenNumbers>,
     /// N values.
     pub v: Option<GivenNumbers>,
+    /// The mask, truth values or numbers to add as the recipe's rule says.
+    pub mask: Option<GivenNumbers>,
+    /// What is added to the scores of every head.
+    pub bias: Option<GivenNumbers>,
 }
 
 /// Builds and runs the pipeline on the fast path: Q, K and V as given or computed, the steps up to the weights without
@@ -41,6 +45,7 @@ pub fn attend_fused(recipe: &Recipe, inputs: FusedInputs, dtype: Dtype, machine:
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
+        Dtype::Bool => Err(Error::new("attention of truth values cannot be computed").help("take f32 or f64")),
     }
 }
 
@@ -64,9 +69,9 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<Graph> {
+fn run<T: Typed + Real>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<Graph> {
     let recipe = pipeline.recipe;
-    pipeline.check(&inputs.matrices)?;
+    pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
     check(recipe)?;
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
     let tokens = tokens.as_ref();
@@ -86,8 +91,13 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
     let (k, keys) = role("K", inputs.k, k, w_k)?;
     let (v, values) = role("V", inputs.v, v, w_v)?;
     pipeline.fit(q, k, v)?;
-    let (bias, bias_matrix) = beside_scores(&mut pipeline.graph, "B", bias)?;
-    let (mask, mask_matrix) = beside_scores(&mut pipeline.graph, "M", mask)?;
+    let bias = beside_scores::<T>(&mut pipeline.graph, "B", inputs.bias, bias)?;
+    let mask = match recipe.mask.matrix {
+        Some(MatrixRule::Allow | MatrixRule::Block) => {
+            beside_scores::<bool>(&mut pipeline.graph, "M", inputs.mask, mask)?
+        }
+        Some(MatrixRule::Add) | None => beside_scores::<T>(&mut pipeline.graph, "M", inputs.mask, mask)?,
+    };
     let w_o = pipeline.optional("W_O", w_o)?;
     let after = pipeline.after(w_o, x)?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
@@ -99,12 +109,13 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
         k: keys,
         v: values,
         scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
-        bias: bias_matrix.as_ref(),
+        bias: bias.as_ref().and_then(|(_, numbers)| numbers.pairs()),
         temperature: recipe.temperature,
         mask: recipe.mask,
-        mask_matrix: mask_matrix.as_ref(),
+        mask_cells: mask.as_ref().and_then(|(_, numbers)| mask_cells(numbers)),
     };
     let fused = attend_fast(&problem, machine)?;
+    let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
     let sources = Sources { q, k, mixed: v, bias, mask };
     let last = record(&mut pipeline, sources, after, fused)?;
     pipeline.finish(last, after)?;
@@ -129,7 +140,8 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
 
 /// Numbers as the kernel reads them.
 fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
-    let wrong = || Error::new(format!("numbers in {} where {} belongs", numbers.dtype().name(), T::NAME));
+    let types = (numbers.dtype().name(), T::DTYPE.name());
+    let wrong = || Error::new(format!("numbers in {} where {} belongs", types.0, types.1));
     numbers.heads().ok_or_else(wrong)
 }
 
@@ -150,22 +162,31 @@ fn rounded<T: Typed>(name: &str, matrix: &Matrix) -> Result<Numbers> {
     Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(name))
 }
 
-/// Records a mask or a bias, and gives its matrix.
-fn beside_scores(
+/// Records a mask or a bias, in the type T where it comes as a matrix.
+fn beside_scores<T: Typed>(
     graph: &mut Graph,
     name: &str,
-    given: Option<(Matrix, Origin)>,
-) -> Result<(Option<NodeId>, Option<Matrix>)> {
-    let Some((matrix, origin)) = given else { return Ok((None, None)) };
-    let id = match matrix.rows() * matrix.cols() > MOST_LOOKED_AT {
-        true => graph.typed(name, Op::Given(origin), &[], Numbers::rounded::<f64>(&matrix)?)?,
-        false => graph.given(name, matrix.clone(), origin)?,
+    numbers: Option<GivenNumbers>,
+    matrix: Option<Given>,
+) -> Result<Option<(NodeId, Numbers)>> {
+    let (numbers, origin) = match (numbers, matrix) {
+        (Some(given), _) => given,
+        (None, Some((matrix, origin))) => (rounded::<T>(name, &matrix)?, origin),
+        (None, None) => return Ok(None),
     };
-    Ok((Some(id), Some(matrix)))
+    // Of another type they could not be read; what is read in a type of its own is read by the same rule.
+    heads::<T>(&numbers)?;
+    Ok(Some((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers)))
+}
+
+/// The cells of a mask.
+fn mask_cells<T: Typed>(numbers: &Numbers) -> Option<MaskCells<'_, T>> {
+    let truth = numbers.pairs().map(MaskCells::Truth);
+    truth.or_else(|| numbers.pairs().map(MaskCells::Added))
 }
 
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
-fn record<T: Typed>(
+fn record<T: Typed + Real>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
     after: After,
