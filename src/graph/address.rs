@@ -31,6 +31,10 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
         Error::new(format!("`{address}` lacks its closing bracket"))
             .help("write a cell as A[3,2] or A[cave,bat]")
     })?;
+    // Nothing can be said of a cell of what is never formed, whatever it is called.
+    if graph[node].is_never_formed() {
+        graph.matrix(node)?;
+    }
     let shape = graph[node].shape();
     let (rows, cols) = graph[node].labels();
     let named = format!("{} ({shape})", graph[node].name);

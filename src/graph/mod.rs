@@ -20,8 +20,8 @@ pub use beside::{Beside, Difference, Movement, beside};
 pub(crate) use formula::number_text;
 pub use formula::{Convention, formula};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use numbers::{Dtype, MOST_LOOKED_AT, Numbers, Typed, edges, in_type};
-pub use op::{Factor, Fusion, Op, Origin, Side, Statistic};
+pub use numbers::{Dtype, MOST_LOOKED_AT, MOST_SHOWN, Numbers, Typed, edges, in_type};
+pub use op::{Factor, FusedSteps, Fusion, Op, Origin, Side, Statistic};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 
@@ -202,6 +202,11 @@ impl Graph {
         Ok(NodeId(self.nodes.len() - 1))
     }
 
+    /// Whether the fused kernel has computed a part of it.
+    pub fn is_fused(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.op, Op::Fused(_)))
+    }
+
     /// The nodes in the order of computing.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
@@ -214,14 +219,26 @@ impl Graph {
             Value::Typed(numbers) => numbers.any_nan(),
             Value::NeverFormed(_) => false,
         };
-        if let Some(node) = self.nodes.iter().find(is_nan) {
-            let bits =
-                if node.numbers().is_some_and(|numbers| numbers.dtype() == Dtype::F32) { 32 } else { 64 };
-            let name = &node.name;
-            let warning =
-                format!("{name} holds NaN: a number on the way left the range of {bits}-bit floats");
-            self.warnings.push(warning);
-        }
+        let mut nodes = self.nodes.iter().filter(is_nan);
+        let Some(node) = nodes.next() else { return };
+        let name = &node.name;
+        let warning = match node.numbers().map(Numbers::dtype) {
+            // What the kernel makes comes all at once, and not from what it has made before.
+            Some(Dtype::F32) => {
+                let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+                let others = match others.len() {
+                    0 => String::new(),
+                    1 => format!(", and so does {}", others.concat()),
+                    _ => format!(", and so do {}", others.join(", ")),
+                };
+                format!(
+                    "{name} holds NaN{others}: a number on the way left the range of 32-bit floats; --dtype f64 has a \
+                     wider one"
+                )
+            }
+            _ => format!("{name} holds NaN: a number on the way left the range of 64-bit floats"),
+        };
+        self.warnings.push(warning);
     }
 
     /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.

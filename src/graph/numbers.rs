@@ -10,6 +10,9 @@ use crate::matrix::{Labels, Matrix, Shape};
 /// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
 pub const MOST_LOOKED_AT: usize = 100_000;
 
+/// Of a computation on the fast path a matrix of more numbers is shown by its edges, as NumPy does.
+pub const MOST_SHOWN: usize = 1000;
+
 /// The type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dtype {

@@ -3,8 +3,8 @@
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Env, machine::machine};
-use crate::error::Result;
-use crate::graph::build::{FusedInputs, attend_fused};
+use crate::error::{Result, counted};
+use crate::graph::build::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node};
 
 use super::Exercise;
@@ -37,6 +37,15 @@ enum DtypeArg {
     F64,
 }
 
+/// What the fast path has made of an exercise.
+pub(super) struct Ran {
+    pub graph: Graph,
+    /// What the reader should know of the numbers.
+    pub notes: Vec<String>,
+    /// With which instructions, on how many threads; no number depends on it.
+    pub how: String,
+}
+
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     pub(super) fn dtype(&self) -> Option<Dtype> {
@@ -47,12 +56,12 @@ impl FastArgs {
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>)> {
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs: matrices, typed, mut notes } = exercise;
         let TypedRoles { q, k, v, bias, mask } = typed;
         let inputs = FusedInputs { matrices, q, k, v, mask, bias };
-        let graph = attend_fused(&recipe, inputs, dtype, machine)?;
+        let (graph, used) = attend_fused_using(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
             let is_rounded = |node: &Node| match (&*node.name, node.numbers(), node.matrix()) {
                 ("Q" | "K" | "V" | "B" | "M", Some(numbers), _) => numbers.is_inexact(),
@@ -67,6 +76,7 @@ impl FastArgs {
                 notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
             }
         }
-        Ok((graph, notes))
+        let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
+        Ok(Ran { graph, notes, how })
     }
 }

@@ -206,7 +206,7 @@ impl Pipeline<'_> {
                 "recording every step of {heads} heads over {t} queries and {n} keys takes {cells} numbers, more \
                  than the {MAX_CELLS} that are kept"
             ))
-            .help("take fewer tokens or heads: every intermediate matrix is held and shown"));
+            .help("every intermediate matrix is held and shown: take fewer tokens or heads, or --fast, which forms none of them"));
         }
         Ok(())
     }

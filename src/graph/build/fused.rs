@@ -6,8 +6,8 @@ use super::recipe::{Recipe, Score};
 use super::weights::{Additions, split_never_formed, weights_never_formed};
 use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
-use crate::kernel::{Heads, Layout, Machine, Real};
+use crate::graph::{Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
+use crate::kernel::{Heads, Layout, Machine, Real, Used};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
@@ -41,6 +41,19 @@ pub struct FusedInputs {
 /// If matrices are missing or do not fit, the recipe has a step that the kernel has not, or this processor lacks the
 /// instructions that `machine` names.
 pub fn attend_fused(recipe: &Recipe, inputs: FusedInputs, dtype: Dtype, machine: Machine) -> Result<Graph> {
+    attend_fused_using(recipe, inputs, dtype, machine).map(|(graph, _)| graph)
+}
+
+/// The same, and what the kernel used.
+///
+/// # Errors
+/// As [`attend_fused`].
+pub fn attend_fused_using(
+    recipe: &Recipe,
+    inputs: FusedInputs,
+    dtype: Dtype,
+    machine: Machine,
+) -> Result<(Graph, Used)> {
     let pipeline = Pipeline { graph: Graph::new(), recipe };
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
@@ -69,7 +82,7 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed + Real>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<Graph> {
+fn run<T: Typed + Real>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<(Graph, Used)> {
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
     check(recipe)?;
@@ -117,10 +130,11 @@ fn run<T: Typed + Real>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine
     let fused = attend_fast(&problem, machine)?;
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
     let sources = Sources { q, k, mixed: v, bias, mask };
+    let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused)?;
     pipeline.finish(last, after)?;
     pipeline.graph.warn_of_nan();
-    Ok(pipeline.graph)
+    Ok((pipeline.graph, used))
 }
 
 /// Checks that the steps behind the heads, which read a matrix of `f64`, can have one.
@@ -194,7 +208,10 @@ fn record<T: Typed + Real>(
 ) -> Result<NodeId> {
     let Sources { q, k, mixed: v, bias, mask } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
+    let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
     let graph = &mut pipeline.graph;
+    let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
+    let steps = FusedSteps { scale, temperature, mask: rules };
     let read = never_formed(graph, pipeline.recipe, sources)?;
     let (rows, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
@@ -208,13 +225,14 @@ fn record<T: Typed + Real>(
         graph.warn_of_blind(&name, rows.as_ref(), (0..lse.len()).filter(blind).collect());
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
-    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), None);
+    let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
+    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), names);
     graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
     let output = Numbers::new(fused.output, layout)?.labelled(rows, cols);
     let output = if after.is_nothing() { output } else { output.with_matrix() };
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
-    graph.typed(after.name(), Op::Fused(Fusion::Output), &inputs, output)
+    graph.typed(after.name(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 
 /// Records the steps up to the weights; returns what the softmax of each head would read.
