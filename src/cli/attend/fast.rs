@@ -1,8 +1,9 @@
 //! `--fast` and what goes with it.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::{Env, machine::machine};
+use crate::cli::Env;
+use crate::cli::machine::{DtypeArg, THREADS, machine};
 use crate::error::{Result, counted};
 use crate::graph::build::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node};
@@ -21,20 +22,11 @@ pub(super) struct FastArgs {
     #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
     dtype: Option<DtypeArg>,
     /// Threads; the result does not depend on them [default: all of this machine].
-    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
     /// Instructions: portable, neon, avx2, avx512; the result does not depend on them [default: ATTN_SIMD, or the widest].
     #[arg(long, value_name = "LEVEL", requires = "fast")]
     simd: Option<String>,
-}
-
-/// `--dtype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DtypeArg {
-    /// Single precision.
-    F32,
-    /// Double precision.
-    F64,
 }
 
 /// What the fast path has made of an exercise.
@@ -49,10 +41,7 @@ pub(super) struct Ran {
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     pub(super) fn dtype(&self) -> Option<Dtype> {
-        self.fast.then_some(match self.dtype {
-            None | Some(DtypeArg::F32) => Dtype::F32,
-            Some(DtypeArg::F64) => Dtype::F64,
-        })
+        self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
