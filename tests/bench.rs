@@ -191,4 +191,3 @@ fn what_makes_no_problem_is_refused_with_what_to_do() {
         assert!(outcome.err.contains(said), "{options}: {}", outcome.err);
     }
 }
-

@@ -22,7 +22,10 @@ fn the_overview_says_of_what_and_with_what_each_way_was_measured() {
         assert!(out.contains("time over n: one head of 8, both axes logarithmic"), "{out}");
         assert!(out.contains("the time of whole matrices, both in f64 on 1 thread."), "{out}");
         assert!(out.contains("whole matrices, in f64 on 1 thread, take"), "{out}");
-        assert!(out.contains("the time of the fused path, in f32 on") && out.contains("with portable"), "{out}");
+        assert!(
+            out.contains("the time of the fused path, in f32 on") && out.contains("with portable"),
+            "{out}"
+        );
         assert!(out.contains("from the exact path, on some rows of every length"), "{out}");
     }
 }

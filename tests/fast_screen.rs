@@ -326,5 +326,6 @@ fn the_exact_path_says_that_the_fast_one_takes_more() {
     let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (5000, 5000), }\n";
     let bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();
     std::fs::write(&k, bytes).unwrap();
-    attn(&format!("attend --q {} --k 1 --v 1", k.display())).refused(&["more than 20000000 numbers", "--fast"]);
+    attn(&format!("attend --q {} --k 1 --v 1", k.display()))
+        .refused(&["more than 20000000 numbers", "--fast"]);
 }

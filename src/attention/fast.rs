@@ -155,7 +155,9 @@ impl<'a, T: Real> FastAttention<'a, T> {
     /// What is added to the scaled scores: the bias, over the temperature as they are, and a mask that is added.
     fn added(&self, scores: Shape) -> Result<Option<Beside<'a, T>>> {
         let mask = match self.mask_cells {
-            Some(MaskCells::Added(cells)) if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted => {
+            Some(MaskCells::Added(cells))
+                if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted =>
+            {
                 Some(cells)
             }
             _ => None,

@@ -19,12 +19,12 @@ mod softmax;
 
 pub use blocks::block_sums;
 pub use fast::{FastAttention, Fused, attend_fast};
-pub use pairs::{MaskCells, Pairs};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
 pub use mlp::{relu, silu};
 pub use norm::rms_norm;
+pub use pairs::{MaskCells, Pairs};
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
 pub use product::{add, change, divide, multiply, product, product_transposed, subtract};
 pub use similarity::{cosine, euclidean, squared_length, unit_rows};

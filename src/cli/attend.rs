@@ -3,6 +3,7 @@
 mod fast;
 mod inputs;
 mod loading;
+mod masks;
 mod options;
 
 use std::ffi::OsString;
@@ -118,7 +119,9 @@ impl AttendArgs {
         let last = page.nodes.iter().rev().find(is_elided)?;
         let name = &graph[*last].name;
         (graph.is_fused() && self.save.is_empty()).then(|| {
-            format!("Of more than {MOST_SHOWN} numbers the edges are shown; all of {name}: --save {name}=out.npy")
+            format!(
+                "Of more than {MOST_SHOWN} numbers the edges are shown; all of {name}: --save {name}=out.npy"
+            )
         })
     }
 

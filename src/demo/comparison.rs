@@ -2,7 +2,9 @@
 
 use super::story::{Digits, Shown, Step, Story, in_sentence};
 use crate::error::Result;
-use crate::graph::{Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Numbers, Op, address_of, beside};
+use crate::graph::{
+    Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Numbers, Op, address_of, beside,
+};
 
 /// What nodes of the second computation are called after.
 const SUFFIX: &str = "_versus";
@@ -83,7 +85,8 @@ impl Teller<'_> {
             return steps;
         }
         // What is never formed is neither the same nor another.
-        let formed = self.both.same.iter().map(|&id| &self.graph()[id]).filter(|node| !node.is_never_formed());
+        let formed =
+            self.both.same.iter().map(|&id| &self.graph()[id]).filter(|node| !node.is_never_formed());
         let names: Vec<&str> = formed.map(|node| node.name.as_str()).collect();
         if !names.is_empty() {
             steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });

@@ -92,7 +92,8 @@ pub(super) fn read(
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
-        if let (Some(typing), Role::Whole(role @ ("Q" | "K" | "V" | "M" | "B"))) = (typing, &recognised.role) {
+        if let (Some(typing), Role::Whole(role @ ("Q" | "K" | "V" | "M" | "B"))) = (typing, &recognised.role)
+        {
             container.keep_within(Limit::LARGE);
             let numbers = typing.read(&mut container, (role, position), &place)?;
             bundle.insert_typed(name, role, TypedEntry { numbers, name: entry })?;

@@ -7,7 +7,8 @@ use half::{bf16, f16};
 use crate::error::Result;
 use crate::graph::{Typed, in_type};
 
-use super::array::{Array, checked_cells};
+use super::array::Array;
+use super::dims::checked_cells;
 use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 
@@ -60,7 +61,8 @@ impl Stored {
         }
         let decimals = cell.decimals(&values);
         let array = Array::new(dims, values)?.with_boolean(cell == CellType::Bool).with_decimals(decimals);
-        let array = array.with_roundoff(cell.roundoff()).in_fortran_order(fortran).with_inexact(losses.inexact);
+        let array =
+            array.with_roundoff(cell.roundoff()).in_fortran_order(fortran).with_inexact(losses.inexact);
         if let Some((at, x)) = losses.beyond {
             in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
         }

@@ -11,11 +11,12 @@ use super::allow::Allow;
 use super::array::Array;
 use super::bundle::{self, Bundle};
 use super::bundled::Bundled;
-use super::container::{Content, Format, mask_of};
+use super::container::{Content, Format};
 use super::embeddings::{self, Stream};
 use super::inline::inline;
 use super::json_document::Nodes;
 use super::label::clean_label;
+use super::mask::mask_of;
 use super::npy;
 use super::open::{Input, Limit, regular};
 use super::source::Source;
@@ -95,7 +96,9 @@ impl<'a> Files<'a> {
             let is_truth = as_truth || npy::is_boolean(&name, &mut input.reader)?;
             input.rewind()?;
             let numbers = match is_truth {
-                true => Content::<bool>::read(input, format, Allow::INFINITE)?.into_one(&name)?.into_matrix_numbers(),
+                true => Content::<bool>::read(input, format, Allow::INFINITE)?
+                    .into_one(&name)?
+                    .into_matrix_numbers(),
                 false => {
                     let array = Content::<T>::read(input, format, Allow::INFINITE)?.into_one(&name)?;
                     array.checked(&name, Allow::INFINITE)?.into_matrix_numbers()

@@ -5,9 +5,9 @@ use std::io::Read;
 use crate::error::{Error, Result};
 use crate::graph::Typed;
 
-use super::array::{checked_cells, shape_text};
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::Item;
+use super::dims::{checked_cells, shape_text};
 use super::label::clean_label;
 use super::npy_header::{Header, Kind, header};
 use super::open::{Limit, unreadable};
@@ -30,9 +30,12 @@ pub(super) fn read<T: Typed>(
         .map(|bytes| bytes as u64)
         .filter(|&bytes| bytes <= limit.unpacked())
         .ok_or_else(|| {
-            Error::new(format!("more than {} MiB, the most that is read of one array", limit.unpacked() >> 20))
-                .in_source(name)
-                .help("save a part of it, or save it in a shorter type: array.astype('float32')")
+            Error::new(format!(
+                "more than {} MiB, the most that is read of one array",
+                limit.unpacked() >> 20
+            ))
+            .in_source(name)
+            .help("save a part of it, or save it in a shorter type: array.astype('float32')")
         })?;
     let shape = shape_text(&header.dims);
     let wrong_length = |present: u64| {

@@ -9,9 +9,9 @@ use safetensors::tensor::Metadata;
 use crate::error::{Error, Result};
 use crate::graph::Typed;
 
-use super::array::checked_cells;
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::{Item, entry_name};
+use super::dims::checked_cells;
 use super::open::{Input, Limit, ReadSeek, unreadable};
 
 /// Headers of the largest models have a few MiB.

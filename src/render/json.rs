@@ -77,7 +77,8 @@ impl Serialize for NodeObject<'_> {
             map.serialize_entry("dtype", numbers.dtype().name())?;
             if is_left_out {
                 let name = &node.name;
-                let text = format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
+                let text =
+                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
                 map.serialize_entry("left_out", &text)?;
             }
         }

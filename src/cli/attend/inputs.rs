@@ -130,7 +130,9 @@ impl InputArgs {
                 let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
                 let numbers = match (typing, name) {
                     (Some(typing), "M") => Some(files.mask(source, typing)?),
-                    (Some(typing), "Q" | "K" | "V" | "B") => Some(files.numbers(source, typing.dtype, allow)?),
+                    (Some(typing), "Q" | "K" | "V" | "B") => {
+                        Some(files.numbers(source, typing.dtype, allow)?)
+                    }
                     _ => None,
                 };
                 if let Some(numbers) = numbers {

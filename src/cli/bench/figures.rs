@@ -127,7 +127,10 @@ pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table
                 row.push(format!("≈ {}", seconds(*time)));
             }
             Measured::TooLarge(bytes) => {
-                row.resize(heads.iter().position(|head| *head == "memory").unwrap_or(row.len()), String::new());
+                row.resize(
+                    heads.iter().position(|head| *head == "memory").unwrap_or(row.len()),
+                    String::new(),
+                );
                 row.push(format!("≈ {}", size(*bytes)));
             }
         }
@@ -198,7 +201,8 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Po
     let dtype = if is_fused { T::NAME } else { f64::NAME };
     let reason = match &point.measured {
         Measured::Taken { timing, extra_bytes, threads, largest_error, .. } => {
-            let (asked, peak) = if is_fused { (asked, peaks.of::<T>(asked)) } else { (1, peaks.of::<f64>(1)) };
+            let (asked, peak) =
+                if is_fused { (asked, peaks.of::<T>(asked)) } else { (1, peaks.of::<f64>(1)) };
             let line = Line {
                 peer: &peer,
                 shape,

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::figures::{
-    Peaks, left_out, line, machine_title, name, round_bytes, round_seconds, summary, table, title, worst_error,
+    Peaks, left_out, line, machine_title, name, round_bytes, round_seconds, summary, table, title,
+    worst_error,
 };
 use super::{BenchArgs, BenchFormat};
 use crate::bench::{Growth, Measured, Point, SIZES, Timing, Way, memory_limit};
@@ -64,7 +65,8 @@ impl BenchArgs {
             let points = overview.points::<T>(way)?;
             let growth = overview.growth;
             if as_lines {
-                overview.lines(points.iter().map(|point| line::<T>(&growth, &peaks, way, point)).collect())?;
+                overview
+                    .lines(points.iter().map(|point| line::<T>(&growth, &peaks, way, point)).collect())?;
             } else {
                 overview.tables(title::<T>(way, &growth), table::<T>(way, &points, &peaks))?;
                 for text in [worst_error(&points), left_out(&points, &growth)].into_iter().flatten() {

@@ -58,7 +58,9 @@ pub fn attend_fused_using(
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
-        Dtype::Bool => Err(Error::new("attention of truth values cannot be computed").help("take f32 or f64")),
+        Dtype::Bool => {
+            Err(Error::new("attention of truth values cannot be computed").help("take f32 or f64"))
+        }
     }
 }
 
@@ -82,7 +84,11 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed + Real>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<(Graph, Used)> {
+fn run<T: Typed + Real>(
+    mut pipeline: Pipeline<'_>,
+    inputs: FusedInputs,
+    machine: Machine,
+) -> Result<(Graph, Used)> {
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
     check(recipe)?;
