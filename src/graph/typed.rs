@@ -37,7 +37,7 @@ pub enum Values {
     Bool(Arc<Vec<bool>>),
 }
 
-/// A type that [`Numbers`] may have.
+/// A type that [`super::Numbers`] may have.
 pub trait Typed: Copy + std::fmt::Debug + 'static {
     /// Its name among the types.
     const DTYPE: Dtype;
