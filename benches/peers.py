@@ -3,7 +3,7 @@
 
     cargo build --release
     python3 -m venv v && v/bin/pip install torch onnxruntime onnx openvino numpy
-    v/bin/python benches/peers.py [--threads 1,2] [--rounds 3] [--seconds 1] [--vendor-fair] [--lines FILE]
+    v/bin/python benches/peers.py [options]
 
 Prints a Markdown table: useful GFLOP/s (4 * heads * d * visible pairs) by the median of the rounds' medians, as a share of
 the multiply-add peak that `attn bench` takes before and after each of its own measurements; and attn over the best peer.
@@ -13,10 +13,15 @@ One turn after the other (attn, peer, peer, ..., attn, ...), so that whatever sl
 Every peer lives in a process of its own, in which the number of threads is set before the library is loaded; between its turns
 it waits for the next line on standard input. Inputs are drawn from N(0, 1); every result is compared with f64.
 
---vendor-fair  adds peers (marked +) without the checks of the processor's vendor that hold libraries back: MKL's question
-               whether this is an Intel is answered with yes by a preloaded function (needs cc), and OpenBLAS is told to use
-               its AVX-512 kernels.
---lines FILE   also writes every measurement as a line of JSON.
+--attn FILE       the program [default: target/release/attn beside this folder].
+--threads N,...   each of these numbers of threads in turn [default: 1,2].
+--rounds N        so many turns for each peer [default: 3]; the table has the medians.
+--seconds S       about so long each turn measures [default: 1].
+--shapes S ...    these shapes [default: eleven, from 16 tokens to a cache of 8192].
+--vendor-fair     adds peers (marked +) without the checks of the processor's vendor that hold libraries back: MKL's question
+                  whether this is an Intel is answered with yes by a preloaded function (needs cc), and OpenBLAS is told to
+                  use its AVX-512 kernels.
+--lines FILE      also writes every measurement as a line of JSON.
 
 A shape is h=8,n=1024,d=64[,kv=KEY_VALUE_HEADS][,q=QUERIES][,causal]; fewer queries than keys are the last ones.
 """
@@ -63,14 +68,23 @@ class Cannot(Exception):
     """Why a peer cannot do a shape."""
 
 
+def refuse(what, help):
+    """Ends the script as the program ends where it cannot go on: one line, what to do about it, exit code 2."""
+    print(f"error: {what}\n  help: {help}", file=sys.stderr)
+    raise SystemExit(2)
+
+
 class Shape:
     def __init__(self, text):
         fields = dict(part.partition("=")[::2] for part in text.split(","))
         self.causal = "causal" in fields
-        self.h, self.n, self.d = (int(fields[name]) for name in "hnd")
-        self.q, self.kv = int(fields.get("q", self.n)), int(fields.get("kv", self.h))
+        try:
+            self.h, self.n, self.d = (int(fields[name]) for name in "hnd")
+            self.q, self.kv = int(fields.get("q", self.n)), int(fields.get("kv", self.h))
+        except (KeyError, ValueError):
+            refuse(f"`{text}` is no shape", "write h=8,n=1024,d=64[,kv=2][,q=1][,causal]")
         if min(self.h, self.n, self.d, self.q, self.kv) < 1 or self.h % self.kv or self.q > self.n:
-            raise SystemExit(f"{text}: no shape")
+            refuse(f"`{text}` is no shape", "sizes are 1 or more, kv divides h, and q is at most n")
 
     def __str__(self):
         mask = "causal" if self.causal else "full"
@@ -330,9 +344,14 @@ class Peer:
 
 def ask_attn(program, shape, threads, seconds):
     command = [program, "bench", "--format", "json", "--threads", str(threads), "--seconds", str(seconds)]
-    done = subprocess.run(command + Shape(shape).options(), stdout=subprocess.PIPE, text=True)
+    command += Shape(shape).options()
+    try:
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True)
+    except OSError as problem:
+        refuse(f"{program}: {problem.strerror}", "build it with cargo build --release, or name it with --attn")
     if done.returncode:
-        raise SystemExit(f"{' '.join(command)}: exit code {done.returncode}")
+        # The program has said why.
+        raise SystemExit(2)
     return json.loads(done.stdout)
 
 
@@ -411,24 +430,34 @@ def shim(folder):
 
 def main():
     parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
-    parser.add_argument("--attn", default=os.path.join(os.path.dirname(__file__), "../target/release/attn"))
-    parser.add_argument("--threads", default="1,2")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.0)
-    parser.add_argument("--shapes", nargs="+", default=SHAPES)
+    parser.add_argument("--attn", metavar="FILE", default=os.path.join(os.path.dirname(__file__), "../target/release/attn"))
+    parser.add_argument("--threads", metavar="N,...", default="1,2")
+    parser.add_argument("--rounds", metavar="N", type=int, default=3)
+    parser.add_argument("--seconds", metavar="S", type=float, default=1.0)
+    parser.add_argument("--shapes", metavar="S", nargs="+", default=SHAPES)
     parser.add_argument("--vendor-fair", action="store_true")
-    parser.add_argument("--lines")
+    parser.add_argument("--lines", metavar="FILE")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         return serve(options.serve, int(options.threads))
     for shape in options.shapes:
         Shape(shape)
+    threads = options.threads.split(",")
+    if not all(count.isdecimal() and 1 <= int(count) <= 256 for count in threads):
+        refuse(f"--threads {options.threads}", "write numbers from 1 to 256: --threads 1,2")
+    if options.lines:
+        try:
+            open(options.lines, "a").close()
+        except OSError as problem:
+            refuse(f"{options.lines}: {problem.strerror}", "name a file that can be written")
+    if options.rounds < 1 or not 0 < options.seconds <= 3600:
+        refuse(f"--rounds {options.rounds} --seconds {options.seconds:g}", "take 1 round or more, and up to 3600 seconds")
     libraries = {name: ways for name, ways in LIBRARIES.items() if options.vendor_fair or not name.endswith("+")}
     everything, rows = [], []
     with tempfile.TemporaryDirectory() as folder:
         preloaded = shim(folder) if options.vendor_fair else None
-        for threads in (int(count) for count in options.threads.split(",")):
+        for threads in map(int, threads):
             names = [peer for ways in libraries.values() for peer in ways]
             names = [peer for peer in names if preloaded or not (peer.startswith("torch") and peer.endswith("+"))]
             peers = [Peer(name, threads, preloaded) for name in names]

@@ -114,13 +114,15 @@ fn a_result_is_saved_in_its_own_type() {
     for (dtype, descr, roundoff) in
         [("f32", "<f4", f64::from(f32::EPSILON) / 2.0), ("f64", "<f8", f64::EPSILON / 2.0)]
     {
-        let o = attn(&format!("{small} --dtype {dtype}")).nodes().matrix("O");
+        // Text has the digits of the type: only in the type they are the same number again.
+        let in_type = |x: Matrix| if dtype == "f32" { x.map(|x| f64::from(x as f32)) } else { x };
+        let o = in_type(attn(&format!("{small} --dtype {dtype}")).nodes().matrix("O"));
         for ending in ["npy", "npz", "safetensors", "csv", "json"] {
             let file = folder.path().join(format!("o.{ending}"));
             attn(&format!("{small} --dtype {dtype} --save O={}", file.display())).ok();
             let array = read(&file);
             assert_eq!(array.roundoff(), if ["csv", "json"].contains(&ending) { 0.0 } else { roundoff });
-            assert!(array.into_matrix().unwrap().same_bits(&o), "{ending} {dtype}");
+            assert!(in_type(array.into_matrix().unwrap()).same_bits(&o), "{ending} {dtype}");
         }
         let bytes = std::fs::read(folder.path().join("o.npy")).unwrap();
         let header = String::from_utf8_lossy(&bytes[..128]).into_owned();
@@ -191,9 +193,8 @@ fn data_formats_say_that_many_numbers_are_left_out() {
     assert!(o["left_out"].as_str().unwrap().contains("--save"));
     let numpy = attn(&format!("{} --only O --format numpy", large.line)).ok().out;
     assert!(numpy.lines().count() < 20 && numpy.contains("\n ...\n"), "{numpy}");
-    attn(&format!("{} --only O --format csv", large.line)).refused(&["`O` is 15000×8", "--save O=out.npy"]);
+    attn(&format!("{} --format csv", large.line)).refused(&["`Q` is 15000×8", "--save Q=out.npy"]);
     attn(&format!("{} --explain 'Q[1,1]'", large.line)).refused(&["`Q` is 15000×8"]);
-    attn(&format!("{} --wo '1; 1; 1; 1; 1; 1; 1; 1'", large.line)).refused(&["`C` is 15000×8"]);
 }
 
 #[test]

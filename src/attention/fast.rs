@@ -1,15 +1,18 @@
 //! Attention through the kernel: the same mathematics, and no matrix of all queries and keys.
 
+use std::borrow::Cow;
+
 use super::mask::{Mask, MatrixRule, fits};
+use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, Result};
 use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
-use crate::matrix::{Matrix, Shape};
+use crate::matrix::Shape;
 
 /// Queries, keys and values of many heads, and what is done to the scores before the softmax.
 ///
 /// # Shapes
 /// `q` is (H, T, d_k), `k` (G, N, d_k), `v` (G, N, d_v), each anywhere in memory; query head h reads key/value head
-/// ⌈h·G/H⌉, both from 1. `bias` and `mask_matrix` are (T, N), the same for every head.
+/// ⌈h·G/H⌉, both from 1. `bias` and `mask_cells` are (T, N), the same for every head.
 #[derive(Clone, Copy, Debug)]
 pub struct FastAttention<'a, T> {
     /// The queries.
@@ -21,13 +24,13 @@ pub struct FastAttention<'a, T> {
     /// What scores are multiplied by.
     pub scale: f64,
     /// What is added to the scaled scores; −∞ hides.
-    pub bias: Option<&'a Matrix>,
+    pub bias: Option<Pairs<'a, T>>,
     /// What scaled and biased scores are divided by.
     pub temperature: f64,
     /// Who may attend to whom.
     pub mask: Mask,
-    /// The mask matrix, where the mask has a rule for it.
-    pub mask_matrix: Option<&'a Matrix>,
+    /// The cells of the mask matrix, where the mask has a rule for it.
+    pub mask_cells: Option<MaskCells<'a, T>>,
 }
 
 /// What [`attend_fast`] gives.
@@ -46,25 +49,27 @@ pub struct Fused<T> {
 ///
 /// A row that may attend to nothing is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
 ///
+/// Everything is read where it lies. One further (T, N) matrix is made where the kernel cannot: of T where a bias is divided
+/// by a temperature or added to a mask, of truth values for [`MatrixRule::Block`].
+///
 /// # Errors
-/// If shapes do not fit, there is no memory for the result, a bias or an added mask holds a number that T has no room for, or this processor lacks the
-/// instructions that `machine` names.
+/// If shapes do not fit, there is no memory for the result, what is added is +∞ or NaN, or this processor lacks the instructions
+/// that `machine` names.
 /// # Source
 /// Vaswani et al. 2017, section 3.2; Dao et al. 2022, «FlashAttention», algorithm 1; grouped heads: Ainslie et al. 2023,
 /// «GQA», section 2.2.
 pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
-    fits("mask", problem.mask_matrix, scores)?;
-    fits("bias", problem.bias, scores)?;
-    let for_all_heads = Layout { head_stride: 0, ..Layout::stacked(q.heads, scores.rows, scores.cols) };
+    fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
+    fits("bias", problem.bias.map(|cells| cells.shape()), scores)?;
     let visible = problem.visible(scores);
     let added = problem.added(scores)?;
     let attention = Attention {
         scale: T::from_f64(problem.scale / problem.temperature),
         band: if problem.mask.is_band() { problem.mask.band(scores) } else { Band::default() },
-        mask: visible.as_deref().map(|visible| Heads::new("mask", visible, for_all_heads)).transpose()?,
-        bias: added.as_deref().map(|added| Heads::new("bias", added, for_all_heads)).transpose()?,
+        mask: visible.as_ref().map(|(cells, layout)| Heads::new("mask", cells, *layout)).transpose()?,
+        bias: added.as_ref().map(|(cells, layout)| Heads::new("bias", cells, *layout)).transpose()?,
         ..Attention::new(problem.q, problem.k, problem.v)
     };
     let layout = Layout::side_by_side(q.heads, q.rows, v.columns);
@@ -113,45 +118,74 @@ impl Mask {
     }
 }
 
-impl<T: Real> FastAttention<'_, T> {
+/// Cells for the kernel, where they lie or made for it, and how they are read.
+type Beside<'a, T> = (Cow<'a, [T]>, Layout);
+
+impl<'a, T: Real> FastAttention<'a, T> {
     fn mask_cell(&self, i: usize, j: usize) -> Option<f64> {
-        self.mask_matrix.map(|matrix| matrix[(i, j)])
+        self.mask_cells.map(|cells| match cells {
+            MaskCells::Truth(cells) => f64::from(u8::from(cells.at(i, j))),
+            MaskCells::Added(cells) => cells.at(i, j).to_f64(),
+        })
+    }
+
+    /// How cells that were made row by row are read.
+    fn for_all_heads(&self, scores: Shape) -> Layout {
+        Layout { head_stride: 0, ..Layout::stacked(self.q.layout().heads, scores.rows, scores.cols) }
     }
 
     /// What no band can say, as booleans.
-    fn visible(&self, scores: Shape) -> Option<Vec<bool>> {
-        let by_cells = matches!(self.mask.matrix, Some(MatrixRule::Allow | MatrixRule::Block));
-        let rules = match self.mask.is_band() {
-            true if by_cells => Mask { matrix: self.mask.matrix, ..Mask::default() },
-            true => return None,
-            false => self.mask,
+    fn visible(&self, scores: Shape) -> Option<Beside<'a, bool>> {
+        let rules = match (self.mask.is_band(), self.mask.matrix, self.mask_cells) {
+            (true, Some(MatrixRule::Allow), Some(MaskCells::Truth(cells))) => {
+                let (cells, layout) = cells.for_heads(self.q.layout().heads);
+                return Some((cells.into(), layout));
+            }
+            (true, Some(MatrixRule::Allow | MatrixRule::Block), _) => {
+                Mask { matrix: self.mask.matrix, ..Mask::default() }
+            }
+            (true, ..) => return None,
+            (false, ..) => self.mask,
         };
         let size = (scores.rows, scores.cols);
-        Some(places(scores).map(|(i, j)| rules.is_visible((i, j), size, self.mask_cell(i, j))).collect())
+        let cell = |(i, j)| rules.is_visible((i, j), size, self.mask_cell(i, j));
+        Some((places(scores).map(cell).collect(), self.for_all_heads(scores)))
     }
 
     /// What is added to the scaled scores: the bias, over the temperature as they are, and a mask that is added.
-    fn added(&self, scores: Shape) -> Result<Option<Vec<T>>> {
-        let mask_is_added = self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted;
-        if self.bias.is_none() && !mask_is_added {
-            return Ok(None);
-        }
-        let cell = |(i, j): (usize, usize)| {
-            let bias = self.bias.map_or(0.0, |bias| bias[(i, j)] / self.temperature);
-            let added = bias + if mask_is_added { self.mask_cell(i, j).unwrap_or(0.0) } else { 0.0 };
-            let number = T::from_f64(added);
-            let fits = added == f64::NEG_INFINITY || number.to_f64().is_finite();
-            fits.then_some(number).ok_or_else(|| {
-                Error::new(format!(
-                    "row {}, column {} of what is added to the scores is {added:e}, and {} has no such number",
-                    i + 1,
-                    j + 1,
-                    T::NAME
-                ))
-                .help("write -inf to hide a key")
-            })
+    fn added(&self, scores: Shape) -> Result<Option<Beside<'a, T>>> {
+        let mask = match self.mask_cells {
+            Some(MaskCells::Added(cells))
+                if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted =>
+            {
+                Some(cells)
+            }
+            _ => None,
         };
-        places(scores).map(cell).collect::<Result<Vec<T>>>().map(Some)
+        let bias = |cells: Pairs<'_, T>, at: (usize, usize)| cells.at(at.0, at.1).to_f64() / self.temperature;
+        let (cells, layout) = match (self.bias, mask) {
+            (None, None) => return Ok(None),
+            (Some(cells), None) if self.temperature == 1.0 => cells.for_heads(self.q.layout().heads),
+            (None, Some(cells)) => cells.for_heads(self.q.layout().heads),
+            (Some(own), mask) => {
+                let mask = |(i, j)| mask.map_or(0.0, |cells| cells.at(i, j).to_f64());
+                let made = places(scores).map(|at| T::from_f64(bias(own, at) + mask(at))).collect::<Vec<T>>();
+                check_added(&made)?;
+                return Ok(Some((made.into(), self.for_all_heads(scores))));
+            }
+        };
+        check_added(cells)?;
+        Ok(Some((cells.into(), layout)))
+    }
+}
+
+/// # Errors
+/// If a cell is neither finite nor −∞.
+fn check_added<T: Real>(cells: &[T]) -> Result<()> {
+    match cells.iter().find(|x| **x != T::NEG_INFINITY && !x.to_f64().is_finite()) {
+        None => Ok(()),
+        Some(x) => Err(Error::new(format!("what is added to the scores comes to {:?} in {}", x, T::NAME))
+            .help("write -inf to hide a key; numbers that are too large for f32 fit --dtype f64")),
     }
 }
 

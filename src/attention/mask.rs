@@ -124,7 +124,7 @@ impl Mask {
 /// # Source
 /// «Understanding the attention mechanism», section Masked attention; Vaswani et al. 2017, section 3.2.3.
 pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits("mask", matrix, scores.shape())?;
+    fits("mask", matrix.map(Matrix::shape), scores.shape())?;
     let size = (scores.rows(), scores.cols());
     let cell = |i, j| {
         let given = matrix.map(|matrix| matrix[(i, j)]);
@@ -145,19 +145,18 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
 /// # Errors
 /// If the mask matrix has another shape than the scores.
 pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
-    fits("mask", matrix, scores.shape())?;
+    fits("mask", matrix.map(Matrix::shape), scores.shape())?;
     Ok(mask.pattern(scores.rows(), scores.cols(), matrix).labelled_like(scores))
 }
 
-/// Whether a matrix for all scores (`what` it is), where there is one, has their shape.
+/// Whether a matrix for all scores (`what` it is), where there is one, has their shape; `shape` is its own.
 ///
 /// # Errors
 /// If it has not.
-pub(super) fn fits(what: &str, matrix: Option<&Matrix>, scores: Shape) -> Result<()> {
-    match matrix {
-        Some(matrix) if matrix.shape() != scores => Err(Error::new(format!(
-            "a {} {what} does not fit {scores} scores: it needs a row for each query and a column for each key",
-            matrix.shape()
+pub(super) fn fits(what: &str, shape: Option<Shape>, scores: Shape) -> Result<()> {
+    match shape {
+        Some(shape) if shape != scores => Err(Error::new(format!(
+            "a {shape} {what} does not fit {scores} scores: it needs a row for each query and a column for each key"
         ))),
         _ => Ok(()),
     }

@@ -18,7 +18,7 @@ const MATRICES_AT_ONCE: u128 = 6;
 /// How attention is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// [`loop_over_queries`]; without a mask always.
+    /// [`loop_over_queries`].
     Loop,
     /// [`step_by_step`].
     Steps,
@@ -82,20 +82,20 @@ impl Growth {
     pub fn point<T: Real>(&self, way: Way, n: usize, shorter: &[Point]) -> Result<Point> {
         let measured = match self.refused(way, n, shorter) {
             Some(refused) => refused,
-            None => self.taken::<T>(way, self.shape(n, way))?,
+            None => self.taken::<T>(way, self.shape(n))?,
         };
         Ok(Point { n, measured })
     }
 
     /// The problem of one size.
-    pub fn shape(&self, n: usize, way: Way) -> Shape {
-        let causal = self.causal && way != Way::Loop;
-        Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width: self.width, causal }
+    pub fn shape(&self, n: usize) -> Shape {
+        let Growth { width, causal, .. } = *self;
+        Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width, causal }
     }
 
     fn refused(&self, way: Way, n: usize, shorter: &[Point]) -> Option<Measured> {
         let matrices = if way == Way::Steps { MATRICES_AT_ONCE } else { 0 };
-        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n, way));
+        let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n));
         if bytes > u128::from(self.most_bytes) {
             return Some(Measured::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
@@ -123,7 +123,7 @@ impl Growth {
         let mut extra_bytes = 0;
         let timing = time(self.each, || {
             let formed = match way {
-                Way::Loop => loop_over_queries(&q, &k, &v)?,
+                Way::Loop => loop_over_queries(&q, &k, &v, shape.causal)?,
                 _ => step_by_step(&q, &k, &v, shape.causal)?,
             };
             extra_bytes = formed.extra_bytes;

@@ -3,6 +3,7 @@
 //! Three ways, of the same inputs: [`loop_over_queries`], [`step_by_step`] with whole matrices, and the fused path
 //! ([`Problem::attend`]). What is measured depends on the machine and on who else uses it; what is computed does not.
 
+mod estimate;
 mod growth;
 mod problem;
 mod shape;
@@ -10,6 +11,7 @@ mod single;
 mod steps;
 mod timing;
 
+pub use estimate::estimate;
 pub use growth::{Growth, Measured, Point, SIZES, Way};
 pub use problem::{Problem, memory_limit};
 pub use shape::Shape;

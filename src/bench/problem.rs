@@ -41,13 +41,19 @@ impl<T: Real> Problem<T> {
     /// If the shape is none, or takes more memory than [`memory_limit`] has.
     pub fn drawn(shape: Shape) -> Result<Problem<T>> {
         let shape = shape.checked()?;
-        Self::fits(shape, memory_limit())?;
+        Self::check_memory(shape)?;
         let [queries, keys, _] = shape.numbers().map(|numbers| numbers as usize);
         let mut stream = LegacyStream::seeded(SEED);
         let mut drawn =
             |count: usize| (0..count).map(|_| T::from_f64(stream.standard_normal())).collect::<Vec<T>>();
         let (q, k, v) = (drawn(queries), drawn(keys), drawn(keys));
         Ok(Problem { shape, q, k, v, output: vec![T::ZERO; queries] })
+    }
+
+    /// # Errors
+    /// If the shape takes more memory than [`memory_limit`] has.
+    pub fn check_memory(shape: Shape) -> Result<()> {
+        Self::fits(shape, memory_limit())
     }
 
     /// What inputs, output and the comparison with the exact path take.
@@ -71,6 +77,12 @@ impl<T: Real> Problem<T> {
             gibibytes(limit as f64)
         ))
         .help("take fewer heads, or a shorter sequence"))
+    }
+
+    /// How many products of two numbers the comparison with the exact path takes.
+    pub(super) fn compared(shape: Shape) -> u128 {
+        let rows = shape.queries.min(COMPARED_ROWS) + 1;
+        3.min(shape.heads) as u128 * rows as u128 * shape.keys as u128 * shape.width as u128
     }
 
     /// What it is a problem of.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::kernel::Band;
 
 /// The sizes of a problem.
@@ -92,6 +92,23 @@ impl fmt::Display for Shape {
     }
 }
 
+impl Shape {
+    /// As people say it: «12 heads of 64, 1024 queries × 1024 keys, causal».
+    pub fn in_words(&self) -> String {
+        let Shape { heads, key_value_heads, queries, keys, width, causal } = *self;
+        let shared = match key_value_heads == heads {
+            true => String::new(),
+            false => format!(" over {}", counted(key_value_heads, "key/value head")),
+        };
+        let queries = match queries {
+            1 => "1 query".to_string(),
+            several => format!("{several} queries"),
+        };
+        let mask = if causal { ", causal" } else { "" };
+        format!("{} of {width}{shared}, {queries} × {}{mask}", counted(heads, "head"), counted(keys, "key"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,5 +136,13 @@ mod tests {
         assert!(refused(shape(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
         let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
         assert!(refused(odd).contains("8 query heads cannot share 3"));
+    }
+
+    #[test]
+    fn a_shape_in_words_says_what_is_not_the_usual() {
+        let usual = Shape { heads: 12, key_value_heads: 12, ..shape(1024, 1024, false) };
+        assert_eq!(usual.in_words(), "12 heads of 64, 1024 queries × 1024 keys");
+        let decode = Shape { heads: 32, key_value_heads: 8, causal: true, ..shape(1, 8192, false) };
+        assert_eq!(decode.in_words(), "32 heads of 64 over 8 key/value heads, 1 query × 8192 keys, causal");
     }
 }

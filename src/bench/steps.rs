@@ -1,6 +1,6 @@
 //! The exact path, in two forms: whole matrices, and the loop over queries that they replace.
 
-use crate::attention::{Axis, Base, Mask};
+use crate::attention::{Axis, Base, Mask, MatrixRule, Visibility};
 use crate::error::Result;
 use crate::graph::{Factor, Op};
 use crate::matrix::Matrix;
@@ -41,18 +41,23 @@ pub(super) fn steps([q, k, v]: [&Matrix; 3], mask: Option<(Op, Option<&Matrix>)>
 }
 
 /// The same one query after the other, by the same functions: a vector times a matrix gives its scores, a vector times a
-/// matrix its row of O. Nothing larger than a row is formed. The same bits come out; the processor has no two rows to work on
-/// at a time, and every query reads all keys and values again.
+/// matrix its row of O. Nothing larger than a row is formed; under the causal mask the row of the mask is one more. The same
+/// bits come out; the processor has no two rows to work on at a time, and every query reads all keys and values again.
 ///
 /// # Errors
 /// If the shapes do not fit each other.
-pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix) -> Result<Formed> {
+pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<Formed> {
+    let mask = Mask { causal, ..Mask::default() };
+    let allowed = Op::Mask(Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() });
+    let sees = |i, j| mask.visibility((i, j), (q.rows(), k.rows()), None) == Visibility::Visible;
     let mut rows = Vec::with_capacity(q.rows());
     let mut extra_bytes = 0;
     for i in 0..q.rows() {
         let query = Matrix::from_fn(1, q.cols(), |_, c| q[(i, c)]);
-        let row = steps([&query, k, v], None)?;
-        extra_bytes = extra_bytes.max(row.extra_bytes);
+        // A row by itself is no longer the i-th of all: what it sees is told by a matrix.
+        let visible = causal.then(|| Matrix::from_fn(1, k.rows(), |_, j| f64::from(u8::from(sees(i, j)))));
+        let row = steps([&query, k, v], visible.as_ref().map(|visible| (allowed.clone(), Some(visible))))?;
+        extra_bytes = extra_bytes.max(row.extra_bytes + visible.as_ref().map_or(0, bytes));
         rows.push(row.output.row(0).collect());
     }
     Ok(Formed { output: Matrix::from_rows(&rows)?, extra_bytes })
@@ -77,10 +82,15 @@ mod tests {
     #[test]
     fn the_loop_and_the_matrices_give_the_same_bits() {
         let [q, k, v] = inputs();
-        let (all, each) = (step_by_step(&q, &k, &v, false).unwrap(), loop_over_queries(&q, &k, &v).unwrap());
-        assert!(all.output.same_bits(&each.output));
-        assert_eq!(all.extra_bytes, 3 * 9 * 11 * 8);
-        assert_eq!(each.extra_bytes, 3 * 11 * 8);
+        for causal in [false, true] {
+            let (all, each) =
+                (step_by_step(&q, &k, &v, causal).unwrap(), loop_over_queries(&q, &k, &v, causal).unwrap());
+            assert!(all.output.same_bits(&each.output), "causal: {causal}");
+            // Scores, scaled and masked ones, weights; of the loop a row of each, and of the mask.
+            let (matrices, of_a_row) = if causal { (4, 5) } else { (3, 3) };
+            assert_eq!(all.extra_bytes, matrices * 9 * 11 * 8);
+            assert_eq!(each.extra_bytes, of_a_row * 11 * 8);
+        }
     }
 
     #[test]

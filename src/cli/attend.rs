@@ -3,6 +3,7 @@
 mod fast;
 mod inputs;
 mod loading;
+mod masks;
 mod options;
 
 use std::ffi::OsString;
@@ -17,9 +18,10 @@ use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
 use crate::error::{Error, Result};
 use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
-use crate::graph::{Convention, Dtype, Graph, NodeId};
-use crate::input::{self, Files, Table};
+use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
+use crate::input::{self, Files};
 use crate::render::Page;
+use fast::Ran;
 use loading::TypedRoles;
 
 /// Attention on your own matrices, every step on show
@@ -87,19 +89,40 @@ impl AttendArgs {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
-        let page = match self.versus.options() {
+        let (mut page, ran) = match self.versus.options() {
             None => {
-                let story = self.varied.story(convention, env, streams.input)?;
-                self.nodes.page(story, &self.output)?
+                let (story, ran) = self.varied.story(convention, env, streams.input)?;
+                (self.nodes.page(story, &self.output)?, ran)
             }
-            Some(options) => self.beside(options, typed, convention, (env, streams.input))?,
+            Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
         };
+        let is_for_people = self.output.look.is_for_people();
+        page.story.remarks.extend(self.elided(&page).filter(|_| is_for_people));
         // Nothing is written before all that was asked for is known to be there.
         let graph = &page.story.graph;
         for (node, file) in self.savings(graph)? {
-            input::save(Path::new(&file), &graph[node].name, table(graph, node)?, env.writing)?;
+            input::save(Path::new(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
-        output::pages(&[page], "attend", &self.output.style(env, convention), streams)
+        let (style, headed) = (self.output.style(env, convention), page.headed);
+        output::pages(&[page], "attend", &style, streams)?;
+        if let Some(ran) = ran.filter(|_| is_for_people && headed) {
+            output::whisper(&ran, &style, env, streams);
+        }
+        Ok(())
+    }
+
+    /// Where the rest is of a matrix that is shown by its edges, if nobody has asked for it yet.
+    fn elided(&self, page: &Page) -> Option<String> {
+        let graph = &page.story.graph;
+        let cells = |id: NodeId| graph[id].shape().rows.saturating_mul(graph[id].shape().cols);
+        let is_elided = |id: &&NodeId| cells(**id) > MOST_SHOWN && !graph[**id].is_never_formed();
+        let last = page.nodes.iter().rev().find(is_elided)?;
+        let name = &graph[*last].name;
+        (graph.is_fused() && self.save.is_empty()).then(|| {
+            format!(
+                "Of more than {MOST_SHOWN} numbers the edges are shown; all of {name}: --save {name}=out.npy"
+            )
+        })
     }
 
     /// What differs under the further options.
@@ -115,8 +138,9 @@ impl AttendArgs {
         };
         other.varied.computation.inputs.replace_earlier(&self.varied.computation.inputs);
         let mut input = Twice::new(input);
-        let base = self.varied.story(convention, env, &mut input.first())?;
-        let other = other.varied.story(convention, env, &mut input.again()).map_err(versus::in_versus)?;
+        let (base, _) = self.varied.story(convention, env, &mut input.first())?;
+        let other = other.varied.story(convention, env, &mut input.again());
+        let (other, _) = other.map_err(versus::in_versus)?;
         versus::page(base, other, options, &self.nodes.only, self.output.precision)
     }
 
@@ -129,33 +153,31 @@ impl AttendArgs {
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
             input::check_ending(Path::new(file))?;
             let node = graph.require(name.trim())?;
-            table(graph, node)?;
+            input::table(graph, node)?;
             Ok((node, file.to_string()))
         };
         self.save.iter().map(parse).collect()
     }
 }
 
-/// The numbers of a node, as a file takes them.
-fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
-    match graph[node].numbers() {
-        Some(numbers) => Ok(numbers),
-        None => Ok(graph.matrix(node)?),
-    }
-}
-
 impl VariedArgs {
-    fn story(&self, convention: Convention, env: &Env, input: &mut dyn Read) -> Result<Story> {
+    /// The story, and how it was computed if the reader should know.
+    fn story(
+        &self,
+        convention: Convention,
+        env: &Env,
+        input: &mut dyn Read,
+    ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input);
         let Some(dtype) = self.fast.dtype() else {
             let Exercise { recipe, inputs, notes, .. } = self.computation.exercise(&mut files)?;
             let graph = build::attend(&recipe, inputs)?;
-            return Ok(demo::pipeline("Attention", graph, convention, notes));
+            return Ok((demo::pipeline("Attention", graph, convention, notes), None));
         };
         let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
-        let (graph, notes) = self.fast.run(exercise, dtype, env)?;
+        let Ran { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
-        Ok(demo::pipeline(&title, graph, convention, notes))
+        Ok((demo::pipeline(&title, graph, convention, notes), Some(how)))
     }
 }
 

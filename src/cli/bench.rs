@@ -1,5 +1,7 @@
 //! `attn bench`.
 
+mod figures;
+mod line;
 mod overview;
 mod single;
 mod words;
@@ -8,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::machine::machine;
+use super::machine::{DtypeArg, THREADS, machine};
 use super::output::{FormatArg, LookArgs, ScreenArgs};
 use super::softmax::positive;
 use super::{Env, Streams};
@@ -28,17 +30,17 @@ use crate::render::Style;
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct BenchArgs {
-    /// Keys and values; without it, a row of lengths.
+    /// Keys and values; without it, one head at a row of lengths.
     #[arg(long, value_name = "N")]
     n: Option<usize>,
     /// Queries, the last of the N tokens [default: N].
-    #[arg(long, value_name = "T", requires = "n")]
+    #[arg(long, value_name = "T")]
     n_q: Option<usize>,
     /// Query heads [default: 8].
-    #[arg(long, value_name = "H", requires = "n")]
+    #[arg(long, value_name = "H")]
     heads: Option<usize>,
     /// Key/value heads that the query heads share [default: as many as query heads].
-    #[arg(long, value_name = "G", requires = "n")]
+    #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
     /// The width of a head.
     #[arg(long, value_name = "D", default_value_t = 64)]
@@ -50,7 +52,7 @@ pub(super) struct BenchArgs {
     #[arg(long, value_enum, default_value = "f32", value_name = "TYPE")]
     dtype: DtypeArg,
     /// Threads of the fused path [default: all of this machine].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
     /// Instructions of the fused path: portable, neon, avx2, avx512 [default: ATTN_SIMD, or the widest].
     #[arg(long, value_name = "LEVEL")]
@@ -63,15 +65,6 @@ pub(super) struct BenchArgs {
     format: BenchFormat,
     #[command(flatten)]
     screen: ScreenArgs,
-}
-
-/// `--dtype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DtypeArg {
-    /// Single precision.
-    F32,
-    /// Double precision.
-    F64,
 }
 
 /// `--format`.
@@ -97,7 +90,19 @@ impl BenchArgs {
     }
 
     fn shape(&self) -> Result<Option<Shape>> {
-        let Some(n) = self.n else { return Ok(None) };
+        let of_one_shape =
+            [("--heads", self.heads), ("--kv-heads", self.kv_heads), ("--n-q", self.n_q)].into_iter();
+        let Some(n) = self.n else {
+            return match of_one_shape.into_iter().find(|(_, size)| size.is_some()) {
+                None => Ok(None),
+                Some((option, _)) => Err(Error::new(format!("{option} without a length, --n"))
+                    .help("add --n 1024 for one shape; all lengths are measured on one head")),
+            };
+        };
+        if let Some(queries) = self.n_q.filter(|&queries| queries > n) {
+            return Err(Error::new(format!("--n-q {queries} is more than --n {n}"))
+                .help("queries are the last of the N tokens: take at most as many"));
+        }
         let heads = self.heads.unwrap_or(8);
         let shape = Shape {
             heads,

@@ -1,6 +1,7 @@
 //! The options of every command that prints: what the bytes are and how they look.
 
 use clap::{Args, ValueEnum};
+use colored::Colorize;
 
 use super::explain::ExplainArgs;
 use super::{Env, Streams};
@@ -237,6 +238,13 @@ pub(super) fn aside(graph: &Graph, remarks: &[String], style: &Style, streams: &
 fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
     // What cannot be written there is no reason to stop.
     let _ = writeln!(streams.err, "{kind}: {}", style.charset.spelled(text));
+}
+
+/// Says on standard error, softly, what only this machine has to do with: standard output is the same on every one.
+pub(super) fn whisper(text: &str, style: &Style, env: &Env, streams: &mut Streams<'_>) {
+    let text = style.charset.spelled(text);
+    let text = if env.colour_err { text.dimmed().to_string() } else { text.into_owned() };
+    let _ = writeln!(streams.err, "{text}");
 }
 
 /// An option that is about the nodes of one demo.

@@ -2,7 +2,9 @@
 
 use super::story::{Digits, Shown, Step, Story, in_sentence};
 use crate::error::Result;
-use crate::graph::{Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Op, address_of, beside};
+use crate::graph::{
+    Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Numbers, Op, address_of, beside,
+};
 
 /// What nodes of the second computation are called after.
 const SUFFIX: &str = "_versus";
@@ -82,8 +84,11 @@ impl Teller<'_> {
         if self.both.differences.is_empty() {
             return steps;
         }
-        if !self.both.same.is_empty() {
-            let names: Vec<&str> = self.both.same.iter().map(|&id| self.graph()[id].name.as_str()).collect();
+        // What is never formed is neither the same nor another.
+        let formed =
+            self.both.same.iter().map(|&id| &self.graph()[id]).filter(|node| !node.is_never_formed());
+        let names: Vec<&str> = formed.map(|node| node.name.as_str()).collect();
+        if !names.is_empty() {
             steps.push(Step { text: format!("The same in both: {}.", names.join(", ")), ..Step::default() });
         }
         let (told, mut untold) = self.told();
@@ -187,7 +192,12 @@ impl Teller<'_> {
             [true, true] => format!("{name}: other numbers."),
             [true, false] => format!("{name}: given, and computed with {with}."),
             [false, true] => format!("{name}: computed, and given with {with}."),
-            _ if base.op == other.op => format!("{name}: computed in the same way from other numbers."),
+            _ if base.op == other.op => match [base, other].map(|node| node.numbers().map(Numbers::dtype)) {
+                [Some(a), Some(b)] if a != b => {
+                    format!("{name}: computed in {}, and in {} with {with}.", a.name(), b.name())
+                }
+                _ => format!("{name}: computed in the same way from other numbers."),
+            },
             _ if [base, other].iter().any(|node| node.matrix().is_none()) => {
                 format!("{name}: computed in another way, and too large to be held against each other.")
             }

@@ -31,11 +31,12 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
         Error::new(format!("`{address}` lacks its closing bracket"))
             .help("write a cell as A[3,2] or A[cave,bat]")
     })?;
+    // Nothing can be said of a cell of what is never formed, whatever it is called.
+    if graph[node].is_never_formed() {
+        graph.matrix(node)?;
+    }
     let shape = graph[node].shape();
-    let (rows, cols) = match graph[node].matrix() {
-        Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-        None => (None, None),
-    };
+    let (rows, cols) = graph[node].labels();
     let named = format!("{} ({shape})", graph[node].name);
     let row_of = |text: &str| position(text, "row", shape.rows, rows, address, &named);
     let col_of = |text: &str| position(text, "column", shape.cols, cols, address, &named);
@@ -83,10 +84,7 @@ fn is_head_or_case(graph: &Graph, suffix: &str) -> bool {
 /// from 1.
 pub fn address_of(graph: &Graph, cell: CellId) -> String {
     let node = &graph[cell.node];
-    let (rows, cols) = match node.matrix() {
-        Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-        None => (None, None),
-    };
+    let (rows, cols) = node.labels();
     format!("{}[{},{}]", node.name, name_of(rows, cell.row), name_of(cols, cell.col))
 }
 

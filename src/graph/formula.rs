@@ -3,7 +3,7 @@
 //! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
 //! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
 
-use super::op::{Factor, Fusion, Op, Side, Statistic};
+use super::op::{Factor, FusedSteps, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Mask, MatrixRule};
 
@@ -122,11 +122,37 @@ impl Writer<'_> {
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
-            Op::Fused(Fusion::Output) => format!("attention({}), fused", self.joined(", ")),
+            Op::Fused(Fusion::Output(steps)) => {
+                format!("attention({}), fused{}", self.joined(", "), self.fused_steps(steps))
+            }
             Op::Fused(Fusion::LogSumExp) => {
                 format!("ln Σ exp of {} of {}", self.each(Axis::Rows), self.listed())
             }
         }
+    }
+
+    /// What is done to the scores, as far as it is not the usual: `, causal, window 128, scale 0.5`.
+    fn fused_steps(&self, FusedSteps { scale, temperature, mask }: &FusedSteps) -> String {
+        let mut steps = Vec::new();
+        let from = if mask.from_start { " from the first key" } else { "" };
+        steps.extend(mask.causal.then(|| format!("causal{from}")));
+        steps.extend(mask.window.map(|window| format!("window {window}{from}")));
+        let matrix = || self.input(self.inputs.len().saturating_sub(1));
+        steps.extend(mask.matrix.map(|rule| match rule {
+            MatrixRule::Allow => format!("where {} ≠ 0", matrix()),
+            MatrixRule::Block => format!("where {} = 0", matrix()),
+            MatrixRule::Add => format!("{} added", matrix()),
+        }));
+        match scale {
+            // The usual one.
+            Some(Factor::InverseRoot(_)) => {}
+            Some(factor) => steps.push(format!("scale {}", number_text(factor.value()))),
+            None => steps.push("not scaled".to_string()),
+        }
+        if *temperature != 1.0 {
+            steps.push(format!("temperature {}", number_text(*temperature)));
+        }
+        steps.iter().map(|step| format!(", {step}")).collect()
     }
 
     /// One input, or the first and the last of several: `S_1 … S_8`.

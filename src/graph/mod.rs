@@ -8,22 +8,26 @@ mod apply;
 mod beside;
 pub mod build;
 mod formula;
+mod node;
 mod notation;
 mod numbers;
 mod op;
 mod symbols;
 mod term;
 mod terms;
+mod typed;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use beside::{Beside, Difference, Movement, beside};
 pub(crate) use formula::number_text;
 pub use formula::{Convention, formula};
+pub use node::{Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use numbers::{Dtype, MOST_LOOKED_AT, Numbers, Typed, edges, in_type};
-pub use op::{Factor, Fusion, Op, Origin, Side, Statistic};
+pub use numbers::{MOST_LOOKED_AT, MOST_SHOWN, Numbers, edges};
+pub use op::{Factor, FusedSteps, Fusion, Op, Origin, Side, Statistic};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
+pub use typed::{Dtype, Typed, in_type};
 
 use std::collections::BTreeMap;
 use std::ops::Index;
@@ -37,81 +41,12 @@ pub const MAX_CELLS: usize = 20_000_000;
 /// So many nodes are listed where one is asked for that is not there.
 const MOST_LISTED: usize = 40;
 
-/// A node's place in its graph.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(usize);
-
-impl NodeId {
-    /// Its position among the nodes, from 0.
-    pub fn position(self) -> usize {
-        self.0
-    }
-}
-
-/// What a node holds.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value {
-    /// The matrix, recorded.
-    Formed(Matrix),
-    /// Numbers of the fast path, in their own type; with a matrix beside them where they are few.
-    Typed(Numbers),
-    /// A matrix that the computation never forms; only its shape is known.
-    NeverFormed(Shape),
-}
-
-/// One matrix of a computation, and where it came from.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Node {
-    /// Its name, unique in the graph: `Q`, `S_scaled`, `A_1`.
-    pub name: String,
-    /// How it is made from its inputs.
-    pub op: Op,
-    /// The nodes it reads, all of which stand before it.
-    pub inputs: Vec<NodeId>,
-    /// Its value.
-    pub value: Value,
-}
-
 /// A computation: nodes in the order of computing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     nodes: Vec<Node>,
     warnings: Vec<String>,
     instead: BTreeMap<String, (Matrix, Origin)>,
-}
-
-impl Node {
-    /// The recorded matrix, if there is one: not where the numbers are too many to be looked at, nor where they are never
-    /// formed.
-    pub fn matrix(&self) -> Option<&Matrix> {
-        match &self.value {
-            Value::Formed(matrix) => Some(matrix),
-            Value::Typed(numbers) => numbers.matrix(),
-            Value::NeverFormed(_) => None,
-        }
-    }
-
-    /// The numbers of the fast path, if they are some.
-    pub fn numbers(&self) -> Option<&Numbers> {
-        match &self.value {
-            Value::Typed(numbers) => Some(numbers),
-            Value::Formed(_) | Value::NeverFormed(_) => None,
-        }
-    }
-
-    /// Whether the computation never forms it.
-    pub fn is_never_formed(&self) -> bool {
-        matches!(self.value, Value::NeverFormed(_))
-    }
-
-    /// Rows times columns.
-    pub fn shape(&self) -> Shape {
-        match &self.value {
-            Value::Formed(matrix) => matrix.shape(),
-            Value::Typed(numbers) => numbers.shape(),
-            Value::NeverFormed(shape) => *shape,
-        }
-    }
 }
 
 impl Graph {
@@ -193,6 +128,11 @@ impl Graph {
         Ok(NodeId(self.nodes.len() - 1))
     }
 
+    /// Whether the fused kernel has computed a part of it.
+    pub fn is_fused(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.op, Op::Fused(_)))
+    }
+
     /// The nodes in the order of computing.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
@@ -205,14 +145,26 @@ impl Graph {
             Value::Typed(numbers) => numbers.any_nan(),
             Value::NeverFormed(_) => false,
         };
-        if let Some(node) = self.nodes.iter().find(is_nan) {
-            let bits =
-                if node.numbers().is_some_and(|numbers| numbers.dtype() == Dtype::F32) { 32 } else { 64 };
-            let name = &node.name;
-            let warning =
-                format!("{name} holds NaN: a number on the way left the range of {bits}-bit floats");
-            self.warnings.push(warning);
-        }
+        let mut nodes = self.nodes.iter().filter(is_nan);
+        let Some(node) = nodes.next() else { return };
+        let name = &node.name;
+        let warning = match node.numbers().map(Numbers::dtype) {
+            // What the kernel makes comes all at once, and not from what it has made before.
+            Some(Dtype::F32) => {
+                let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+                let others = match others.len() {
+                    0 => String::new(),
+                    1 => format!(", and so does {}", others.concat()),
+                    _ => format!(", and so do {}", others.join(", ")),
+                };
+                format!(
+                    "{name} holds NaN{others}: a number on the way left the range of 32-bit floats; --dtype f64 has a \
+                     wider one"
+                )
+            }
+            _ => format!("{name} holds NaN: a number on the way left the range of 64-bit floats"),
+        };
+        self.warnings.push(warning);
     }
 
     /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.

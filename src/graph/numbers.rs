@@ -1,32 +1,16 @@
 //! Numbers in the type in which they were read or computed: held once, however many there are.
 
-use std::sync::Arc;
-
+use super::typed::{Dtype, Typed, Values, in_type};
+use crate::attention::Pairs;
 use crate::error::{Error, Result};
-use crate::kernel::{Heads, Layout, Real};
+use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
 pub const MOST_LOOKED_AT: usize = 100_000;
 
-/// The type of numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dtype {
-    /// 32 bits: 24 of them are digits.
-    F32,
-    /// 64 bits: 53 of them are digits.
-    F64,
-}
-
-impl Dtype {
-    /// Its name, as NumPy calls it shortly.
-    pub fn name(self) -> &'static str {
-        match self {
-            Dtype::F32 => f32::NAME,
-            Dtype::F64 => f64::NAME,
-        }
-    }
-}
+/// Of a computation on the fast path a matrix of more numbers is shown by its edges, as NumPy does.
+pub const MOST_SHOWN: usize = 1000;
 
 /// The numbers of one or many heads, read through a layout. As a matrix they are the heads side by side: a row for each
 /// token.
@@ -35,49 +19,10 @@ pub struct Numbers {
     values: Values,
     layout: Layout,
     matrix: Option<Matrix>,
-}
-
-/// As they lie in memory.
-#[derive(Clone, Debug)]
-pub enum Values {
-    /// In single precision.
-    F32(Arc<Vec<f32>>),
-    /// In double precision.
-    F64(Arc<Vec<f64>>),
-}
-
-/// A type that [`Numbers`] may have.
-pub trait Typed: Real {
-    /// Its name among the types.
-    const DTYPE: Dtype;
-    /// Numbers of this type as they are held.
-    fn held(values: Vec<Self>) -> Values;
-    /// The numbers, if they are of this type.
-    fn of(values: &Values) -> Option<&Arc<Vec<Self>>>;
-}
-
-impl Typed for f32 {
-    const DTYPE: Dtype = Dtype::F32;
-
-    fn held(values: Vec<f32>) -> Values {
-        Values::F32(Arc::new(values))
-    }
-
-    fn of(values: &Values) -> Option<&Arc<Vec<f32>>> {
-        if let Values::F32(values) = values { Some(values) } else { None }
-    }
-}
-
-impl Typed for f64 {
-    const DTYPE: Dtype = Dtype::F64;
-
-    fn held(values: Vec<f64>) -> Values {
-        Values::F64(Arc::new(values))
-    }
-
-    fn of(values: &Values) -> Option<&Arc<Vec<f64>>> {
-        if let Values::F64(values) = values { Some(values) } else { None }
-    }
+    /// Whether a number is not the one that was given, but the nearest of this type.
+    inexact: bool,
+    row_labels: Option<Labels>,
+    col_labels: Option<Labels>,
 }
 
 impl Numbers {
@@ -87,12 +32,25 @@ impl Numbers {
     /// If the layout reaches past the values.
     pub fn new<T: Typed>(values: Vec<T>, layout: Layout) -> Result<Numbers> {
         Heads::new("an array", &values, layout)?;
-        let mut numbers = Numbers { values: T::held(values), layout, matrix: None };
+        let values = T::held(values);
+        let (inexact, row_labels, col_labels) = (false, None, None);
+        let numbers = Numbers { values, layout, matrix: None, inexact, row_labels, col_labels };
         let shape = numbers.shape();
-        if shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
-            numbers.matrix = Some(Matrix::from_fn(shape.rows, shape.cols, |i, j| numbers.at(i, j)));
+        match shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
+            true => Ok(numbers.with_matrix()),
+            false => Ok(numbers),
         }
-        Ok(numbers)
+    }
+
+    /// The same numbers, held as a matrix too, however many they are: for a step that is computed from them.
+    pub fn with_matrix(mut self) -> Numbers {
+        if self.matrix.is_none() {
+            let Shape { rows, cols } = self.shape();
+            let matrix = Matrix::from_fn(rows, cols, |i, j| self.at(i, j));
+            let matrix = matrix.with_row_labels(self.row_labels.clone());
+            self.matrix = Some(matrix.with_col_labels(self.col_labels.clone()));
+        }
+        self
     }
 
     /// A matrix in this type, each number rounded to the nearest.
@@ -107,14 +65,41 @@ impl Numbers {
             })
         };
         let values = matrix.cells().enumerate().map(cell).collect::<Result<Vec<T>>>()?;
+        let inexact = values.iter().zip(matrix.cells()).any(|(value, x)| value.exactly() != x);
         let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols()))?;
+        let numbers = numbers.with_inexact(inexact);
         Ok(numbers.labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
     }
 
-    /// The same numbers with names for rows and columns, as far as they fit and there is a matrix to carry them.
+    /// The same numbers with names for rows and columns, as far as they fit.
     pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Numbers {
+        let shape = self.shape();
+        self.row_labels = rows.filter(|labels| labels.len() == shape.rows);
+        self.col_labels = cols.filter(|labels| labels.len() == shape.cols);
+        let (rows, cols) = (self.row_labels.clone(), self.col_labels.clone());
         self.matrix = self.matrix.map(|matrix| matrix.with_row_labels(rows).with_col_labels(cols));
         self
+    }
+
+    /// The same numbers, said to be those that were given, or the nearest to them.
+    pub fn with_inexact(mut self, inexact: bool) -> Numbers {
+        self.inexact = inexact;
+        self
+    }
+
+    /// Whether a number is not the one that was given, but the nearest of this type.
+    pub fn is_inexact(&self) -> bool {
+        self.inexact
+    }
+
+    /// The names of the rows, where they have any.
+    pub fn row_labels(&self) -> Option<&Labels> {
+        self.row_labels.as_ref()
+    }
+
+    /// The names of the columns, where they have any.
+    pub fn col_labels(&self) -> Option<&Labels> {
+        self.col_labels.as_ref()
     }
 
     /// The numbers of one matrix taken as so many heads side by side; those of as many heads stay as they are.
@@ -142,6 +127,11 @@ impl Numbers {
         Heads::new("an array", T::of(&self.values)?, self.layout).ok()
     }
 
+    /// The only head, as cells of pairs of a query and a key, if the numbers are of this type.
+    pub fn pairs<T: Typed>(&self) -> Option<Pairs<'_, T>> {
+        Pairs::new(T::of(&self.values)?, self.layout).ok()
+    }
+
     /// How many heads they are.
     pub fn head_count(&self) -> usize {
         self.layout.heads
@@ -157,6 +147,7 @@ impl Numbers {
         match self.values {
             Values::F32(_) => Dtype::F32,
             Values::F64(_) => Dtype::F64,
+            Values::Bool(_) => Dtype::Bool,
         }
     }
 
@@ -171,6 +162,7 @@ impl Numbers {
         match &self.values {
             Values::F32(values) => f64::from(values[place]),
             Values::F64(values) => values[place],
+            Values::Bool(values) => values[place].exactly(),
         }
     }
 
@@ -185,6 +177,7 @@ impl Numbers {
         match &self.values {
             Values::F32(values) => values.iter().any(|x| x.is_nan()),
             Values::F64(values) => values.iter().any(|x| x.is_nan()),
+            Values::Bool(_) => false,
         }
     }
 
@@ -203,20 +196,8 @@ impl Numbers {
 
 impl PartialEq for Numbers {
     fn eq(&self, other: &Numbers) -> bool {
-        self.matrix == other.matrix && self.same_bits(other)
-    }
-}
-
-/// A number in this type.
-///
-/// # Errors
-/// If it is finite and beyond the type.
-pub fn in_type<T: Real>(x: f64) -> Result<T> {
-    let number = T::from_f64(x);
-    match x.is_finite() && !number.to_f64().is_finite() {
-        true => Err(Error::new(format!("{x:e} is beyond what {} can hold", T::NAME))
-            .help("take --dtype f64, or scale the numbers down")),
-        false => Ok(number),
+        let labels = |numbers: &Numbers| (numbers.row_labels.clone(), numbers.col_labels.clone());
+        labels(self) == labels(other) && self.same_bits(other)
     }
 }
 

@@ -138,12 +138,23 @@ pub enum Op {
 }
 
 /// A result of the fused kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fusion {
     /// The heads' mixtures side by side, from Q, K, V, and bias and mask where there are any.
-    Output,
+    Output(FusedSteps),
     /// ln Σ exp of each row of scores, a column for each head, from the scores that its softmax would read.
     LogSumExp,
+}
+
+/// What the fused kernel does to the scores before their softmax.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FusedSteps {
+    /// What they are multiplied by; nothing where they are not scaled.
+    pub scale: Option<Factor>,
+    /// What they are divided by then.
+    pub temperature: f64,
+    /// Which of them are hidden.
+    pub mask: Mask,
 }
 
 /// Where the numbers of a leaf come from.
@@ -265,7 +276,7 @@ impl Op {
             Op::Diagonal => "diagonal",
             Op::Summary(_) => "summary",
             Op::Round(_) => "round",
-            Op::Fused(Fusion::Output) => "fused-attention",
+            Op::Fused(Fusion::Output(_)) => "fused-attention",
             Op::Fused(Fusion::LogSumExp) => "fused-log-sum-exp",
         }
     }

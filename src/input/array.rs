@@ -1,14 +1,13 @@
 //! What a file holds before it becomes a matrix: numbers with dimensions.
 
+mod stack;
+
 use crate::error::{Error, Place, Result};
-use crate::graph::{Numbers, Typed, in_type};
-use crate::kernel::Layout;
-use crate::matrix::{Labels, Matrix};
+use crate::graph::{Typed, in_type};
+use crate::matrix::Labels;
 
 use super::allow::Allow;
-
-/// The most cells of one array: a gibibyte of `f64`.
-pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
+use super::dims::{checked_cells, shape_text};
 
 /// Numbers with one to four dimensions, in the order of their last dimension first (row by row).
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +22,8 @@ pub struct Array<T = f64> {
     col_labels: Option<Labels>,
     decimals: Option<usize>,
     roundoff: f64,
+    /// Whether a number is not the one in the source, but the nearest of the type T.
+    inexact: bool,
 }
 
 impl<T: Typed> Array<T> {
@@ -46,6 +47,7 @@ impl<T: Typed> Array<T> {
             col_labels: None,
             decimals: None,
             roundoff: 0.0,
+            inexact: false,
         })
     }
 
@@ -64,6 +66,12 @@ impl<T: Typed> Array<T> {
     /// The same array with the unit roundoff of the type that its source stores.
     pub(super) fn with_roundoff(mut self, roundoff: f64) -> Array<T> {
         self.roundoff = roundoff;
+        self
+    }
+
+    /// The same array, said to hold the numbers of its source, or the nearest to them.
+    pub(super) fn with_inexact(mut self, inexact: bool) -> Array<T> {
+        self.inexact = inexact;
         self
     }
 
@@ -145,12 +153,12 @@ impl<T: Typed> Array<T> {
     /// # Errors
     /// At the row and column of the first number that may not.
     pub(super) fn checked(self, name: &str, allow: Allow) -> Result<Array<T>> {
-        let finite = |value: &T| value.to_f64().is_finite();
+        let finite = |value: &T| value.exactly().is_finite();
         if self.values.iter().all(finite) {
             return Ok(self);
         }
         for (at, &value) in self.values.iter().enumerate() {
-            allow.check(value.to_f64()).map_err(|error| error.at(self.place(name, at)))?;
+            allow.check(value.exactly()).map_err(|error| error.at(self.place(name, at)))?;
         }
         Ok(self)
     }
@@ -174,110 +182,14 @@ impl<T: Typed> Array<T> {
     /// At the first that is finite and beyond the type.
     pub(super) fn in_type<U: Typed>(self, name: &str) -> Result<Array<U>> {
         let cell = |(at, value): (usize, &T)| {
-            in_type(value.to_f64()).map_err(|error| error.at(self.place(name, at)))
+            in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };
         let values = self.values.iter().enumerate().map(cell).collect::<Result<Vec<U>>>()?;
-        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff } = self;
-        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff })
-    }
-
-    /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
-    ///
-    /// # Errors
-    /// If it has four dimensions and the first is not 1, or more than four.
-    fn heads(&self) -> Result<(usize, usize, usize)> {
-        match self.dims[..] {
-            [cols] => Ok((1, 1, cols)),
-            [rows, cols] => Ok((1, rows, cols)),
-            [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
-            [batch, _, _, _] => Err(Error::new(format!(
-                "a batch of {batch}, shape {}, where one sequence belongs",
-                shape_text(&self.dims)
-            ))
-            .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
-            _ => Err(Error::new(format!("{} dimensions, shape {}", self.dims.len(), shape_text(&self.dims)))
-                .help("a matrix has two, a stack of heads three: (H, T, d)")),
-        }
-    }
-
-    /// The heads as the kernel reads them: the values stay where they are.
-    ///
-    /// # Errors
-    /// As [`Array::into_heads`].
-    pub fn into_numbers(self) -> Result<Numbers> {
-        let (heads, rows, columns) = self.heads()?;
-        let layout = match self.fortran {
-            false => Layout::stacked(heads, rows, columns),
-            true => Layout {
-                heads,
-                rows,
-                columns,
-                head_stride: 1,
-                row_stride: heads,
-                column_stride: heads * rows,
-            },
-        };
-        Ok(Numbers::new(self.values, layout)?.labelled(self.row_labels, self.col_labels))
-    }
-}
-
-impl Array {
-    /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
-    ///
-    /// # Errors
-    /// If it is a stack of several heads, or has more dimensions than that.
-    pub fn into_matrix(self) -> Result<Matrix> {
-        let shape = shape_text(&self.dims);
-        let mut heads = self.into_heads()?;
-        match heads.pop() {
-            Some(only) if heads.is_empty() => Ok(only),
-            _ => Err(Error::new(format!(
-                "a stack of {} heads, shape {shape}, where one matrix belongs",
-                heads.len() + 1
-            ))
-            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")),
-        }
-    }
-
-    /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
-    ///
-    /// # Errors
-    /// If it has four dimensions and the first is not 1, or more than four.
-    pub fn into_heads(self) -> Result<Vec<Matrix>> {
-        let (heads, rows, cols) = self.heads()?;
-        let labelled = |matrix: Matrix| {
-            matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
-        };
-        // All sides are at least 1: `checked_cells` refuses an empty array.
-        self.values
-            .chunks_exact(rows * cols)
-            .take(heads)
-            .map(|head| Matrix::from_row_major(rows, cols, head).map(labelled))
-            .collect()
-    }
-}
-
-/// The number of cells that dimensions span, at least one and at most `most`.
-///
-/// # Errors
-/// If there are none, or too many.
-pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
-    let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
-    match cells {
-        Some(0) => Err(Error::new(format!("no numbers: the shape is {}", shape_text(dims)))),
-        Some(cells) if cells <= most => Ok(cells),
-        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
-            .help("attention is shown for small matrices: save a part of it")),
-    }
-}
-
-/// `(2, 3, 4)`, as NumPy writes a shape; short whatever the number of dimensions.
-pub(super) fn shape_text(dims: &[usize]) -> String {
-    let shown: Vec<String> = dims.iter().take(6).map(usize::to_string).collect();
-    match dims.len() {
-        1 => format!("({},)", shown.concat()),
-        0..=6 => format!("({})", shown.join(", ")),
-        more => format!("({}, … {more} dimensions)", shown.join(", ")),
+        let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
+        let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact } =
+            self;
+        let inexact = inexact || changed;
+        Ok(Array { dims, values, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact })
     }
 }
 
@@ -285,46 +197,8 @@ pub(super) fn shape_text(dims: &[usize]) -> String {
 mod tests {
     use super::*;
 
-    fn counting(dims: &[usize]) -> Array {
-        let cells = dims.iter().product();
-        Array::new(dims.to_vec(), (0..cells).map(|i| i as f64).collect()).unwrap()
-    }
-
     #[test]
-    fn one_dimension_is_one_row() {
-        let matrix = counting(&[3]).into_matrix().unwrap();
-        assert!(matrix.same_bits(&Matrix::of([[0.0, 1.0, 2.0]])));
-    }
-
-    #[test]
-    fn a_stack_becomes_one_matrix_a_head() {
-        for dims in [&[2, 2, 3][..], &[1, 2, 2, 3]] {
-            let heads = counting(dims).into_heads().unwrap();
-            assert_eq!(heads.len(), 2);
-            assert!(heads[1].same_bits(&Matrix::of([[6.0, 7.0, 8.0], [9.0, 10.0, 11.0]])));
-        }
-    }
-
-    #[test]
-    fn a_stack_where_a_matrix_belongs_says_so() {
-        let said = counting(&[2, 2, 3]).into_matrix().unwrap_err().to_string();
-        assert!(said.contains("a stack of 2 heads, shape (2, 2, 3)"), "{said}");
-        assert!(counting(&[1, 1, 2, 3]).into_matrix().is_ok());
-    }
-
-    #[test]
-    fn a_batch_and_a_fifth_dimension_are_refused() {
-        let said = counting(&[2, 2, 2, 3]).into_heads().unwrap_err().to_string();
-        assert!(said.starts_with("a batch of 2"), "{said}");
-        assert!(counting(&[1, 1, 1, 2, 3]).into_heads().is_err());
-    }
-
-    #[test]
-    fn shapes_are_checked_before_anything_is_reserved() {
-        assert!(checked_cells(&[1 << 62, 1 << 62], usize::MAX).is_err());
-        assert!(checked_cells(&[1 << 40], MOST_CELLS).is_err());
-        assert!(checked_cells(&[3, 0], MOST_CELLS).is_err());
-        assert_eq!(checked_cells(&[], MOST_CELLS).unwrap(), 1);
+    fn numbers_fill_their_dimensions_or_are_no_array() {
         assert!(Array::new(vec![2, 2], vec![1.0]).is_err());
     }
 

@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::graph::{Dtype, Numbers, Typed};
 
 use super::allow::Allow;
 use super::array::Array;
 use super::container::{Container, Item, entry_name};
+use super::files::Typing;
 use super::label::clip;
 use super::layers::{Choice, choose};
 use super::names::{Role, TOKENS};
+use super::open::Limit;
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +34,22 @@ pub struct Entry {
     pub name: String,
 }
 
+/// Numbers that were read straight in a type of their own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypedEntry {
+    /// The numbers.
+    pub numbers: Numbers,
+    /// Their name in the file.
+    pub name: String,
+}
+
 /// The matrices of one attention layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
     /// By canonical name: one of [`super::CANONICAL`].
     pub entries: BTreeMap<String, Entry>,
+    /// Those that were asked for in types of their own, by canonical name.
+    pub typed: BTreeMap<String, TypedEntry>,
     /// The tokens, where the file names them.
     pub tokens: Option<Vec<String>>,
     /// Parts of a model that were left alone: embeddings, norms, other layers, biases of the projections.
@@ -60,18 +74,32 @@ impl Bundle {
     }
 }
 
-/// Reads from a container what belongs to one attention layer. Masks and biases may hold ±∞, nothing else may.
+/// Reads from a container what belongs to one attention layer; whole Q, K, V, masks and biases in types of their own, if these
+/// are given. Masks and biases may hold ±∞, nothing else may.
 ///
 /// # Errors
 /// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
-pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>) -> Result<Bundle> {
+pub(super) fn read(
+    name: &str,
+    mut container: Container,
+    layer: Option<&str>,
+    typing: Option<Typing>,
+) -> Result<Bundle> {
     let names = container.names();
     let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
-    let mut bundle = Bundle { entries: BTreeMap::new(), tokens: None, ignored };
+    let mut bundle = Bundle { entries: BTreeMap::new(), typed: BTreeMap::new(), tokens: None, ignored };
     let mut heads: BTreeMap<&str, BTreeMap<usize, Entry>> = BTreeMap::new();
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
+        if let (Some(typing), Role::Whole(role @ ("Q" | "K" | "V" | "M" | "B"))) = (typing, &recognised.role)
+        {
+            container.keep_within(Limit::LARGE);
+            let numbers = typing.read(&mut container, (role, position), &place)?;
+            bundle.insert_typed(name, role, TypedEntry { numbers, name: entry })?;
+            continue;
+        }
+        container.keep_within(Limit::ANY);
         let item = container.read(position)?;
         let array = match (recognised.role.clone(), item) {
             (Role::Tokens, Item::Words(words)) => {
@@ -112,15 +140,58 @@ pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>) ->
 
 impl Bundle {
     fn insert(&mut self, file: &str, canonical: &str, entry: Entry) -> Result<()> {
-        let second = clip(&entry.name);
-        match self.entries.insert(canonical.to_string(), entry) {
+        self.check_new(file, canonical, &entry.name)?;
+        self.entries.insert(canonical.to_string(), entry);
+        Ok(())
+    }
+
+    fn insert_typed(&mut self, file: &str, canonical: &str, entry: TypedEntry) -> Result<()> {
+        self.check_new(file, canonical, &entry.name)?;
+        self.typed.insert(canonical.to_string(), entry);
+        Ok(())
+    }
+
+    /// # Errors
+    /// If there is one of this name already.
+    fn check_new(&self, file: &str, canonical: &str, second: &str) -> Result<()> {
+        let first = self.entries.get(canonical).map(|entry| &entry.name);
+        match first.or(self.typed.get(canonical).map(|entry| &entry.name)) {
             None => Ok(()),
             Some(first) => {
-                Err(Error::new(format!("`{}` and `{second}` are both {canonical}", clip(&first.name)))
+                Err(Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
                     .in_source(file)
                     .help("keep one of them"))
             }
         }
+    }
+}
+
+impl Typing {
+    /// The entry at a position, which has this role.
+    fn read(
+        self,
+        container: &mut Container,
+        (role, position): (&str, usize),
+        place: &str,
+    ) -> Result<Numbers> {
+        match self.dtype {
+            Dtype::F64 => self.read_as::<f64>(container, (role, position), place),
+            Dtype::F32 | Dtype::Bool => self.read_as::<f32>(container, (role, position), place),
+        }
+    }
+
+    fn read_as<T: Typed>(
+        self,
+        container: &mut Container,
+        (role, position): (&str, usize),
+        place: &str,
+    ) -> Result<Numbers> {
+        let numbers = match role {
+            "M" => return container.mask::<T>(place, position, self.mask_as_truth),
+            "B" => container.numbers::<T>(place, position, Allow::INFINITE)?.into_matrix_numbers(),
+            _ => container.numbers::<T>(place, position, Allow::FINITE)?.into_numbers(),
+        };
+        numbers.map_err(|error| error.in_source(place))
     }
 }
 

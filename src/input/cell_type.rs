@@ -7,7 +7,8 @@ use half::{bf16, f16};
 use crate::error::Result;
 use crate::graph::{Typed, in_type};
 
-use super::array::{Array, checked_cells};
+use super::array::Array;
+use super::dims::checked_cells;
 use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 
@@ -44,13 +45,13 @@ impl Stored {
         let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
         let expected = (count as u64).saturating_mul(cell.size() as u64);
         let mut reader = reader.take(expected);
-        let (mut values, mut beyond) = (Vec::new(), None);
+        let (mut values, mut losses) = (Vec::new(), Losses::default());
         let mut bytes = vec![0; PIECE];
         let mut read = 0;
         loop {
             let filled = fill(&mut reader, &mut bytes).map_err(|error| unreadable(name, &error))?;
             read += filled as u64;
-            cell.push(&bytes[..filled], big_endian, &mut values, &mut beyond);
+            cell.push(&bytes[..filled], big_endian, &mut values, &mut losses);
             if filled < bytes.len() {
                 break;
             }
@@ -60,12 +61,22 @@ impl Stored {
         }
         let decimals = cell.decimals(&values);
         let array = Array::new(dims, values)?.with_boolean(cell == CellType::Bool).with_decimals(decimals);
-        let array = array.with_roundoff(cell.roundoff()).in_fortran_order(fortran);
-        if let Some((at, x)) = beyond {
+        let array =
+            array.with_roundoff(cell.roundoff()).in_fortran_order(fortran).with_inexact(losses.inexact);
+        if let Some((at, x)) = losses.beyond {
             in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
         }
         Ok(Taken::Whole(array))
     }
+}
+
+/// What a type has made of the numbers that were read.
+#[derive(Default)]
+struct Losses {
+    /// One of them is not the one that was read.
+    inexact: bool,
+    /// The first that the type has nothing for, and its place.
+    beyond: Option<(usize, f64)>,
 }
 
 /// How one number is stored.
@@ -109,23 +120,23 @@ impl CellType {
         }
     }
 
-    /// Adds the numbers that stand in `bytes`; of those that are beyond the type T the first is kept in `beyond`, with its
-    /// place. Integers beyond 2⁵³ become the nearest `f64` on the way.
-    fn push<T: Typed>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, beyond: &mut Option<(usize, f64)>) {
+    /// Adds the numbers that stand in `bytes`, each as the nearest of the type T. Integers beyond 2⁵³ become the nearest `f64`
+    /// on the way.
+    fn push<T: Typed>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
         let mut at = to.len();
-        // Of all types this alone has numbers that another is too short for.
-        let mut double = |b| {
-            let x = f64::from_le_bytes(b);
-            let number = T::from_f64(x);
-            if x.is_finite() && !number.to_f64().is_finite() {
-                beyond.get_or_insert((at, x));
+        let mut of = |x: f64| {
+            let number = T::nearest(x);
+            if number.exactly() != x {
+                losses.inexact = true;
+                if !T::holds(x) {
+                    losses.beyond.get_or_insert((at, x));
+                }
             }
             at += 1;
             number
         };
-        let of = T::from_f64;
         match self {
-            CellType::F64 => each(bytes, big, to, &mut double),
+            CellType::F64 => each(bytes, big, to, |b| of(f64::from_le_bytes(b))),
             CellType::F32 => each(bytes, big, to, |b| of(f64::from(f32::from_le_bytes(b)))),
             CellType::F16 => each(bytes, big, to, |b| of(f16::from_le_bytes(b).to_f64())),
             CellType::Bf16 => each(bytes, big, to, |b| of(bf16::from_le_bytes(b).to_f64())),
@@ -154,7 +165,7 @@ impl CellType {
         };
         let mut most = 0;
         for value in values {
-            most = most.max(decimals_of(value.to_f64(), print));
+            most = most.max(decimals_of(value.exactly(), print));
             if most == MOST_DECIMALS {
                 break;
             }

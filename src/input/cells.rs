@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 
 use super::allow::Allow;
-use super::array::{Array, MOST_CELLS};
+use super::array::Array;
+use super::dims::MOST_CELLS;
 use super::number::{number, truth};
 
 /// Gathers the cells of a text, which are all numbers or all truth values.

@@ -16,7 +16,7 @@ use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
-use super::open::Input;
+use super::open::{Input, Limit};
 use super::printed::{looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
@@ -127,7 +127,7 @@ impl<T: Typed> Content<T> {
         match format {
             Format::Npy => match npy::read(&name, &mut input.reader, input.length, input.limit)? {
                 Item::Array(array) => Ok(Content::One(array)),
-                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
+                Item::Words(_) => Err(words(&name)),
             },
             Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
@@ -158,19 +158,10 @@ impl<T: Typed> Content<T> {
             Content::One(array) => return Ok(array),
             Content::Many(container) => container,
         };
-        let names = container.names();
-        match names.len() {
-            0 => Err(Error::new("holds no arrays").in_source(name)),
-            1 => match container.read(0)? {
-                Item::Array(array) => Ok(array),
-                Item::Words(_) => Err(Error::new("words where numbers belong").in_source(name)),
-            },
-            several => {
-                let list = listed_briefly(names.iter().map(String::as_str));
-                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
-                    .in_source(name)
-                    .help("save the one that is meant to a file of its own"))
-            }
+        container.check_single(name)?;
+        match container.read(0)? {
+            Item::Array(array) => Ok(array),
+            Item::Words(_) => Err(words(name)),
         }
     }
 }
@@ -230,6 +221,53 @@ impl Container {
             },
         }
     }
+}
+
+impl Container {
+    /// The array at a position of [`Container::names`], in the type T and in the order of the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or a number may not stand there.
+    pub(super) fn numbers<T: Typed>(
+        &mut self,
+        name: &str,
+        position: usize,
+        allow: Allow,
+    ) -> Result<Array<T>> {
+        match self.read(position)? {
+            Item::Array(array) => array.checked(name, allow),
+            Item::Words(_) => Err(words(name)),
+        }
+    }
+
+    /// # Errors
+    /// If there are no entries or several, listing them.
+    pub(super) fn check_single(&self, name: &str) -> Result<()> {
+        let names = self.names();
+        match names.len() {
+            0 => Err(Error::new("holds no arrays").in_source(name)),
+            1 => Ok(()),
+            several => {
+                let list = listed_briefly(names.iter().map(String::as_str));
+                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
+                    .in_source(name)
+                    .help("save the one that is meant to a file of its own"))
+            }
+        }
+    }
+
+    /// From now on no entry may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        match self {
+            Container::Npz(npz) => npz.keep_within(limit),
+            Container::Safetensors(tensors) => tensors.keep_within(limit),
+            Container::Json { .. } => {}
+        }
+    }
+}
+
+pub(super) fn words(name: &str) -> Error {
+    Error::new("words where numbers belong").in_source(name)
 }
 
 /// What errors call an entry of a file: `weights.npz, W_Q`.

@@ -16,11 +16,29 @@ use super::embeddings::{self, Stream};
 use super::inline::inline;
 use super::json_document::Nodes;
 use super::label::clean_label;
+use super::mask::mask_of;
+use super::npy;
 use super::open::{Input, Limit, regular};
 use super::source::Source;
 
 /// What errors call standard input.
 const STANDARD_INPUT: &str = "standard input";
+
+/// In which types the fast path reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Typing {
+    /// That of queries, keys, values and biases.
+    pub dtype: Dtype,
+    /// Whether the numbers of a mask say true and false: not 0 is true. Else only those of a boolean file do.
+    pub mask_as_truth: bool,
+}
+
+/// What a name stands for, before its content is read.
+enum Opened {
+    /// A matrix typed in place.
+    Inline(String),
+    File(Input, Format),
+}
 
 /// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
 pub struct Files<'a> {
@@ -42,26 +60,67 @@ impl<'a> Files<'a> {
     }
 
     /// The one array that `source` stands for, read straight into numbers of this type, which may be as many as memory
-    /// holds: queries, keys or values for the fast path. All of them are finite.
+    /// holds: queries, keys, values or a bias for the fast path.
     ///
     /// # Errors
     /// As [`Files::array`], if a number is beyond the type, or if the array is no matrix and no stack of heads.
-    pub fn numbers(&mut self, source: &str, dtype: Dtype) -> Result<Numbers> {
+    pub fn numbers(&mut self, source: &str, dtype: Dtype, allow: Allow) -> Result<Numbers> {
         let numbers = match dtype {
-            Dtype::F32 => self.one::<f32>(source, Allow::FINITE, Limit::LARGE)?.into_numbers(),
-            Dtype::F64 => self.one::<f64>(source, Allow::FINITE, Limit::LARGE)?.into_numbers(),
+            Dtype::F32 => self.one::<f32>(source, allow, Limit::LARGE)?.into_numbers(),
+            Dtype::F64 => self.one::<f64>(source, allow, Limit::LARGE)?.into_numbers(),
+            Dtype::Bool => self.one::<bool>(source, allow, Limit::LARGE)?.into_numbers(),
         };
         numbers.map_err(|error| error.in_source(clean_label(source)))
+    }
+
+    /// The one matrix that `source` stands for, as a mask for the fast path: truth values where the file has them, or where
+    /// `typing` asks for them, else numbers. It may be as large as memory.
+    ///
+    /// # Errors
+    /// As [`Files::numbers`].
+    pub fn mask(&mut self, source: &str, typing: Typing) -> Result<Numbers> {
+        match typing.dtype {
+            Dtype::F64 => self.mask_of::<f64>(source, typing.mask_as_truth),
+            Dtype::F32 | Dtype::Bool => self.mask_of::<f32>(source, typing.mask_as_truth),
+        }
+    }
+
+    fn mask_of<T: Typed>(&mut self, source: &str, as_truth: bool) -> Result<Numbers> {
+        let name = clean_label(source).into_owned();
+        let (mut input, format) = match self.opened(source, Limit::LARGE)? {
+            Opened::Inline(text) => return mask_of::<T>(&name, inline(&text, Allow::INFINITE)?, as_truth),
+            Opened::File(input, format) => (input, format),
+        };
+        let name = input.name.clone();
+        if format == Format::Npy {
+            let is_truth = as_truth || npy::is_boolean(&name, &mut input.reader)?;
+            input.rewind()?;
+            let numbers = match is_truth {
+                true => Content::<bool>::read(input, format, Allow::INFINITE)?
+                    .into_one(&name)?
+                    .into_matrix_numbers(),
+                false => {
+                    let array = Content::<T>::read(input, format, Allow::INFINITE)?.into_one(&name)?;
+                    array.checked(&name, Allow::INFINITE)?.into_matrix_numbers()
+                }
+            };
+            return numbers.map_err(|error| error.in_source(name));
+        }
+        match Content::<f64>::read(input, format, Allow::INFINITE)? {
+            Content::One(array) => mask_of::<T>(&name, array, as_truth),
+            Content::Many(mut container) => {
+                container.check_single(&name)?;
+                container.mask::<T>(&name, 0, as_truth)
+            }
+        }
     }
 
     /// The one array that `source` stands for, in the order of the file.
     fn one<T: Typed>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
         let name = clean_label(source).into_owned();
-        let (input, format) = match Source::of(source)? {
-            Source::Inline(text) => return inline(&text, allow)?.in_type(&name),
-            Source::StandardInput => self.standard_input(limit)?,
-            Source::Path(path) => open(&name, &path, limit)?,
-            Source::Bundled(file) => open_bundled(&name, file, limit)?,
+        let (input, format) = match self.opened(source, limit)? {
+            Opened::Inline(text) => return inline(&text, allow)?.in_type(&name),
+            Opened::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
@@ -73,14 +132,10 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If it cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
-        let name = clean_label(source).into_owned();
-        let (input, format) = match Source::of(source)? {
-            Source::Inline(text) => return Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
-            Source::StandardInput => self.standard_input(limit)?,
-            Source::Path(path) => open(&name, &path, limit)?,
-            Source::Bundled(file) => open_bundled(&name, file, limit)?,
-        };
-        all(input, format)
+        match self.opened(source, limit)? {
+            Opened::Inline(text) => Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
+            Opened::File(input, format) => all(input, format),
+        }
     }
 
     /// The one matrix that `source` stands for.
@@ -99,12 +154,18 @@ impl<'a> Files<'a> {
     /// If the file holds a single matrix, unknown names, several layers with none chosen, or anything but finite
     /// numbers outside masks and biases.
     pub fn bundle(&mut self, source: &str, layer: Option<&str>) -> Result<Bundle> {
-        let name = clean_label(source).into_owned();
-        let (input, format) = match Source::of(source)? {
-            Source::Inline(_) => return Err(bundle::nameless(&name)),
-            Source::StandardInput => self.standard_input(Limit::ANY)?,
-            Source::Path(path) => open(&name, &path, Limit::ANY)?,
-            Source::Bundled(file) => open_bundled(&name, file, Limit::ANY)?,
+        self.bundle_in(source, layer, None)
+    }
+
+    /// The same; whole Q, K, V, biases and masks straight in types of their own, if these are given, and as large as memory.
+    ///
+    /// # Errors
+    /// As [`Files::bundle`].
+    pub fn bundle_in(&mut self, source: &str, layer: Option<&str>, typing: Option<Typing>) -> Result<Bundle> {
+        let limit = if typing.is_some() { Limit::LARGE } else { Limit::ANY };
+        let (input, format) = match self.opened(source, limit)? {
+            Opened::Inline(_) => return Err(bundle::nameless(&clean_label(source))),
+            Opened::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         if matches!(format, Format::Npy | Format::Delimited(_)) {
@@ -112,7 +173,7 @@ impl<'a> Files<'a> {
         }
         match Content::<f64>::read(input, format, Allow::ANYTHING)? {
             Content::One(_) => Err(bundle::nameless(&name)),
-            Content::Many(container) => bundle::read(&name, container, layer),
+            Content::Many(container) => bundle::read(&name, container, layer, typing),
         }
     }
 
@@ -159,6 +220,17 @@ impl<'a> Files<'a> {
                 .in_source(STANDARD_INPUT)
                 .help("write `-` for one input, and name files for the others")
         })
+    }
+
+    fn opened(&mut self, source: &str, limit: Limit) -> Result<Opened> {
+        let name = clean_label(source).into_owned();
+        let (input, format) = match Source::of(source)? {
+            Source::Inline(text) => return Ok(Opened::Inline(text)),
+            Source::StandardInput => self.standard_input(limit)?,
+            Source::Path(path) => open(&name, &path, limit)?,
+            Source::Bundled(file) => open_bundled(&name, file, limit)?,
+        };
+        Ok(Opened::File(input, format))
     }
 
     fn standard_input(&mut self, limit: Limit) -> Result<(Input, Format)> {

@@ -1,6 +1,6 @@
 //! Lists in JSON, put together element by element: a rectangle of numbers, or labels.
 
-use super::array::MOST_CELLS;
+use super::dims::MOST_CELLS;
 use super::json::Json;
 use super::label::clip;
 use super::number::number;

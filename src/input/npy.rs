@@ -5,9 +5,9 @@ use std::io::Read;
 use crate::error::{Error, Result};
 use crate::graph::Typed;
 
-use super::array::{checked_cells, shape_text};
-use super::cell_type::{Stored, Taken};
+use super::cell_type::{CellType, Stored, Taken};
 use super::container::Item;
+use super::dims::{checked_cells, shape_text};
 use super::label::clean_label;
 use super::npy_header::{Header, Kind, header};
 use super::open::{Limit, unreadable};
@@ -29,7 +29,14 @@ pub(super) fn read<T: Typed>(
         .checked_mul(header.kind.size())
         .map(|bytes| bytes as u64)
         .filter(|&bytes| bytes <= limit.unpacked())
-        .ok_or_else(|| Error::new(format!("more than {} MiB", limit.unpacked() >> 20)).in_source(name))?;
+        .ok_or_else(|| {
+            Error::new(format!(
+                "more than {} MiB, the most that is read of one array",
+                limit.unpacked() >> 20
+            ))
+            .in_source(name)
+            .help("save a part of it, or save it in a shorter type: array.astype('float32')")
+        })?;
     let shape = shape_text(&header.dims);
     let wrong_length = |present: u64| {
         Error::new(format!("the header says {shape}, {expected} bytes, but {present} bytes follow"))
@@ -63,6 +70,12 @@ pub(super) fn read<T: Typed>(
         0 => Ok(item),
         _ => Err(wrong_length(expected + 1)),
     }
+}
+
+/// Whether the array of a `.npy` stream holds truth values, as far as its header says.
+pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
+    let header = header(reader).map_err(|error| error.in_source(name))?;
+    Ok(matches!(header.kind, Kind::Number(CellType::Bool)))
 }
 
 impl Header {

@@ -9,8 +9,8 @@ use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
 
 use crate::error::{Error, Result};
 
-use super::array::checked_cells;
 use super::cell_type::CellType;
+use super::dims::checked_cells;
 use super::label::clip;
 
 /// How every `.npy` file starts.

@@ -59,6 +59,21 @@ impl Npz {
         })?;
         npy::read(&name, &mut file, length, self.limit)
     }
+
+    /// Whether the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    ///
+    /// # Errors
+    /// If the entry is damaged, or is no array.
+    pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
+        let name = entry_name(&self.name, &self.names().get(position).cloned().unwrap_or_default());
+        let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
+        npy::is_boolean(&name, &mut file)
+    }
+
+    /// From now on no array may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        self.limit = limit;
+    }
 }
 
 fn unreadable(name: &str, error: &ZipError) -> Error {

@@ -58,7 +58,7 @@ impl Limit {
             ))
             .help("hand in what was computed, and nothing else"),
             None => Error::new(format!("larger than {size} MiB, the most that is read at once"))
-                .help("attention is shown for small matrices: save a part of it"),
+                .help("save a part of it, or save it as .npy, which is read piece by piece"),
         };
         error.in_source(name)
     }
@@ -126,6 +126,11 @@ impl Input {
         read.and_then(|_| self.reader.seek(SeekFrom::Start(0)))
             .map_err(|error| unreadable(&self.name, &error))?;
         Ok(start)
+    }
+
+    /// Back to the start.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.reader.seek(SeekFrom::Start(0)).map(drop).map_err(|error| unreadable(&self.name, &error))
     }
 
     /// The whole as text.

@@ -9,9 +9,9 @@ use safetensors::tensor::Metadata;
 use crate::error::{Error, Result};
 use crate::graph::Typed;
 
-use super::array::checked_cells;
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::{Item, entry_name};
+use super::dims::checked_cells;
 use super::open::{Input, Limit, ReadSeek, unreadable};
 
 /// Headers of the largest models have a few MiB.
@@ -100,6 +100,19 @@ impl Tensors {
             Taken::Whole(array) => Ok(Item::Array(array)),
             Taken::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
         }
+    }
+}
+
+impl Tensors {
+    /// Whether the tensor at a position of [`Tensors::names`] holds truth values.
+    pub(super) fn is_boolean(&self, position: usize) -> bool {
+        let info = self.names.get(position).and_then(|name| self.metadata.info(name));
+        info.is_some_and(|info| info.dtype == Dtype::BOOL)
+    }
+
+    /// From now on no tensor may be larger than this.
+    pub(super) fn keep_within(&mut self, limit: Limit) {
+        self.limit = limit;
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::ser::Serialize;
 
 use crate::error::{Error, Result};
+use crate::graph::Dtype;
 use crate::matrix::Matrix;
 
 use super::label::{clean_label, clip};
@@ -75,9 +76,9 @@ impl Format {
     }
 }
 
-/// Writes `table`, called `name` where the format has names, in the format of the file's ending. Every bit is kept, the type
-/// of the numbers by `.npy`, `.npz` and `.safetensors`;
-/// labels are kept by `.csv`, `.tsv` and `.json`. A file that is there is replaced once the new one is whole.
+/// Writes `table`, called `name` where the format has names, in the format of the file's ending. Every bit is kept: `.npy`,
+/// `.npz` and `.safetensors` keep the type of the numbers too, `.csv`, `.tsv` and `.json` their shortest digits in it, and
+/// labels. A file that is there is replaced once the new one is whole.
 ///
 /// # Errors
 /// If nothing may be written, the ending is unknown, or the file cannot be written; then nothing has changed.
@@ -195,15 +196,15 @@ fn new_file_permissions() -> Option<Permissions> {
     None
 }
 
-/// The matrix as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same
+/// The table as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same
 /// bits and labels.
 ///
 /// # Errors
-/// None that a matrix could cause; memory is the only limit.
-pub fn delimited_text(delimiter: u8, matrix: &Matrix) -> Result<String> {
+/// None that a table could cause; memory is the only limit.
+pub fn delimited_text(delimiter: u8, table: &dyn Table) -> Result<String> {
     let mut text = Vec::new();
     let failed = |error: String| Error::new(format!("a table could not be written: {error}"));
-    delimited(&mut text, delimiter, matrix).map_err(|error| failed(error.to_string()))?;
+    delimited(&mut text, delimiter, table).map_err(|error| failed(error.to_string()))?;
     String::from_utf8(text).map_err(|error| failed(error.to_string()))
 }
 
@@ -233,7 +234,7 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
             if j > 0 {
                 out.write_all(&[delimiter])?;
             }
-            write!(out, "{}", shortest(table.at(i, j)))?;
+            write!(out, "{}", shortest(table.at(i, j), table.dtype()))?;
         }
         writeln!(out)?;
     }
@@ -248,15 +249,16 @@ fn quoted(label: &str, delimiter: u8) -> String {
     if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }
 }
 
-/// The shortest decimal that reads back as the same `f64`: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
-pub(super) fn shortest(value: f64) -> String {
+/// The shortest decimal that reads back as the same number of its type: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
+pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
     let size = value.abs();
-    if value.is_nan() {
-        "nan".to_string()
-    } else if size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite() {
-        value.to_string()
-    } else {
-        format!("{value:e}")
+    let is_plain = size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite();
+    match (is_plain, dtype) {
+        _ if value.is_nan() => "nan".to_string(),
+        (true, Dtype::F32) => (value as f32).to_string(),
+        (false, Dtype::F32) => format!("{:e}", value as f32),
+        (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
+        (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> Written {
         // What is held in single precision is read from a wider number without loss.
         Dtype::F32 => npy_of(out, table, |x| x as f32),
         Dtype::F64 => npy_of(out, table, |x| x),
+        Dtype::Bool => npy_of(out, table, |x| x != 0.0),
     }
 }
 
@@ -84,6 +85,7 @@ pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) ->
     let (dtype, bytes): (_, Vec<u8>) = match table.dtype() {
         Dtype::F32 => (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect()),
         Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
+        Dtype::Bool => (::safetensors::Dtype::BOOL, cells.map(|x| u8::from(x != 0.0)).collect()),
     };
     let tensor = TensorView::new(dtype, vec![table.shape().rows, table.shape().cols], &bytes)?;
     out.write_all(&::safetensors::serialize([(name, &tensor)], None)?)?;

@@ -2,6 +2,8 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
+use crate::graph::Dtype;
+
 use super::names::TOKENS;
 use super::save::shortest;
 use super::table::Table;
@@ -41,14 +43,16 @@ impl Serialize for BundleObject<'_> {
     }
 }
 
-struct Rows<'m>(&'m dyn Table);
+/// `[[…], …]`: every digit, row by row; `"-inf"`, `"inf"` and `"nan"` as strings.
+pub struct Rows<'m>(pub &'m dyn Table);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let shape = self.0.shape();
         let mut rows = serializer.serialize_seq(Some(shape.rows))?;
         for i in 0..shape.rows {
-            let row: Vec<JsonNumber> = (0..shape.cols).map(|j| JsonNumber(self.0.at(i, j))).collect();
+            let number = |j| JsonNumber(self.0.at(i, j), self.0.dtype());
+            let row: Vec<JsonNumber> = (0..shape.cols).map(number).collect();
             rows.serialize_element(&row)?;
         }
         rows.end()
@@ -56,14 +60,15 @@ impl Serialize for Rows<'_> {
 }
 
 /// A number in JSON, which has no infinity and no NaN of its own: those are `"-inf"`, `"inf"` and `"nan"`.
-struct JsonNumber(f64);
+struct JsonNumber(f64, Dtype);
 
 impl Serialize for JsonNumber {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        if self.0.is_finite() {
-            serializer.serialize_f64(self.0)
-        } else {
-            serializer.serialize_str(&shortest(self.0))
+        match self.1 {
+            _ if !self.0.is_finite() => serializer.serialize_str(&shortest(self.0, self.1)),
+            // The digits of the type: 0.1, not 0.10000000149011612.
+            Dtype::F32 => serializer.serialize_f32(self.0 as f32),
+            Dtype::F64 | Dtype::Bool => serializer.serialize_f64(self.0),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What can be saved: a matrix, or numbers in a type of their own.
 
-use crate::graph::{Dtype, Numbers};
+use crate::error::Result;
+use crate::graph::{Dtype, Graph, NodeId, Numbers};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// Rows of numbers, perhaps with labels.
@@ -15,6 +16,17 @@ pub trait Table {
     fn row_labels(&self) -> Option<&Labels>;
     /// The names of the columns, where they have any.
     fn col_labels(&self) -> Option<&Labels>;
+}
+
+/// The numbers of a node.
+///
+/// # Errors
+/// If it is never formed.
+pub fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
+    match graph[node].numbers() {
+        Some(numbers) => Ok(numbers),
+        None => Ok(graph.matrix(node)?),
+    }
 }
 
 /// All cells, row by row.
@@ -59,10 +71,10 @@ impl Table for Numbers {
     }
 
     fn row_labels(&self) -> Option<&Labels> {
-        self.matrix().and_then(Matrix::row_labels)
+        self.row_labels()
     }
 
     fn col_labels(&self) -> Option<&Labels> {
-        self.matrix().and_then(Matrix::col_labels)
+        self.col_labels()
     }
 }

@@ -22,8 +22,12 @@ pub(super) fn pages(pages: &[Page]) -> Result<String> {
                     continue;
                 }
             }
-            let matrix = page.story.graph.matrix(id)?;
-            text.push_str(&input::delimited_text(b',', matrix)?);
+            let table = input::table(&page.story.graph, id)?;
+            // All numbers of what is asked for by its name; of a whole computation those that can be looked at.
+            if page.headed {
+                page.story.graph.matrix(id)?;
+            }
+            text.push_str(&input::delimited_text(b',', table)?);
         }
     }
     Ok(text)

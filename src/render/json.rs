@@ -1,21 +1,89 @@
 //! The graph as JSON: every digit, `"-inf"`, `"inf"` and `"nan"` as strings.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::Page;
 use crate::demo::Table;
 use crate::error::Result;
 use crate::graph::{Convention, Graph, NodeId, formula};
-use crate::input::{GRAPH_SCHEMA, GRAPH_VERSION};
-use crate::matrix::{Labels, Matrix};
+use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 
+/// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
-    let graphs: Vec<Value> = pages.iter().map(graph).collect();
-    let whole =
-        json!({ "schema": GRAPH_SCHEMA, "version": GRAPH_VERSION, "command": command, "graphs": graphs });
-    finish(&whole, out)
+    finish(&Document { pages, command }, out)
+}
+
+struct Document<'a> {
+    pages: &'a [Page],
+    command: &'a str,
+}
+
+impl Serialize for Document<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("schema", GRAPH_SCHEMA)?;
+        map.serialize_entry("version", &GRAPH_VERSION)?;
+        map.serialize_entry("command", self.command)?;
+        map.serialize_entry("graphs", &self.pages.iter().map(PageObject).collect::<Vec<_>>())?;
+        map.end()
+    }
+}
+
+struct PageObject<'a>(&'a Page);
+
+impl Serialize for PageObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let Page { story, nodes, headed } = self.0;
+        let node = |&id: &NodeId| NodeObject { graph: &story.graph, id, whole: !headed };
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("title", &story.title)?;
+        map.serialize_entry("nodes", &nodes.iter().map(node).collect::<Vec<_>>())?;
+        map.end()
+    }
+}
+
+/// A node; `whole` with all of its numbers, also where they are too many to be looked at.
+struct NodeObject<'a> {
+    graph: &'a Graph,
+    id: NodeId,
+    whole: bool,
+}
+
+impl Serialize for NodeObject<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let NodeObject { graph, id, whole } = *self;
+        let node = &graph[id];
+        let inputs: Vec<&str> = node.inputs.iter().map(|&input| graph[input].name.as_str()).collect();
+        let (rows, cols) = node.labels();
+        let is_left_out = node.matrix().is_none() && !whole;
+        let table = input::table(graph, id).ok().filter(|_| !is_left_out);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &node.name)?;
+        map.serialize_entry("op", node.op.name())?;
+        map.serialize_entry("inputs", &inputs)?;
+        map.serialize_entry("formula", &formula(graph, id, Convention::Rows, false))?;
+        map.serialize_entry("shape", &[node.shape().rows, node.shape().cols])?;
+        map.serialize_entry("rows", &rows.map(|labels| &labels[..]))?;
+        map.serialize_entry("cols", &cols.map(|labels| &labels[..]))?;
+        map.serialize_entry("values", &table.map(Rows))?;
+        // What the fast path makes has further keys: why there are no values, and the type of those that there are.
+        if node.is_never_formed() {
+            map.serialize_entry("never_formed", &true)?;
+        }
+        if let Some(numbers) = node.numbers() {
+            map.serialize_entry("dtype", numbers.dtype().name())?;
+            if is_left_out {
+                let name = &node.name;
+                let text =
+                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
+                map.serialize_entry("left_out", &text)?;
+            }
+        }
+        map.end()
+    }
 }
 
 pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut dyn Write) -> Result<()> {
@@ -39,53 +107,11 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
     )
 }
 
-pub(super) fn finish(value: &Value, out: &mut dyn Write) -> Result<()> {
-    let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
-    writeln!(out, "{text}")?;
-    Ok(())
-}
-
-fn graph(page: &Page) -> Value {
-    let nodes: Vec<Value> = page.nodes.iter().map(|&id| node(&page.story.graph, id)).collect();
-    json!({ "title": page.story.title, "nodes": nodes })
-}
-
-fn node(graph: &Graph, id: NodeId) -> Value {
-    let node = &graph[id];
-    let inputs: Vec<&str> = node.inputs.iter().map(|&input| graph[input].name.as_str()).collect();
-    let (rows, cols) = match node.matrix() {
-        Some(matrix) => (labels(matrix.row_labels()), labels(matrix.col_labels())),
-        None => (Value::Null, Value::Null),
-    };
-    let mut object = json!({
-        "name": node.name,
-        "op": node.op.name(),
-        "inputs": inputs,
-        "formula": formula(graph, id, Convention::Rows, false),
-        "shape": [node.shape().rows, node.shape().cols],
-        "rows": rows,
-        "cols": cols,
-        "values": node.matrix().map_or(Value::Null, values),
-    });
-    // What the fast path makes has further keys: why there are no values, and the type of those that there are.
-    if node.is_never_formed() {
-        object["never_formed"] = true.into();
-    }
-    if let Some(numbers) = node.numbers() {
-        object["dtype"] = numbers.dtype().name().into();
-        if numbers.matrix().is_none() {
-            object["left_out"] = format!("{} numbers; --save writes them to a file", node.shape()).into();
-        }
-    }
-    object
-}
-
-fn labels(labels: Option<&Labels>) -> Value {
-    labels.map_or(Value::Null, |labels| labels.iter().map(String::as_str).collect())
-}
-
-fn values(matrix: &Matrix) -> Value {
-    (0..matrix.rows()).map(|i| matrix.row(i).map(number).collect::<Value>()).collect()
+pub(super) fn finish(value: &impl Serialize, out: &mut dyn Write) -> Result<()> {
+    let mut out = BufWriter::new(out);
+    serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    Ok(out.flush()?)
 }
 
 /// A number as JSON; what JSON has no numbers for becomes a string.

@@ -5,7 +5,7 @@ use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
 use crate::demo::{Digits, Story};
 use crate::graph::{
-    CellId, Convention, MOST_LOOKED_AT, NodeId, Op, PlainSymbols, Symbols, Value, edges, written,
+    CellId, Convention, MOST_LOOKED_AT, MOST_SHOWN, NodeId, Op, PlainSymbols, Symbols, Value, edges, written,
 };
 use crate::matrix::{Labels, Matrix};
 
@@ -35,8 +35,6 @@ pub(super) struct Cell {
 
 /// What stands where a value is left open.
 pub(super) const OPEN: &str = "?";
-/// Of numbers of the fast path, which may be few in a row, no more rows than these are shown.
-const MOST_ROWS: usize = 1000;
 /// What stands for rows and columns that are too many.
 const ELIDED: &str = "…";
 /// What hides behind a mask is drawn with these.
@@ -61,8 +59,8 @@ impl Viewer<'_> {
     pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
         let node = &self.story.graph[id];
         let shape = node.shape();
-        let is_long = node.numbers().is_some() && shape.rows > MOST_ROWS;
-        let is_small = !is_long && shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT;
+        let most = if self.story.graph.is_fused() { MOST_SHOWN } else { MOST_LOOKED_AT };
+        let is_small = shape.rows.saturating_mul(shape.cols) <= most;
         match (&node.value, node.matrix()) {
             (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
             (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix), turned),
@@ -93,10 +91,7 @@ impl Viewer<'_> {
             (Some(labels), Some(place)) => labels[place].clone(),
             (None, Some(place)) => (place + 1).to_string(),
         };
-        let (row_labels, col_labels) = match node.matrix() {
-            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-            None => (None, None),
-        };
+        let (row_labels, col_labels) = node.labels();
         let view = View {
             name: node.name.clone(),
             rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
@@ -197,10 +192,7 @@ impl Viewer<'_> {
         }
         let node = &self.story.graph[id];
         let shape = node.shape();
-        let (rows, cols) = match node.matrix() {
-            Some(matrix) => (matrix.row_labels(), matrix.col_labels()),
-            None => (None, None),
-        };
+        let (rows, cols) = node.labels();
         let (rows, cols) = match cells.is_empty() {
             true => (Vec::new(), Vec::new()),
             false => (labels(rows, shape.rows), labels(cols, shape.cols)),

@@ -1,11 +1,12 @@
 //! `--fast` and what goes with it.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use crate::cli::{Env, machine::machine};
-use crate::error::Result;
-use crate::graph::build::{FusedInputs, attend_fused};
-use crate::graph::{Dtype, Graph};
+use crate::cli::Env;
+use crate::cli::machine::{DtypeArg, THREADS, machine};
+use crate::error::{Result, counted};
+use crate::graph::build::{FusedInputs, attend_fused_using};
+use crate::graph::{Dtype, Graph, Node};
 
 use super::Exercise;
 use super::loading::TypedRoles;
@@ -21,47 +22,50 @@ pub(super) struct FastArgs {
     #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
     dtype: Option<DtypeArg>,
     /// Threads; the result does not depend on them [default: all of this machine].
-    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
     /// Instructions: portable, neon, avx2, avx512; the result does not depend on them [default: ATTN_SIMD, or the widest].
     #[arg(long, value_name = "LEVEL", requires = "fast")]
     simd: Option<String>,
 }
 
-/// `--dtype`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum DtypeArg {
-    /// Single precision.
-    F32,
-    /// Double precision.
-    F64,
+/// What the fast path has made of an exercise.
+pub(super) struct Ran {
+    pub graph: Graph,
+    /// What the reader should know of the numbers.
+    pub notes: Vec<String>,
+    /// With which instructions, on how many threads; no number depends on it.
+    pub how: String,
 }
 
 impl FastArgs {
     /// The type in which the fast path is to compute, if it is to.
     pub(super) fn dtype(&self) -> Option<Dtype> {
-        self.fast.then_some(match self.dtype {
-            None | Some(DtypeArg::F32) => Dtype::F32,
-            Some(DtypeArg::F64) => Dtype::F64,
-        })
+        self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<(Graph, Vec<String>)> {
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs: matrices, typed, mut notes } = exercise;
-        let TypedRoles { q, k, v } = typed;
-        let inputs = FusedInputs { matrices, q, k, v };
-        let graph = attend_fused(&recipe, inputs, dtype, machine)?;
+        let TypedRoles { q, k, v, bias, mask } = typed;
+        let inputs = FusedInputs { matrices, q, k, v, mask, bias };
+        let (graph, used) = attend_fused_using(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
-            let computed = graph
-                .nodes()
-                .filter(|(_, node)| matches!(&*node.name, "Q" | "K" | "V") && !node.op.is_given());
-            let names: Vec<&str> = computed.map(|(_, node)| node.name.as_str()).collect();
+            let is_rounded = |node: &Node| match (&*node.name, node.numbers(), node.matrix()) {
+                ("Q" | "K" | "V" | "B" | "M", Some(numbers), _) => numbers.is_inexact(),
+                ("Q" | "K" | "V", None, Some(matrix)) => matrix.cells().any(|x| x != f64::from(x as f32)),
+                _ => false,
+            };
+            let names: Vec<&str> = (graph.nodes())
+                .filter(|(_, node)| is_rounded(node))
+                .map(|(_, node)| node.name.as_str())
+                .collect();
             if !names.is_empty() {
                 notes.push(format!("The fused kernel reads {} rounded to f32.", names.join(", ")));
             }
         }
-        Ok((graph, notes))
+        let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
+        Ok(Ran { graph, notes, how })
     }
 }

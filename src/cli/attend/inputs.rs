@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::error::{Error, Result};
 use crate::graph::{Dtype, Origin};
-use crate::input::{Allow, Files, clean_label};
+use crate::input::{Allow, Files, Typing, clean_label};
 
 use super::loading::{Loaded, Loading};
 
@@ -98,11 +98,13 @@ impl InputArgs {
         }
     }
 
-    /// Reads everything that the options name; --q, --k and --v straight into numbers of a type, if one is given.
+    /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
     pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
         let mut loading = Loading::with_layout(self.layout);
+        let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
+        let typing = dtype.map(|dtype| Typing { dtype, mask_as_truth });
         if let Some(file) = &self.file {
-            loading.bundle(files.bundle(file, self.layer.as_deref())?, file)?;
+            loading.bundle(files.bundle_in(file, self.layer.as_deref(), typing)?, file)?;
         }
         if let Some(words) = &self.words {
             loading.words(words, self.embeddings.as_deref(), files)?;
@@ -125,11 +127,18 @@ impl InputArgs {
         for (name, source) in options {
             if let Some(source) = source {
                 let origin = Origin::User(clean_label(source).into_owned());
-                if let (Some(dtype), "Q" | "K" | "V") = (dtype, name) {
-                    loading.typed(name, files.numbers(source, dtype)?, origin);
+                let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
+                let numbers = match (typing, name) {
+                    (Some(typing), "M") => Some(files.mask(source, typing)?),
+                    (Some(typing), "Q" | "K" | "V" | "B") => {
+                        Some(files.numbers(source, typing.dtype, allow)?)
+                    }
+                    _ => None,
+                };
+                if let Some(numbers) = numbers {
+                    loading.typed(name, numbers, origin)?;
                     continue;
                 }
-                let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
                 loading.entry(name, files.array(source, allow)?, None, origin)?;
             }
         }

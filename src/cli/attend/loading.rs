@@ -4,18 +4,19 @@ use crate::attention::{MatrixRule, concatenate};
 use crate::cli::similarity;
 use crate::error::{Error, Result};
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
-use crate::graph::{MAX_CELLS, Numbers, Origin};
+use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
 use crate::input::random::LegacyStream;
 use crate::input::{Array, Bundle, Files, Layout, clean_label};
-use crate::matrix::{Labels, Matrix};
+use crate::matrix::Labels;
 
 use super::inputs::{LayoutArg, MaskKindArg};
+use super::masks::{is_infinity, mask_rule, place_of};
 
 /// What was loaded.
 pub(super) struct Loaded {
     /// The matrices.
     pub inputs: AttendInputs,
-    /// Queries, keys and values that were read in a type of their own; they win over matrices of the same name.
+    /// What was read in a type of its own; it wins over matrices of the same name.
     pub typed: TypedRoles,
     /// How many heads Q was stacked of.
     pub query_heads: Option<usize>,
@@ -27,7 +28,7 @@ pub(super) struct Loaded {
     pub notes: Vec<String>,
 }
 
-/// Queries, keys and values as the fused kernel reads them.
+/// Queries, keys, values and what stands beside the scores, as the fused kernel reads them.
 #[derive(Default)]
 pub(super) struct TypedRoles {
     /// The queries.
@@ -36,6 +37,10 @@ pub(super) struct TypedRoles {
     pub k: Option<GivenNumbers>,
     /// The values.
     pub v: Option<GivenNumbers>,
+    /// The bias.
+    pub bias: Option<GivenNumbers>,
+    /// The mask.
+    pub mask: Option<GivenNumbers>,
 }
 
 /// The matrices on their way in.
@@ -71,6 +76,10 @@ impl Loading {
         for (name, entry) in bundle.entries {
             let origin = Origin::User(format!("{} in {}", clean_label(&entry.name), clean_label(file)));
             self.entry(&name, entry.array, entry.layout, origin)?;
+        }
+        for (name, entry) in bundle.typed {
+            let origin = Origin::User(format!("{} in {}", clean_label(&entry.name), clean_label(file)));
+            self.typed(&name, entry.numbers, origin)?;
         }
         Ok(())
     }
@@ -164,16 +173,22 @@ impl Loading {
         Ok(())
     }
 
-    /// Takes queries, keys or values in their place.
-    pub(super) fn typed(&mut self, name: &str, numbers: Numbers, origin: Origin) {
+    /// Takes numbers in their place.
+    pub(super) fn typed(&mut self, name: &str, numbers: Numbers, origin: Origin) -> Result<()> {
         let heads = numbers.head_count();
         let slot = match name {
             "Q" => &mut self.typed.q,
             "K" => &mut self.typed.k,
-            _ => &mut self.typed.v,
+            "V" => &mut self.typed.v,
+            "B" => &mut self.typed.bias,
+            "M" => &mut self.typed.mask,
+            other => return Err(Error::new(format!("`{other}` has no place in the fused kernel"))),
         };
         *slot = Some((numbers, origin));
-        self.stacked(name, (heads > 1).then_some(heads));
+        if matches!(name, "Q" | "K" | "V") {
+            self.stacked(name, (heads > 1).then_some(heads));
+        }
+        Ok(())
     }
 
     /// Keeps how many heads an array was stacked of.
@@ -186,11 +201,11 @@ impl Loading {
     }
 
     pub(super) fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
-        if let Some((bias, Origin::User(source))) = &self.inputs.bias
-            && bias.cells().any(|x| x == f64::INFINITY)
-        {
+        let in_matrix = self.inputs.bias.iter().map(|(bias, origin)| (bias.cells().any(is_infinity), origin));
+        let in_numbers = self.typed.bias.iter().map(|(bias, origin)| (bias.cells().any(is_infinity), origin));
+        if let Some((_, origin)) = in_matrix.chain(in_numbers).find(|(any, _)| *any) {
             return Err(Error::new("`inf` in a bias")
-                .in_source(source.clone())
+                .in_source(place_of(origin, "the bias"))
                 .help("-inf hides; inf would drown every other score"));
         }
         self.which_wins();
@@ -201,15 +216,21 @@ impl Loading {
             }
             (keys, values) => keys.or(values),
         };
-        let (mask, mask_rule) = match (self.mask, mask_kind) {
-            (Some((array, origin)), kind) => {
-                let (matrix, rule) = read_mask(array, kind, &origin)?;
+        let (mask, mask_rule) = match (&self.typed.mask, self.mask, mask_kind) {
+            (Some((numbers, origin)), _, kind) => {
+                let is_boolean = numbers.dtype() == Dtype::Bool;
+                (None, Some(mask_rule(is_boolean, || numbers.cells(), kind, origin)?))
+            }
+            (None, Some((array, origin)), kind) => {
+                let rule = mask_rule(array.is_boolean(), || array.values().iter().copied(), kind, &origin)?;
+                let matrix = array.into_matrix();
+                let matrix = matrix.map_err(|error| error.in_source(place_of(&origin, "the mask")))?;
                 (Some((matrix, origin)), Some(rule))
             }
-            (None, Some(_)) => {
+            (None, None, Some(_)) => {
                 return Err(Error::new("--mask-kind without a mask").help("give the mask with --mask FILE"));
             }
-            (None, None) => (None, None),
+            (None, None, None) => (None, None),
         };
         let tokens =
             self.tokens.map(|tokens| tokens.iter().map(|token| clean_label(token).into_owned()).collect());
@@ -248,40 +269,6 @@ impl Loading {
             self.notes.push(format!("{name} is taken as given; {unused}."));
         }
     }
-}
-
-/// What a mask's numbers mean: as `--mask-kind` says, else booleans allow and numbers are added. Numbers of only 0 and 1
-/// must say, because read the wrong way they silently hide nothing.
-fn read_mask(array: Array, kind: Option<MaskKindArg>, origin: &Origin) -> Result<(Matrix, MatrixRule)> {
-    let place = match origin {
-        Origin::User(source) => source.clone(),
-        _ => "the mask".into(),
-    };
-    if array.values().contains(&f64::INFINITY) {
-        return Err(Error::new("`inf` in a mask")
-            .in_source(place)
-            .help("a mask hides with -inf; inf would drown every other score"));
-    }
-    let boolean = array.is_boolean();
-    let zeros_and_ones = array.values().iter().all(|&x| x == 0.0 || x == 1.0);
-    let rule = match kind {
-        Some(MaskKindArg::Allow) => MatrixRule::Allow,
-        Some(MaskKindArg::Block) => MatrixRule::Block,
-        Some(MaskKindArg::Add) if boolean => {
-            return Err(Error::new("true and false cannot be added to scores")
-                .in_source(place)
-                .help("--mask-kind allow or block"));
-        }
-        Some(MaskKindArg::Add) => MatrixRule::Add,
-        None if boolean => MatrixRule::Allow,
-        None if zeros_and_ones => {
-            return Err(Error::new("a mask of only 0 and 1 can mean three things").in_source(place).help(
-                "say which: --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)",
-            ));
-        }
-        None => MatrixRule::Add,
-    };
-    Ok((array.into_matrix().map_err(|error| error.in_source(place))?, rule))
 }
 
 /// Names must be as many as the tokens they name.

@@ -1,24 +1,35 @@
 //! One shape: a few lines, or one line for a script.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use super::words::{digits, giga, percent, seconds};
-use super::{BenchArgs, BenchFormat};
-use crate::bench::{Reading, Shape, Single};
+use super::line::Line;
+use super::words::{digits, giga, percent, seconds, waiting};
+use super::{BenchArgs, BenchFormat, MOST_SECONDS};
+use crate::bench::{Problem, Reading, Shape, Single, estimate};
 use crate::cli::params::grouped;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
-use crate::error::{Result, counted};
-use crate::kernel::Real;
+use crate::error::{Error, Result, counted};
+use crate::kernel::{Machine, Real};
 use crate::render;
 
 /// How long one shape is measured where nobody says.
 const USUAL_SECONDS: f64 = 1.0;
 
+/// What would take so many times as long as it is to be measured is refused,
+const LONGEST_IN_BUDGETS: u32 = 60;
+
+/// but nothing that takes no longer than this.
+const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
+
 impl BenchArgs {
     /// Measures one shape.
     pub(super) fn single<T: Real>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let single = Single::measure::<T>(shape, self.machine(env)?, self.budget(USUAL_SECONDS)?)?;
+        let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
+        check_time::<T>(shape, machine, budget)?;
+        let single = Single::measure::<T>(shape, machine, budget)?;
         match self.format {
             BenchFormat::Json => writeln!(streams.out, "{}", line(&single))?,
             BenchFormat::Table => {
@@ -29,9 +40,30 @@ impl BenchArgs {
     }
 }
 
+/// # Errors
+/// If the shape would take far longer than the time that there is.
+fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
+    Problem::<T>::check_memory(shape)?;
+    let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
+    let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };
+    let budget = (needed.as_secs_f64() / f64::from(LONGEST_IN_BUDGETS)).ceil();
+    let error = Error::new(format!(
+        "{}: measuring it would take about {}, and at most {} are to be waited for",
+        shape.in_words(),
+        waiting(needed.as_secs_f64()),
+        waiting(most.as_secs_f64()),
+    ));
+    Err(match budget > MOST_SECONDS {
+        true => error.help("take a shorter sequence, or fewer or narrower heads"),
+        false => error.help(format!(
+            "take a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it all the same"
+        )),
+    })
+}
+
 fn title(single: &Single) -> String {
     let threads = counted(single.machine.threads, "thread");
-    format!("{}   {}, {}, {threads}", single.shape, single.dtype, single.machine.simd)
+    format!("{}; {}, {}, {threads}", single.shape.in_words(), single.dtype, single.machine.simd)
 }
 
 fn table(single: &Single) -> Table {
@@ -85,27 +117,21 @@ fn read(reading: &Reading) -> String {
     )
 }
 
-/// The fields that `benches/peers.py` has for every peer, and what only the program itself knows.
+/// The line for a script.
 fn line(single: &Single) -> Value {
-    let (timing, rates) = (&single.timing, single.rates());
-    let mut line = json!({
-        "peer": "attn",
-        "version": env!("CARGO_PKG_VERSION"),
-        "shape": single.shape.to_string(),
-        "threads": single.machine.threads,
-        "median_s": timing.median,
-        "min_s": timing.least,
-        "runs": timing.runs,
-        "gflops": rates.median / 1e9,
-        "gflops_best": rates.best / 1e9,
-        "max_err": single.largest_error,
-        "other_busy": timing.other_busy,
-        "peak_gflops": single.peak / 1e9,
-        "extra_bytes": single.used.extra_bytes,
-        "threads_used": single.used.threads,
-        "dtype": single.dtype,
-        "simd": single.machine.simd.name(),
-    });
+    let Single { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
+    let line = Line {
+        peer: "attn",
+        shape,
+        dtype,
+        simd: Some(machine.simd.name()),
+        threads: [machine.threads, used.threads],
+        timing,
+        extra_bytes: used.extra_bytes,
+        largest_error: Some(largest_error),
+        peak,
+    };
+    let mut line = line.value();
     if let Some(reading) = &single.reading {
         line["read_gb_s"] = json!(reading.fused / 1e9);
         line["read_alone_gb_s"] = json!(reading.alone / 1e9);

@@ -11,6 +11,15 @@ pub(super) fn seconds(seconds: f64) -> String {
     format!("{} {unit}", digits(number))
 }
 
+/// A time that somebody waits for.
+pub(super) fn waiting(seconds: f64) -> String {
+    match seconds {
+        s if s >= 7200.0 => format!("{} hours", digits(s / 3600.0)),
+        s if s >= 180.0 => format!("{:.0} minutes", s / 60.0),
+        s => format!("{s:.0} seconds"),
+    }
+}
+
 /// Three digits, or all before the point.
 pub(super) fn digits(number: f64) -> String {
     match number {
@@ -50,5 +59,8 @@ mod tests {
         assert_eq!(percent(1.0, 80.0), "1.2 %");
         assert_eq!(times(8.0, 2.0), "×4.00");
         assert_eq!(times(8.0, 0.0), "");
+        assert_eq!(waiting(60.0), "60 seconds");
+        assert_eq!(waiting(273.0), "5 minutes");
+        assert_eq!(waiting(36_000.0), "10.0 hours");
     }
 }

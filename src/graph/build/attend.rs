@@ -84,7 +84,7 @@ pub(super) struct Pipeline<'a> {
 
 impl Pipeline<'_> {
     fn run(&mut self, inputs: AttendInputs) -> Result<()> {
-        self.check(&inputs)?;
+        self.check(inputs.mask.is_some())?;
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, instead } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
@@ -103,9 +103,9 @@ impl Pipeline<'_> {
     }
 
     /// Checks what can be checked before anything is recorded.
-    pub fn check(&self, inputs: &AttendInputs) -> Result<()> {
+    pub fn check(&self, has_mask: bool) -> Result<()> {
         self.recipe.check()?;
-        if self.recipe.mask.matrix.is_some() != inputs.mask.is_some() {
+        if self.recipe.mask.matrix.is_some() != has_mask {
             return Err(Error::new(
                 "a mask matrix and the rule for it go together, and one of them is missing",
             ));
@@ -206,7 +206,7 @@ impl Pipeline<'_> {
                 "recording every step of {heads} heads over {t} queries and {n} keys takes {cells} numbers, more \
                  than the {MAX_CELLS} that are kept"
             ))
-            .help("take fewer tokens or heads: every intermediate matrix is held and shown"));
+            .help("every intermediate matrix is held and shown: take fewer tokens or heads, or --fast, which forms none of them"));
         }
         Ok(())
     }

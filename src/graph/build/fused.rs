@@ -1,21 +1,22 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
-use super::attend::{AttendInputs, Pipeline, Sources, named};
+use super::attend::{AttendInputs, Given, Pipeline, Sources, named};
+use super::output::After;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, split_never_formed, weights_never_formed};
-use crate::attention::{FastAttention, Fused, attend_fast, key_value_head};
+use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Fusion, Graph, MOST_LOOKED_AT, NodeId, Numbers, Op, Origin, Typed};
-use crate::kernel::{Heads, Layout, Machine};
-use crate::matrix::{Labels, Matrix};
+use crate::graph::{Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
+use crate::kernel::{Heads, Layout, Machine, Real, Used};
+use crate::matrix::{Labels, Matrix, Shape};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
 const MOST_HEADS: usize = 1024;
 
-/// Queries, keys or values as the kernel reads them, and where they come from.
+/// Queries, keys, values, a mask or a bias as the kernel reads them, and where they come from.
 pub type GivenNumbers = (Numbers, Origin);
 
-/// What a fused pipeline starts from: typed Q, K and V win over the matrices of the same name.
+/// What a fused pipeline starts from: typed numbers win over the matrices of the same name.
 #[derive(Clone, Debug, Default)]
 pub struct FusedInputs {
     /// Everything else, and what comes as a matrix of `f64`.
@@ -26,6 +27,10 @@ pub struct FusedInputs {
     pub k: Option<GivenNumbers>,
     /// N values.
     pub v: Option<GivenNumbers>,
+    /// The mask, truth values or numbers to add as the recipe's rule says.
+    pub mask: Option<GivenNumbers>,
+    /// What is added to the scores of every head.
+    pub bias: Option<GivenNumbers>,
 }
 
 /// Builds and runs the pipeline on the fast path: Q, K and V as given or computed, the steps up to the weights without
@@ -36,10 +41,26 @@ pub struct FusedInputs {
 /// If matrices are missing or do not fit, the recipe has a step that the kernel has not, or this processor lacks the
 /// instructions that `machine` names.
 pub fn attend_fused(recipe: &Recipe, inputs: FusedInputs, dtype: Dtype, machine: Machine) -> Result<Graph> {
+    attend_fused_using(recipe, inputs, dtype, machine).map(|(graph, _)| graph)
+}
+
+/// The same, and what the kernel used.
+///
+/// # Errors
+/// As [`attend_fused`].
+pub fn attend_fused_using(
+    recipe: &Recipe,
+    inputs: FusedInputs,
+    dtype: Dtype,
+    machine: Machine,
+) -> Result<(Graph, Used)> {
     let pipeline = Pipeline { graph: Graph::new(), recipe };
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
+        Dtype::Bool => {
+            Err(Error::new("attention of truth values cannot be computed").help("take f32 or f64"))
+        }
     }
 }
 
@@ -63,9 +84,13 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machine) -> Result<Graph> {
+fn run<T: Typed + Real>(
+    mut pipeline: Pipeline<'_>,
+    inputs: FusedInputs,
+    machine: Machine,
+) -> Result<(Graph, Used)> {
     let recipe = pipeline.recipe;
-    pipeline.check(&inputs.matrices)?;
+    pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
     check(recipe)?;
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
     let tokens = tokens.as_ref();
@@ -85,10 +110,16 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
     let (k, keys) = role("K", inputs.k, k, w_k)?;
     let (v, values) = role("V", inputs.v, v, w_v)?;
     pipeline.fit(q, k, v)?;
-    let (bias, bias_matrix) = beside_scores(&mut pipeline.graph, "B", bias)?;
-    let (mask, mask_matrix) = beside_scores(&mut pipeline.graph, "M", mask)?;
+    let bias = beside_scores::<T>(&mut pipeline.graph, "B", inputs.bias, bias)?;
+    let mask = match recipe.mask.matrix {
+        Some(MatrixRule::Allow | MatrixRule::Block) => {
+            beside_scores::<bool>(&mut pipeline.graph, "M", inputs.mask, mask)?
+        }
+        Some(MatrixRule::Add) | None => beside_scores::<T>(&mut pipeline.graph, "M", inputs.mask, mask)?,
+    };
     let w_o = pipeline.optional("W_O", w_o)?;
     let after = pipeline.after(w_o, x)?;
+    room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =
         [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
     let [queries, keys, values] = [heads::<T>(&numbers[0])?, heads(&numbers[1])?, heads(&numbers[2])?];
@@ -97,22 +128,40 @@ fn run<T: Typed>(mut pipeline: Pipeline<'_>, inputs: FusedInputs, machine: Machi
         k: keys,
         v: values,
         scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
-        bias: bias_matrix.as_ref(),
+        bias: bias.as_ref().and_then(|(_, numbers)| numbers.pairs()),
         temperature: recipe.temperature,
         mask: recipe.mask,
-        mask_matrix: mask_matrix.as_ref(),
+        mask_cells: mask.as_ref().and_then(|(_, numbers)| mask_cells(numbers)),
     };
     let fused = attend_fast(&problem, machine)?;
+    let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
     let sources = Sources { q, k, mixed: v, bias, mask };
-    let last = record(&mut pipeline, sources, after.name(), fused)?;
+    let used = fused.used;
+    let last = record(&mut pipeline, sources, after, fused)?;
     pipeline.finish(last, after)?;
     pipeline.graph.warn_of_nan();
-    Ok(pipeline.graph)
+    Ok((pipeline.graph, used))
+}
+
+/// Checks that the steps behind the heads, which read a matrix of `f64`, can have one.
+fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId; 2]) -> Result<()> {
+    let (tokens, width) = (pipeline.shape(q).0, pipeline.shape(v).1);
+    let width = width / pipeline.recipe.kv_heads * pipeline.recipe.heads;
+    let shape = Shape { rows: tokens, cols: width };
+    match after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
+        true => Ok(()),
+        false => Err(Error::new(format!(
+            "`{}` is {shape}, and the steps behind the heads are computed from {MAX_CELLS} numbers at most",
+            after.name()
+        ))
+        .help("leave W_O and --residual out, and --save O=out.npy")),
+    }
 }
 
 /// Numbers as the kernel reads them.
 fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
-    let wrong = || Error::new(format!("numbers in {} where {} belongs", numbers.dtype().name(), T::NAME));
+    let types = (numbers.dtype().name(), T::DTYPE.name());
+    let wrong = || Error::new(format!("numbers in {} where {} belongs", types.0, types.1));
     numbers.heads().ok_or_else(wrong)
 }
 
@@ -124,10 +173,7 @@ fn given(
     origin: Origin,
     tokens: Option<&Labels>,
 ) -> Result<(NodeId, Numbers)> {
-    let (rows, cols) = match numbers.matrix() {
-        Some(matrix) => (tokens.or(matrix.row_labels()).cloned(), matrix.col_labels().cloned()),
-        None => (None, None),
-    };
+    let (rows, cols) = (tokens.or(numbers.row_labels()).cloned(), numbers.col_labels().cloned());
     let numbers = numbers.labelled(rows, cols);
     Ok((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers))
 }
@@ -136,36 +182,44 @@ fn rounded<T: Typed>(name: &str, matrix: &Matrix) -> Result<Numbers> {
     Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(name))
 }
 
-/// Records a mask or a bias, and gives its matrix.
-fn beside_scores(
+/// Records a mask or a bias, in the type T where it comes as a matrix.
+fn beside_scores<T: Typed>(
     graph: &mut Graph,
     name: &str,
-    given: Option<(Matrix, Origin)>,
-) -> Result<(Option<NodeId>, Option<Matrix>)> {
-    let Some((matrix, origin)) = given else { return Ok((None, None)) };
-    let id = match matrix.rows() * matrix.cols() > MOST_LOOKED_AT {
-        true => graph.typed(name, Op::Given(origin), &[], Numbers::rounded::<f64>(&matrix)?)?,
-        false => graph.given(name, matrix.clone(), origin)?,
+    numbers: Option<GivenNumbers>,
+    matrix: Option<Given>,
+) -> Result<Option<(NodeId, Numbers)>> {
+    let (numbers, origin) = match (numbers, matrix) {
+        (Some(given), _) => given,
+        (None, Some((matrix, origin))) => (rounded::<T>(name, &matrix)?, origin),
+        (None, None) => return Ok(None),
     };
-    Ok((Some(id), Some(matrix)))
+    // Of another type they could not be read; what is read in a type of its own is read by the same rule.
+    heads::<T>(&numbers)?;
+    Ok(Some((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers)))
+}
+
+/// The cells of a mask.
+fn mask_cells<T: Typed>(numbers: &Numbers) -> Option<MaskCells<'_, T>> {
+    let truth = numbers.pairs().map(MaskCells::Truth);
+    truth.or_else(|| numbers.pairs().map(MaskCells::Added))
 }
 
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
-fn record<T: Typed>(
+fn record<T: Typed + Real>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
-    name: &str,
+    after: After,
     fused: Fused<T>,
 ) -> Result<NodeId> {
     let Sources { q, k, mixed: v, bias, mask } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
+    let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
     let graph = &mut pipeline.graph;
+    let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
+    let steps = FusedSteps { scale, temperature, mask: rules };
     let read = never_formed(graph, pipeline.recipe, sources)?;
-    let labels = |id: NodeId| {
-        let matrix = graph[id].matrix();
-        matrix.map_or((None, None), |matrix| (matrix.row_labels().cloned(), matrix.col_labels().cloned()))
-    };
-    let ((rows, _), (_, cols)) = (labels(q), labels(v));
+    let (rows, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
     let cols = cols.map(|cols| {
         let block = |head| &cols[key_value_head(head, heads, groups) * width..][..width];
@@ -177,12 +231,14 @@ fn record<T: Typed>(
         graph.warn_of_blind(&name, rows.as_ref(), (0..lse.len()).filter(blind).collect());
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
-    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), None);
+    let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
+    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), names);
     graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
     let output = Numbers::new(fused.output, layout)?.labelled(rows, cols);
+    let output = if after.is_nothing() { output } else { output.with_matrix() };
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
-    graph.typed(name, Op::Fused(Fusion::Output), &inputs, output)
+    graph.typed(after.name(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 
 /// Records the steps up to the weights; returns what the softmax of each head would read.

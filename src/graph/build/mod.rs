@@ -11,7 +11,7 @@ mod weights;
 
 pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
 pub use choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
-pub use fused::{FusedInputs, GivenNumbers, attend_fused};
+pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
 pub use recipe::{Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;

@@ -13,7 +13,8 @@ pub(super) struct After {
 }
 
 impl After {
-    fn is_nothing(self) -> bool {
+    /// Whether the heads side by side are the result.
+    pub fn is_nothing(self) -> bool {
         self.w_o.is_none() && self.residual.is_none()
     }
 

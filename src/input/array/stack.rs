@@ -1,0 +1,139 @@
+//! Arrays as matrices: one, or one for each head.
+
+use crate::error::{Error, Result};
+use crate::graph::{Numbers, Typed};
+use crate::kernel::Layout;
+use crate::matrix::Matrix;
+
+use super::Array;
+use crate::input::dims::shape_text;
+
+impl<T: Typed> Array<T> {
+    /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    fn heads(&self) -> Result<(usize, usize, usize)> {
+        match self.dims[..] {
+            [cols] => Ok((1, 1, cols)),
+            [rows, cols] => Ok((1, rows, cols)),
+            [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
+            [batch, _, _, _] => Err(Error::new(format!(
+                "a batch of {batch}, shape {}, where one sequence belongs",
+                shape_text(&self.dims)
+            ))
+            .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
+            _ => Err(Error::new(format!("{} dimensions, shape {}", self.dims.len(), shape_text(&self.dims)))
+                .help("a matrix has two, a stack of heads three: (H, T, d)")),
+        }
+    }
+
+    /// The heads as the kernel reads them: the values stay where they are.
+    ///
+    /// # Errors
+    /// As [`Array::into_heads`].
+    pub fn into_numbers(self) -> Result<Numbers> {
+        let (heads, rows, columns) = self.heads()?;
+        let layout = match self.fortran {
+            false => Layout::stacked(heads, rows, columns),
+            true => Layout {
+                heads,
+                rows,
+                columns,
+                head_stride: 1,
+                row_stride: heads,
+                column_stride: heads * rows,
+            },
+        };
+        let numbers = Numbers::new(self.values, layout)?.with_inexact(self.inexact);
+        Ok(numbers.labelled(self.row_labels, self.col_labels))
+    }
+
+    /// The one matrix as the kernel reads it.
+    ///
+    /// # Errors
+    /// As [`Array::into_matrix`].
+    pub(in crate::input) fn into_matrix_numbers(self) -> Result<Numbers> {
+        match self.heads()?.0 {
+            1 => self.into_numbers(),
+            several => Err(self.stack_where_a_matrix_belongs(several)),
+        }
+    }
+
+    fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
+        let shape = shape_text(&self.dims);
+        Error::new(format!("a stack of {heads} heads, shape {shape}, where one matrix belongs"))
+            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")
+    }
+}
+
+impl Array {
+    /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
+    ///
+    /// # Errors
+    /// If it is a stack of several heads, or has more dimensions than that.
+    pub fn into_matrix(self) -> Result<Matrix> {
+        let (several, rows, cols) = self.heads()?;
+        if several > 1 {
+            return Err(self.stack_where_a_matrix_belongs(several));
+        }
+        let matrix = Matrix::from_row_major(rows, cols, &self.values)?;
+        Ok(matrix.with_row_labels(self.row_labels).with_col_labels(self.col_labels))
+    }
+
+    /// The array as one matrix per head: (H, T, d) or (1, H, T, d) gives H matrices, a plain matrix one.
+    ///
+    /// # Errors
+    /// If it has four dimensions and the first is not 1, or more than four.
+    pub fn into_heads(self) -> Result<Vec<Matrix>> {
+        let (heads, rows, cols) = self.heads()?;
+        let labelled = |matrix: Matrix| {
+            matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
+        };
+        // All sides are at least 1: `checked_cells` refuses an empty array.
+        self.values
+            .chunks_exact(rows * cols)
+            .take(heads)
+            .map(|head| Matrix::from_row_major(rows, cols, head).map(labelled))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counting(dims: &[usize]) -> Array {
+        let cells = dims.iter().product();
+        Array::new(dims.to_vec(), (0..cells).map(|i| i as f64).collect()).unwrap()
+    }
+
+    #[test]
+    fn one_dimension_is_one_row() {
+        let matrix = counting(&[3]).into_matrix().unwrap();
+        assert!(matrix.same_bits(&Matrix::of([[0.0, 1.0, 2.0]])));
+    }
+
+    #[test]
+    fn a_stack_becomes_one_matrix_a_head() {
+        for dims in [&[2, 2, 3][..], &[1, 2, 2, 3]] {
+            let heads = counting(dims).into_heads().unwrap();
+            assert_eq!(heads.len(), 2);
+            assert!(heads[1].same_bits(&Matrix::of([[6.0, 7.0, 8.0], [9.0, 10.0, 11.0]])));
+        }
+    }
+
+    #[test]
+    fn a_stack_where_a_matrix_belongs_says_so() {
+        let said = counting(&[2, 2, 3]).into_matrix().unwrap_err().to_string();
+        assert!(said.contains("a stack of 2 heads, shape (2, 2, 3)"), "{said}");
+        assert!(counting(&[1, 1, 2, 3]).into_matrix().is_ok());
+    }
+
+    #[test]
+    fn a_batch_and_a_fifth_dimension_are_refused() {
+        let said = counting(&[2, 2, 2, 3]).into_heads().unwrap_err().to_string();
+        assert!(said.starts_with("a batch of 2"), "{said}");
+        assert!(counting(&[1, 1, 1, 2, 3]).into_heads().is_err());
+    }
+}
