@@ -6,7 +6,8 @@
     v/bin/python benches/peers.py [options]
 
 Prints a Markdown table: useful GFLOP/s (4 * heads * d * visible pairs) by the median of the rounds' medians, as a share of
-the multiply-add peak that `attn bench` takes before and after each of its own measurements; and attn over the best peer.
+the multiply-add peak that `attn bench` takes before and after each of its own measurements; and attn over the best peer, by these
+medians and by the best run of each: where others use the same cores, a median says how busy they were in one's turns.
 A library that is not installed, or cannot do a shape, is «-», and standard error says why.
 
 One turn after the other (attn, peer, peer, ..., attn, ...), so that whatever slows the machine down for a while slows all.
@@ -375,6 +376,11 @@ def middle(lines, peer, field="gflops"):
     return statistics.median(values) if values else None
 
 
+def highest(lines, peer):
+    """The best run of all rounds, which nobody disturbed if any was not, or None."""
+    return max((line["gflops_best"] for line in lines if line["peer"] == peer and line.get("gflops_best")), default=None)
+
+
 def three_digits(number):
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
@@ -387,9 +393,10 @@ def row(shape, threads, lines, libraries):
     share = lambda rate: f"{three_digits(rate)} ({100 * rate / peak:.0f} %)" if rate else "-"
     read, memory = middle(lines, "attn", "read_gb_s"), middle(lines, "attn", "read_memory_gb_s")
     of_memory = f", {100 * read / memory:.0f} % of memory's {three_digits(memory)} GB/s" if read and memory else ""
-    fastest = max((rate for rate in best.values() if rate), default=None)
-    ratio = f"{own / fastest:.2f}" if fastest else "-"
-    return [str(Shape(shape)), str(threads), share(own) + of_memory, *(share(rate) for rate in best.values()), ratio]
+    peers = {line["peer"] for line in lines} - {"attn"}
+    ratio = "; ".join(f"{of(lines, 'attn') / fastest:.2f}" for of in (middle, highest)
+                      if (fastest := max((rate for peer in peers if (rate := of(lines, peer))), default=None)))
+    return [str(Shape(shape)), str(threads), share(own) + of_memory, *(share(rate) for rate in best.values()), ratio or "-"]
 
 
 def processor():
@@ -473,7 +480,7 @@ def main():
     if options.lines:
         with open(options.lines, "w") as file:
             file.writelines(json.dumps(line) + "\n" for line in everything)
-    head = ["shape", "threads", "attn", *libraries, "attn / best peer"]
+    head = ["shape", "threads", "attn", *libraries, "attn / best peer: medians; best runs"]
     print(heading(everything, options) + "\n")
     for cells in (head, ["---"] * len(head), *rows):
         print("| " + " | ".join(cells) + " |")

@@ -144,6 +144,10 @@ impl<T: Real> Run<'_, T> {
 
     /// The tile for which the scores that are computed, hidden and empty ones too, cost the least.
     fn tile_kernel(&self) -> Option<TileKernel<T>> {
+        let narrow = T::tile(self.simd, Width::Narrow)?;
+        if self.attention.q.layout().rows <= narrow.queries {
+            return Some(narrow);
+        }
         let cost = |width: Width| Some(self.scores(T::tile(self.simd, width)?.queries) * width.price());
         let cheapest =
             Width::ALL.into_iter().min_by(|a, b| cost(*a).partial_cmp(&cost(*b)).unwrap_or(Ordering::Equal));
