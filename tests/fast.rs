@@ -275,10 +275,12 @@ fn the_columns_of_grouped_heads_carry_the_names_of_the_values_they_mix() {
 }
 
 #[test]
-fn what_was_computed_in_double_precision_and_is_read_in_single_is_named() {
-    let words = "attend --words 'bat cave' --fast";
-    assert!(attn(words).ok().out.contains("Note: The fused kernel reads Q, K, V rounded to f32."));
-    for line in [&format!("{words} --dtype f64"), SMALL] {
+fn what_was_computed_in_double_precision_and_loses_digits_in_single_is_named() {
+    // Q, K and V from weights: with 0.1 the products have digits that f32 has not.
+    let computed = "attend --x '0.1 1; 1 0' --wq '0.1 0; 0 1' --wk '1 0; 0 1' --wv '1 0; 0 1' --fast";
+    let out = attn(computed).ok().out;
+    assert!(out.contains("The fused kernel reads Q, K, V rounded to f32."), "{out}");
+    for line in [&format!("{computed} --dtype f64"), "attend --words 'bat cave' --fast", SMALL] {
         assert!(!attn(line).ok().out.contains("rounded"), "{line}");
     }
 }
