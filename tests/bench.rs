@@ -202,6 +202,13 @@ fn all_sizes_are_there_on_every_way_measured_or_with_the_reason() {
         assert_eq!((&peak["dtype"], &peak["threads"]), (&dtype.into(), &threads.into()));
         assert!(number(peak, "gflops") > 0.0, "{peak}");
     }
+    // The fused path's peak is that of its numbers and threads, the others' that of one thread of f64.
+    let is_of_one_or_all = |line: &Value| line["threads_used"] == 1 || line["threads_used"] == threads;
+    for line in lines.iter().filter(|line| line["median_s"].is_f64() && is_of_one_or_all(line)) {
+        let used = (&line["dtype"], &line["threads_used"]);
+        let mut beside = of("peak").into_iter().filter(|peak| (&peak["dtype"], &peak["threads"]) == used);
+        assert!(beside.any(|peak| peak["gflops"] == line["peak_gflops"]), "{line}");
+    }
     // S, S_scaled and A, f64; of the loop a row of each.
     let bytes = |way: &str| of(way)[0]["extra_bytes"].as_u64().expect("the smallest is always measured");
     assert_eq!((bytes("attn.steps"), bytes("attn.loop")), (3 * 64 * 64 * 8, 3 * 64 * 8));

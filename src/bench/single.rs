@@ -29,7 +29,7 @@ pub struct Single {
     pub used: Used,
     /// The largest |O − exact| over some rows, see [`Problem::largest_error`].
     pub largest_error: f64,
-    /// The peak of multiply-adds on as many threads as were asked for, in flop/s: the larger of one before and one after.
+    /// The peak of multiply-adds on as many threads as were used, in flop/s: the larger of one before and one after.
     pub peak: f64,
     /// For few queries, where memory is the limit.
     pub reading: Option<Reading>,
@@ -65,9 +65,10 @@ impl Single {
         let used = problem.attend(machine)?;
         let largest_error = problem.largest_error()?;
         let aside = (budget / 4).min(Duration::from_millis(250));
-        let before = multiply_add_rate::<T>(machine, aside)?;
+        let busy = Machine { threads: used.threads, ..machine };
+        let before = multiply_add_rate::<T>(busy, aside)?;
         let timing = time(budget, || problem.attend(machine).map(drop))?;
-        let peak = before.max(multiply_add_rate::<T>(machine, aside)?);
+        let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
         let is_decode = shape.queries < FEWEST_FOR_TILES;
         let reading = if is_decode { Some(Reading::of(&problem, machine, &timing, aside)?) } else { None };
         Ok(Single { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })

@@ -3,9 +3,11 @@
 //! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
 //! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
 
-use super::op::{Factor, FusedSteps, Fusion, Op, Side, Statistic};
+use super::op::{Factor, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
-use crate::attention::{Axis, Base, Mask, MatrixRule};
+use crate::attention::{Axis, Base};
+
+mod conditions;
 
 /// Whether tokens are shown as rows, as everything is computed, or as columns: the same graph, transposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,30 +133,6 @@ impl Writer<'_> {
         }
     }
 
-    /// What is done to the scores, as far as it is not the usual: `, causal, window 128, scale 0.5`.
-    fn fused_steps(&self, FusedSteps { scale, temperature, mask }: &FusedSteps) -> String {
-        let mut steps = Vec::new();
-        let from = if mask.from_start { " from the first key" } else { "" };
-        steps.extend(mask.causal.then(|| format!("causal{from}")));
-        steps.extend(mask.window.map(|window| format!("window {window}{from}")));
-        let matrix = || self.input(self.inputs.len().saturating_sub(1));
-        steps.extend(mask.matrix.map(|rule| match rule {
-            MatrixRule::Allow => format!("where {} ≠ 0", matrix()),
-            MatrixRule::Block => format!("where {} = 0", matrix()),
-            MatrixRule::Add => format!("{} added", matrix()),
-        }));
-        match scale {
-            // The usual one.
-            Some(Factor::InverseRoot(_)) => {}
-            Some(factor) => steps.push(format!("scale {}", number_text(factor.value()))),
-            None => steps.push("not scaled".to_string()),
-        }
-        if *temperature != 1.0 {
-            steps.push(format!("temperature {}", number_text(*temperature)));
-        }
-        steps.iter().map(|step| format!(", {step}")).collect()
-    }
-
     /// One input, or the first and the last of several: `S_1 … S_8`.
     fn listed(&self) -> String {
         match self.inputs.len() {
@@ -177,49 +155,6 @@ impl Writer<'_> {
             Convention::Columns => (cols, rows),
         };
         format!("sum of each {rows}×{cols} block of {}", self.input(0))
-    }
-
-    fn masked(&self, mask: &Mask) -> String {
-        let kept = match mask.matrix {
-            Some(MatrixRule::Add) if !mask.inverted => self.joined(" + "),
-            _ => self.input(0),
-        };
-        match self.conditions(mask) {
-            conditions if conditions.is_empty() => kept,
-            conditions => format!("{kept} where {conditions}, else −∞"),
-        }
-    }
-
-    fn conditions(&self, mask: &Mask) -> String {
-        let shape =
-            self.inputs.first().map_or(crate::matrix::Shape { rows: 0, cols: 0 }, |&a| self.graph[a].shape());
-        let shift = if mask.from_start { 0 } else { shape.cols as i128 - shape.rows as i128 };
-        let query = match shift {
-            0 => "query".to_string(),
-            shift if shift > 0 => format!("query + {shift}"),
-            shift => format!("query − {}", -shift),
-        };
-        let mut conditions = Vec::new();
-        if mask.causal {
-            conditions.push(format!("key ≤ {query}"));
-        }
-        if let Some(window) = mask.window {
-            conditions.push(match mask.causal {
-                true => format!("{query} − key < {window}"),
-                false => format!("|{query} − key| < {window}"),
-            });
-        }
-        match mask.matrix {
-            Some(MatrixRule::Allow) => conditions.push(format!("{} ≠ 0", self.input(1))),
-            Some(MatrixRule::Block) => conditions.push(format!("{} = 0", self.input(1))),
-            Some(MatrixRule::Add) if mask.inverted => conditions.push(format!("{} ≠ −∞", self.input(1))),
-            Some(MatrixRule::Add) | None => {}
-        }
-        if mask.hides_own {
-            conditions.push(format!("key ≠ {query}"));
-        }
-        let conditions = conditions.join(" and ");
-        if mask.inverted { format!("not ({conditions})") } else { conditions }
     }
 
     fn softmax(&self, axis: Axis, base: Base) -> String {
@@ -275,6 +210,7 @@ pub(crate) fn number_text(number: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attention::Mask;
     use crate::graph::Origin;
     use crate::matrix::Matrix;
 

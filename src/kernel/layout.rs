@@ -152,6 +152,13 @@ impl<'a, T: Copy> View<'a, T> {
         unsafe { *self.numbers.get_unchecked(i * self.row_stride + j) }
     }
 
+    /// Where row i begins.
+    #[inline(always)]
+    pub fn start_of(&self, i: usize) -> *const T {
+        debug_assert!(i < self.rows);
+        self.numbers.as_ptr().wrapping_add(i * self.row_stride)
+    }
+
     /// `rows` rows from `row` and `columns` columns from `column` on.
     #[inline(always)]
     pub fn block(&self, (row, rows): (usize, usize), (column, columns): (usize, usize)) -> View<'a, T> {

@@ -16,21 +16,22 @@ pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
 ) -> [[S::Register; R]; M] {
-    // Four at a time, so that where the numbers of a row are neighbours one address serves four.
-    let (fours, last) = b.as_chunks::<UNROLLED>();
-    for (four, b) in fours.iter().enumerate() {
+    // Eight at a time, so that counting and addressing are few of the instructions: where another thread uses the same core,
+    // it takes half of those that the core can begin.
+    let (eights, last) = b.as_chunks::<UNROLLED>();
+    for (eight, b) in eights.iter().enumerate() {
         for (t, b) in b.iter().enumerate() {
-            multiply_add(simd, &mut sums, |i| a(i, four * UNROLLED + t), b);
+            multiply_add(simd, &mut sums, |i| a(i, eight * UNROLLED + t), b);
         }
     }
     for (t, b) in last.iter().enumerate() {
-        multiply_add(simd, &mut sums, |i| a(i, fours.len() * UNROLLED + t), b);
+        multiply_add(simd, &mut sums, |i| a(i, eights.len() * UNROLLED + t), b);
     }
     sums
 }
 
 /// See [`accumulate`].
-const UNROLLED: usize = 4;
+const UNROLLED: usize = 8;
 
 #[inline(always)]
 fn multiply_add<T: Real, S: Simd<T>, const R: usize, const M: usize>(

@@ -157,17 +157,20 @@ fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
 ) {
     assert!(k.rows == scores.len() && k.columns == queries.len() && k.has_neighbours());
     // SAFETY: there is a key for every row of scores, and a column for every column of the queries.
-    let k = |j, c| unsafe { k.at_neighbour(j, c) };
-    let from = products_by::<T, S, R, M>(simd, k, queries, scores, 0);
-    let from = products_by::<T, S, R, 4>(simd, k, queries, scores, from);
-    let from = products_by::<T, S, R, 2>(simd, k, queries, scores, from);
-    products_by::<T, S, R, 1>(simd, k, queries, scores, from);
+    unsafe {
+        let from = products_by::<T, S, R, M>(simd, &k, queries, scores, 0);
+        let from = products_by::<T, S, R, 4>(simd, &k, queries, scores, from);
+        let from = products_by::<T, S, R, 2>(simd, &k, queries, scores, from);
+        products_by::<T, S, R, 1>(simd, &k, queries, scores, from);
+    }
 }
 
+/// # Safety
+/// There are as many keys as scores, with as many columns as queries, side by side.
 #[inline(always)]
-fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+unsafe fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
-    k: impl Fn(usize, usize) -> T,
+    k: &View<'_, T>,
     queries: &[Lanes<T, S, R>],
     scores: &mut [Lanes<T, S, R>],
     from: usize,
@@ -175,7 +178,10 @@ fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     let mut j = from;
     while j + M <= scores.len() {
         let zeros = [[simd.splat(T::ZERO); R]; M];
-        let sums = accumulate(simd, zeros, |i, c| k(j + i, c), queries);
+        // An address for each key: the columns then need no other reckoning.
+        let keys: [*const T; M] = std::array::from_fn(|i| k.start_of(j + i));
+        // SAFETY: the caller has these keys and columns.
+        let sums = accumulate(simd, zeros, |i, c| unsafe { *keys[i].add(c) }, queries);
         scores[j..j + M].copy_from_slice(&sums);
         j += M;
     }
@@ -360,13 +366,16 @@ fn finish<T: Real, S: Simd<T>, const R: usize>(
     for r in 0..R {
         inverse[r] = simd.zero_below(simd.div(one, rows.sum[r]), rows.sum[r], simd.splat(T::SMALLEST));
     }
-    // 0 · x is 0 for every finite x, and NaN else. Four chains, since one would wait for itself.
+    // Four chains, since one would wait for itself.
     let mut zeros = [[zero; R]; 4];
-    for (c, mixture) in mixtures.iter_mut().enumerate() {
-        for r in 0..R {
-            mixture[r] = simd.mul_add(mixture[r], inverse[r], zero);
-            zeros[c % 4][r] = simd.mul_add(mixture[r], zero, zeros[c % 4][r]);
+    let (fours, last) = mixtures.as_chunks_mut::<4>();
+    for four in fours {
+        for (mixture, zeros) in four.iter_mut().zip(&mut zeros) {
+            divide_one::<T, S, R>(simd, &inverse, mixture, zeros);
         }
+    }
+    for (mixture, zeros) in last.iter_mut().zip(&mut zeros) {
+        divide_one::<T, S, R>(simd, &inverse, mixture, zeros);
     }
     let mut finite = 0;
     for r in 0..R {
@@ -376,4 +385,19 @@ fn finish<T: Real, S: Simd<T>, const R: usize>(
         }
     }
     finite
+}
+
+/// A column of the mixtures is divided by the sum; `zeros` stay 0 where it is finite, since 0 · x is NaN for every other x.
+#[inline(always)]
+fn divide_one<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    inverse: &Lanes<T, S, R>,
+    mixture: &mut Lanes<T, S, R>,
+    zeros: &mut Lanes<T, S, R>,
+) {
+    let zero = simd.splat(T::ZERO);
+    for r in 0..R {
+        mixture[r] = simd.mul_add(mixture[r], inverse[r], zero);
+        zeros[r] = simd.mul_add(mixture[r], zero, zeros[r]);
+    }
 }

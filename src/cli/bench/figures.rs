@@ -47,6 +47,8 @@ pub(super) fn title<T: Real>(way: Way, growth: &Growth) -> String {
 pub(super) struct Peaks {
     /// Of `f32` and `f64`, on one thread and on all.
     rates: [[f64; 2]; 2],
+    /// All.
+    threads: usize,
 }
 
 impl Peaks {
@@ -54,13 +56,18 @@ impl Peaks {
         let one = Machine { threads: 1, ..machine };
         let single = [multiply_add_rate::<f32>(one, each)?, multiply_add_rate::<f32>(machine, each)?];
         let double = [multiply_add_rate::<f64>(one, each)?, multiply_add_rate::<f64>(machine, each)?];
-        Ok(Peaks { rates: [single, double] })
+        Ok(Peaks { rates: [single, double], threads: machine.threads })
     }
 
-    pub(super) fn of<T: Real>(&self, threads: usize) -> f64 {
+    /// The peak on as many threads as a way used: only the fused one has other numbers, and more threads, than one of `f64`.
+    fn beside<T: Real>(&self, way: Way, threads: usize) -> f64 {
         let [single, double] = self.rates;
-        let rates = if T::NAME == f64::NAME { double } else { single };
-        rates[usize::from(threads > 1)]
+        let [one, all] = if way == Way::Fused && T::NAME == f32::NAME { single } else { double };
+        match threads {
+            1 => one,
+            some if some < self.threads => all.min(one * some as f64),
+            _ => all,
+        }
     }
 
     pub(super) fn table(&self, machine: Machine) -> Table {
@@ -112,7 +119,7 @@ pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table
         let mut row = vec![point.n.to_string()];
         match &point.measured {
             Measured::Taken { timing, rate, extra_bytes, threads, .. } => {
-                let peak = if is_fused { peaks.of::<T>(*threads) } else { peaks.of::<f64>(1) };
+                let peak = peaks.beside::<T>(way, *threads);
                 let now = (timing.median, *extra_bytes as f64);
                 let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
                     (times(now.0, time), times(now.1, bytes))
@@ -201,8 +208,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Po
     let dtype = if is_fused { T::NAME } else { f64::NAME };
     let reason = match &point.measured {
         Measured::Taken { timing, extra_bytes, threads, largest_error, .. } => {
-            let (asked, peak) =
-                if is_fused { (asked, peaks.of::<T>(asked)) } else { (1, peaks.of::<f64>(1)) };
+            let asked = if is_fused { asked } else { 1 };
             let line = Line {
                 peer: &peer,
                 shape,
@@ -212,7 +218,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Po
                 timing,
                 extra_bytes: *extra_bytes,
                 largest_error: *largest_error,
-                peak,
+                peak: peaks.beside::<T>(way, *threads),
             };
             return line.value();
         }

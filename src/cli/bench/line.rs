@@ -20,7 +20,7 @@ pub(super) struct Line<'a> {
     pub extra_bytes: usize,
     /// The largest |O − exact|, where it is not the exact path itself.
     pub largest_error: Option<f64>,
-    /// The peak of multiply-adds on the threads that were asked for, in flop/s.
+    /// The peak of multiply-adds on the threads that were used, in flop/s.
     pub peak: f64,
 }
 

@@ -81,7 +81,7 @@ fn table(single: &Single) -> Table {
             format!(
                 "{} GFLOP/s of multiply-adds on {}: {} of it reached",
                 giga(single.peak),
-                counted(threads, "thread"),
+                counted(single.used.threads, "thread"),
                 percent(rates.median, single.peak)
             ),
         ),

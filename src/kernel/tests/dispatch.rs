@@ -1,7 +1,7 @@
 //! Every set of instructions has kernels of its own, and they are what runs. The bits cannot tell: they are the same.
 
 use crate::kernel::dispatch::Width;
-use crate::kernel::{Attention, FEWEST_FOR_TILES, Heads, Layout, Machine, Real, SimdLevel, attend};
+use crate::kernel::{Attention, Band, FEWEST_FOR_TILES, Heads, Layout, Machine, Real, SimdLevel, attend};
 
 /// How many numbers a register of this level holds.
 fn lanes<T: Real>(level: SimdLevel) -> Option<usize> {
@@ -15,11 +15,11 @@ fn lanes<T: Real>(level: SimdLevel) -> Option<usize> {
 }
 
 /// The memory that attention on one head of width 24 has used on one thread, and what the level's tiles need for it.
-fn used<T: Real>(level: SimdLevel, queries: usize, keys: usize) -> (usize, Vec<usize>) {
+fn used<T: Real>(level: SimdLevel, queries: usize, keys: usize, band: Band) -> (usize, Vec<usize>) {
     const WIDTH: usize = 24;
     let numbers: Vec<T> = (0..queries.max(keys) * WIDTH).map(|i| T::from_f64((i % 7) as f64)).collect();
     let heads = |rows| Heads::new("numbers", &numbers, Layout::stacked(1, rows, WIDTH)).expect("they fit");
-    let attention = Attention::new(heads(queries), heads(keys), heads(keys));
+    let attention = Attention { band, ..Attention::new(heads(queries), heads(keys), heads(keys)) };
     let mut output = vec![T::ZERO; queries * WIDTH];
     let layout = Layout::stacked(1, queries, WIDTH);
     let machine = Machine { simd: level, threads: 1 };
@@ -82,13 +82,36 @@ fn no_two_sets_of_instructions_share_a_kernel() {
 fn the_instructions_asked_for_are_those_that_run() {
     fn check<T: Real>() {
         for (queries, keys) in [(FEWEST_FOR_TILES, 40), (100, 140), (1, 40), (3, 1100)] {
-            let (plain, _) = used::<T>(SimdLevel::Portable, queries, keys);
+            let (plain, _) = used::<T>(SimdLevel::Portable, queries, keys, Band::default());
             for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
-                let (lanes, tiles) = used::<T>(level, queries, keys);
+                let (lanes, tiles) = used::<T>(level, queries, keys, Band::default());
                 let what = format!("{level}, {}: {queries} queries, {keys} keys: {lanes} bytes", T::NAME);
                 assert_ne!(lanes, plain, "{what}, like the plain version");
                 let is_a_tile = queries >= FEWEST_FOR_TILES;
                 assert!(!is_a_tile || tiles.contains(&lanes), "{what}, none of {tiles:?}");
+            }
+        }
+    }
+    check::<f32>();
+    check::<f64>();
+}
+
+#[test]
+fn the_tile_is_the_one_that_computes_least_for_nothing() {
+    fn check<T: Real>() {
+        for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
+            let register = lanes::<T>(level).expect("it has registers");
+            let all = Band::default();
+            let last_four = Band { from: Some(-3), until: Some(1) };
+            for (why, queries, band, expected) in [
+                ("a register of queries", register.max(FEWEST_FOR_TILES), all, Width::Narrow),
+                ("many queries that see all", 960, all, Width::Wide),
+                ("many queries that see what is before them", 960, Band::causal(960, 960), Width::Wide),
+                ("many queries that see four keys", 960, last_four, Width::Narrow),
+            ] {
+                let (bytes, tiles) = used::<T>(level, queries, queries, band);
+                let index = Width::ALL.iter().position(|width| *width == expected).expect("a width");
+                assert_eq!(bytes, tiles[index], "{level}, {}, {why}: not {expected:?} of {tiles:?}", T::NAME);
             }
         }
     }

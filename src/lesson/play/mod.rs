@@ -15,6 +15,7 @@ mod follow;
 mod guard;
 mod keys;
 mod line;
+mod moves;
 mod pages;
 mod paper;
 mod player;

@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use crate::lesson::show::Show;
-use crate::lesson::{Block, Lesson, Progress, Question, Run, Runner, Screen};
+use crate::lesson::{Lesson, Progress, Question, Run, Runner, Screen};
 
 use super::answers::{Record, Scripted};
 use super::clock::{Pace, Plan};
 use super::entry::Entry;
-use super::pages::{self, Chunk, Place, place, position};
+use super::pages::{Chunk, Place};
 use super::stops::{Kind, Stop, commands, stops};
 
 /// Below the text stand an empty line and the status line.
@@ -79,8 +79,8 @@ pub struct Player<'a> {
     /// The stop that is shown; behind the last one at the end.
     pub(super) at: usize,
     /// Where its page begins, and where the next one does.
-    from: Place,
-    next: Option<Place>,
+    pub(super) from: Place,
+    pub(super) next: Option<Place>,
     /// What is left of something that was shown besides the lesson.
     pub(super) waiting: Vec<Chunk>,
     /// What is shown besides the lesson; any key leaves it.
@@ -97,7 +97,7 @@ pub struct Player<'a> {
     pub(super) records: HashMap<String, Record>,
     pub(super) scripted: Scripted,
     /// The step that the class began at.
-    first: usize,
+    pub(super) first: usize,
     /// Whether nothing but the first page has been shown.
     pub(super) is_fresh: bool,
     /// When the present text was shown, and how many letters and digits it has.
@@ -107,7 +107,7 @@ pub struct Player<'a> {
     asked: Option<(usize, Duration)>,
     /// Whether a key that came too early for its answer has been passed over.
     has_passed: bool,
-    done: BTreeSet<usize>,
+    pub(super) done: BTreeSet<usize>,
     /// The step that was left in an earlier hour.
     left: Option<String>,
 }
@@ -291,109 +291,6 @@ impl<'a> Player<'a> {
         self.next.is_some()
     }
 
-    /// Goes on: the rest of the stop, or the next one.
-    pub(super) fn go_on(&mut self) -> Vec<String> {
-        self.is_fresh = false;
-        match self.next {
-            Some(next) => self.show_from(next, Vec::new()),
-            None => {
-                self.at += 1;
-                self.show_from(Place::default(), Vec::new())
-            }
-        }
-    }
-
-    /// Shows the next stop, with something before it.
-    pub(super) fn go_on_behind(&mut self, before: Vec<String>) -> Vec<String> {
-        self.is_fresh = false;
-        self.at += 1;
-        self.show_from(Place::default(), before)
-    }
-
-    /// Goes back to what was shown before; nothing at the beginning.
-    pub(super) fn go_back(&mut self) -> Vec<String> {
-        if self.is_over() {
-            self.at = self.stops.len() - 1;
-            return self.show_last_page();
-        }
-        self.is_clean = true;
-        let chunks = self.chunks(&self.stops[self.at]);
-        let here = position(&chunks, self.from);
-        let pages = pages::pages(&chunks, self.height());
-        if let Some(before) = pages.iter().rfind(|page| page.end <= here) {
-            let place = place(&chunks, before.start);
-            return self.show_from(place, Vec::new());
-        }
-        match self.at.checked_sub(1) {
-            Some(before) => {
-                self.at = before;
-                self.show_last_page()
-            }
-            None => {
-                self.is_clean = false;
-                Vec::new()
-            }
-        }
-    }
-
-    fn show_last_page(&mut self) -> Vec<String> {
-        self.is_clean = true;
-        let chunks = self.chunks(&self.stops[self.at]);
-        let last = pages::pages(&chunks, self.height()).last().map_or(0, |page| page.start);
-        self.show_from(place(&chunks, last), Vec::new())
-    }
-
-    /// Shows the present page again.
-    pub(super) fn show_again(&mut self) -> Vec<String> {
-        self.is_clean = true;
-        self.show_from(self.from, Vec::new())
-    }
-
-    /// Goes to a stop.
-    pub(super) fn go_to(&mut self, stop: usize) -> Vec<String> {
-        self.at = stop;
-        if self.is_fresh {
-            // A class that goes on where it was left is not ahead of its plan.
-            self.first = self.step().unwrap_or(0);
-        }
-        self.is_clean = true;
-        self.show_from(Place::default(), Vec::new())
-    }
-
-    /// Goes to the first stop of a step.
-    pub(super) fn go_to_step(&mut self, step: usize) -> Vec<String> {
-        match self.stops.iter().position(|stop| stop.step == Some(step)) {
-            Some(stop) => self.go_to(stop),
-            None => Vec::new(),
-        }
-    }
-
-    /// Shows a page of the present stop, with something before it.
-    fn show_from(&mut self, from: Place, before: Vec<String>) -> Vec<String> {
-        self.waiting.clear();
-        self.beside = None;
-        let Some(stop) = self.stops.get(self.at).cloned() else {
-            (self.from, self.next) = (Place::default(), None);
-            return [before, self.ending()].concat();
-        };
-        let chunks = self.chunks(&stop);
-        let start = position(&chunks, from);
-        let height = self.height().saturating_sub(before.len() + usize::from(!before.is_empty())).max(1);
-        let end = start + pages::pages(&chunks[start..], height).first().map_or(0, |page| page.end);
-        self.from = from;
-        self.next = (end < chunks.len()).then(|| place(&chunks, end));
-        self.note_what_is_shown(&stop);
-        if let Some(question) = stop.question(self.lesson).filter(|_| stop.kind == Kind::Asked) {
-            self.record(question).told.clear();
-        }
-        let mut lines = before;
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(pages::lines(&chunks[start..end]));
-        lines
-    }
-
     /// Keeps a command, for the line in which one types one's own.
     pub(super) fn keep_command(&mut self, typed: &str) {
         if self.commands.last().is_none_or(|last| last != typed) {
@@ -403,57 +300,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn note_what_is_shown(&mut self, stop: &Stop) {
-        commands(stop, self.lesson).into_iter().for_each(|typed| self.keep_command(typed));
-        let is_last = self.stops.get(self.at + 1).is_none_or(|next| next.step != stop.step);
-        if let (Some(step), None, true) = (stop.step, self.next, is_last) {
-            self.done.insert(step);
-        }
-    }
-
     pub(super) fn record(&mut self, question: &Question) -> &mut Record {
         self.records.entry(question.id.clone()).or_default()
-    }
-
-    /// The text of a stop in pieces.
-    fn chunks(&self, stop: &Stop) -> Vec<Chunk> {
-        let (show, height) = (self.show(), self.height());
-        let mut chunks = Vec::new();
-        for (number, block) in stop.shown(self.lesson).iter().enumerate() {
-            let lines = match (stop.kind, block) {
-                (Kind::Answer, Block::Question(question)) => self.answer(&show, question),
-                _ => show.block(block),
-            };
-            chunks.extend(pages::chunks(number, &lines, height));
-        }
-        let heading = if stop.begins_part() { self.heading(&show, stop) } else { Vec::new() };
-        if heading.is_empty() {
-            return chunks;
-        }
-        match chunks.first_mut().filter(|first| heading.len() + 1 + first.lines.len() <= height) {
-            // A heading never stands alone at the foot of a page.
-            Some(first) => {
-                first.lines.insert(0, String::new());
-                first.lines.splice(0..0, heading);
-            }
-            None => chunks.insert(0, Chunk { block: 0, gap: 1, lines: heading }),
-        }
-        chunks
-    }
-
-    fn heading(&self, show: &Show<'_>, stop: &Stop) -> Vec<String> {
-        match (stop.step, stop.in_part(self.lesson).and_then(|part| part.title.as_deref())) {
-            (None, _) => show.title(),
-            (Some(step), _) if stop.part == 0 => show.step_heading(step),
-            (Some(_), Some(title)) => show.pause_heading(title),
-            (Some(_), None) => Vec::new(),
-        }
-    }
-
-    /// Runs what the next stop shows ahead of time, so that it appears at once.
-    pub fn prepare(&self) {
-        if let Some(next) = self.stops.get(self.at + 1) {
-            self.chunks(next);
-        }
     }
 }
