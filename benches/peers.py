@@ -6,7 +6,7 @@
     v/bin/python benches/peers.py [options]
 
 Prints a Markdown table: useful GFLOP/s (4 * heads * d * visible pairs) by the median of the rounds' medians, as a share of
-the multiply-add peak that `attn bench` takes before and after each of its own measurements; and attn over the best peer, by these
+the multiply-add peak, on as many threads as attn used, that `attn bench` takes around each of its own measurements; and attn over the best peer, by these
 medians and by the best run of each: where others use the same cores, a median says how busy they were in one's turns.
 A library that is not installed, or cannot do a shape, is «-», and standard error says why.
 
