@@ -8,7 +8,7 @@
 Prints a Markdown table: useful GFLOP/s (4 * heads * d * visible pairs) by the median of the rounds' medians, as a share of
 the multiply-add peak, on as many threads as attn used, that `attn bench` takes around each of its own measurements; and attn over the best peer, by these
 medians and by the best run of each: where others use the same cores, a median says how busy they were in one's turns.
-A library that is not installed, or cannot do a shape, is «-», and standard error says why.
+A library that is not installed, or cannot do a shape, is “-”, and standard error says why.
 
 One turn after the other (attn, peer, peer, ..., attn, ...), so that whatever slows the machine down for a while slows all.
 Every peer lives in a process of its own, in which the number of threads is set before the library is loaded; between its turns

@@ -124,13 +124,13 @@ impl From<io::Error> for Error {
     }
 }
 
-/// A count with its noun: «1 number», «2 numbers».
+/// A count with its noun: “1 number”, “2 numbers”.
 pub fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// The entry of `known` that `word` most likely meant, for «did you mean …?».
+/// The entry of `known` that `word` most likely meant, for “did you mean …?”.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     known

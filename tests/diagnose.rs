@@ -125,6 +125,6 @@ fn results_rounded_by_hand_still_name_the_mistake() {
             }
         }
     }
-    // Few of them may be left to «right as far as the digits go» and to «too few digits».
+    // Few of them may be left to “right as far as the digits go” and to “too few digits”.
     assert!(by_name * 10 >= all * 9, "{by_name} of {all} under their names");
 }

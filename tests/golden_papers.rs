@@ -165,7 +165,7 @@ fn the_list_has_the_demos_of_papers_with_their_algorithms_and_no_document_has_th
         assert!(!played.contains("FlashAttention"), "{document}");
     }
     let all = attn("demo --all").ok().out;
-    assert!(all.contains("10 Both ways compared.") && all.contains("calculation for softmax»,"), "{all}");
+    assert!(all.contains("10 Both ways compared.") && all.contains("calculation for softmax”,"), "{all}");
 }
 
 /// One row of scores, some of them hidden, and a value of width 3 for each.

@@ -42,7 +42,7 @@ fn bad(body: &str, code: u8, at: &str, words: &str) {
             && part.contains("\n  step: The step")
             && part.contains("\n  help: ")
     };
-    assert!(outcome.out.split("\n\n").any(is_it), "{place}«{words}» is not in\n{}", outcome.out);
+    assert!(outcome.out.split("\n\n").any(is_it), "{place}“{words}” is not in\n{}", outcome.out);
 }
 
 fn ask(kind: &str, options: &str, rest: &str) -> String {

@@ -63,7 +63,7 @@ impl Bench {
         let place = format!("x.md:{line}: ");
         let said: Vec<&str> = outcome.out.split("\n\n").filter(|part| part.contains(&place)).collect();
         let is_it = |part: &&&str| part.contains(words) && part.contains("\n  help: ");
-        assert!(said.iter().any(|part| is_it(&part)), "{place}«{words}» is not in\n{}", outcome.out);
+        assert!(said.iter().any(|part| is_it(&part)), "{place}“{words}” is not in\n{}", outcome.out);
     }
 }
 

@@ -56,8 +56,8 @@ pub struct Fused<T> {
 /// If shapes do not fit, there is no memory for the result, what is added is +∞ or NaN, or this processor lacks the instructions
 /// that `machine` names.
 /// # Source
-/// Vaswani et al. 2017, section 3.2; Dao et al. 2022, «FlashAttention», algorithm 1; grouped heads: Ainslie et al. 2023,
-/// «GQA», section 2.2.
+/// Vaswani et al. 2017, section 3.2; Dao et al. 2022, “FlashAttention”, algorithm 1; grouped heads: Ainslie et al. 2023,
+/// “GQA”, section 2.2.
 pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };

@@ -106,7 +106,7 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
 /// # Errors
 /// If the widths differ, or there is nothing to stack.
 /// # Source
-/// «Multi-Headed attention as matrix multiplication», section Computing the attention weights: vectors stacked as rows.
+/// “Multi-Headed attention as matrix multiplication”, section Computing the attention weights: vectors stacked as rows.
 pub fn stack(parts: &[&Matrix], names: Option<Labels>) -> Result<Matrix> {
     let first = parts.first().ok_or_else(|| Error::new("there are no rows to stack"))?;
     if let Some(other) = parts.iter().find(|part| part.cols() != first.cols()) {
@@ -127,7 +127,7 @@ pub fn stack(parts: &[&Matrix], names: Option<Labels>) -> Result<Matrix> {
 /// # Panics
 /// If there are no heads.
 /// # Source
-/// Ainslie et al. 2023, «GQA», section 2.2.
+/// Ainslie et al. 2023, “GQA”, section 2.2.
 pub fn key_value_head(head: usize, heads: usize, key_value_heads: usize) -> usize {
     head * key_value_heads / heads
 }

@@ -122,7 +122,7 @@ impl Mask {
 /// # Errors
 /// If the mask matrix has another shape than the scores.
 /// # Source
-/// «Understanding the attention mechanism», section Masked attention; Vaswani et al. 2017, section 3.2.3.
+/// “Understanding the attention mechanism”, section Masked attention; Vaswani et al. 2017, section 3.2.3.
 pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Matrix> {
     fits("mask", matrix.map(Matrix::shape), scores.shape())?;
     let size = (scores.rows(), scores.cols());

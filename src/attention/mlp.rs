@@ -6,7 +6,7 @@ use crate::matrix::Matrix;
 /// `out = max(0, x)` of every cell.
 ///
 /// # Source
-/// Nair and Hinton 2010; «Attention and Transformer Imagined», section MLP or FFNN.
+/// Nair and Hinton 2010; “Attention and Transformer Imagined”, section MLP or FFNN.
 pub fn relu(x: &Matrix) -> Matrix {
     x.map(|x| if x > 0.0 { x } else { 0.0 })
 }
@@ -14,7 +14,7 @@ pub fn relu(x: &Matrix) -> Matrix {
 /// `out = x / (1 + e^(−x))` of every cell: x times its own sigmoid. At −∞ it is 0, its limit.
 ///
 /// # Source
-/// Elfwing et al. 2017; as the gate of a perceptron: Shazeer 2020, «GLU Variants Improve Transformer».
+/// Elfwing et al. 2017; as the gate of a perceptron: Shazeer 2020, “GLU Variants Improve Transformer”.
 pub fn silu(x: &Matrix) -> Matrix {
     x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { x / (1.0 + elementary::exp(-x)) })
 }

@@ -7,7 +7,7 @@ use crate::matrix::Matrix;
 /// and without learned gains.
 ///
 /// # Source
-/// Zhang and Sennrich 2019, «Root Mean Square Layer Normalization»; the norm of Llama 3.
+/// Zhang and Sennrich 2019, “Root Mean Square Layer Normalization”; the norm of Llama 3.
 pub fn rms_norm(x: &Matrix, epsilon: f64) -> Matrix {
     let width = x.cols() as f64;
     let root: Vec<f64> = (0..x.rows()).map(|i| (squared_length(x, i) / width + epsilon).sqrt()).collect();

@@ -34,7 +34,7 @@ pub fn sinusoidal(tokens: usize, width: usize) -> Matrix {
 /// # Errors
 /// If the width is odd.
 /// # Source
-/// Su et al. 2021, «RoFormer», section 3.2; the pairing of halves is that of Llama's published code.
+/// Su et al. 2021, “RoFormer”, section 3.2; the pairing of halves is that of Llama's published code.
 pub fn rotary(x: &Matrix, first: usize, base: f64) -> Result<Matrix> {
     let width = x.cols();
     if !width.is_multiple_of(2) {

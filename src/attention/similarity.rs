@@ -12,7 +12,7 @@ use crate::matrix::Matrix;
 /// # Errors
 /// If the rows differ in width.
 /// # Source
-/// «Mathematical details behind self-attention», section Word Similarity.
+/// “Mathematical details behind self-attention”, section Word Similarity.
 pub fn cosine(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     let dots = super::product_transposed(a, b)?;
     let length_a: Vec<f64> = (0..a.rows()).map(|i| squared_length(a, i).sqrt()).collect();

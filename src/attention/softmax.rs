@@ -93,7 +93,7 @@ pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
 /// row i. A row of nothing but −∞ (a query that may attend to nothing) gives zeros.
 ///
 /// # Source
-/// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., «Deep Learning», section 4.1.
+/// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.
 pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     let powers = exponential(&minus_max(x, axis), base);
     along_rows(&powers, axis, |row| {

@@ -93,7 +93,7 @@ impl fmt::Display for Shape {
 }
 
 impl Shape {
-    /// As people say it: «12 heads of 64, 1024 queries × 1024 keys, causal».
+    /// As people say it: “12 heads of 64, 1024 queries × 1024 keys, causal”.
     pub fn in_words(&self) -> String {
         let Shape { heads, key_value_heads, queries, keys, width, causal } = *self;
         let shared = match key_value_heads == heads {

@@ -83,7 +83,7 @@ enum Command {
 ///
 /// `args` begins with the first argument, not with the program's name.
 pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, streams: &mut Streams<'_>) -> u8 {
-    // The crates' own switches are global: both are set to «on» once and for all, and `Env` decides.
+    // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
     let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
@@ -131,12 +131,12 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     }
     let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });
     let message = text.trim_end();
-    // clap's message is complete, with its own «error:» in front.
+    // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
     Err(Error::AlreadySaid)
 }
 
-/// Takes away clap's «a similar argument exists» where the two are not near: `--x` for `--explain`.
+/// Takes away clap's “a similar argument exists” where the two are not near: `--x` for `--explain`.
 fn drop_far_fetched(failed: &mut clap::Error) {
     let text = |kind| match failed.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

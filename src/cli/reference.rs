@@ -45,7 +45,7 @@ fn story(document: Document) -> Story {
     let step = |erratum: &Erratum| {
         let demo = erratum.demo.map_or(String::new(), |demo| format!(" (attn demo {demo})"));
         Step {
-            text: format!("{}, «{}»: {}.", erratum.reference(), erratum.place, erratum.written),
+            text: format!("{}, “{}”: {}.", erratum.reference(), erratum.place, erratum.written),
             notice: Some(format!("{}{demo}", erratum.holds)),
             shown: Vec::new(),
         }

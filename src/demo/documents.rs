@@ -35,7 +35,7 @@ impl Document {
         let padded = format!("{number:0>3}");
         Document::ALL.into_iter().find(|document| document.number() == padded).ok_or_else(|| {
             let known: Vec<String> =
-                Document::ALL.iter().map(|d| format!("{} «{}»", d.number(), d.title())).collect();
+                Document::ALL.iter().map(|d| format!("{} “{}”", d.number(), d.title())).collect();
             Error::new(format!("there is no document `{number}`"))
                 .help(format!("the documents are {}", known.join(", ")))
         })

@@ -94,7 +94,7 @@ fn in_convention(sentence: &str, convention: Convention) -> String {
     }
 }
 
-/// The word «row» for «column» and the other way round; other words as they are.
+/// The word “row” for “column” and the other way round; other words as they are.
 fn turned(word: &str) -> String {
     let letters = word.trim_end_matches(|c: char| !c.is_alphabetic());
     let other = match letters {

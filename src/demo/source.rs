@@ -23,7 +23,7 @@ pub enum Source {
 /// A place in a paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// Who wrote it: «Dao et al.».
+    /// Who wrote it: “Dao et al.”.
     pub authors: &'static str,
     /// When it came out.
     pub year: u16,
@@ -57,7 +57,7 @@ impl Source {
 }
 
 impl Passage {
-    /// As it is cited where the title is known: «Dao 2023, section 3.1.1».
+    /// As it is cited where the title is known: “Dao 2023, section 3.1.1”.
     pub fn short(&self) -> String {
         format!("{} {}, {}", self.authors, self.year, self.place)
     }
@@ -68,13 +68,13 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Section { document, section, also } => {
-                write!(f, "{}, section «{section}»", document.title())?;
+                write!(f, "{}, section “{section}”", document.title())?;
                 also.iter().try_for_each(|other| write!(f, "; {}", other.title()))
             }
             Source::Papers(passages) => {
                 passages.iter().enumerate().try_for_each(|(i, Passage { authors, year, title, place })| {
                     let between = if i == 0 { "" } else { "; " };
-                    write!(f, "{between}{authors} {year}, «{title}», {place}")
+                    write!(f, "{between}{authors} {year}, “{title}”, {place}")
                 })
             }
         }
@@ -93,7 +93,7 @@ mod tests {
         assert!(Document::ALL.into_iter().all(|document| !source.is_of(document)));
         let said = source.to_string();
         assert!(
-            said.contains("2018, «Online normalizer calculation for softmax», Algorithm 3; Dao"),
+            said.contains("2018, “Online normalizer calculation for softmax”, Algorithm 3; Dao"),
             "{said}"
         );
     }

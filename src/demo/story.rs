@@ -73,7 +73,7 @@ pub enum Shown {
 /// An explanation, and what is said above it.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// A caption such as «your way»; empty for none.
+    /// A caption such as “your way”; empty for none.
     pub caption: String,
     /// Where the cell comes from.
     pub explanation: Explanation,

@@ -15,9 +15,9 @@ pub struct Word {
     pub ours: bool,
 }
 
-/// The plane of document 002 in which «bat» is an animal or a thing to play with. The names of the axes are ours.
+/// The plane of document 002 in which “bat” is an animal or a thing to play with. The names of the axes are ours.
 const ANIMALS_AND_SPORT: [&str; 2] = ["animals", "sport"];
-/// The plane of document 002 in which «squash» is done to commits or eaten. It gives no coordinates there.
+/// The plane of document 002 in which “squash” is done to commits or eaten. It gives no coordinates there.
 const GIT_AND_VEGETABLES: [&str; 2] = ["git", "vegetables"];
 
 const fn stated(name: &'static str, coordinates: [f64; 2]) -> Word {
@@ -40,7 +40,7 @@ const WORDS: &[Word] = &[
     ours("pumpkin", [1.0, 4.0], GIT_AND_VEGETABLES),
 ];
 
-/// All of them; those of document 002 («Mathematical details behind self-attention», section 3) come first.
+/// All of them; those of document 002 (“Mathematical details behind self-attention”, section 3) come first.
 pub fn known_words() -> &'static [Word] {
     WORDS
 }

@@ -16,7 +16,7 @@ use super::{Change, Task};
 pub struct Slip {
     /// The mistake.
     pub mistake: &'static Mistake,
-    /// What tells this way from others: «to 2 decimals».
+    /// What tells this way from others: “to 2 decimals”.
     pub detail: Option<String>,
 }
 

@@ -48,12 +48,12 @@ pub enum Term {
     Choice {
         /// The case that holds.
         taken: Box<Term>,
-        /// Why it does, as a clause: «the key comes after the query».
+        /// Why it does, as a clause: “the key comes after the query”.
         because: &'static str,
     },
     /// A number that is not derived but given or checked: what it is, as a phrase.
     Leaf(f64, String),
-    /// A term in which a name stands for a part that it needs several times: «…, with m = max(…)».
+    /// A term in which a name stands for a part that it needs several times: “…, with m = max(…)”.
     With {
         /// The name.
         name: &'static str,

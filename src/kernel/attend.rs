@@ -65,8 +65,8 @@ pub struct Used {
 /// # Errors
 /// If the shapes do not fit each other, this processor lacks `machine.simd`, or there is not enough memory.
 /// # Source
-/// Milakov & Gimelshein 2018, «Online normalizer calculation for softmax»; Dao et al. 2022, «FlashAttention»; Dao 2023,
-/// «FlashAttention-2»; the parts of a long cache: Dao et al. 2023, «Flash-Decoding».
+/// Milakov & Gimelshein 2018, “Online normalizer calculation for softmax”; Dao et al. 2022, “FlashAttention”; Dao 2023,
+/// “FlashAttention-2”; the parts of a long cache: Dao et al. 2023, “Flash-Decoding”.
 pub fn attend<T: Real>(
     attention: &Attention<'_, T>,
     machine: Machine,

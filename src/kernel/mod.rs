@@ -21,7 +21,7 @@
 //! ```
 //!
 //! That is the whole algorithm. A row costs a block of scores, not n of them: memory grows with the threads, not with n².
-//! Milakov & Gimelshein (2018) found the online softmax, Dao et al. (2022, «FlashAttention») that it makes attention fast.
+//! Milakov & Gimelshein (2018) found the online softmax, Dao et al. (2022, “FlashAttention”) that it makes attention fast.
 //!
 //! Four things stand in the code that do not stand above. *Sight* is what a query sees: a band of keys, a mask, a bias of −∞.
 //! exp(scale · x) is 2^(factor · x) with factor = scale · log₂ e, so that the scale costs nothing; only with a bias, or a scale

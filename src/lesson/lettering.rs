@@ -70,7 +70,7 @@ fn named_at_start(markdown: &str) -> Option<(Range<usize>, char)> {
     closes.then_some((2..3, letter))
 }
 
-/// The letters among these that stand alone in a text, outside of code: `A` in «not A», and «A token», which may mean no option.
+/// The letters among these that stand alone in a text, outside of code: `A` in “not A”, and “A token”, which may mean no option.
 fn letters_in(markdown: &str, letters: &[char]) -> Vec<char> {
     let outside_of_code = markdown.split('`').step_by(2);
     let words = outside_of_code.flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));

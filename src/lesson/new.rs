@@ -23,7 +23,7 @@ pub fn new_lesson(name: &str, run: &Run) -> Result<String, Faults> {
     }
 }
 
-/// A file's name as a title: `why-the_mask.md` is «Why the mask».
+/// A file's name as a title: `why-the_mask.md` is “Why the mask”.
 fn title(name: &str) -> String {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let name = name.strip_suffix(".md").unwrap_or(name);

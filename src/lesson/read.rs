@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
                     faults.push(
                         Fault::new(
                             line,
-                            format!("the title is «{title}» here and «{}» in the head", self.lesson.title),
+                            format!("the title is “{title}” here and “{}” in the head", self.lesson.title),
                         )
                         .help("let both say the same, or leave it out of the head"),
                     );

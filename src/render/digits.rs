@@ -15,7 +15,7 @@ fn is_large(x: f64) -> bool {
 }
 
 /// The texts of all cells, row by row. Zeros that no cell needs are not written, so integers stay integers; an exact 0
-/// is «0», a number that only rounds to it «0.0000».
+/// is “0”, a number that only rounds to it “0.0000”.
 pub(super) fn cells(matrix: &Matrix, digits: Digits, charset: Charset) -> Vec<String> {
     match digits {
         Digits::AsNumPy => with_infinity(without_bare_points(numpy::cells(matrix)), charset),
@@ -45,7 +45,7 @@ pub(super) fn one(x: f64, digits: Digits) -> String {
     texts.concat().trim().replace('-', "−")
 }
 
-/// NumPy writes «-inf»; a table writes −∞ as everywhere, in the same width.
+/// NumPy writes “-inf”; a table writes −∞ as everywhere, in the same width.
 fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
     match charset {
         Charset::Ascii => texts,
@@ -56,7 +56,7 @@ fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
     }
 }
 
-/// NumPy writes the integer 1 as «1.»; a table of nothing but integers does without the points.
+/// NumPy writes the integer 1 as “1.”; a table of nothing but integers does without the points.
 fn without_bare_points(texts: Vec<String>) -> Vec<String> {
     match texts.iter().all(|text| text.ends_with('.')) {
         true => texts.iter().map(|text| text.trim_end_matches('.').to_string()).collect(),

@@ -13,8 +13,8 @@ pub(super) fn prose(text: &str) -> String {
             }
             '^' => out.push_str("\\textasciicircum{}"),
             '~' => out.push_str("\\textasciitilde{}"),
-            '«' => out.push_str("``"),
-            '»' => out.push_str("''"),
+            '“' => out.push_str("``"),
+            '”' => out.push_str("''"),
             '–' => out.push_str("--"),
             '√' => {
                 let mut radicand = String::new();

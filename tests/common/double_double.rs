@@ -1,7 +1,7 @@
 //! Numbers of about 106 bits: the unevaluated sum of two `f64`. They judge what `f64` computes.
 //!
 //! Sums and products without error: Dekker 1971, Knuth 1997 (volume 2, 4.2.2); the operations on pairs: Joldes, Muller &
-//! Popescu 2017, «Tight and rigorous error bounds for basic building blocks of double-word arithmetic». Every result is
+//! Popescu 2017, “Tight and rigorous error bounds for basic building blocks of double-word arithmetic”. Every result is
 //! good to a relative error of about 2^−100, which `tests/golden/double_double.py` confirms.
 #![allow(dead_code, reason = "each test takes what it needs")]
 

@@ -30,7 +30,7 @@ def attend(q, k, v, causal=False, scale=None):
 
 
 def rows(text):
-    """«1 2; 3 4» as a matrix."""
+    """“1 2; 3 4” as a matrix."""
     return np.array([[float(x) for x in row.split()] for row in text.split(";")])
 
 

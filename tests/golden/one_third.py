@@ -1,4 +1,4 @@
-"""The figures of the demos of document 004, «Attention is about 1/3 of what you need», computed with NumPy alone.
+"""The figures of the demos of document 004, “Attention is about 1/3 of what you need”, computed with NumPy alone.
 
     python one_third.py                    writes one_third.json
 

@@ -50,7 +50,7 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
     Ok(BothWays { graph: both.graph, steps })
 }
 
-/// The steps that only one of the two ways takes: «The right way alone has S_scaled = S · 1/√2.»
+/// The steps that only one of the two ways takes: “The right way alone has S_scaled = S · 1/√2.”
 fn one_sided(both: &Beside) -> String {
     let of = |ids: Vec<NodeId>, who: &str| {
         let formulas: Vec<String> =

@@ -57,7 +57,7 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
     }
 }
 
-/// «comes as one matrix, where there is one for each of 2 heads».
+/// “comes as one matrix, where there is one for each of 2 heads”.
 fn other_count(yours: usize, expected: usize) -> String {
     let handed_in = if yours == 1 { "one matrix".to_string() } else { format!("a stack of {yours}") };
     match expected {
@@ -66,7 +66,7 @@ fn other_count(yours: usize, expected: usize) -> String {
     }
 }
 
-/// «, to the 2 decimals that it carries», where more digits might say something else.
+/// “, to the 2 decimals that it carries”, where more digits might say something else.
 fn to_its_digits(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let rounded = |node: &Judged| match &node.verdict {
         Verdict::Right(distance) if distance.difference.largest > 1e-9 => {
@@ -121,7 +121,7 @@ fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
     }
 }
 
-/// What was done, with its detail and its name: «The scores were rounded … (to 2 decimals). [scores-rounded]».
+/// What was done, with its detail and its name: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
 pub(super) fn sentence(slip: &Slip) -> String {
     let said = slip.mistake.slip;
     let said = match &slip.detail {
@@ -197,7 +197,7 @@ pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
     }
 }
 
-/// What was done where a node is right in another form: «S: these are the masked scores, S_masked.»
+/// What was done where a node is right in another form: “S: these are the masked scores, S_masked.”
 pub(super) fn forms(nodes: &[Judged]) -> Option<String> {
     let form = |node: &Judged| match &node.verdict {
         Verdict::AnotherForm(form) => Some(format!("{}: {}.", node.name, form.says)),
@@ -246,7 +246,7 @@ pub(super) fn size(x: f64) -> String {
     text.replace('-', "−")
 }
 
-/// «S», «S and A», «S, A and O».
+/// “S”, “S and A”, “S, A and O”.
 pub(super) fn listed(names: &[&str]) -> String {
     match names {
         [] => String::new(),

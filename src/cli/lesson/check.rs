@@ -41,7 +41,7 @@ impl CheckArgs {
     }
 }
 
-/// «6 lessons, 74 steps, 111 commands, 240 numbers, 64 questions: ok»
+/// “6 lessons, 74 steps, 111 commands, 240 numbers, 64 questions: ok”
 fn sum(outcomes: &[Outcome]) -> String {
     let mut all = Checked::default();
     for outcome in outcomes {

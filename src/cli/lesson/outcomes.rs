@@ -130,7 +130,7 @@ impl Outcome {
     }
 }
 
-/// «8 steps, 12 commands, 31 numbers, 5 questions (1 drawable)»
+/// “8 steps, 12 commands, 31 numbers, 5 questions (1 drawable)”
 pub(super) fn amounts(checked: Checked) -> String {
     let Checked { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];

@@ -1,4 +1,4 @@
-//! Document 003, «Attention and Transformer Imagined».
+//! Document 003, “Attention and Transformer Imagined”.
 
 use super::Erratum;
 use crate::demo::Document::Imagined;
@@ -12,8 +12,8 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Imagined,
         place: VECTORS,
         line: 43,
-        written: "«capital» occurs more often from question to question and pulls on the sum",
-        holds: "In 39 to 41 «capital» stands once in every question. The word that comes in and repeats is «city»: 0, 1 \
+        written: "“capital” occurs more often from question to question and pulls on the sum",
+        holds: "In 39 to 41 “capital” stands once in every question. The word that comes in and repeats is “city”: 0, 1 \
                 and 2 times.",
         demo: Some("pooling"),
     },
@@ -24,7 +24,7 @@ pub(super) const ERRATA: &[Erratum] = &[
         line: 45,
         written: "the average is offered for both problems of the sum, its size and the repeated word",
         holds: "The average undoes the repetition of a whole sentence. A single word that repeats still takes a larger \
-                share: «city» has 1/7, then 2/8.",
+                share: “city” has 1/7, then 2/8.",
         demo: Some("pooling"),
     },
     Erratum {

@@ -1,4 +1,4 @@
-//! Document 001, «Multi-Headed attention as matrix multiplication».
+//! Document 001, “Multi-Headed attention as matrix multiplication”.
 
 use super::Erratum;
 use crate::demo::Document::Multiplication;

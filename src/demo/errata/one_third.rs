@@ -1,4 +1,4 @@
-//! Document 004, «Attention is about 1/3 of what you need».
+//! Document 004, “Attention is about 1/3 of what you need”.
 
 use super::Erratum;
 use crate::demo::Document::OneThird;

@@ -1,4 +1,4 @@
-//! Document 002, «Mathematical details behind self-attention».
+//! Document 002, “Mathematical details behind self-attention”.
 
 use super::Erratum;
 use crate::demo::Document::Similarity;

@@ -1,4 +1,4 @@
-//! Document 000, «Understanding the attention mechanism».
+//! Document 000, “Understanding the attention mechanism”.
 
 use super::Erratum;
 use crate::demo::Document::Understanding;

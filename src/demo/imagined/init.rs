@@ -161,7 +161,7 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
 fn far_from_zero(demo: &mut Builder) -> Result<()> {
     let a = demo.graph().require("A_large")?;
     demo.step("Weights far from 0: the scores are far apart, and the softmax saturates.")
-        .notice("«he» gives «swung» the weight {A_large[he,swung]}.")
+        .notice("“he” gives “swung” the weight {A_large[he,swung]}.")
         .show(&[a]);
     let names = labels(&CASES.map(|(name, _)| name));
     let mut tables = Vec::new();

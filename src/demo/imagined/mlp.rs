@@ -75,7 +75,7 @@ fn with_relu(demo: &mut Builder, wide: NodeId, w_2: NodeId, xor: NodeId) -> Resu
     let hidden = demo.compute("H", Op::Relu, &[wide])?;
     demo.step("ReLU between the maps: what is negative becomes 0.")
         .notice(
-            "The third column is now 1 for «x1 without x2» alone. In three dimensions a plane separates the \
+            "The third column is now 1 for “x1 without x2” alone. In three dimensions a plane separates the \
              two classes.",
         )
         .show(&[hidden]);

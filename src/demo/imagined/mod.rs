@@ -1,4 +1,4 @@
-//! Demos of «Attention and Transformer Imagined».
+//! Demos of “Attention and Transformer Imagined”.
 
 mod gqa;
 mod head;

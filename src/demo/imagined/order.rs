@@ -10,7 +10,7 @@ use crate::matrix::{Matrix, labels};
 pub(super) const DEMO: Demo = Demo {
     name: "order",
     source: Source::section(Document::Imagined, "Finishing notes"),
-    title: "«A defeated B» and «B defeated A»: where order comes from",
+    title: "“A defeated B” and “B defeated A”: where order comes from",
     summary: "who defeated whom: mask, sinusoidal and rotary positions",
     digits: Digits::Places(4),
     build,
@@ -144,7 +144,7 @@ fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
          same set, so one layer tells it nothing new.",
     )
     .notice(
-        "Row «defeated» differs, since it sees only who stands before it. For «is» the difference is \
+        "Row “defeated” differs, since it sees only who stands before it. For “is” the difference is \
              {gap_causal[1,1]}.",
     )
     .together(&o)
@@ -207,7 +207,7 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
          grows with the place. A score then depends on how far apart two words stand.",
     )
     .notice(
-        "«is» gives «South Africa» {A_1_rotary[is,South Africa]:2} of its weight three places away, and \
+        "“is” gives “South Africa” {A_1_rotary[is,South Africa]:2} of its weight three places away, and \
              {A_2_rotary[is,South Africa]:2} next door.",
     )
     .together(&[q, turned])

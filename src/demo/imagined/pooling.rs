@@ -36,7 +36,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         "Each word becomes a row of numbers. All rows of a question are now to be pooled into a single \
          vector w.",
     )
-    .notice("The three questions have one answer. «city» stands in them 0, 1 and 2 times.")
+    .notice("The three questions have one answer. “city” stands in them 0, 1 and 2 times.")
     .together(&x);
     let sum = summed(demo, &x)?;
     let average = averaged(demo, &x)?;
@@ -79,7 +79,7 @@ fn counting(demo: &mut Builder) -> Result<()> {
          sequences of n, and V is 128256 in Llama 3.",
     )
     .notice(
-        "«the» is followed by «capital» {counts[the,capital]} times, and most cells are 0. Already \
+        "“the” is followed by “capital” {counts[the,capital]} times, and most cells are 0. Already \
              seven words make {sequences[1,5]} sequences of five.",
     )
     .show(&[counts, sequences, sequences_llama]);
@@ -113,7 +113,7 @@ fn summed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     demo.step(
         "The sum gives every word the weight 1. Below it: how far each sum lies from that of question 1.",
     )
-    .notice("Each further «city» pushes the sum by {moved_sum[1,2]}, though the answer stays the same.")
+    .notice("Each further “city” pushes the sum by {moved_sum[1,2]}, though the answer stays the same.")
     .show(&[sum, moved]);
     Ok(sum)
 }
@@ -168,7 +168,7 @@ fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
         "To an average all words are equal. Constants c, one for each word, say which matter more: Σ c·w / \
          Σ c.",
     )
-    .notice("With 4 for «capital» and «India» the result moves by {moved_fixed[1,3]:2}.")
+    .notice("With 4 for “capital” and “India” the result moves by {moved_fixed[1,3]:2}.")
     .together(&constants)
     .show(&[fixed, moved]);
     Ok(fixed)
@@ -194,7 +194,7 @@ fn from_the_input(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
          softmax makes weights of the scores.",
     )
     .notice(
-        "«India» finds itself and «capital»; each «city» gets {A_3[1,city#2]:3}. The repeated word \
+        "“India” finds itself and “capital”; each “city” gets {A_3[1,city#2]:3}. The repeated word \
              moves the result by only {moved_attention[1,3]:2}.",
     )
     .show(&[s, weights[2], attention, moved]);
@@ -209,7 +209,7 @@ fn another_question(demo: &mut Builder) -> Result<()> {
     let a = asked_by_the_last(demo, "4", x)?;
     demo.step("Constants cannot depend on the question. Weights from the input follow its last word.")
         .notice(
-            "A fourth question, ours, in which only «city» matters: its fixed weight is {fixed_4[1,city]}, \
+            "A fourth question, ours, in which only “city” matters: its fixed weight is {fixed_4[1,city]}, \
              the one from the input {A_4[1,city]:2}.",
         )
         .show(&[fixed, a]);

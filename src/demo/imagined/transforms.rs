@@ -37,7 +37,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         "Four senses as features: the flying animal, the cricket bat, the baseball bat, and the act of \
          batting.",
     )
-    .notice("«bat» alone could be any of the four. The words around it must decide.")
+    .notice("“bat” alone could be any of the four. The words around it must decide.")
     .together(&[x]);
     one_transformation(demo, x)?;
     two_transformations(demo, x)?;
@@ -60,7 +60,7 @@ fn one_transformation(demo: &mut Builder, x: NodeId) -> Result<()> {
         "Such scores are always symmetric, S = Sᵀ: what one word asks of another, the other must ask of it. \
          This is the largest cell of S − Sᵀ.",
     )
-    .notice("«swung» with «bat» scores {S_one[swung,bat]}, and «bat» with «swung» {S_one[bat,swung]}.")
+    .notice("“swung” with “bat” scores {S_one[swung,bat]}, and “bat” with “swung” {S_one[bat,swung]}.")
     .show(&[largest]);
     Ok(())
 }
@@ -81,7 +81,7 @@ fn two_transformations(demo: &mut Builder, x: NodeId) -> Result<()> {
         "Now the scores need not be symmetric. The difference S − Sᵀ is what one transformation could never \
          make.",
     )
-    .notice("«swung» finds «bat» with {S[swung,bat]}; «bat» finds «swung» with {S[bat,swung]}.")
+    .notice("“swung” finds “bat” with {S[swung,bat]}; “bat” finds “swung” with {S[bat,swung]}.")
     .show(&[s, difference]);
     Ok(())
 }
@@ -127,8 +127,8 @@ fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
     let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[relations])?;
     demo.step("The first word asks each question of each offer: 2 · 2 relations.")
         .notice(
-            "Animals among things: «cave». Sport among things: «wicket» and «pitcher». Sport among deeds: \
-             «swung», with {A[4,swung]:2}.",
+            "Animals among things: “cave”. Sport among things: “wicket” and “pitcher”. Sport among deeds: \
+             “swung”, with {A[4,swung]:2}.",
         )
         .show(&[relations, a]);
     Ok(())

@@ -37,7 +37,7 @@ fn build(demo: &mut Builder) -> Result<()> {
          from p.",
     )
     .notice(
-        "«Delhi» gets {p[1,Delhi]:2}; «India» and «capital» share the second place with {p[1,India]:2} \
+        "“Delhi” gets {p[1,Delhi]:2}; “India” and “capital” share the second place with {p[1,India]:2} \
              each.",
     )
     .show(&[p]);
@@ -62,7 +62,7 @@ fn temperature(demo: &mut Builder, logits: NodeId, p: NodeId) -> Result<()> {
          the order of the words stays.",
     )
     .notice(
-        "«Delhi» falls from {temperatures[1,Delhi]:2} to {temperatures[5,Delhi]:2}; an even share would \
+        "“Delhi” falls from {temperatures[1,Delhi]:2} to {temperatures[5,Delhi]:2}; an even share would \
              be 1/6.",
     )
     .show(&[all]);
@@ -75,7 +75,7 @@ fn word_to_word(demo: &mut Builder, w_e: NodeId) -> Result<()> {
         "Does every word find itself? A row of this table holds the logits of a word against all words.",
     )
     .notice(
-        "«capital» scores {back[capital,capital]} with itself and {back[capital,Delhi]} with «Delhi»: a \
+        "“capital” scores {back[capital,capital]} with itself and {back[capital,Delhi]} with “Delhi”: a \
              dot product favours long vectors.",
     )
     .show(&[back]);

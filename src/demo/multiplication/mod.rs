@@ -1,4 +1,4 @@
-//! Demos of «Multi-Headed attention as matrix multiplication».
+//! Demos of “Multi-Headed attention as matrix multiplication”.
 
 mod pairwise;
 mod vectorize;

@@ -103,7 +103,7 @@ fn compare(demo: &mut Builder, v: NodeId, a_grid: NodeId, a: NodeId) -> Result<(
     Ok(())
 }
 
-/// «softmax(Q Kᵀ) V», with the softmax down the columns of Q Kᵀ as it is written.
+/// “softmax(Q Kᵀ) V”, with the softmax down the columns of Q Kᵀ as it is written.
 fn literally(demo: &mut Builder, v: NodeId, s_scaled: NodeId) -> Result<()> {
     let a = demo.compute("A_literal", Op::Softmax(Axis::Columns, Base::E), &[s_scaled])?;
     let sums = demo.compute("A_literal_sums", Op::Sums(Axis::Rows), &[a])?;

@@ -1,4 +1,4 @@
-//! Demos of «Attention is about 1/3 of what you need».
+//! Demos of “Attention is about 1/3 of what you need”.
 
 mod block;
 mod columns;

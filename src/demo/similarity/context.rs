@@ -17,7 +17,7 @@ pub(super) const DEMO: Demo = Demo {
 fn build(demo: &mut Builder) -> Result<()> {
     let x = demo.given("X_cave", word_rows(&["bat", "cave"]))?;
     demo.step("Each row is a word of a sentence, as a point of the plane.")
-        .notice("The sentence is «a bat lives in the cave»; these two of its words carry the meaning.")
+        .notice("The sentence is “a bat lives in the cave”; these two of its words carry the meaning.")
         .together(&[x]);
 
     let s = demo.compute("S_cave", Op::Cosine, &[x, x])?;
@@ -74,7 +74,7 @@ fn racket(demo: &mut Builder) -> Result<()> {
     let step = demo
         .step("Another sentence, and the same steps.")
         .notice(
-            "It is «a tennis racket and a baseball bat». The weights are the same as with cave, but bat goes the \
+            "It is “a tennis racket and a baseball bat”. The weights are the same as with cave, but bat goes the \
              other way, to ({O_racket[bat,1]:2}, {O_racket[bat,2]:2}).",
         )
         .together(&[x])

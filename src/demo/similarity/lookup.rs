@@ -38,7 +38,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let s = demo.compute("S_as_written", Op::ProductTransposed, &[queries, keys])?;
     demo.step("The scores of the names as they are written.")
         .notice(
-            "They count shared characters. «Alex» shares {S_as_written[Alex,alex.]} with «alex.» and {S_as_written[Alex,Alec]} with «Alec»: a \
+            "They count shared characters. “Alex” shares {S_as_written[Alex,alex.]} with “alex.” and {S_as_written[Alex,Alec]} with “Alec”: a \
              tie, because A and a are different columns.",
         )
         .show(&[s]);
@@ -55,7 +55,7 @@ fn exactly(demo: &mut Builder, v: NodeId) -> Result<()> {
     let a = demo.compute("A_exact", Op::ProductTransposed, &[queries, keys])?;
     let o = demo.compute("O_exact", Op::Product, &[a, v])?;
     demo.step("Asked exactly: every spelling has a column of its own. A query finds the key of its spelling, or nothing.")
-        .notice("«Bob» finds his age, {O_exact[Bob,age]}. «Alex» finds no row: the key is spelt «alex.».")
+        .notice("“Bob” finds his age, {O_exact[Bob,age]}. “Alex” finds no row: the key is spelt “alex.”.")
         .together(&[queries, keys])
         .show(&[a, o]);
     Ok(())
@@ -77,7 +77,7 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
         "The scores of the transformed names, and the softmax of each row. Every key gets some weight.",
     )
     .notice(
-        "Now «alex.» has {S[Alex,alex.]} and «Alec» {S[Alex,Alec]}: the tie is broken, and the weights are \
+        "Now “alex.” has {S[Alex,alex.]} and “Alec” {S[Alex,Alec]}: the tie is broken, and the weights are \
              {A[Alex,alex.]:2} and {A[Alex,Alec]:2}.",
     )
     .show(&[s, a]);
@@ -95,7 +95,7 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
     let a = demo.compute("A_sharp", SOFTMAX, &[sharper])?;
     let o = demo.compute("O_sharp", Op::Product, &[a, v])?;
     demo.step("Scores divided by a small number make the softmax sharp. In the limit only the best key counts.")
-        .notice("«alex.» now has {A_sharp[Alex,alex.]:4} of the weight: nearly an exact look-up, and an age of {O_sharp[Alex,age]:3}.")
+        .notice("“alex.” now has {A_sharp[Alex,alex.]:4} of the weight: nearly an exact look-up, and an age of {O_sharp[Alex,age]:3}.")
         .show(&[sharper, a, o]);
     Ok(())
 }

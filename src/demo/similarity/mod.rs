@@ -1,4 +1,4 @@
-//! Demos of «Mathematical details behind self-attention».
+//! Demos of “Mathematical details behind self-attention”.
 
 mod context;
 mod lookup;

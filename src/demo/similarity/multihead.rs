@@ -44,7 +44,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let (two, q_2) = looped(demo, "_2", x, second)?;
     demo.step("Head 2: the same steps with its weights.")
         .notice(
-            "The heads look at different tokens: «she» gives {A_1[she,she]:2} to itself in head 1 and \
+            "The heads look at different tokens: “she” gives {A_1[she,she]:2} to itself in head 1 and \
              {A_2[she,she]:2} in head 2.",
         )
         .show(&q_2)
@@ -137,7 +137,7 @@ fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) ->
     demo.step(
         "The causal variant hides later tokens in every head; the weights above the diagonal are exactly 0.",
     )
-    .notice("«she» comes first and can only attend to itself, in both heads.")
+    .notice("“she” comes first and can only attend to itself, in both heads.")
     .show(&shown)
     .show(&[c]);
 

@@ -1,4 +1,4 @@
-//! Demos of «Understanding the attention mechanism».
+//! Demos of “Understanding the attention mechanism”.
 
 mod interact;
 mod left;

@@ -17,7 +17,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-inverted",
         slip: "The mask was turned round: what is to be hidden is visible, and what is to be visible is hidden.",
-        why: "In some libraries `true` in a mask means «may attend», in others «may not».",
+        why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
         symptom: "The weights stand on the wrong side of the diagonal, and the last row sees nothing.",
         demo: "mask",
         ways: |recipe, facts| {

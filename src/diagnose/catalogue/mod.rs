@@ -33,7 +33,7 @@ pub struct Mistake {
 pub struct Way {
     /// What is changed: one field, and what usually goes with it.
     pub changes: Vec<Change>,
-    /// What tells it from the other ways, where there are several: «to 2 decimals».
+    /// What tells it from the other ways, where there are several: “to 2 decimals”.
     pub detail: Option<String>,
     /// Whether it changes anything without another mistake.
     pub alone: bool,

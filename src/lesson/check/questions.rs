@@ -97,7 +97,7 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
     ))
 }
 
-/// «: `count(causal:A[bat], == 0)` is 1»: what the sides of a comparison come to, but for numbers written out.
+/// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
 fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
     let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
     let brief = values.each_ref().map(briefly);

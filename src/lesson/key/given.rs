@@ -94,7 +94,7 @@ impl Answer {
     }
 }
 
-/// What is wanted, for an error: «a letter A to C».
+/// What is wanted, for an error: “a letter A to C”.
 fn wanted(answer: &Answer, options: usize) -> String {
     match answer {
         Answer::Choice { .. } => format!("a letter A to {}", last_letter(options)),

@@ -44,7 +44,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// What kind of value it is: «a number», «a row or a matrix» …
+    /// What kind of value it is: “a number”, “a row or a matrix” …
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Number(_) => "a number",

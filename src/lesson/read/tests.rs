@@ -96,7 +96,7 @@ fn spoilt(from: &str, to: &str, at: &str, words: &str) {
     let line = 1 + text.lines().position(|line| line.starts_with(at)).expect(at);
     let faults = read("x.md", &text).expect_err(to);
     let is_it = |fault: &Fault| fault.line == line && fault.what.contains(words) && fault.help.is_some();
-    assert!(faults.0.iter().any(is_it), "{to}: no «{words}» at {line} in {faults:?}");
+    assert!(faults.0.iter().any(is_it), "{to}: no “{words}” at {line} in {faults:?}");
 }
 
 #[test]
