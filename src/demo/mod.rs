@@ -14,6 +14,7 @@ mod pipeline;
 mod similarity;
 mod source;
 mod story;
+mod topic;
 mod understanding;
 pub mod words;
 
@@ -24,6 +25,7 @@ pub use notation::notation;
 pub use pipeline::pipeline;
 pub use source::{Passage, Source};
 pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
+pub use topic::{Place, Topic};
 
 use crate::error::{Error, Result, nearest};
 
@@ -38,6 +40,10 @@ pub struct Demo {
     pub title: &'static str,
     /// One line for the list.
     pub summary: &'static str,
+    /// Its place in the list: what it helps to understand, and how hard it is.
+    pub place: Place,
+    /// Other words that people look for it by.
+    pub keywords: &'static [&'static str],
     /// How its numbers are written: as in its document.
     pub digits: Digits,
     /// The graph and the sentences.
@@ -64,16 +70,60 @@ pub fn demos() -> impl Iterator<Item = &'static Demo> {
     documents.into_iter().chain([papers::DEMOS]).flatten()
 }
 
+/// All demos by what they help to understand, the easiest first.
+pub fn demos_by_topic() -> Vec<&'static Demo> {
+    let mut sorted: Vec<&Demo> = demos().collect();
+    sorted.sort_by_key(|demo| demo.place);
+    sorted
+}
+
+/// The demos that a word is a keyword of, the easiest first.
+pub fn demos_about(word: &str) -> Vec<&'static Demo> {
+    let word = word.to_lowercase();
+    let is_about = |demo: &&Demo| demo.keywords.contains(&word.as_str());
+    demos_by_topic().into_iter().filter(is_about).collect()
+}
+
 /// The demo of this name.
 ///
 /// # Errors
-/// If there is none: the error names the nearest.
+/// If there is none: the error names those that the word is a keyword of, or the nearest name.
 pub fn find(name: &str) -> Result<&'static Demo> {
     demos().find(|demo| demo.name == name).ok_or_else(|| {
         let error = Error::new(format!("there is no demo `{name}`"));
-        match nearest(name, demos().map(|demo| demo.name)) {
-            Some(near) => error.help(format!("did you mean `{near}`? `attn demo` lists them all")),
-            None => error.help("`attn demo` lists them all"),
+        let about: Vec<String> =
+            demos_about(name).iter().take(3).map(|demo| format!("attn demo {}", demo.name)).collect();
+        match (&about[..], nearest(name, demos().map(|demo| demo.name))) {
+            ([], Some(near)) => error.help(format!("did you mean `{near}`? `attn demo` lists all demos")),
+            ([], None) => error.help(format!("`attn demo` lists all demos; search with: attn find {name}")),
+            (about, _) => error.help(format!("about {}: {}", name.to_lowercase(), about.join(", "))),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyword_names_the_demos_about_it() {
+        for (word, demo) in
+            [("softmax", "weights"), ("attention", "mask"), ("heads", "multihead"), ("RoPE", "order")]
+        {
+            let said = find(word).unwrap_err().to_string();
+            assert!(said.contains(&format!("attn demo {demo}")), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_places_of_a_topic_are_numbered_from_one() {
+        for topic in Topic::ALL {
+            let levels: Vec<u8> = demos_by_topic()
+                .iter()
+                .filter(|demo| demo.place.topic == topic)
+                .map(|demo| demo.place.level)
+                .collect();
+            assert_eq!(levels, (1..=levels.len() as u8).collect::<Vec<_>>(), "{topic:?}");
+        }
+    }
 }

@@ -12,7 +12,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "init",
     source: Source::section(Document::Imagined, "Finishing notes"),
     title: "Where the weights start: at 0, near 0, far from 0",
-    summary: "weights near 0: uniform attention; at 0: no gradient",
+    summary: "initial weights: near 0 attention is uniform, at 0 no gradient",
+    place: crate::demo::Topic::Scores.at(4),
+    keywords: &["initialisation", "initialization", "gradient", "training", "backpropagation"],
     digits: Digits::Places(4),
     build,
 };

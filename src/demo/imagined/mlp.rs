@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "mlp",
     source: Source::section(Document::Imagined, "MLP or FFNN"),
     title: "The perceptron: why it needs more than linear maps",
-    summary: "linear maps collapse; ReLU separates XOR; the SiLU gate",
+    summary: "the perceptron: what ReLU and the SiLU gate make possible",
+    place: crate::demo::Topic::Model.at(2),
+    keywords: &["perceptron", "feed-forward", "ffn", "relu", "silu", "swiglu", "xor", "activation", "neuron"],
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "order",
     source: Source::section(Document::Imagined, "Finishing notes"),
     title: "“A defeated B” and “B defeated A”: where order comes from",
-    summary: "who defeated whom: mask, sinusoidal and rotary positions",
+    summary: "where word order comes from: the mask and positions",
+    place: crate::demo::Topic::Scores.at(3),
+    keywords: &["position", "positional", "rope", "rotary", "sinusoidal", "encoding"],
     digits: Digits::Places(4),
     build,
 };

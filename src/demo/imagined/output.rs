@@ -11,6 +11,8 @@ pub(super) const DEMO: Demo = Demo {
     source: Source::section(Document::Imagined, "Putting it all together"),
     title: "Concatenation and W_O: the shape of every matrix on the way",
     summary: "concatenation and W_O: the shape of every matrix on the way",
+    place: crate::demo::Topic::Heads.at(3),
+    keywords: &["head", "heads", "projection", "shapes", "concatenation"],
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "pooling",
     source: Source::section(Document::Imagined, "The word vectors"),
     title: "From counting words to weights that depend on the input",
-    summary: "n-grams, sum, average, weights: where each of them breaks",
+    summary: "from counting words to weights that depend on the input",
+    place: crate::demo::Topic::Queries.at(2),
+    keywords: &["average", "n-gram", "bag of words", "bigram", "history"],
     digits: Digits::Places(3),
     build,
 };

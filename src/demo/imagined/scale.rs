@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "scale",
     source: Source::section(Document::Imagined, "Putting it all together"),
     title: "Why scores are divided by √d_k",
-    summary: "scores grow like √d, the softmax saturates, 1/√d_k repairs it",
+    summary: "why scores are divided by √d_k",
+    place: crate::demo::Topic::Scores.at(2),
+    keywords: &["scaling", "variance", "square root", "saturation", "temperature"],
     digits: Digits::Places(4),
     build,
 };

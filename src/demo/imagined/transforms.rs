@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "transforms",
     source: Source::section(Document::Imagined, "The formulation"),
     title: "Query and key: what a word asks for, and what it offers",
-    summary: "one transformation: symmetric scores; two: asking, offering",
+    summary: "query and key: what a word asks for, and what it offers",
+    place: crate::demo::Topic::Queries.at(3),
+    keywords: &["query", "queries", "key", "keys", "asymmetry", "symmetric"],
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "unembed",
     source: Source::section(Document::Imagined, "Finishing notes"),
     title: "From a vector back to a word",
-    summary: "from a vector to a word: logits, softmax, temperature",
+    summary: "from a vector back to a word: logits, softmax, temperature",
+    place: crate::demo::Topic::Model.at(4),
+    keywords: &["logits", "softmax", "prediction", "vocabulary", "sampling", "temperature"],
     digits: Digits::Places(4),
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "pairwise",
     source: Source::section(Document::Multiplication, "Computing the attention weights"),
     title: "A B as a table of all dot products",
-    summary: "rows of A against columns of B: all dot products at once",
+    summary: "A B as all dot products of rows of A and columns of B",
+    place: crate::demo::Topic::Products.at(1),
+    keywords: &["matrix product", "matmul", "dot product", "multiplication"],
     digits: Digits::Places(4),
     build,
 };

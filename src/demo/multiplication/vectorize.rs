@@ -12,7 +12,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "vectorize",
     source: Source::section(Document::Multiplication, "Finishing thoughts"),
     title: "From a loop over the queries to matrix products, and a second head",
-    summary: "the loop over queries, the products: the same; a second head",
+    summary: "from a loop over queries to matrix products; a second head",
+    place: crate::demo::Topic::Heads.at(1),
+    keywords: &["loop", "head", "heads", "batch", "vectorise"],
     digits: Digits::Places(4),
     build,
 };

@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "weighted-sum",
     source: Source::section(Document::Multiplication, "Computing the outputs"),
     title: "A B as weighted sums of the rows of B",
-    summary: "row i of A holds the weights, rows of B are what is mixed",
+    summary: "A B as weighted sums: A holds the weights, B the rows",
+    place: crate::demo::Topic::Products.at(2),
+    keywords: &["matrix product", "matmul", "average", "mixture", "values", "multiplication"],
     digits: Digits::Places(4),
     build,
 };

@@ -15,7 +15,9 @@ pub(super) const DEMO: Demo = Demo {
         also: &[Document::Imagined],
     },
     title: "One whole block, and a second on top of it",
-    summary: "attention, norms, residuals, MLP; what stacking carries on",
+    summary: "one whole block: attention, norms, residuals, MLP; then two",
+    place: crate::demo::Topic::Model.at(3),
+    keywords: &["transformer", "layer", "layernorm", "norm", "residual", "stack", "stacking"],
     digits: Digits::Places(4),
     build,
 };

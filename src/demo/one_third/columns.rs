@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "columns",
     source: Source::section(Document::OneThird, "Compact form"),
     title: "Columns or rows: one grid, seen from two sides",
-    summary: "the grid k_i·q_j is the row view, transposed",
+    summary: "tokens as columns or as rows: the same scores, transposed",
+    place: crate::demo::Topic::Queries.at(5),
+    keywords: &["convention", "transpose", "grid", "scores"],
     digits: Digits::Places(4),
     build,
 };

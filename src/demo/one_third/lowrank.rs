@@ -9,7 +9,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "lowrank",
     source: Source::section(Document::OneThird, "Values"),
     title: "W_V of low rank: down to a few numbers, and up again",
-    summary: "W_V = V_up V_down: its cost, the best one, what it loses",
+    summary: "W_V as two smaller factors: what it saves, what it loses",
+    place: crate::demo::Topic::Cost.at(1),
+    keywords: &["rank", "svd", "factor", "lora", "compression", "parameters"],
     digits: Digits::Places(4),
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "sum-heads",
     source: Source::section(Document::OneThird, "Output"),
     title: "The sum of the heads is one output matrix",
-    summary: "the heads' Δe added up equal the concatenation times W_O",
+    summary: "adding up the heads equals concatenation times W_O",
+    place: crate::demo::Topic::Heads.at(4),
+    keywords: &["head", "heads", "residual", "concatenation"],
     digits: Digits::Places(4),
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "update",
     source: Source::section(Document::OneThird, "Values"),
     title: "Δe: what the context adds to a token",
-    summary: "creature reads fluffy and blue: Δe, and e + Δe",
+    summary: "Δe: what attention adds to a token",
+    place: crate::demo::Topic::Model.at(1),
+    keywords: &["residual", "delta", "adjective", "embedding"],
     digits: Digits::Places(2),
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "blocks",
     source: Source::Papers(&[super::FLASH_ATTENTION_2]),
     title: "Blocks of scores that a mask lets a kernel skip",
-    summary: "which blocks a mask leaves empty",
+    summary: "which blocks of scores a mask lets you skip",
+    place: crate::demo::Topic::Cost.at(3),
+    keywords: &["flash", "flashattention", "sparse", "causal", "kernel"],
     digits: Digits::Places(4),
     build,
 };

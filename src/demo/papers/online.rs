@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "online",
     source: Source::Papers(&[super::ONLINE_NORMALIZER, super::FLASH_ATTENTION]),
     title: "The online softmax: never all scores at once",
-    summary: "the softmax, one block at a time",
+    summary: "softmax in blocks, as in FlashAttention",
+    place: crate::demo::Topic::Cost.at(2),
+    keywords: &["flash", "flashattention", "softmax", "streaming", "memory"],
     digits: Digits::Places(4),
     build,
 };

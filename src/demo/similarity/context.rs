@@ -9,7 +9,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "context",
     source: Source::section(Document::Similarity, "So what is self-attention?"),
     title: "The other words of the sentence move a word",
-    summary: "what cave or racket does to bat: weights, and its movement",
+    summary: "how the other words of a sentence move a word",
+    place: crate::demo::Topic::Start.at(2),
+    keywords: &["attention", "context vector", "self-attention", "bat", "cave"],
     digits: Digits::Places(2),
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "lookup",
     source: Source::section(Document::Similarity, "Intuition behind K, Q and V matrices"),
     title: "Attention as a dictionary that is asked softly",
-    summary: "a dictionary asked exactly, then softly; values to average",
+    summary: "attention as a soft dictionary lookup",
+    place: crate::demo::Topic::Queries.at(1),
+    keywords: &["dictionary", "query", "queries", "key", "keys", "value", "values", "retrieval"],
     digits: Digits::Places(2),
     build,
 };

@@ -9,7 +9,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "similarity",
     source: Source::section(Document::Similarity, "Word Similarity"),
     title: "How alike are two words? It depends on the measure",
-    summary: "dot, scaled, cosine, distance: where four measures disagree",
+    summary: "how alike two words are: four measures, and where they disagree",
+    place: crate::demo::Topic::Start.at(1),
+    keywords: &["cosine", "dot product", "distance", "euclidean", "alike", "vectors", "scores"],
     digits: Digits::Places(2),
     build,
 };

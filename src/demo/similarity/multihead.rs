@@ -12,7 +12,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "multihead",
     source: Source::section(Document::Similarity, "Implementing Multi-head self-attention"),
     title: "Several heads: a loop, or one product cut into blocks",
-    summary: "each head its own Q, K, V; the loop equals one product",
+    summary: "several heads in a loop or in one product: the same result",
+    place: crate::demo::Topic::Heads.at(2),
+    keywords: &["head", "heads", "multi-head", "mha", "concatenation"],
     digits: Digits::Places(2),
     build,
 };

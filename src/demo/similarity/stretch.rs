@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "stretch",
     source: Source::section(Document::Similarity, "Intuition behind K, Q and V matrices"),
     title: "A matrix changes how alike two vectors are",
-    summary: "stretch, rotation, shear: which of them change a cosine",
+    summary: "how stretching, rotating and shearing change a cosine",
+    place: crate::demo::Topic::Scores.at(1),
+    keywords: &["cosine", "rotation", "shear", "linear", "transformation"],
     digits: Digits::Places(2),
     build,
 };

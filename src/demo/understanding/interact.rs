@@ -9,7 +9,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "interact",
     source: Source::section(Document::Understanding, "Token interaction as matrix multiplication"),
     title: "Y = L X R: L mixes tokens, R mixes features",
-    summary: "L X and X R in symbols; (L X) R = L (X R)",
+    summary: "L X mixes tokens, X R mixes features, and the order is free",
+    place: crate::demo::Topic::Products.at(3),
+    keywords: &["interaction", "matrix product", "associative"],
     digits: Digits::Places(4),
     build,
 };

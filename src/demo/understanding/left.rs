@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "left",
     source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "L X: a matrix on the left mixes the tokens",
-    summary: "L = identity, ones, triangle, random, softmax; columns stay",
+    summary: "a matrix on the left mixes tokens: five kinds of L",
+    place: crate::demo::Topic::Products.at(4),
+    keywords: &["interaction", "mixing", "tokens", "average"],
     digits: Digits::AsNumPy,
     build,
 };

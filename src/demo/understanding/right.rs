@@ -11,7 +11,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "right",
     source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "X R: a matrix on the right mixes the features",
-    summary: "a new width, rows never mix; R with softmaxed columns",
+    summary: "a matrix on the right mixes features, each token by itself",
+    place: crate::demo::Topic::Products.at(5),
+    keywords: &["features", "projection", "linear", "width"],
     digits: Digits::AsNumPy,
     build,
 };

@@ -10,7 +10,9 @@ pub(super) const DEMO: Demo = Demo {
     name: "weights",
     source: Source::section(Document::Understanding, "Interaction matrices in practice"),
     title: "From numbers to weights: why the softmax",
-    summary: "dividing by the sum: works, misleads, fails; why exp and max",
+    summary: "why softmax: dividing by the sum fails, exp works",
+    place: crate::demo::Topic::Start.at(3),
+    keywords: &["softmax", "normalisation", "normalization", "exp", "overflow", "probabilities"],
     digits: Digits::Places(4),
     build,
 };
