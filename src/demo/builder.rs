@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::condition::{Claim, Condition, own};
 use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result, nearest};
 use crate::graph::build::{self, Additions, Recipe, Split, Weights};
@@ -21,8 +22,8 @@ pub struct Settings {
 pub struct Builder {
     graph: Graph,
     steps: Vec<Step>,
+    claims: Vec<Claim>,
     set: BTreeMap<String, (Matrix, String)>,
-    replaced: bool,
     seed: u32,
 }
 
@@ -61,8 +62,13 @@ impl Builder {
     /// A builder under the user's settings.
     pub fn new(settings: &Settings) -> Builder {
         let seed = settings.seed.unwrap_or(SEED);
-        let replaced = !settings.set.is_empty() || seed != SEED;
-        Builder { graph: Graph::new(), steps: Vec::new(), set: settings.set.clone(), replaced, seed }
+        Builder {
+            graph: Graph::new(),
+            steps: Vec::new(),
+            claims: Vec::new(),
+            set: settings.set.clone(),
+            seed,
+        }
     }
 
     /// A matrix that the demo comes with, unless the user puts in another; row and column names of the demo's matrix are
@@ -178,7 +184,7 @@ impl Builder {
     pub fn step(&mut self, text: &str) -> StepBuilder<'_> {
         self.steps.push(Step { text: text.to_string(), ..Step::default() });
         let last = self.steps.len() - 1;
-        StepBuilder { step: &mut self.steps[last], own_numbers: !self.replaced }
+        StepBuilder { step: &mut self.steps[last], at: last, claims: &mut self.claims }
     }
 
     /// The finished story.
@@ -190,17 +196,10 @@ impl Builder {
         if let Some(name) = self.set.keys().next() {
             return Err(not_given(&self.graph, name));
         }
-        let graph = self.graph;
-        let fill = |text: &str| {
-            fill(&graph, text).map_err(|address| {
-                Error::new(format!("a sentence of this demo names {address}, which does not exist"))
-            })
-        };
-        let steps = self.steps.into_iter().map(|step| {
-            let notice = step.notice.as_deref().map(fill).transpose()?;
-            Ok(Step { notice, ..step })
-        });
-        let steps = steps.collect::<Result<Vec<_>>>()?;
+        let (graph, mut steps, mut claims) = (self.graph, self.steps, self.claims);
+        for claim in &mut claims {
+            say(&graph, claim, &mut steps[claim.step])?;
+        }
         Ok(Story {
             title: title.to_string(),
             source: Some(source),
@@ -209,8 +208,31 @@ impl Builder {
             notes,
             remarks: Vec::new(),
             digits,
+            claims,
         })
     }
+}
+
+/// Says a claim in its step, if it is true.
+///
+/// # Errors
+/// If the sentence names a cell that does not exist among the demo's own numbers.
+fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
+    if !claim.condition.holds(graph, SEED) {
+        return Ok(());
+    }
+    match (fill(graph, &claim.text), &mut step.notice) {
+        (Ok(text), _) if claim.is_heading => step.text = text,
+        (Ok(text), Some(before)) => *before = format!("{before} {text}"),
+        (Ok(text), none) => *none = Some(text),
+        (Err(address), _) if own(&[]).holds(graph, SEED) => {
+            return Err(Error::new(format!("a sentence of this demo names {address}, which does not exist")));
+        }
+        // With the user's numbers a row or a name may be missing, and with it what there was to say.
+        (Err(_), _) => return Ok(()),
+    }
+    claim.shown = true;
+    Ok(())
 }
 
 fn not_given(graph: &Graph, name: &str) -> Error {
@@ -228,16 +250,34 @@ fn not_given(graph: &Graph, name: &str) -> Error {
 /// Adds to one step.
 pub struct StepBuilder<'a> {
     step: &'a mut Step,
-    own_numbers: bool,
+    at: usize,
+    claims: &'a mut Vec<Claim>,
 }
 
 impl StepBuilder<'_> {
-    /// What to notice in the demo's own numbers; cells are written `{A[1,2]:2}`. Left out when the user's are in place.
-    pub fn notice(self, text: &str) -> Self {
-        if self.own_numbers {
-            self.step.notice = Some(text.to_string());
-        }
+    /// What to notice in the numbers, said where the condition is true of them and every cell that the sentence names
+    /// exists; cells are written `{A[1,2]:2}`.
+    pub fn claim(self, condition: Condition, text: &str) -> Self {
+        self.claimed(condition, text, false)
+    }
+
+    /// What the step says in place of its heading where the condition is true. The heading has to be true for any numbers.
+    pub fn heading_if(self, condition: Condition, text: &str) -> Self {
+        self.claimed(condition, text, true)
+    }
+
+    fn claimed(self, condition: Condition, text: &str, is_heading: bool) -> Self {
+        let text = text.to_string();
+        self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
         self
+    }
+
+    /// What to notice in all of the demo's own numbers, where no condition can say when else it would be true.
+    pub fn notice(self, text: &str) -> Self {
+        match text {
+            "" => self,
+            text => self.claim(own(&[]), text),
+        }
     }
 
     /// Shows nodes one after the other, each with its equation.

@@ -2,6 +2,7 @@
 
 mod builder;
 mod comparison;
+pub mod condition;
 mod documents;
 pub mod errata;
 mod fit;
@@ -20,6 +21,7 @@ pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
 pub use comparison::{Comparison, comparison};
+pub use condition::{Claim, Condition, Quantity, Relation};
 pub use documents::Document;
 pub use notation::notation;
 pub use pipeline::pipeline;

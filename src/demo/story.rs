@@ -1,5 +1,6 @@
 //! A story: a graph, and the sentences that go with its steps.
 
+use super::condition::Claim;
 use crate::explain::Explanation;
 use crate::graph::{Cells, Graph, NodeId, resolve};
 
@@ -20,6 +21,8 @@ pub struct Story {
     pub remarks: Vec<String>,
     /// How numbers are written where the user does not say.
     pub digits: Digits,
+    /// What a demo says of its numbers where it is true, and whether it is; the sentences themselves stand in the steps.
+    pub claims: Vec<Claim>,
 }
 
 /// How numbers are written in text.
@@ -36,7 +39,7 @@ pub enum Digits {
 pub struct Step {
     /// What happens; true for any numbers.
     pub text: String,
-    /// What to notice in the numbers that the demo comes with; left out when the user puts in others.
+    /// What to notice in the numbers: the claims that are true of them.
     pub notice: Option<String>,
     /// What is shown.
     pub shown: Vec<Shown>,
@@ -124,6 +127,7 @@ impl Story {
             notes: Vec::new(),
             remarks: Vec::new(),
             digits: Digits::Places(4),
+            claims: Vec::new(),
         }
     }
 
@@ -140,6 +144,7 @@ impl Story {
         let is_later = |shown: &Shown| shown.nodes().iter().any(|&id| id >= node);
         let end = self.steps.iter().position(|step| step.shown.iter().any(is_later));
         self.notes.clear();
+        self.claims.clear();
         let Some(end) = end else { return self };
         self.steps.truncate(end + 1);
         if let Some(step) = self.steps.last_mut() {
