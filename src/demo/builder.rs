@@ -7,7 +7,7 @@ use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result, nearest};
 use crate::graph::build::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
-use crate::matrix::Matrix;
+use crate::matrix::{Labels, Matrix};
 
 /// What a user changes in a demo.
 #[derive(Clone, Debug, Default)]
@@ -129,6 +129,28 @@ impl Builder {
     /// If the name is taken, or the inputs do not fit.
     pub fn compute(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         self.graph.add(name, op, inputs)
+    }
+
+    /// Inputs one below the other, for nothing but to show them together: `what` they are (“runs”) goes into the equation,
+    /// “collected from the six runs”. The rows keep their own names unless new ones are given.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs differ in width.
+    pub fn collect(
+        &mut self,
+        name: &str,
+        what: &str,
+        rows: Option<Labels>,
+        inputs: &[NodeId],
+    ) -> Result<NodeId> {
+        let id = self.compute(name, Op::Stack(rows), inputs)?;
+        self.graph.collects(id, what);
+        Ok(id)
+    }
+
+    /// Says what people call a node: equations and tables have this in place of the name.
+    pub fn label(&mut self, id: NodeId, label: &str) {
+        self.graph.label(id, label);
     }
 
     /// The weights of one head under a recipe, each node's name with the suffix.

@@ -1,7 +1,9 @@
 //! An op as an equation: `Q (4×5) = X (4×5) · W_Q (5×5)`.
 //!
 //! One notation, in UTF-8, from which the renderers make ASCII and LaTeX: names with `_`, `·` for a product, `ᵀ`
-//! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`.
+//! behind what is transposed, `√(…)`, `−`, `∞`, `≤`, `∘`. With shapes, which is how people read it, a node that has a
+//! label goes by it, and a node that only collects others says so: `gap, causal mask (gap_causal, 2×1) = collected from the
+//! two runs`.
 
 use super::op::{Factor, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
@@ -19,10 +21,15 @@ pub enum Convention {
     Columns,
 }
 
-/// The equation of a node. With `shapes`, every matrix carries its shape.
+/// The equation of a node. With `shapes`, every matrix carries its shape and goes by its label, if it has one.
 pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
-    let writer = Writer { graph, inputs: &graph[id].inputs, convention, shapes };
-    format!("{} = {}", writer.name(id, false), writer.right_hand_side(&graph[id].op))
+    let node = &graph[id];
+    let writer = Writer { graph, inputs: &node.inputs, convention, shapes };
+    let right = match &node.collects {
+        Some(what) if !node.op.is_given() => format!("collected from {}", all_of(node.inputs.len(), what)),
+        _ => writer.right_hand_side(&node.op),
+    };
+    format!("{} = {right}", writer.introduced(id))
 }
 
 struct Writer<'a> {
@@ -41,9 +48,19 @@ impl Writer<'_> {
         if turned {
             shape = crate::matrix::Shape { rows: shape.cols, cols: shape.rows };
         }
-        match self.shapes {
-            true => format!("{}{mark} ({shape})", node.name),
-            false => format!("{}{mark}", node.name),
+        match (self.shapes, &node.label) {
+            (true, Some(label)) => format!("{label}{mark} ({shape})"),
+            (true, None) => format!("{}{mark} ({shape})", node.name),
+            (false, _) => format!("{}{mark}", node.name),
+        }
+    }
+
+    /// The left-hand side: the one place where a node with a label also shows the name that it is addressed by.
+    fn introduced(&self, id: NodeId) -> String {
+        let text = self.name(id, false);
+        match (self.shapes, &self.graph[id].label) {
+            (true, Some(_)) => text.replacen('(', &format!("({}, ", self.graph[id].name), 1),
+            _ => text,
         }
     }
 
@@ -193,6 +210,18 @@ impl Writer<'_> {
     }
 }
 
+/// “the two runs”, “the 13 runs”: all of several things, their number in words as far as it is short.
+fn all_of(count: usize, things: &str) -> String {
+    const WORDS: [&str; 13] = [
+        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    match WORDS.get(count) {
+        Some(word) => format!("the {word} {things}"),
+        None => format!("the {count} {things}"),
+    }
+}
+
 fn statistic_text(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => "mean",
@@ -251,6 +280,25 @@ mod tests {
         let stack = graph.add("both", Op::Stack(None), &[q, k]).unwrap();
         assert_eq!(formula(&graph, stack, Convention::Rows, true), "both (6×3) = [Q (2×3) ; K (4×3)]");
         assert_eq!(formula(&graph, stack, Convention::Columns, false), "bothᵀ = [Qᵀ | Kᵀ]");
+    }
+
+    #[test]
+    fn a_node_that_only_collects_others_says_so_and_a_label_stands_before_the_name_it_is_addressed_by() {
+        let mut graph = graph();
+        let q = graph.find("Q").unwrap();
+        let stack = graph.add("all_q", Op::Stack(None), &[q, q]).unwrap();
+        graph.collects(stack, "runs");
+        let size = graph.add("gap", Op::Summary(Statistic::LargestSize), &[stack]).unwrap();
+        graph.label(stack, "queries, all runs");
+        graph.label(size, "largest query");
+        let told = |id| formula(&graph, id, Convention::Rows, true);
+        assert_eq!(told(stack), "queries, all runs (all_q, 4×3) = collected from the two runs");
+        assert_eq!(
+            told(size),
+            "largest query (gap, 1×1) = largest absolute value of queries, all runs (4×3)"
+        );
+        // What programs read has the names.
+        assert_eq!(formula(&graph, size, Convention::Rows, false), "gap = largest absolute value of all_q");
     }
 
     #[test]

@@ -124,8 +124,19 @@ impl Graph {
         if self.find(name).is_some() {
             return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
         }
-        self.nodes.push(Node { name: name.to_string(), op, inputs: inputs.to_vec(), value });
+        let name = name.to_string();
+        self.nodes.push(Node { name, op, inputs: inputs.to_vec(), value, label: None, collects: None });
         Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// Says what people call a node: formats for people write the label where its equation has its name.
+    pub fn label(&mut self, id: NodeId, label: &str) {
+        self.nodes[id.0].label = Some(label.to_string());
+    }
+
+    /// Says that a node only collects its inputs, which are these: “runs”.
+    pub fn collects(&mut self, id: NodeId, what: &str) {
+        self.nodes[id.0].collects = Some(what.to_string());
     }
 
     /// Whether the fused kernel has computed a part of it.

@@ -37,9 +37,18 @@ pub struct Node {
     pub inputs: Vec<NodeId>,
     /// Its value.
     pub value: Value,
+    /// What people call it, where the name is made for addresses: “gap, causal mask, two layers”.
+    pub label: Option<String>,
+    /// What its inputs are, where it only collects them: “runs”. Its equation then says “collected from the six runs”.
+    pub collects: Option<String>,
 }
 
 impl Node {
+    /// What people call it: its label, or its name.
+    pub fn called(&self) -> &str {
+        self.label.as_deref().unwrap_or(&self.name)
+    }
+
     /// The recorded matrix, if there is one: not where the numbers are too many to be looked at, nor where they are never
     /// formed.
     pub fn matrix(&self) -> Option<&Matrix> {

@@ -62,6 +62,9 @@ impl Serialize for NodeObject<'_> {
         let table = input::table(graph, id).ok().filter(|_| !is_left_out);
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("name", &node.name)?;
+        if let Some(label) = &node.label {
+            map.serialize_entry("label", label)?;
+        }
         map.serialize_entry("op", node.op.name())?;
         map.serialize_entry("inputs", &inputs)?;
         map.serialize_entry("formula", &formula(graph, id, Convention::Rows, false))?;

@@ -1,11 +1,14 @@
 //! A node as it is looked at: name, labels, texts and shades, turned where the convention asks for it.
 
+use unicode_width::UnicodeWidthStr;
+
 use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
 use crate::demo::{Digits, Story};
 use crate::graph::{
-    CellId, Convention, MOST_LOOKED_AT, MOST_SHOWN, NodeId, Op, PlainSymbols, Symbols, Value, edges, written,
+    CellId, Convention, MOST_LOOKED_AT, MOST_SHOWN, Node, NodeId, Op, PlainSymbols, Symbols, Value, edges,
+    written,
 };
 use crate::matrix::{Labels, Matrix};
 
@@ -93,7 +96,7 @@ impl Viewer<'_> {
         };
         let (row_labels, col_labels) = node.labels();
         let view = View {
-            name: node.name.clone(),
+            name: heading(node),
             rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
             cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
             cells,
@@ -145,7 +148,7 @@ impl Viewer<'_> {
             cells.push(sums);
             rows.push("sum".to_string());
         }
-        let cols = columns.iter().map(|(id, _)| self.story.graph[*id].name.clone()).collect();
+        let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
         View { name: String::new(), rows, cols, cells }.in_charset(self.style.charset)
     }
 
@@ -197,7 +200,7 @@ impl Viewer<'_> {
             true => (Vec::new(), Vec::new()),
             false => (labels(rows, shape.rows), labels(cols, shape.cols)),
         };
-        self.in_convention(View { name: node.name.clone(), rows, cols, cells }, turned)
+        self.in_convention(View { name: heading(node), rows, cols, cells }, turned)
     }
 
     fn in_convention(&self, view: View, turned: bool) -> View {
@@ -235,6 +238,15 @@ impl View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells }
+    }
+}
+
+/// What stands in the corner of a node's table: its label, unless that is so long that the name has to do.
+fn heading(node: &Node) -> String {
+    const LONGEST_LABEL: usize = 24;
+    match &node.label {
+        Some(label) if label.width() <= LONGEST_LABEL => label.clone(),
+        _ => node.name.clone(),
     }
 }
 
