@@ -5,73 +5,113 @@ use clap::Args;
 use super::output::{self, LookArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
-use crate::demo::{Document, Step, Story, Table, notation};
+use crate::demo::{Document, Step, Story, Table, find, notation};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::render::Page;
 
-/// Where the texts slip or contradict each other
+/// Mistakes and contradictions in the five texts
 ///
-/// 003:97 is line 97 of text 003 as a plain file, a paragraph a line.
+/// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
+/// each paragraph is one line.
 ///
 /// Examples:
-///   attn errata
-///   attn errata --document 003
+///   attn errata                  all of them
+///   attn errata --document 003   of one text: 000 to 004
+///   attn errata --demo mask      that one demo shows
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ErrataArgs {
-    /// One document only: 000 to 004.
+    /// Only this text: 000 to 004.
     #[arg(long, value_name = "NUMBER")]
     document: Option<String>,
+    /// Only what this demo shows.
+    #[arg(long, value_name = "DEMO")]
+    demo: Option<String>,
     #[command(flatten)]
     look: LookArgs,
 }
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let only = self.document.as_deref().map(Document::numbered).transpose()?;
-        let wanted = Document::ALL.into_iter().filter(|&document| only.is_none_or(|only| only == document));
+        let parts = self.wanted()?;
+        if parts.is_empty() {
+            let remark =
+                "no mistake of the texts belongs to this demo; attn errata lists them all".to_string();
+            output::aside(&Graph::new(), &[remark], &self.look.style(env), streams);
+        }
         if self.look.is_for_people() {
-            let pages: Vec<Page> = wanted.map(|document| Page::whole(story(document))).collect();
+            let pages: Vec<Page> =
+                parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
             return output::pages(&pages, "errata", &self.look.style(env), streams);
         }
-        let parts: Vec<(String, Table)> = wanted.map(part).collect();
+        let parts: Vec<(String, Table)> =
+            parts.iter().map(|(document, errata)| part(*document, errata)).collect();
         self.look.tables("errata", &parts, env, streams)
+    }
+
+    /// The errata asked for, document by document.
+    fn wanted(&self) -> Result<Vec<(Document, Vec<&'static Erratum>)>> {
+        let document = self.document.as_deref().map(Document::numbered).transpose()?;
+        let demo = self.demo.as_deref().map(|name| find(name).map(|demo| demo.name)).transpose()?;
+        let of = |each: Document| -> Vec<&'static Erratum> {
+            let is_wanted = |erratum: &&Erratum| {
+                erratum.document == each
+                    && document.is_none_or(|only| only == each)
+                    && demo.is_none_or(|only| erratum.demo == Some(only))
+            };
+            errata().filter(is_wanted).collect()
+        };
+        Ok(Document::ALL
+            .map(|each| (each, of(each)))
+            .into_iter()
+            .filter(|(_, list)| !list.is_empty())
+            .collect())
+    }
+}
+
+/// A text as a heading: number and title.
+fn heading(document: Document) -> String {
+    format!("{}  {}", document.number(), document.title())
+}
+
+/// Line and section: `Line 8, in “Computing the attention weights”`.
+fn place(erratum: &Erratum) -> String {
+    match erratum.place == erratum.document.title() {
+        true => format!("Line {}, the title", erratum.line),
+        false => format!("Line {}, in “{}”", erratum.line, erratum.place),
     }
 }
 
 /// The errata of one document, told one after the other.
-fn story(document: Document) -> Story {
-    let step = |erratum: &Erratum| {
+fn story(document: Document, errata: &[&Erratum]) -> Story {
+    let step = |erratum: &&Erratum| {
         let demo = erratum.demo.map_or(String::new(), |demo| format!(" (attn demo {demo})"));
         Step {
-            text: format!("{}, “{}”: {}.", erratum.reference(), erratum.place, erratum.written),
-            notice: Some(format!("{}{demo}", erratum.holds)),
+            text: format!("{}. {}", place(erratum), erratum.quotation()),
+            notice: Some(format!("{}{demo}", erratum.correction())),
             shown: Vec::new(),
         }
     };
-    let steps = errata().filter(|erratum| erratum.document == document).map(step).collect();
-    Story::of_steps(&format!("{}  {}", document.number(), document.title()), Graph::new(), steps)
+    Story::of_steps(&heading(document), Graph::new(), errata.iter().map(step).collect())
 }
 
 /// The same as a table.
-fn part(document: Document) -> (String, Table) {
-    let row = |erratum: &Erratum| {
-        let (place, section) = (erratum.reference(), erratum.place.to_string());
+fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
+    let row = |erratum: &&Erratum| {
         vec![
-            place,
-            section,
-            erratum.written.into(),
+            erratum.reference(),
+            erratum.place.to_string(),
+            erratum.text.into(),
             erratum.holds.into(),
             erratum.demo.unwrap_or_default().into(),
         ]
     };
-    let rows = errata().filter(|erratum| erratum.document == document).map(row);
-    let title = format!("{}  {}", document.number(), document.title());
-    (title, Table::new(&["place", "section", "written", "holds", "demo"], rows))
+    let header = ["place", "section", "the text says", "but", "demo"];
+    (heading(document), Table::new(&header, errata.iter().map(row)))
 }
 
-/// The letters of the five texts beside ours
+/// The letters of the five texts, compared with ours
 ///
 /// Example:
 ///   attn notation --width 120
@@ -84,11 +124,10 @@ pub(super) struct NotationArgs {
 
 impl NotationArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        self.look.tables(
-            "notation",
-            &[("The five texts' letters, and ours".into(), notation())],
-            env,
-            streams,
-        )
+        let letters = "The letters of the five texts, and ours (a number is a line of the text)";
+        let texts = Document::ALL.map(|each| vec![each.number().to_string(), each.title().to_string()]);
+        let parts =
+            [(letters.into(), notation()), ("The texts".into(), Table::new(&["text", "title"], texts))];
+        self.look.tables("notation", &parts, env, streams)
     }
 }

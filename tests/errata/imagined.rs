@@ -8,21 +8,24 @@ use attn::attention::{
 use attn::graph::build::{AttendInputs, Output, Recipe, attend};
 use attn::matrix::Matrix;
 
+use crate::quotations::{also, excerpt};
 use crate::{Check, attend_to, close, draws, given, node, scores, story, weights};
 
 pub const CHECKS: &[Check] = &[
+    ("one-letter-three-things", one_letter_is_a_number_here_and_a_vector_elsewhere),
     ("capital-or-city", the_word_that_repeats_is_city),
     ("what-averages-solve", the_average_undoes_a_repeated_sentence_but_not_a_repeated_word),
     ("same-words", attention_without_positions_mixes_both_stories_to_the_same_vector),
+    ("query-or-key", exchanging_query_and_key_gives_other_weights),
     ("dot-or-cosine", dot_product_and_cosine_rank_differently_where_lengths_differ),
     ("head-index", heads_with_the_same_matrices_give_the_same_output),
-    ("query-or-key", exchanging_query_and_key_gives_other_weights),
     ("shared-scores", heads_that_share_their_scores_are_one_head_with_wider_values),
     ("width-of-a-head", a_head_is_as_wide_as_its_values_and_not_as_its_keys),
     ("lower-triangular-mask", an_added_lower_triangular_mask_hides_nothing),
     ("ith-word", row_i_sees_word_i),
     ("pairs-and-heads", as_many_pairs_are_used_as_there_are_query_heads),
     ("linear-separation", a_linear_map_cannot_separate_xor_and_a_relu_after_it_can),
+    ("two-letters-again", one_output_matrix_starts_from_the_heads_and_the_other_from_the_perceptron),
     ("not-in-the-text", the_equations_have_neither_positions_nor_a_residual),
 ];
 
@@ -206,4 +209,22 @@ fn the_equations_have_neither_positions_nor_a_residual() {
     let zero = Matrix::filled(2, 4, 0.0);
     assert!(output(&x, &zero, false).cells().all(|cell| cell == 0.0));
     assert!(close(&output(&x, &zero, true), &x));
+}
+
+#[test]
+fn one_letter_is_a_number_here_and_a_vector_elsewhere() {
+    assert!(excerpt("one-letter-three-things").contains("number in the vector"));
+    let elsewhere = also("one-letter-three-things");
+    assert!(elsewhere[0].contains("is the next word"), "{elsewhere:?}");
+    assert!(elsewhere[1].contains(r"\frac{1}{n} \sum_{i=1}^n w_i"), "{elsewhere:?}");
+}
+
+#[test]
+fn one_output_matrix_starts_from_the_heads_and_the_other_from_the_perceptron() {
+    let here = excerpt("two-letters-again");
+    let elsewhere = also("two-letters-again");
+    assert!(here.starts_with("O &= O M_o") && elsewhere[0].starts_with("O &= A M_o"));
+    // Heads 2 and 3 wide, a perceptron 8 wide: no matrix fits both.
+    let [heads, hidden, m_o] = draws(40, [(3, 6), (3, 8), (6, 4)]);
+    assert!(product(&heads, &m_o).is_ok() && product(&hidden, &m_o).is_err());
 }

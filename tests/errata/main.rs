@@ -1,10 +1,12 @@
-//! Every erratum is computed: what is written fails, what holds holds. Figures are worked out by hand or from the texts.
+//! Every erratum is computed: what the text says fails, and the correction holds. Figures are worked out by hand or from the
+//! texts, and every quotation is compared with its text.
 
 #[path = "../golden/mod.rs"]
 mod golden;
 mod imagined;
 mod multiplication;
 mod one_third;
+mod quotations;
 mod similarity;
 mod understanding;
 
@@ -18,6 +20,9 @@ use attn::matrix::Matrix;
 /// An erratum's id, and the test that computes it.
 type Check = (&'static str, fn());
 
+/// What no computing can show: when a model appeared.
+const FACTS: [&str; 1] = ["from-gpt2-on"];
+
 #[test]
 fn every_erratum_is_computed_by_a_test() {
     let checks = [
@@ -28,7 +33,8 @@ fn every_erratum_is_computed_by_a_test() {
         one_third::CHECKS,
     ];
     let checked: Vec<&str> = checks.into_iter().flatten().map(|(id, _)| *id).collect();
-    let listed: Vec<&str> = errata::errata().map(|erratum| erratum.id).collect();
+    let listed: Vec<&str> =
+        errata::errata().map(|erratum| erratum.id).filter(|id| !FACTS.contains(id)).collect();
     assert_eq!(checked, listed);
 }
 
@@ -45,7 +51,8 @@ fn the_demos_that_errata_name_exist() {
 fn a_story_ends_with_the_errata_that_its_demo_shows() {
     let notes = story("context", &[]).notes;
     assert_eq!(notes.len(), errata::for_demo("context").count());
-    assert!(notes[0].starts_with("002:52, ") && notes[0].contains(". Rounding is for the end."), "{notes:?}");
+    let start = "002, line 52. The text: “return np.round(cosine_similarity, 2)”  But: Round at the end";
+    assert!(notes[0].starts_with(start), "{notes:?}");
 }
 
 /// A demo's story with some of its given matrices replaced.

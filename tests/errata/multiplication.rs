@@ -4,13 +4,14 @@ use attn::attention::{Mask, MatrixRule, mask, product, rows};
 use attn::graph::build::Recipe;
 use attn::matrix::Matrix;
 
+use crate::quotations::excerpt;
 use crate::{Check, attend_to, close, draws, node, scores, weights};
 
 pub const CHECKS: &[Check] = &[
     ("one-head", a_second_head_makes_a_second_table_of_weights_and_another_output),
     ("row-times-matrix", row_i_of_the_product_is_the_row_times_the_matrix),
-    ("how-many-rows", a_weighted_sum_needs_a_row_of_b_for_each_weight),
     ("self-left-out", the_matrix_product_includes_the_tokens_own_value),
+    ("closing-bracket", the_summary_closes_more_brackets_than_it_opens),
 ];
 
 #[test]
@@ -35,14 +36,6 @@ fn row_i_of_the_product_is_the_row_times_the_matrix() {
 }
 
 #[test]
-fn a_weighted_sum_needs_a_row_of_b_for_each_weight() {
-    let (n, m) = (3, 2);
-    let [a] = draws(13, [(n, m)]);
-    assert!(product(&a, &Matrix::filled(n, 4, 1.0)).is_err(), "n vectors b");
-    assert!(product(&a, &Matrix::filled(m, 4, 1.0)).is_ok(), "m vectors b");
-}
-
-#[test]
 fn the_matrix_product_includes_the_tokens_own_value() {
     let [x, v] = draws(14, [(3, 2), (3, 2)]);
     let s = scores(&x, &x);
@@ -59,4 +52,11 @@ fn the_matrix_product_includes_the_tokens_own_value() {
     let block = Mask { matrix: Some(MatrixRule::Block), ..Mask::default() };
     let without = weights(&mask(&s, Some(&Matrix::identity(3)), &block).unwrap());
     assert!((0..3).all(|i| without[(i, i)] == 0.0));
+}
+
+#[test]
+fn the_summary_closes_more_brackets_than_it_opens() {
+    let excerpt = excerpt("closing-bracket");
+    let count = |bracket| excerpt.matches(bracket).count();
+    assert_eq!((count("("), count(")")), (1, 2));
 }

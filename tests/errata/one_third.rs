@@ -5,22 +5,25 @@ use attn::graph::build::{AttendInputs, Recipe, attend};
 use attn::matrix::Matrix;
 use attn::params::{Counts, Part, named, weights as listing};
 
+use crate::quotations::{also, excerpt};
 use crate::{Check, attend_to, close, draws, given, node, row_sums_to_one, scores, story, weights};
 
 pub const CHECKS: &[Check] = &[
     ("width-by-tokens", the_width_is_heads_times_head_width_and_any_number_of_tokens_fits_it),
+    ("a-query-is-a-vector", the_query_of_a_token_is_a_vector_as_wide_as_a_key),
     ("close-and-large", close_vectors_can_have_a_small_product_and_distant_ones_a_large_one),
     ("who-attends", the_token_with_the_query_reads_the_values_of_the_others),
     ("sum-to-one", the_products_do_not_sum_to_one_but_their_softmax_does),
     ("grid-transposed", q_k_transposed_is_the_transpose_of_the_grid),
     ("mask-left-out", without_the_mask_later_tokens_get_weight),
-    ("columns-of-rows", the_softmax_down_the_columns_of_rows_normalises_over_the_queries),
     ("numerical-stability", scores_spread_like_the_root_of_d_and_saturate_a_softmax_that_is_stable_anyway),
+    ("columns-of-rows", the_softmax_down_the_columns_of_rows_normalises_over_the_queries),
     ("scale-left-out", the_softmax_of_unscaled_products_is_another_one),
     ("summed-twice", a_row_of_the_product_with_v_is_the_whole_sum),
+    ("one-index-twice", the_sum_over_the_heads_keeps_the_token_apart_from_the_head),
     ("down-in-output", the_output_matrix_holds_the_up_projections_alone),
-    ("a-third", attention_is_a_third_of_gpt3_but_less_of_others),
     ("majority", the_perceptrons_of_gpt2_are_less_than_half_of_it),
+    ("a-third", attention_is_a_third_of_gpt3_but_less_of_others),
 ];
 
 #[test]
@@ -199,4 +202,20 @@ fn the_perceptrons_of_gpt2_are_less_than_half_of_it() {
     assert_eq!(["gpt3", "gpt2"].map(|model| per_mille(model, Part::Mlp)), [662, 455]);
     assert_eq!(per_mille("gpt2", Part::Embedding), 316);
     assert_eq!((12 * 2 * 768 * 3072 + 12 * (3072 + 768)) * 1000_u64 / 124_439_808, 455);
+}
+
+#[test]
+fn the_query_of_a_token_is_a_vector_as_wide_as_a_key() {
+    let graph = story("update", &[]).graph;
+    let (q, k, w_q) = (node(&graph, "Q"), node(&graph, "K"), node(&graph, "W_Q"));
+    assert_eq!(rows(q, 0, 1).unwrap().shape(), rows(k, 0, 1).unwrap().shape());
+    assert_eq!(q.cols(), w_q.cols());
+    assert!(excerpt("a-query-is-a-vector").contains("is a map"));
+    assert!(also("a-query-is-a-vector").iter().any(|text| text.contains(r"\vec{q}_j")));
+}
+
+#[test]
+fn the_sum_over_the_heads_keeps_the_token_apart_from_the_head() {
+    assert!(excerpt("one-index-twice").contains("j^{(j)}"));
+    assert_eq!(also("one-index-twice"), [r"\sum_j \Delta\vec{e}_i^{(j)}"]);
 }

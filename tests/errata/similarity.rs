@@ -1,22 +1,28 @@
-//! Document 002. What Python says to its code is recorded by tests/golden/errata.py.
+//! Document 002. What Python says to its code is recorded by tests/golden/errata.py and slips.py.
 
-use attn::attention::{cosine, euclidean, product_transposed, unit_rows};
+use attn::attention::{cosine, euclidean, product_transposed, rows, unit_rows};
 use attn::graph::{CellId, Graph, Op, Origin, Term};
 use attn::matrix::Matrix;
 
-use crate::{Check, close, draws, golden, node, story};
+use crate::quotations::excerpt;
+use attn::demo::errata;
+
+use crate::{Check, close, draws, golden, node, story, weights};
 
 pub const CHECKS: &[Check] = &[
+    ("faster-inference", the_last_output_needs_the_token_before_it),
     ("distance", at_length_one_the_squared_distance_is_two_minus_twice_the_cosine),
     ("one-term-too-many", a_dot_product_of_vectors_of_n_numbers_has_n_terms),
     ("length-or-dimension", the_divisor_is_the_root_of_the_dimension_and_not_of_the_norm),
     ("rounded-on-the-way", rounding_on_the_way_moves_bat_to_another_second_decimal),
+    ("keepdims-left-out", without_keepdims_the_rows_of_a_table_do_not_sum_to_one),
     ("array-called", an_array_cannot_be_called),
     ("vectors-in-training", the_same_matrices_give_other_vectors_for_another_text),
+    ("printed-unrounded", print_shows_every_digit_of_the_weights),
     ("values-decide-nothing", the_weights_do_not_depend_on_w_v),
     ("d-out", the_class_stops_at_d_out_and_agrees_with_ours_once_it_reads_output_dim),
-    ("no-output-matrix", the_concatenation_is_as_many_times_too_wide_as_there_are_heads),
     ("heads-in-a-list", a_plain_list_hides_every_parameter_of_the_heads),
+    ("no-output-matrix", the_concatenation_is_as_many_times_too_wide_as_there_are_heads),
 ];
 
 #[test]
@@ -116,4 +122,47 @@ fn a_plain_list_hides_every_parameter_of_the_heads() {
     let found = &golden::json("errata.json")["parameters"];
     assert_eq!(golden::number(&found["list"]), 0.0);
     assert_eq!(golden::number(&found["module_list"]), ours as f64);
+}
+
+#[test]
+fn the_last_output_needs_the_token_before_it() {
+    let own = story("mask", &[]);
+    let x = node(&own.graph, "X");
+    let changed =
+        Matrix::from_fn(
+            x.rows(),
+            x.cols(),
+            |i, j| if i + 2 == x.rows() { x[(i, j)] + 1.0 } else { x[(i, j)] },
+        );
+    let other = story("mask", &[("X", &changed)]);
+    let last = |story: &attn::demo::Story| rows(node(&story.graph, "O"), x.rows() - 1, 1).unwrap();
+    assert!(!close(&last(&own), &last(&other)));
+}
+
+/// The figures of an array of `slips.json`, and the one with which the text is contradicted.
+fn said_by_numpy(key: &str) -> Vec<f64> {
+    golden::numbers(&golden::json("slips.json")[key])
+}
+
+#[test]
+fn without_keepdims_the_rows_of_a_table_do_not_sum_to_one() {
+    let erratum = errata::errata().find(|erratum| erratum.id == "keepdims-left-out").unwrap();
+    let sums: Vec<String> =
+        said_by_numpy("sums_without_keepdims").iter().map(|sum| format!("{sum:.3}")).collect();
+    assert!(erratum.holds.contains(&format!("{}, {} and {}", sums[0], sums[1], sums[2])), "{sums:?}");
+    assert_eq!(said_by_numpy("sums_with_keepdims"), [1.0, 1.0, 1.0]);
+    assert_eq!(golden::matrix(&golden::json("slips.json")["of_one_row"]), Matrix::of([[0.57, 0.43]]));
+}
+
+#[test]
+fn print_shows_every_digit_of_the_weights() {
+    let erratum = errata::errata().find(|erratum| erratum.id == "printed-unrounded").unwrap();
+    let said = golden::json("slips.json");
+    for printed in golden::list(&said, "printed") {
+        let printed = printed.as_str().unwrap();
+        assert!(erratum.holds.contains(printed), "{printed}");
+        assert!(!excerpt(erratum.id).contains(printed));
+    }
+    let ours = weights(&Matrix::of([[1.0, -0.71]]));
+    assert_eq!(format!("[{:.8} {:.8}]", ours[(0, 0)], ours[(0, 1)]), said["printed"][0].as_str().unwrap());
 }

@@ -1,6 +1,7 @@
-//! Where the five texts slip or contradict each other: what is written, what holds, and the demo that shows it.
+//! Mistakes and contradictions in the five texts: what a text says, what is true, and the demo that shows it.
 //!
-//! Every entry has a test that computes it (tests/errata). Lines are those of the texts as plain files.
+//! Every entry quotes its text, and a test compares the quotation with the text; most have a test that computes them
+//! (tests/errata). Lines are those of the texts as plain files.
 
 mod imagined;
 mod multiplication;
@@ -10,7 +11,7 @@ mod understanding;
 
 use super::Document;
 
-/// A place where a text says something that does not hold.
+/// A place where a text says something that does not hold, or leaves out what a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erratum {
     /// A short name for it, used once.
@@ -21,18 +22,28 @@ pub struct Erratum {
     pub place: &'static str,
     /// The line of the text, from 1.
     pub line: usize,
-    /// What is written there, in our words.
-    pub written: &'static str,
-    /// What holds; it can be read without `written`.
+    /// The text's own words, at most 25; its LaTeX in plain characters, quotation marks in it as ‘ ’.
+    pub text: &'static str,
+    /// What is true: whole sentences.
     pub holds: &'static str,
     /// The demo that shows it.
     pub demo: Option<&'static str>,
 }
 
 impl Erratum {
-    /// Document and line: `000:59`.
+    /// Document and line: `000, line 59`.
     pub fn reference(&self) -> String {
-        format!("{}:{}", self.document.number(), self.line)
+        format!("{}, line {}", self.document.number(), self.line)
+    }
+
+    /// The text's words as such: `The text: “…”`.
+    pub fn quotation(&self) -> String {
+        format!("The text: “{}”", self.text)
+    }
+
+    /// What is true, set against the quotation: `But: …`.
+    pub fn correction(&self) -> String {
+        format!("But: {}", self.holds)
     }
 }
 
@@ -48,12 +59,10 @@ pub fn for_demo(name: &str) -> impl Iterator<Item = &'static Erratum> {
     errata().filter(move |erratum| erratum.demo == Some(name))
 }
 
-/// The notes at the end of a demo: the place, what is written there, and what holds.
+/// The notes at the end of a demo: the place, what is written there, and what is true.
 pub(super) fn notes(demo: &str) -> Vec<String> {
     for_demo(demo)
-        .map(|erratum| {
-            format!("{}, where the text says: {}. {}", erratum.reference(), erratum.written, erratum.holds)
-        })
+        .map(|erratum| format!("{}. {}  {}", erratum.reference(), erratum.quotation(), erratum.correction()))
         .collect()
 }
 
@@ -72,17 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_is_a_sentence_and_what_is_written_a_clause() {
+    fn what_is_true_is_told_in_sentences_and_a_quotation_has_no_marks_that_would_end_it() {
         for erratum in errata() {
             assert!(erratum.holds.ends_with('.'), "{}: {}", erratum.id, erratum.holds);
-            assert!(!erratum.written.ends_with('.'), "{}: {}", erratum.id, erratum.written);
+            assert!(!erratum.text.contains(['“', '”']), "{}: {}", erratum.id, erratum.text);
         }
     }
 
     #[test]
-    fn a_demo_gets_its_notes_with_document_and_line() {
+    fn a_demo_gets_its_notes_with_document_line_quotation_and_correction() {
         let notes = notes("mask");
-        assert!(notes.iter().any(|note| note.starts_with("000:247, where the text says: ")), "{notes:?}");
-        assert!(notes.iter().any(|note| note.starts_with("003:141, where the text says: ")), "{notes:?}");
+        let start =
+            "003, line 141. The text: “It is a lower triangular matrix of shape (n, n).”  But: The mask ";
+        assert!(notes.iter().any(|note| note.starts_with(start)), "{notes:?}");
     }
 }

@@ -7,11 +7,12 @@ pub(super) const ERRATA: &[Erratum] = &[
     Erratum {
         id: "one-head",
         document: Multiplication,
-        place: "Title",
+        place: "Multi-Headed attention as matrix multiplication",
         line: 1,
-        written: "the title promises several heads; the text computes one and never splits it",
-        holds: "Every further head has a W_Q, W_K and W_V of its own and makes a table of weights of its own; the \
-                outputs of the heads are put side by side and multiplied by W_O.",
+        text: "Multi-Headed attention as matrix multiplication",
+        holds: "The text computes one head and does not come to several. Every further head has its own W_Q, W_K and \
+                W_V, and makes its own table of weights. The outputs of the heads are put side by side and multiplied \
+                by W_O.",
         demo: Some("vectorize"),
     },
     Erratum {
@@ -19,28 +20,28 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Multiplication,
         place: "Computing the attention weights",
         line: 8,
-        written: "row i of I W^Q is W^Q · v_i, with the matrix on the left (also 7 and 16)",
-        holds: "Row i of I W^Q is v_i W^Q, a row times the matrix. The matrix on the left would need its transpose.",
+        text: "the ith row of IW^Q is W^Q·v_i",
+        holds: "Row i of I W^Q is v_i W^Q: the row stands on the left of the matrix. With the matrix on the left, as \
+                also in lines 7 and 16, it would have to be transposed.",
         demo: Some("vectorize"),
-    },
-    Erratum {
-        id: "how-many-rows",
-        document: Multiplication,
-        place: "Computing the outputs",
-        line: 12,
-        written: "there are n vectors b, as many as vectors a, while the a are m numbers wide",
-        holds: "A weighted sum needs one row of B for each weight: m vectors b, where m is the width of the a. Their \
-                number n is free.",
-        demo: Some("weighted-sum"),
     },
     Erratum {
         id: "self-left-out",
         document: Multiplication,
         place: "Computing the outputs",
         line: 16,
-        written: "the output of token i sums over every j except i",
-        holds: "O = A V sums over every j, the token's own value included. Leaving it out would need a mask on the \
-                diagonal.",
+        text: "o_i = Σ_{j ≠ i} w_j (W^V·v_j)",
+        holds: "O = A V sums over every j, and includes the token’s own value. To leave it out, you would need a mask \
+                on the diagonal.",
+        demo: Some("vectorize"),
+    },
+    Erratum {
+        id: "closing-bracket",
+        document: Multiplication,
+        place: "Finishing thoughts",
+        line: 20,
+        text: "O = Softmax(1/√d · QK^T) )V",
+        holds: "There is one closing bracket too many. The formula is O = Softmax(1/√d · QKᵀ) V.",
         demo: Some("vectorize"),
     },
 ];

@@ -12,19 +12,30 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: "Attention",
         line: 30,
-        written: "the dimension 12288 is defined by the number of tokens",
-        holds: "The width is chosen when the model is built: in GPT-3, 96 heads of 128. It depends neither on the tokens \
-                of a text nor on the vocabulary of 50257.",
+        text: "may be quite big, for example 12288: this is defined by the number of tokens.",
+        holds: "The designers of a model choose the width: in GPT-3, 96 heads of 128. It depends neither on the number \
+                of tokens in a text nor on the vocabulary of 50257.",
         demo: None,
+    },
+    Erratum {
+        id: "a-query-is-a-vector",
+        document: OneThird,
+        place: "Queries",
+        line: 36,
+        text: "A query is a map W_Q : e_i ↦ W_Q e_i.",
+        holds: "The query is the vector q_i = W_Q e_i, as in line 58; the map is its matrix. In the same way line 44 \
+                calls a map the key, and line 212 calls the maps V_d the values.",
+        demo: Some("update"),
     },
     Erratum {
         id: "close-and-large",
         document: OneThird,
         place: "Keys",
         line: 56,
-        written: "vectors that are close have a large dot product",
-        holds: "Lengths count too: two equal short vectors have a small dot product, two long ones of one direction a \
-                large one, however far apart. Bat is nearer to cave and has the larger product with racket.",
+        text: "When k_i and q_j are close, then the dot product k_i · q_j is big.",
+        holds: "Lengths count too. Two equal short vectors have a small dot product; two long vectors of one direction \
+                have a large one, even if they are far apart. Bat is nearer to cave, but its product with racket is \
+                larger.",
         demo: Some("similarity"),
     },
     Erratum {
@@ -32,9 +43,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: "Example",
         line: 96,
-        written: "fluffy and blue attend to creature",
-        holds: "In the usual words the token with the query attends: creature attends to fluffy and blue, and reads \
-                their values.",
+        text: "the embeddings of ‘fluffy’ and ‘blue’ attend to the embedding of ‘creature’.",
+        holds: "Usually one says it the other way round. The token with the query attends: creature attends to fluffy \
+                and blue, and reads their values.",
         demo: Some("update"),
     },
     Erratum {
@@ -42,8 +53,8 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: "Normalization",
         line: 106,
-        written: "the products k_i · q_j themselves should lie in [0, 1] and each column sum to 1",
-        holds: "The products stay what they are. It is their softmax that lies in [0, 1] and sums to 1.",
+        text: "We would like k_i · q_j ∈ [0, 1] and",
+        holds: "The products themselves do not change. Their softmax lies in [0, 1], and each column of it sums to 1.",
         demo: Some("columns"),
     },
     Erratum {
@@ -51,9 +62,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: COMPACT,
         line: 136,
-        written: "Q Kᵀ stands for the grid of the k_i · q_j",
-        holds: "With queries and keys as rows, cell (i, j) of Q Kᵀ is q_i · k_j: the transpose of the grid. With columns, \
-                as in 38, the grid is Kᵀ Q, and Q Kᵀ is no table of tokens at all.",
+        text: "The symbol QK^T is a compact way to represent the matrix",
+        holds: "With queries and keys as rows, cell (i, j) of Q Kᵀ is q_i · k_j, so Q Kᵀ is the transpose of the matrix \
+                of line 138. With columns, as in line 38, that matrix is Kᵀ Q, and Q Kᵀ is not a table of tokens.",
         demo: Some("columns"),
     },
     Erratum {
@@ -61,18 +72,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: COMPACT,
         line: 142,
-        written: "the formula has no mask, after 126 to 130 have called for one",
-        holds: "The mask belongs between scaling and softmax; without it later tokens get weight too.",
-        demo: Some("columns"),
-    },
-    Erratum {
-        id: "columns-of-rows",
-        document: OneThird,
-        place: COMPACT,
-        line: 144,
-        written: "softmax(Q Kᵀ / √d_k) V is to be read with the softmax down the columns",
-        holds: "With tokens as rows the softmax of this formula runs along the rows. Down the columns it normalises over \
-                the queries, and the rows that mix V no longer sum to 1.",
+        text: "softmax(QK^T/√d_k) V",
+        holds: "The mask of lines 126 to 130 is missing. It belongs between the scaling and the softmax. Without it \
+                later tokens get weight too.",
         demo: Some("columns"),
     },
     Erratum {
@@ -80,19 +82,29 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: COMPACT,
         line: 144,
-        written: "√d_k is there for numerical stability",
-        holds: "√d_k is there because scores spread like √d_k and would saturate the softmax, whose gradient then \
-                vanishes. Overflow is kept away by subtracting the maximum.",
+        text: "The division by √d_k is applied for numerical stability.",
+        holds: "Scores spread like √d_k. Without the division they saturate the softmax, and its gradient vanishes. \
+                Subtracting the maximum is what prevents overflow.",
         demo: Some("scale"),
+    },
+    Erratum {
+        id: "columns-of-rows",
+        document: OneThird,
+        place: COMPACT,
+        line: 144,
+        text: "The softmax is applied column by column.",
+        holds: "With tokens as rows, the softmax of the formula in line 142 runs along the rows. Down the columns it \
+                would normalise over the queries, and the rows that mix V would no longer sum to 1.",
+        demo: Some("columns"),
     },
     Erratum {
         id: "scale-left-out",
         document: OneThird,
         place: VALUES,
         line: 158,
-        written: "σ(k_i · q_j), without the √d_k of 142, is what weighs the values (also 170)",
-        holds: "The weights of 142 are the softmax of the scaled products, a whole column at a time; without the scale \
-                they are others.",
+        text: "We represent by σ(k_i · q_j) the i, j entry result of applying softmax to the column.",
+        holds: "The √d_k of line 142 is missing here and in line 170. The softmax of the scaled products gives other \
+                weights.",
         demo: Some("update"),
     },
     Erratum {
@@ -100,37 +112,47 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: OneThird,
         place: VALUES,
         line: 164,
-        written: "σ(k_i · q_j) v_i is an entry of softmax(Q Kᵀ / √d_k) V, and the column is then summed",
-        holds: "The product with V is already that sum: its row for token j is the sum of all the weighted values, Δe_j.",
+        text: "multiplied by the scalar σ(k_i · q_j), thus a vector. This is the generic entry in",
+        holds: "The product with V in line 166 already contains the sum: its row for token j is Δe_j, the sum of all \
+                weighted values.",
         demo: Some("update"),
+    },
+    Erratum {
+        id: "one-index-twice",
+        document: OneThird,
+        place: VALUES,
+        line: 200,
+        text: "Each head of attention produces a proposed change Δe_{j^{(j)}}.",
+        holds: "The letter j stands for the token and for the head. Line 202 has it right: i is the token, (j) the head.",
+        demo: Some("sum-heads"),
     },
     Erratum {
         id: "down-in-output",
         document: OneThird,
         place: "Output",
         line: 208,
-        written: "V_u and V_d of all heads are represented by one output matrix",
-        holds: "Only the V_u go into the output matrix. The V_d stay with their heads and are what is elsewhere called \
-                W_V.",
+        text: "In general V_u, V_d are represented by a single output matrix",
+        holds: "Only the V_u go into the output matrix, as line 210 shows. Each V_d stays with its head. Elsewhere it \
+                is called W_V.",
         demo: Some("sum-heads"),
-    },
-    Erratum {
-        id: "a-third",
-        document: OneThird,
-        place: "Architecture",
-        line: 218,
-        written: "attention is about a third of all parameters, as the title says",
-        holds: "Attention has 33.1 % of the parameters of GPT-3, which the text follows, 22.8 % of those of GPT-2 and \
-                16.7 % of those of Llama 3 8B.",
-        demo: None,
     },
     Erratum {
         id: "majority",
         document: OneThird,
         place: "Architecture",
         line: 218,
-        written: "the majority of the parameters comes from the perceptrons",
-        holds: "In GPT-3 that is so (66.2 %), in GPT-2 it is not: its perceptrons have 45.5 %, and its embeddings 31.6 %.",
+        text: "The majority of the parameters come from multilayer perceptrons",
+        holds: "This is true of GPT-3 (66.2 %), but not of GPT-2: its perceptrons have 45.5 %, and its embeddings 31.6 %.",
+        demo: None,
+    },
+    Erratum {
+        id: "a-third",
+        document: OneThird,
+        place: "Architecture",
+        line: 218,
+        text: "just about 1/3 of the total parameters come from attention",
+        holds: "This is true of GPT-3 (33.1 %), which the text follows. Attention has 22.8 % of the parameters of GPT-2 \
+                and 16.7 % of those of Llama 3 8B.",
         demo: None,
     },
 ];

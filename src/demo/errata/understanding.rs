@@ -8,23 +8,13 @@ const PARAMETERS: &str = "Parameterizing query, key, and value";
 
 pub(super) const ERRATA: &[Erratum] = &[
     Erratum {
-        id: "diagonal",
-        document: Understanding,
-        place: PRACTICE,
-        line: 59,
-        written: "a diagonal interaction matrix means no interaction, and the example leaves X as it was",
-        holds: "A diagonal matrix keeps the tokens apart but scales each by its own factor. Only the identity, with \
-                ones on the diagonal, leaves X as it is.",
-        demo: Some("left"),
-    },
-    Erratum {
         id: "long-vectors",
         document: Understanding,
         place: PRACTICE,
         line: 115,
-        written: "a sum of vectors explodes when the vectors are long",
-        holds: "A sum grows with how many tokens are added up, that is with the context. How wide their vectors are \
-                plays no part.",
+        text: "when the vectors get extremely long, as is often the case in modern deep learning",
+        holds: "The brackets that follow show what is meant: the context gets long. A sum grows with the number of \
+                vectors. Their width does not matter.",
         demo: Some("left"),
     },
     Erratum {
@@ -32,9 +22,10 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PRACTICE,
         line: 115,
-        written: "exponentiate, then divide by the sum: as simple as that (and so in the code, 118)",
-        holds: "Exponentials of large scores overflow: 1000 and 1001 give ∞/∞. Subtracting the largest score of the \
-                row first changes no weight and cannot overflow.",
+        text: "first exponentiate all the entries to make sure they are all positive, then compute the weights using \
+               these positive numbers",
+        holds: "Exponentials of large scores overflow: 1000 and 1001 give ∞/∞ (so does the code, line 118). First \
+                subtract the row maximum. This changes no weight and cannot overflow.",
         demo: Some("weights"),
     },
     Erratum {
@@ -42,9 +33,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PRACTICE,
         line: 130,
-        written: "nobody puts a softmax on the columns of R, for a reason unknown to the author",
-        holds: "With columns of weights, R could only average the features of a token: every new one would lie between \
-                the smallest and the largest old one, and none could be negated, amplified or subtracted.",
+        text: "for some reason (which is still beyond my knowledge) this has never been done in practice",
+        holds: "There is a reason. With columns of weights, R can only average the features of a token: every new \
+                feature lies between the smallest and the largest old one. R could not negate, amplify or subtract.",
         demo: Some("right"),
     },
     Erratum {
@@ -52,9 +43,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PARAMETERS,
         line: 151,
-        written: "L = softmax(Q Kᵀ), and so in all code (175, 216, 263), called what attention usually looks like (243)",
-        holds: "Attention divides the scores by √d_k. Unscaled they spread so far that the first row printed (189) gives \
-                one token all but 0.000003 of its weight.",
+        text: "L = softmax(Q K^T)",
+        holds: "Attention divides the scores by √d_k, here √7, before the softmax. Then the largest weights of the \
+                second and third rows that the text prints (190, 191) are 0.738 and 0.525, not 0.978 and 0.807.",
         demo: Some("qkv"),
     },
     Erratum {
@@ -62,9 +53,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PARAMETERS,
         line: 153,
-        written: "Q and K are computed alike, so which is which is a convention",
-        holds: "Query and key play different parts: exchanging W_Q and W_K transposes the scores, and the softmax of their \
-                rows becomes another one. 003:97 asks for the reason and gives it.",
+        text: "Since Q and K are calculated exactly the same way, their difference in naming is only an conventional.",
+        holds: "Query and key play different parts. If you exchange W_Q and W_K, the scores are transposed, and the \
+                softmax of their rows gives other weights. Text 003 explains why (lines 97 to 99).",
         demo: Some("transforms"),
     },
     Erratum {
@@ -72,8 +63,9 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PARAMETERS,
         line: 157,
-        written: "Q Kᵀ captures every possible flow of information among the tokens",
-        holds: "Q Kᵀ has at most rank d_k. With more tokens than that, most tables of scores are out of its reach.",
+        text: "the resulting matrix thus captures all possible information flows among the tokens",
+        holds: "Every pair of tokens gets a score, but not every table of scores is possible: the rank of Q Kᵀ is at \
+                most d_k. With more tokens than d_k, most tables cannot occur.",
         demo: Some("qkv"),
     },
     Erratum {
@@ -81,19 +73,19 @@ pub(super) const ERRATA: &[Erratum] = &[
         document: Understanding,
         place: PARAMETERS,
         line: 202,
-        written: "queries and keys are usually as wide as the embedding (H2 = E)",
-        holds: "E is the width of queries and keys for all heads together. One head has E / H: in GPT-3, \
-                12288 / 96 = 128.",
+        text: "the query/key embedding for the left interaction matrix is usually also kept the same as the embedding \
+               dimension for the data matrix (E=H2)",
+        holds: "This is the width of the queries and keys of all heads together. The queries of one head have E / H \
+                columns: in GPT-3, 12288 / 96 = 128.",
         demo: Some("qkv"),
     },
     Erratum {
-        id: "what-came-before",
+        id: "from-gpt2-on",
         document: Understanding,
         place: "Masked attention",
         line: 247,
-        written: "a model that predicts the next word is not interested in what came before",
-        holds: "A model that predicts the next word reads nothing but what came before: under the causal mask the last \
-                row depends on every earlier token.",
-        demo: Some("mask"),
+        text: "basically all LLMs from GPT2 on, the so called ‘decoder only transformers’",
+        holds: "The first GPT, of 2018, was already a decoder-only transformer.",
+        demo: None,
     },
 ];
