@@ -105,6 +105,17 @@ impl Error {
         self
     }
 
+    /// The same error, with more behind what is to be done about it.
+    pub fn and_help(mut self, more: &str) -> Error {
+        if let Error::Unusable(problem) = &mut self {
+            problem.help = Some(match problem.help.take() {
+                Some(help) => format!("{help}; {more}"),
+                None => more.to_string(),
+            });
+        }
+        self
+    }
+
     /// The exit code that this error ends a command with.
     pub fn exit_code(&self) -> u8 {
         match self {

@@ -353,3 +353,44 @@ fn control_characters_of_a_label_do_not_reach_the_terminal() {
     let out = attn("attend --random 2,2 --tokens").arg("\x1b[31mred,b\x07ell").ok().out;
     assert!(!out.contains('\x1b') && !out.contains('\x07'), "{out:?}");
 }
+
+#[test]
+fn a_picture_of_the_plane_is_asked_for_by_name_and_written_in_every_format() {
+    let picture =
+        |format: &str| attn("demo context --only plane_2").arg(format!("--format={format}")).ok().out;
+    // bat moves to (1.72, 3.85), as document 002 has it.
+    for format in ["table", "markdown"] {
+        let text = picture(format);
+        assert!(text.contains("● bat (3, 3)") && text.contains("bat′ (1.72, 3.85)"), "{text}");
+        assert!(text.contains("↑ sport") && text.contains("animals →"), "{text}");
+        assert!(!text.contains("S_cave"), "{text}");
+    }
+    assert!(picture("latex").contains("bat' (1.72, 3.85)"));
+    assert!(picture("html").contains("<svg") && picture("html").contains("bat moves to bat′ (1.72, 3.85)"));
+    let json: serde_json::Value = serde_json::from_str(&picture("json")).unwrap();
+    let graph = &json["graphs"][0];
+    assert_eq!(graph["planes"][0]["arrows"][0], serde_json::json!(["X_racket", "O_racket"]));
+    let names: Vec<_> = graph["nodes"].as_array().unwrap().iter().map(|node| &node["name"]).collect();
+    assert_eq!(names, ["X_racket", "O_racket"]);
+}
+
+#[test]
+fn a_picture_that_is_not_there_is_refused_with_those_that_are() {
+    attn("demo context --only plan").refused(&["did you mean `plane`", "plane plane_2 plane_3 plane_4"]);
+    attn("demo context --only S_cav").refused(&["did you mean `S_cave`", "the pictures are plane"]);
+    attn("demo mask --only plane").refused(&["no picture", "attn similarity bat cave racket --only plane"]);
+    attn("demo context --only é").refused(&["there is no node `é`"]);
+}
+
+#[test]
+fn attend_draws_how_tokens_of_two_coordinates_move_and_no_others() {
+    let drawn = |line: &str| attn(line).ok().out.contains("↑");
+    assert!(drawn("attend --words 'bat cave racket'"));
+    assert!(drawn("attend --random 8,2"));
+    assert!(!drawn("attend --random 9,2"), "too many to be told apart");
+    assert!(!drawn("attend --random 3,4"), "not a plane");
+    assert!(
+        !drawn("attend --x '1 2; 3 4' --wv '1;1'"),
+        "a result of one column has no place in the plane of X"
+    );
+}

@@ -7,7 +7,7 @@ use super::explain::ExplainArgs;
 use super::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
-use crate::graph::{Convention, Graph, NodeId};
+use crate::graph::{Convention, Graph};
 use crate::lesson::Screen;
 use crate::render::{self, Charset, Format, Heat, Page, Style};
 
@@ -188,7 +188,7 @@ impl LookArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(super) struct NodeArgs {
-    /// Only these nodes, without the sentences: S,A,O.
+    /// Only these nodes and pictures, without the sentences: S,A,O or plane.
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]
@@ -204,10 +204,9 @@ impl NodeArgs {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }
-        let nodes =
-            self.only.iter().map(|name| story.graph.require(name.trim())).collect::<Result<Vec<NodeId>>>()?;
-        let steps =
-            nodes.iter().map(|&id| Step { shown: vec![Shown::Node(id)], ..Step::default() }).collect();
+        let shown = self.only.iter().map(|name| story.named(name.trim())).collect::<Result<Vec<Shown>>>()?;
+        let nodes = shown.iter().flat_map(Shown::nodes).collect();
+        let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };
         Ok(Page { story, nodes, headed: false })
     }

@@ -211,8 +211,7 @@ fn story(graph: Graph, remarks: Vec<String>) -> Story {
         let Some(id) = graph.find(name) else { continue };
         let mut shown = vec![Shown::Node(id)];
         if name == "X" && graph[id].shape().cols == 2 {
-            shown =
-                vec![Shown::Together(vec![id]), Shown::Plane(Plane { points: vec![id], arrows: Vec::new() })];
+            shown = vec![Shown::Together(vec![id]), Shown::Plane(Plane::new(&[id], &[]))];
         }
         steps.push(Step { text: text.into(), notice: None, shown });
     }

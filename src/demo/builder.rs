@@ -222,6 +222,7 @@ impl Builder {
         for claim in &mut claims {
             say(&graph, claim, &mut steps[claim.step])?;
         }
+        number_planes(&mut steps);
         Ok(Story {
             title: title.to_string(),
             source: Some(source),
@@ -255,6 +256,17 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
     }
     claim.shown = true;
     Ok(())
+}
+
+/// Names the pictures: `plane`, `plane_2`, `plane_3` …
+fn number_planes(steps: &mut [Step]) {
+    let planes = steps.iter_mut().flat_map(|step| &mut step.shown).filter_map(|shown| match shown {
+        Shown::Plane(plane) => Some(plane),
+        _ => None,
+    });
+    for (number, plane) in (2..).zip(planes.skip(1)) {
+        plane.name = format!("plane_{number}");
+    }
 }
 
 fn not_given(graph: &Graph, name: &str) -> Error {
@@ -328,7 +340,7 @@ impl StepBuilder<'_> {
 
     /// Draws points of the plane, and movements from rows of one node to the same rows of another.
     pub fn plane(self, points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Self {
-        self.step.shown.push(Shown::Plane(Plane { points: points.to_vec(), arrows: arrows.to_vec() }));
+        self.step.shown.push(Shown::Plane(Plane::new(points, arrows)));
         self
     }
 

@@ -1,7 +1,8 @@
 //! The story of a pipeline on the user's own matrices: the steps in the field's words.
 
-use super::story::{Shown, Step, Story};
+use super::story::{Plane, Shown, Step, Story};
 use crate::graph::{Convention, Graph, Node, NodeId, Op};
+use crate::matrix::Matrix;
 
 /// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
 pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
@@ -31,9 +32,27 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
             step.shown.push(Shown::Node(id));
         }
     }
+    steps.extend(movement(&graph));
     let text = "What is given.".to_string();
     steps.insert(0, Step { text, notice: None, shown: vec![Shown::Together(given)] });
     Story { remarks, ..Story::of_steps(title, graph, steps) }
+}
+
+/// No more tokens are drawn, where they have names and where they have none.
+const MOST_DRAWN: [usize; 2] = [12, 8];
+
+/// Where tokens of two coordinates become results of two coordinates: how each of them has moved.
+fn movement(graph: &Graph) -> Option<Step> {
+    let (x, o) = (graph.find("X")?, graph.find("O")?);
+    let (from, to) = (graph.matrix(x).ok()?, graph.matrix(o).ok()?);
+    let most = MOST_DRAWN[usize::from(from.row_labels().is_none())];
+    let is_plane = from.cols() == 2 && from.shape() == to.shape() && from.rows() <= most;
+    let is_finite = |matrix: &Matrix| matrix.cells().all(|x| x.is_finite());
+    (is_plane && is_finite(from) && is_finite(to)).then(|| Step {
+        text: "In the plane: each token moves from its place in X to its place in O.".to_string(),
+        notice: None,
+        shown: vec![Shown::Plane(Plane::new(&[x], &[(x, o)]))],
+    })
 }
 
 /// A part of the pipeline that takes one sentence.

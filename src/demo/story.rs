@@ -1,6 +1,7 @@
 //! A story: a graph, and the sentences that go with its steps.
 
 use super::condition::Claim;
+use crate::error::{Error, Result, nearest};
 use crate::explain::Explanation;
 use crate::graph::{Cells, Graph, NodeId, resolve};
 
@@ -85,10 +86,31 @@ pub struct Explained {
 /// Points and movements in the plane.
 #[derive(Clone, Debug, Default)]
 pub struct Plane {
+    /// What it is called in its story: `plane`, the next ones `plane_2`, `plane_3` …
+    pub name: String,
     /// Nodes of two columns; each row is a point, its label the word.
     pub points: Vec<NodeId>,
     /// From each row of the first node to the same row of the second.
     pub arrows: Vec<(NodeId, NodeId)>,
+}
+
+impl Plane {
+    /// The first plane of a story.
+    pub fn new(points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Plane {
+        Plane { name: "plane".into(), points: points.to_vec(), arrows: arrows.to_vec() }
+    }
+
+    /// The nodes whose rows are points or ends of arrows, each once, in the order of the picture.
+    pub fn nodes(&self) -> Vec<NodeId> {
+        let ends = self.arrows.iter().flat_map(|(from, to)| [*from, *to]);
+        let mut nodes: Vec<NodeId> = Vec::new();
+        for id in self.points.iter().copied().chain(ends) {
+            if !nodes.contains(&id) {
+                nodes.push(id);
+            }
+        }
+        nodes
+    }
 }
 
 /// A table of text; every row has as many cells as the header.
@@ -136,6 +158,44 @@ impl Story {
         let step = |(id, _): (NodeId, &_)| Step { shown: vec![Shown::Node(id)], ..Step::default() };
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
+    }
+
+    /// Its pictures of the plane, in order.
+    pub fn planes(&self) -> impl Iterator<Item = &Plane> {
+        self.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
+            Shown::Plane(plane) => Some(plane),
+            _ => None,
+        })
+    }
+
+    /// What a name stands for: a node, or a picture of the plane.
+    ///
+    /// # Errors
+    /// If it is neither; the error lists what there is.
+    pub fn named(&self, name: &str) -> Result<Shown> {
+        if self.graph.find(name).is_none()
+            && let Some(plane) = self.planes().find(|plane| plane.name == name)
+        {
+            return Ok(Shown::Plane(plane.clone()));
+        }
+        let planes: Vec<&str> = self.planes().map(|plane| plane.name.as_str()).collect();
+        if self.graph.find(name).is_none()
+            && let Some(near) = nearest(name, planes.iter().copied())
+                .filter(|near| near.chars().next() == name.chars().next())
+        {
+            return Err(Error::new(format!("there is no node and no picture `{name}`"))
+                .help(format!("did you mean `{near}`? The pictures are {}", planes.join(" "))));
+        }
+        match self.graph.require(name) {
+            Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
+                "there is no `{name}` here: no picture of a plane is drawn"
+            ))
+            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
+            Err(error) if !planes.is_empty() => {
+                Err(error.and_help(&format!("the pictures are {}", planes.join(" "))))
+            }
+            found => found.map(Shown::Node),
+        }
     }
 
     /// The story up to the node, whose values are left open: what a class is asked before it is shown. Nothing that is
@@ -186,10 +246,7 @@ impl Shown {
             Shown::Columns(columns) => {
                 columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect()
             }
-            Shown::Plane(plane) => {
-                let ends = plane.arrows.iter().flat_map(|(from, to)| [*from, *to]);
-                plane.points.iter().copied().chain(ends).collect()
-            }
+            Shown::Plane(plane) => plane.nodes(),
             Shown::Explained { of, .. } => of.iter().map(|one| one.explanation.cell.node).collect(),
             Shown::Symbolic(of) => of.iter().map(|one| one.cell.node).collect(),
             Shown::Open(_) | Shown::Table(_) => Vec::new(),
@@ -201,7 +258,7 @@ impl Shown {
 ///
 /// # Errors
 /// The address that names no cell of the graph.
-pub fn fill(graph: &Graph, text: &str) -> Result<String, String> {
+pub fn fill(graph: &Graph, text: &str) -> std::result::Result<String, String> {
     let mut out = String::new();
     let mut rest = text;
     while let Some(start) = rest.find('{') {

@@ -1,71 +1,132 @@
-//! The plane as a picture in HTML: words as points, movements as arrows.
+//! The plane as a picture in HTML: words as points, movements as arrows, axes with names and numbers.
 
 use super::html_page::escaped;
-use super::plane::{Drawing, Spot};
+use super::plane::{Bounds, Drawing, Spot, Ticks};
 
-/// The picture's inside, without the room for labels.
+/// The plane's own size, without the room for labels.
 const ACROSS: f64 = 420.0;
 const HIGH: f64 = 260.0;
-const MARGIN: f64 = 18.0;
+const MARGIN: f64 = 12.0;
+/// Room above for the name of an axis, and below for the numbers of the other.
+const ABOVE: f64 = 34.0;
+const BELOW: f64 = 34.0;
 /// How long an arrow's head is.
 const HEAD: f64 = 9.0;
-/// About as wide as a letter of a label.
+/// About as wide as a letter of a label, and as high as a line.
 const LETTER: f64 = 7.0;
+const LINE: f64 = 14.0;
+/// Numbers of an axis are at least this far apart.
+const APART: f64 = 52.0;
 
 /// The picture; empty where there is nothing to draw.
 pub(super) fn picture(drawing: &Drawing) -> String {
-    let Some(frame) = Frame::around(drawing) else { return String::new() };
-    let mut inside = frame.axes();
+    let Some(bounds) = drawing.bounds() else { return String::new() };
+    let frame = Frame::around(drawing, bounds);
+    let mut inside = frame.axes(&drawing.axes);
     for (from, to) in &drawing.arrows {
         inside.push_str(&frame.arrow(from, to));
     }
-    let mut taken = Vec::new();
-    for point in &drawing.points {
-        inside.push_str(&frame.point(point, &mut taken));
+    let points = drawing.points.iter().map(|point| (point, true));
+    let moved = drawing.arrows.iter().filter(|(from, to)| (from.x, from.y) != (to.x, to.y));
+    let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
+    let mut taken: Vec<Area> = all.iter().map(|(spot, _)| frame.mark(spot)).collect();
+    for (spot, is_point) in &all {
+        inside.push_str(&frame.spot(spot, *is_point, &mut taken));
     }
-    let labels: Vec<&str> = drawing.points.iter().map(|point| point.label.as_str()).collect();
     format!(
         "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg></figure>\n",
         frame.width,
         frame.height,
         frame.width,
-        escaped(&labels.join(", "))
+        escaped(&told(drawing))
     )
+}
+
+/// What the picture shows, for those who hear it: `bat (3, 3) moves to (3.4, 1.8)`.
+fn told(drawing: &Drawing) -> String {
+    let points = drawing.points.iter().map(Spot::label);
+    let arrows = drawing.arrows.iter().map(|(from, to)| format!("{} moves to {}", from.name, to.label()));
+    let parts: Vec<String> = points.chain(arrows).collect();
+    format!("{} to the right, {} upwards: {}", drawing.axes[0], drawing.axes[1], parts.join(", "))
+}
+
+/// A rectangle of the picture: left, top, right, bottom.
+type Area = [f64; 4];
+
+fn meet(a: &Area, b: &Area) -> bool {
+    a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
 /// Where the plane lies in the picture; the scale is the same both ways.
 struct Frame {
-    left: f64,
-    top: f64,
+    bounds: Bounds,
+    /// Room to the left for numbers.
+    before: f64,
     scale: f64,
+    ticks: Ticks,
     width: f64,
     height: f64,
 }
 
 impl Frame {
-    fn around(drawing: &Drawing) -> Option<Frame> {
-        let (mut left, mut right, mut bottom, mut top, mut longest) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64, 0);
-        for spot in drawing.spots() {
-            (left, right) = (left.min(spot.x), right.max(spot.x));
-            (bottom, top) = (bottom.min(spot.y), top.max(spot.y));
-            longest = longest.max(spot.label.chars().count());
+    fn around(drawing: &Drawing, bounds: Bounds) -> Frame {
+        let scale = (ACROSS / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
+        let mut ticks = Ticks::apart((APART / scale).max(1e-290));
+        let widest = |ticks: Ticks, low, high| {
+            let texts = ticks.within(low, high).into_iter().map(|(_, text)| text.chars().count());
+            texts.max().unwrap_or(0) as f64 * LETTER
+        };
+        for _ in 0..12 {
+            if widest(ticks, bounds.left, bounds.right) + LETTER <= ticks.step() * scale {
+                break;
+            }
+            ticks = ticks.wider();
         }
-        let (across, up) = (right - left, top - bottom);
-        if !(across.is_finite() && up.is_finite()) || (across == 0.0 && up == 0.0) {
-            return None;
-        }
-        let scale = (ACROSS / across.max(1e-300)).min(HIGH / up.max(1e-300));
-        let width = across * scale + 2.0 * MARGIN + longest as f64 * LETTER;
-        Some(Frame { left, top, scale, width, height: up * scale + 2.0 * MARGIN })
+        let before = MARGIN + widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let axis = (drawing.axes[0].chars().count() + 5) as f64 * LETTER;
+        let label = drawing.longest_label() as f64 * LETTER;
+        let width = before + bounds.across() * scale + axis.max(label) + 2.0 * MARGIN;
+        Frame { bounds, before, scale, ticks, width, height: bounds.up() * scale + ABOVE + BELOW }
     }
 
     fn place(&self, x: f64, y: f64) -> (f64, f64) {
-        (MARGIN + (x - self.left) * self.scale, MARGIN + (self.top - y) * self.scale)
+        (self.before + (x - self.bounds.left) * self.scale, ABOVE + (self.bounds.top - y) * self.scale)
     }
 
-    fn axes(&self) -> String {
+    /// Thin lines at round numbers, the numbers to the left and below, the axes through 0 and their names.
+    fn axes(&self, names: &[String; 2]) -> String {
+        let Bounds { left, right, bottom, top } = self.bounds;
+        let (end, low) = (self.width - MARGIN, self.height - BELOW);
+        let mut out = String::new();
+        for (y, text) in self.ticks.within(bottom, top) {
+            let (_, at) = self.place(0.0, y);
+            out.push_str(&format!(
+                "<path class=\"grid\" d=\"M{:.1} {at:.1}H{end:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{text}</text>\n",
+                self.before,
+                self.before - LETTER,
+                at + 4.0
+            ));
+        }
+        for (x, text) in self.ticks.within(left, right) {
+            let (at, _) = self.place(x, 0.0);
+            out.push_str(&format!(
+                "<path class=\"grid\" d=\"M{at:.1} {ABOVE}V{low:.1}\"/><text class=\"tick\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{text}</text>\n",
+                low + 18.0
+            ));
+        }
         let (x, y) = self.place(0.0, 0.0);
-        format!("<path class=\"axis\" d=\"M0 {y:.1}H{:.1}M{x:.1} 0V{:.1}\"/>\n", self.width, self.height)
+        let upwards = ABOVE - 12.0;
+        out.push_str(&format!(
+            "<path class=\"axis\" d=\"M{:.1} {y:.1}H{end:.1}M{x:.1} {low:.1}V{upwards:.1}\"/>\n\
+             <text class=\"axis-name\" x=\"{:.1}\" y=\"{upwards:.1}\">↑ {}</text>\
+             <text class=\"axis-name\" x=\"{end:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} →</text>\n",
+            self.before,
+            x + 6.0,
+            escaped(&names[1]),
+            low + 18.0,
+            escaped(&names[0])
+        ));
+        out
     }
 
     fn arrow(&self, from: &Spot, to: &Spot) -> String {
@@ -88,22 +149,30 @@ impl Frame {
         )
     }
 
-    /// A point with its label to the right of it, moved down where another label stands already.
-    fn point(&self, point: &Spot, taken: &mut Vec<(f64, f64)>) -> String {
-        let (x, y) = self.place(point.x, point.y);
-        let width = point.label.chars().count() as f64 * LETTER;
-        let is_free = |at: f64| {
-            taken.iter().all(|(other_x, other_y)| {
-                (other_y - at).abs() >= 14.0 || (other_x - x).abs() >= width.max(60.0)
-            })
+    /// What a point or the tip of an arrow covers.
+    fn mark(&self, spot: &Spot) -> Area {
+        let (x, y) = self.place(spot.x, spot.y);
+        [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
+    }
+
+    /// A point or the end of an arrow, and its label where it covers nothing: to the right if it can be.
+    fn spot(&self, spot: &Spot, is_point: bool, taken: &mut Vec<Area>) -> String {
+        let (x, y) = self.place(spot.x, spot.y);
+        let label = spot.label();
+        let wide = label.chars().count() as f64 * LETTER;
+        let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
+        let right = [4.0, -8.0, 18.0, 32.0].map(|down| (x + 9.0, y + down));
+        let left = [4.0, -8.0, 18.0].map(|down| (x - 9.0 - wide, y + down));
+        let is_free = |(at, line): &(f64, f64)| {
+            let area = area(*at, *line);
+            area[0] >= 0.0 && area[1] >= ABOVE - LINE && !taken.iter().any(|other| meet(&area, other))
         };
-        let candidates = [y + 4.0, y - 10.0, y + 18.0];
-        let at = candidates.into_iter().find(|&at| is_free(at) && at > 8.0).unwrap_or(y + 4.0);
-        taken.push((x, at));
-        format!(
-            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/><text x=\"{:.1}\" y=\"{at:.1}\">{}</text>\n",
-            x + 9.0,
-            escaped(&point.label)
-        )
+        let (at, line) = right.into_iter().chain(left).find(is_free).unwrap_or(right[0]);
+        taken.push(area(at, line));
+        let (circle, class) = match is_point {
+            true => (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), ""),
+            false => (String::new(), " class=\"moved\""),
+        };
+        format!("{circle}<text{class} x=\"{at:.1}\" y=\"{line:.1}\">{}</text>\n", escaped(&label))
     }
 }

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::Page;
-use crate::demo::Table;
+use crate::demo::{Plane, Table};
 use crate::error::Result;
 use crate::graph::{Convention, Graph, NodeId, formula};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
@@ -41,8 +41,20 @@ impl Serialize for PageObject<'_> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &story.title)?;
         map.serialize_entry("nodes", &nodes.iter().map(node).collect::<Vec<_>>())?;
+        let planes: Vec<Value> = story.planes().map(|plane| plane_object(plane, &story.graph)).collect();
+        if !planes.is_empty() {
+            map.serialize_entry("planes", &planes)?;
+        }
         map.end()
     }
+}
+
+/// A picture of the plane: whose rows are its points, and from which to which its arrows go.
+fn plane_object(plane: &Plane, graph: &Graph) -> Value {
+    let name = |id: &NodeId| graph[*id].name.as_str();
+    let points: Vec<&str> = plane.points.iter().map(name).collect();
+    let arrows: Vec<[&str; 2]> = plane.arrows.iter().map(|(from, to)| [name(from), name(to)]).collect();
+    json!({ "name": plane.name, "points": points, "arrows": arrows })
 }
 
 /// A node; `whole` with all of its numbers, also where they are too many to be looked at.

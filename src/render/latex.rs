@@ -1,6 +1,5 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath`.
 
-use super::Charset;
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
 use super::latex_terms;
@@ -80,10 +79,8 @@ impl Markup for Latex {
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
-        self.paragraph(&format!(
-            "\\begin{{verbatim}}\n{}\n\\end{{verbatim}}",
-            Charset::Ascii.spelled(&drawing.lines().join("\n"))
-        ));
+        let lines = drawing.lines_in_latex().join("\n");
+        self.paragraph(&format!("\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"));
     }
 
     fn table(&mut self, table: &Table) {

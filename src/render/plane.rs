@@ -1,36 +1,58 @@
-//! The plane in characters: words as points, movements as arrows.
+//! The plane: words as points, movements as arrows, axes with names and numbers. Here is what every format draws; the
+//! characters are drawn in `canvas`.
+
+mod canvas;
+mod ticks;
+
+use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
 use super::view::Viewer;
 use crate::demo::{Plane, in_sentence};
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 
-/// Lines of the drawing are at most this wide.
-const MOST_COLUMNS: usize = 64;
-/// A character is about twice as high as wide: so many columns to a row keep a square square.
-const COLUMNS_PER_ROW: f64 = 2.1;
-/// The most rows of a drawing.
-const MOST_ROWS: f64 = 12.0;
+pub(super) use ticks::Ticks;
+
+/// Longer names of axes are cut.
+const LONGEST_AXIS: usize = 24;
 
 /// A point or the end of an arrow.
 pub(super) struct Spot {
-    /// The word and its coordinates.
-    pub label: String,
+    /// The word.
+    pub name: String,
     /// To the right.
     pub x: f64,
     /// Upwards.
     pub y: f64,
 }
 
+impl Spot {
+    /// The word and its coordinates.
+    pub(super) fn label(&self) -> String {
+        format!("{} ({}, {})", self.name, in_sentence(self.x, 2), in_sentence(self.y, 2))
+    }
+}
+
 /// The points and the arrows of a plane. Nodes that are not two columns of finite numbers are left out.
 pub(super) struct Drawing {
     /// The words.
     pub points: Vec<Spot>,
-    /// Their movements, from and to.
+    /// Their movements, from and to; `bat` moves to `bat′`.
     pub arrows: Vec<(Spot, Spot)>,
+    /// What the axes stand for: to the right, and upwards.
+    pub axes: [String; 2],
     width: usize,
     charset: Charset,
+}
+
+/// The smallest rectangle with all spots and the origin in it.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub left: f64,
+    pub right: f64,
+    pub bottom: f64,
+    pub top: f64,
 }
 
 impl Drawing {
@@ -40,35 +62,88 @@ impl Drawing {
     }
 
     fn of(plane: &Plane, graph: &Graph, width: usize, charset: Charset) -> Drawing {
-        let spots = |node: &crate::graph::NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
+        let spots = |node: &NodeId| graph[*node].matrix().map(spots).unwrap_or_default();
         let arrows = plane.arrows.iter().flat_map(|(from, to)| spots(from).into_iter().zip(spots(to)));
+        let moved = |(from, to): (Spot, Spot)| {
+            let name = format!("{}′", from.name);
+            (from, Spot { name, ..to })
+        };
         Drawing {
             points: plane.points.iter().flat_map(spots).collect(),
-            arrows: arrows.collect(),
+            arrows: arrows.map(moved).collect(),
+            axes: axes(plane, graph),
             width,
             charset,
         }
     }
 
     /// Everything that has a place.
-    pub(super) fn spots(&self) -> impl Iterator<Item = &Spot> {
+    fn spots(&self) -> impl Iterator<Item = &Spot> {
         self.points.iter().chain(self.arrows.iter().flat_map(|(from, to)| [from, to]))
+    }
+
+    /// How many columns of the screen the longest label takes.
+    pub(super) fn longest_label(&self) -> usize {
+        self.spots().map(|spot| spot.label().width()).max().unwrap_or(0)
+    }
+
+    /// Where everything lies; `None` where there is nothing to draw.
+    pub(super) fn bounds(&self) -> Option<Bounds> {
+        let start = Bounds { left: 0.0, right: 0.0, bottom: 0.0, top: 0.0 };
+        let bounds = self.spots().fold(start, |bounds, spot| Bounds {
+            left: bounds.left.min(spot.x),
+            right: bounds.right.max(spot.x),
+            bottom: bounds.bottom.min(spot.y),
+            top: bounds.top.max(spot.y),
+        });
+        let (across, up) = (bounds.across(), bounds.up());
+        (across.is_finite() && up.is_finite() && (across > 0.0 || up > 0.0)).then_some(bounds)
     }
 
     /// In characters, line by line; none where there is nothing to draw.
     pub(super) fn lines(&self) -> Vec<String> {
-        let Some(canvas) = Canvas::around(self.spots(), self.width) else { return Vec::new() };
-        let lines = canvas.drawn(&self.points, &self.arrows);
+        let lines = canvas::lines(self, self.width);
         match self.charset {
             Charset::Utf8 => lines,
-            Charset::Ascii => lines.iter().map(|line| line.chars().map(in_ascii).collect()).collect(),
+            Charset::Ascii => lines.iter().map(|line| in_ascii(line)).collect(),
         }
+    }
+
+    /// The same in ASCII and without a backslash in a label, which would be a command of LaTeX.
+    pub(super) fn lines_in_latex(&self) -> Vec<String> {
+        let lines = canvas::lines(self, self.width);
+        lines
+            .iter()
+            .map(|line| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned())
+            .collect()
     }
 }
 
-/// A character of a drawing in one character of ASCII.
-fn in_ascii(character: char) -> char {
-    match character {
+impl Bounds {
+    pub(super) fn across(&self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(super) fn up(&self) -> f64 {
+        self.top - self.bottom
+    }
+}
+
+/// What the axes stand for: the names of the columns, as the first node of the plane that has names has them.
+fn axes(plane: &Plane, graph: &Graph) -> [String; 2] {
+    let named = plane.nodes().into_iter().find_map(|id| {
+        let labels = graph[id].matrix()?.col_labels()?;
+        <&[String; 2]>::try_from(&labels[..]).ok()
+    });
+    match named {
+        Some(names) => names.each_ref().map(|name| name.chars().take(LONGEST_AXIS).collect()),
+        None => ["column 1".into(), "column 2".into()],
+    }
+}
+
+/// A line of a drawing in ASCII, each of its marks in one character; words stay as they are.
+fn in_ascii(line: &str) -> String {
+    let in_ascii = |character| match character {
         '→' => '>',
         '←' => '<',
         '↑' => '^',
@@ -79,10 +154,12 @@ fn in_ascii(character: char) -> char {
         '●' => 'o',
         '│' => '|',
         '─' => '-',
-        '┼' => '+',
+        '┼' | '┤' | '┬' | '└' => '+',
         '−' => '-',
+        '′' => '\'',
         other => other,
-    }
+    };
+    line.chars().map(in_ascii).collect()
 }
 
 fn spots(matrix: &Matrix) -> Vec<Spot> {
@@ -90,126 +167,7 @@ fn spots(matrix: &Matrix) -> Vec<Spot> {
         return Vec::new();
     }
     let name = |i: usize| matrix.row_labels().map_or((i + 1).to_string(), |labels| labels[i].clone());
-    let spot = |i| {
-        let (x, y) = (matrix[(i, 0)], matrix[(i, 1)]);
-        Spot { label: format!("{} ({}, {})", name(i), in_sentence(x, 2), in_sentence(y, 2)), x, y }
-    };
-    (0..matrix.rows()).map(spot).collect()
-}
-
-struct Canvas {
-    cells: Vec<Vec<char>>,
-    left: f64,
-    top: f64,
-    columns_per_unit: f64,
-    rows_per_unit: f64,
-}
-
-impl Canvas {
-    /// A canvas on which all spots and the origin have room, with the same scale both ways.
-    fn around<'a>(spots: impl Iterator<Item = &'a Spot>, width: usize) -> Option<Canvas> {
-        let mut bounds = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
-        let mut longest = 0;
-        for spot in spots {
-            bounds = (bounds.0.min(spot.x), bounds.1.max(spot.x), bounds.2.min(spot.y), bounds.3.max(spot.y));
-            longest = longest.max(spot.label.chars().count());
-        }
-        let (left, right, bottom, top) = bounds;
-        let (across, up) = (right - left, top - bottom);
-        if !(across.is_finite() && up.is_finite()) || (across == 0.0 && up == 0.0) {
-            return None;
-        }
-        let columns = width.saturating_sub(longest + 4).clamp(8, MOST_COLUMNS) as f64;
-        let columns_per_unit =
-            (columns / across.max(1e-300)).min(MOST_ROWS * COLUMNS_PER_ROW / up.max(1e-300));
-        let rows_per_unit = columns_per_unit / COLUMNS_PER_ROW;
-        let (wide, high) =
-            ((across * columns_per_unit).round() as usize, (up * rows_per_unit).round() as usize);
-        let cells = vec![vec![' '; wide + longest + 4]; high + 1];
-        Some(Canvas { cells, left, top, columns_per_unit, rows_per_unit })
-    }
-
-    fn place(&self, x: f64, y: f64) -> (usize, usize) {
-        let column = ((x - self.left) * self.columns_per_unit).round() as usize;
-        let row = ((self.top - y) * self.rows_per_unit).round() as usize;
-        (row.min(self.cells.len() - 1), column.min(self.cells[0].len() - 1))
-    }
-
-    fn drawn(mut self, points: &[Spot], arrows: &[(Spot, Spot)]) -> Vec<String> {
-        self.axes();
-        for (from, to) in arrows {
-            self.arrow(from, to);
-        }
-        for point in points {
-            let (row, column) = self.place(point.x, point.y);
-            self.cells[row][column] = '●';
-        }
-        for point in points {
-            self.label(point);
-        }
-        self.cells.into_iter().map(|row| row.into_iter().collect::<String>().trim_end().to_string()).collect()
-    }
-
-    fn axes(&mut self) {
-        let (zero_row, zero_column) = self.place(0.0, 0.0);
-        for row in &mut self.cells {
-            row[zero_column] = '│';
-        }
-        self.cells[zero_row].fill('─');
-        self.cells[zero_row][zero_column] = '┼';
-    }
-
-    /// Dots from one spot to the other, and a head that points the way.
-    fn arrow(&mut self, from: &Spot, to: &Spot) {
-        let ((row, column), (to_row, to_column)) = (self.place(from.x, from.y), self.place(to.x, to.y));
-        let (down, across) = (to_row as f64 - row as f64, to_column as f64 - column as f64);
-        let steps = down.abs().max(across.abs()) as usize;
-        for step in 1..steps {
-            let along = step as f64 / steps as f64;
-            let (r, c) = (
-                (row as f64 + along * down).round() as usize,
-                (column as f64 + along * across).round() as usize,
-            );
-            self.cells[r][c] = '·';
-        }
-        if steps > 0 {
-            self.cells[to_row][to_column] = head(across, -down * COLUMNS_PER_ROW);
-        }
-    }
-
-    /// The label to the right of its point, or where that place is taken, in the row above or below.
-    fn label(&mut self, point: &Spot) {
-        let text: Vec<char> = point.label.chars().collect();
-        let (row, column) = self.place(point.x, point.y);
-        let free = |cells: &Vec<Vec<char>>, row: usize| {
-            let end = column + 2 + text.len();
-            cells.get(row).is_some_and(|line| {
-                end <= line.len() && line[column + 2..end].iter().all(|c| matches!(c, ' ' | '─' | '│' | '·'))
-            })
-        };
-        let candidates = [Some(row), row.checked_sub(1), Some(row + 1)];
-        let Some(row) = candidates.into_iter().flatten().find(|&row| free(&self.cells, row)) else { return };
-        self.cells[row][column + 1] = if self.cells[row][column + 1] == '·' { '·' } else { ' ' };
-        for (offset, character) in text.into_iter().enumerate() {
-            self.cells[row][column + 2 + offset] = character;
-        }
-    }
-}
-
-/// The arrow head nearest to a direction.
-fn head(across: f64, up: f64) -> char {
-    let steep = up.abs() > 2.0 * across.abs();
-    let flat = across.abs() > 2.0 * up.abs();
-    match (across >= 0.0, up >= 0.0) {
-        (_, true) if steep => '↑',
-        (_, false) if steep => '↓',
-        (true, _) if flat => '→',
-        (false, _) if flat => '←',
-        (true, true) => '↗',
-        (true, false) => '↘',
-        (false, true) => '↖',
-        (false, false) => '↙',
-    }
+    (0..matrix.rows()).map(|i| Spot { name: name(i), x: matrix[(i, 0)], y: matrix[(i, 1)] }).collect()
 }
 
 #[cfg(test)]
@@ -217,21 +175,77 @@ mod tests {
     use super::*;
     use crate::graph::Origin;
 
-    fn lines(x: crate::graph::NodeId, graph: &Graph) -> Vec<String> {
-        let plane = Plane { points: vec![x], arrows: Vec::new() };
-        Drawing::of(&plane, graph, 80, Charset::Utf8).lines()
+    fn lines(plane: Plane, graph: &Graph, width: usize) -> Vec<String> {
+        Drawing::of(&plane, graph, width, Charset::Utf8).lines()
+    }
+
+    fn words() -> Matrix {
+        Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"])
     }
 
     #[test]
     fn words_stand_where_their_coordinates_say() {
         let mut graph = Graph::new();
-        let words = Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
-        let x = graph.given("X", words, Origin::Stated).unwrap();
-        let lines = lines(x, &graph);
-        assert!(lines[0].starts_with("● racket"), "{lines:?}");
-        assert!(lines.last().unwrap().contains("● cave"), "{lines:?}");
-        let bat = lines.iter().position(|line| line.contains("● bat")).unwrap();
-        assert!(bat > 0 && bat < lines.len() - 1);
+        let x = graph.given("X", words(), Origin::Stated).unwrap();
+        let lines = lines(Plane::new(&[x], &[]), &graph, 80);
+        let row = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap();
+        let column = |text: &str| lines[row(text)].chars().position(|c| c == '●').unwrap();
+        assert!(row("● racket (0, 5)") < row("● bat (3, 3)") && row("● bat") < row("● cave (4, 0)"));
+        assert!(column("● racket") < column("● bat") && column("● bat") < column("● cave"));
+    }
+
+    #[test]
+    fn each_number_of_an_axis_stands_at_its_own_place_and_the_axes_have_the_names_of_the_columns() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", words().cols_named(&["animals", "sport"]), Origin::Stated).unwrap();
+        let lines = lines(Plane::new(&[x], &[]), &graph, 80);
+        assert!(lines[0].contains("↑ sport"), "{lines:#?}");
+        let numbers = lines.last().unwrap();
+        assert!(numbers.ends_with("animals →"), "{lines:#?}");
+        // bat stands at (3, 3): above the 3 of one axis, and on the line of the 3 of the other.
+        let bat = lines.iter().find(|line| line.contains("● bat")).unwrap();
+        assert!(bat.trim_start().starts_with("3 ┤"), "{lines:#?}");
+        let at = bat.chars().position(|c| c == '●').unwrap();
+        assert_eq!(numbers.chars().nth(at), Some('3'), "{lines:#?}");
+    }
+
+    #[test]
+    fn a_movement_ends_in_a_word_with_a_prime_and_its_new_place() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", words(), Origin::Stated).unwrap();
+        let o = Matrix::of([[3.0, 1.0], [2.0, 0.5], [1.0, 4.0]]);
+        let o = graph.given("O", o, Origin::Stated).unwrap();
+        let text = lines(Plane::new(&[x], &[(x, o)]), &graph, 80).join("\n");
+        for label in ["bat′ (3, 1)", "cave′ (2, 0.5)", "racket′ (1, 4)", "bat (3, 3)", "column 1 →"] {
+            assert!(text.contains(label), "{label}:\n{text}");
+        }
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_screen_and_every_word_has_its_name() {
+        let mut graph = Graph::new();
+        let x = words().map(|x| x * 100.0 - 250.0).cols_named(&["a rather long name", "and another one"]);
+        let x = graph.given("X", x.rows_named(&["bat", "cave", "racket"]), Origin::Stated).unwrap();
+        let half = words().map(|x| x * 50.0);
+        let o = graph.given("O", half, Origin::Stated).unwrap();
+        for width in [16, 26, 36, 56, 76, 196] {
+            let lines = lines(Plane::new(&[x], &[(x, o)]), &graph, width);
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{width}: {lines:#?}");
+            for word in ["bat", "cave", "racket"] {
+                assert!(lines.iter().any(|line| line.contains(word)), "{word} at {width}: {lines:#?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_of_any_script_stand_in_columns_of_the_screen() {
+        let mut graph = Graph::new();
+        let x = words().rows_named(&["洞穴", "नमस्ते", "racket"]);
+        let x = graph.given("X", x, Origin::Stated).unwrap();
+        let lines = lines(Plane::new(&[x], &[]), &graph, 36);
+        assert!(lines.iter().any(|line| line.contains("● 洞穴 (3, 3)")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line.contains("● नमस्ते (4, 0)")), "{lines:#?}");
+        assert!(lines.iter().all(|line| line.width() <= 36), "{lines:#?}");
     }
 
     #[test]
@@ -243,7 +257,7 @@ mod tests {
             ("far", Matrix::of([[f64::INFINITY, 1.0]])),
         ] {
             let x = graph.given(name, matrix, Origin::Stated).unwrap();
-            assert!(lines(x, &graph).is_empty(), "{name}");
+            assert!(lines(Plane::new(&[x], &[]), &graph, 80).is_empty(), "{name}");
         }
     }
 }

@@ -1,0 +1,270 @@
+//! The plane in characters.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use super::{Bounds, Drawing, Spot, Ticks};
+
+/// The drawing, without the labels to its right, is at most this wide.
+const MOST_COLUMNS: usize = 64;
+/// A character is about twice as high as wide: so many columns to a row keep a square square.
+const COLUMNS_PER_ROW: f64 = 2.1;
+/// The most rows of a drawing.
+const MOST_ROWS: f64 = 12.0;
+/// The fewest columns that a drawing is squeezed into.
+const FEWEST_COLUMNS: usize = 8;
+/// Between a point and its label, and behind the label.
+const AIR: usize = 4;
+/// What stands in a cell that a label covers.
+const COVERED: char = '\0';
+
+/// The drawing line by line, none wider than `width`: the name of the axis upwards, the plane with numbers to its left, the
+/// numbers below it and the name of the other axis. Nothing where there is nothing to draw.
+pub(super) fn lines(drawing: &Drawing, width: usize) -> Vec<String> {
+    let Some(bounds) = drawing.bounds() else { return Vec::new() };
+    let Some(mut canvas) = Canvas::around(drawing, bounds, width) else { return Vec::new() };
+    canvas.draw(drawing);
+    let margin = canvas.margin;
+    let (_, zero) = canvas.place(0.0, 0.0);
+    let mut lines = vec![format!("{}↑ {}", " ".repeat(margin + zero), drawing.axes[1])];
+    let upwards = canvas.upwards();
+    for (i, row) in canvas.cells.iter().enumerate() {
+        let number = upwards.iter().find(|(row, _)| *row == i).map_or("", |(_, text)| text);
+        let row = canvas.text(i, row);
+        lines.push(format!("{number:>room$} {row}", room = margin - 1));
+    }
+    lines.extend(canvas.numbers_below(&drawing.axes[0], width));
+    lines.iter().map(|line| cut(line, width).trim_end().to_string()).collect()
+}
+
+/// As much of a line as is at most so wide.
+fn cut(line: &str, width: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= width
+    };
+    line.chars().take_while(fits).collect()
+}
+
+struct Canvas {
+    cells: Vec<Vec<char>>,
+    /// The labels, each with the row and the column where it begins; a character may be wider than a column, or not at all wide.
+    labels: Vec<(usize, usize, String)>,
+    bounds: Bounds,
+    ticks: Ticks,
+    /// Columns to the left of the drawing, for numbers and a blank.
+    margin: usize,
+    columns_per_unit: f64,
+    rows_per_unit: f64,
+}
+
+impl Canvas {
+    /// A canvas on which all spots and the origin have room, with the same scale both ways.
+    fn around(drawing: &Drawing, bounds: Bounds, width: usize) -> Option<Canvas> {
+        let longest = drawing.longest_label();
+        let mut canvas = Canvas {
+            cells: Vec::new(),
+            labels: Vec::new(),
+            bounds,
+            ticks: Ticks::apart(1.0),
+            margin: 0,
+            columns_per_unit: 1.0,
+            rows_per_unit: 1.0,
+        };
+        // A smaller scale has its numbers further apart, and none that is wider.
+        for _ in 0..2 {
+            let room = width.saturating_sub(canvas.margin);
+            let columns = room.saturating_sub(longest + AIR).max(FEWEST_COLUMNS).min(MOST_COLUMNS);
+            canvas.scale(columns as f64)?;
+        }
+        let wide = (bounds.across() * canvas.columns_per_unit).round() as usize;
+        let high = (bounds.up() * canvas.rows_per_unit).round() as usize;
+        let columns = (wide + longest + AIR).min(width.saturating_sub(canvas.margin)).max(wide + 1);
+        canvas.cells = vec![vec![' '; columns]; high + 1];
+        Some(canvas)
+    }
+
+    /// Spreads the plane over so many columns, and chooses the numbers of the axes.
+    fn scale(&mut self, columns: f64) -> Option<()> {
+        const MOST_TRIES: usize = 12;
+        let (across, up) = (self.bounds.across().max(1e-300), self.bounds.up().max(1e-300));
+        self.columns_per_unit = (columns / across).min(MOST_ROWS * COLUMNS_PER_ROW / up);
+        self.rows_per_unit = self.columns_per_unit / COLUMNS_PER_ROW;
+        let least = 2.0 / self.rows_per_unit;
+        self.ticks = (least.is_finite() && least > 0.0).then(|| Ticks::apart(least))?;
+        for _ in 0..MOST_TRIES {
+            let widest = widest(&self.ticks.within(self.bounds.left, self.bounds.right));
+            if (widest + 2) as f64 <= self.ticks.step() * self.columns_per_unit {
+                break;
+            }
+            self.ticks = self.ticks.wider();
+        }
+        self.margin = widest(&self.ticks.within(self.bounds.bottom, self.bounds.top)) + 1;
+        Some(())
+    }
+
+    fn place(&self, x: f64, y: f64) -> (usize, usize) {
+        let column = ((x - self.bounds.left) * self.columns_per_unit).round() as usize;
+        let row = ((self.bounds.top - y) * self.rows_per_unit).round() as usize;
+        (row.min(self.cells.len() - 1), column.min(self.cells[0].len() - 1))
+    }
+
+    fn draw(&mut self, drawing: &Drawing) {
+        self.axes();
+        for (from, to) in &drawing.arrows {
+            self.arrow(from, to);
+        }
+        for point in &drawing.points {
+            let (row, column) = self.place(point.x, point.y);
+            self.cells[row][column] = '●';
+        }
+        for point in &drawing.points {
+            self.label(point);
+        }
+        for (from, to) in &drawing.arrows {
+            if self.place(from.x, from.y) != self.place(to.x, to.y) {
+                self.label(to);
+            }
+        }
+    }
+
+    fn axes(&mut self) {
+        let (zero_row, zero_column) = self.place(0.0, 0.0);
+        for row in &mut self.cells {
+            row[zero_column] = '│';
+        }
+        self.cells[zero_row].fill('─');
+        for (row, _) in self.upwards() {
+            self.cells[row][zero_column] = '┤';
+        }
+        for (column, _) in self.across() {
+            self.cells[zero_row][column] = '┬';
+        }
+        let is_corner = zero_column == 0 && zero_row + 1 == self.cells.len();
+        self.cells[zero_row][zero_column] = if is_corner { '└' } else { '┼' };
+    }
+
+    /// The rows of the axis upwards that have a number, and the numbers.
+    fn upwards(&self) -> Vec<(usize, String)> {
+        let ticks = self.ticks.within(self.bounds.bottom, self.bounds.top);
+        ticks.into_iter().map(|(y, text)| (self.place(0.0, y).0, text)).collect()
+    }
+
+    /// The columns of the other axis that have a number, and the numbers.
+    fn across(&self) -> Vec<(usize, String)> {
+        let ticks = self.ticks.within(self.bounds.left, self.bounds.right);
+        ticks.into_iter().map(|(x, text)| (self.place(x, 0.0).1, text)).collect()
+    }
+
+    /// The numbers below the drawing and the name of the axis: behind them, or where there is no room in a line of its own.
+    fn numbers_below(&self, name: &str, width: usize) -> Vec<String> {
+        let mut numbers = String::new();
+        for (column, text) in self.across() {
+            // The last digit of a negative number stands below its place, as that of any other.
+            let start = (self.margin + column + 1).saturating_sub(text.chars().count());
+            let blanks = start.saturating_sub(numbers.chars().count());
+            numbers.push_str(&" ".repeat(blanks));
+            numbers.push_str(&text);
+        }
+        let name = format!("{name} →");
+        match numbers.chars().count() + 3 + name.width() <= width {
+            true => vec![format!("{numbers}   {name}")],
+            false => vec![numbers, format!("{}{name}", " ".repeat(self.margin))],
+        }
+    }
+
+    /// Dots from one spot to the other, and a head that points the way.
+    fn arrow(&mut self, from: &Spot, to: &Spot) {
+        let ((row, column), (to_row, to_column)) = (self.place(from.x, from.y), self.place(to.x, to.y));
+        let (down, across) = (to_row as f64 - row as f64, to_column as f64 - column as f64);
+        let steps = down.abs().max(across.abs()) as usize;
+        for step in 1..steps {
+            let along = step as f64 / steps as f64;
+            let (r, c) = (
+                (row as f64 + along * down).round() as usize,
+                (column as f64 + along * across).round() as usize,
+            );
+            self.cells[r][c] = '·';
+        }
+        if steps > 0 {
+            self.cells[to_row][to_column] = head(across, -down * COLUMNS_PER_ROW);
+        }
+    }
+
+    /// The label next to its spot, to the right if it can be: with its coordinates, or where there is no room the word alone.
+    fn label(&mut self, spot: &Spot) {
+        let (row, column) = self.place(spot.x, spot.y);
+        let rows = || [Some(row), row.checked_sub(1), Some(row + 1)].into_iter().flatten();
+        for text in [spot.label(), spot.name.clone()] {
+            let length = text.width();
+            let right = rows().map(|row| (row, Some(column + 2)));
+            let left = rows().map(|row| (row, column.checked_sub(length + 1)));
+            let places: Vec<(usize, usize)> =
+                right.chain(left).filter_map(|(row, start)| Some((row, start?))).collect();
+            // First on its own line, then where nothing is, then over an axis, then over the dots of an arrow.
+            let beside = (places.first().into_iter()).map(|place| (*place, "─┬"));
+            let others = ["", "─│┬┤", "─│┬┤·"];
+            let others = others.iter().flat_map(|over| places.iter().map(|place| (*place, *over)));
+            let found =
+                beside.chain(others).find(|((row, start), over)| self.is_free(*row, *start, length, over));
+            if let Some(((row, start), _)) = found {
+                self.write(row, start, &text);
+                return;
+            }
+        }
+    }
+
+    fn is_free(&self, row: usize, start: usize, length: usize, over: &str) -> bool {
+        let Some(line) = self.cells.get(row) else { return false };
+        let Some(under) = line.get(start..start + length) else { return false };
+        // A label does not touch the next one.
+        let is_blank = |c: &char| *c == ' ' || over.contains(*c);
+        let ends = [start.checked_sub(1), Some(start + length)].into_iter().flatten();
+        let is_clear = |at: usize| line.get(at) != Some(&COVERED);
+        under.iter().all(is_blank) && ends.into_iter().all(is_clear)
+    }
+
+    fn write(&mut self, row: usize, start: usize, text: &str) {
+        let (line, end) = (&mut self.cells[row], start + text.width());
+        for at in [start.checked_sub(1), Some(end)].into_iter().flatten() {
+            if let Some(cell) = line.get_mut(at).filter(|cell| **cell == '─') {
+                *cell = ' ';
+            }
+        }
+        line[start..end].fill(COVERED);
+        self.labels.push((row, start, text.to_string()));
+    }
+
+    /// A row with its labels.
+    fn text(&self, at: usize, row: &[char]) -> String {
+        let mut out = String::new();
+        for (column, character) in row.iter().enumerate() {
+            match self.labels.iter().find(|(row, start, _)| (*row, *start) == (at, column)) {
+                Some((_, _, label)) => out.push_str(label),
+                None if *character == COVERED => {}
+                None => out.push(*character),
+            }
+        }
+        out
+    }
+}
+
+fn widest(ticks: &[(f64, String)]) -> usize {
+    ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0)
+}
+
+/// The arrow head nearest to a direction.
+fn head(across: f64, up: f64) -> char {
+    let steep = up.abs() > 2.0 * across.abs();
+    let flat = across.abs() > 2.0 * up.abs();
+    match (across >= 0.0, up >= 0.0) {
+        (_, true) if steep => '↑',
+        (_, false) if steep => '↓',
+        (true, _) if flat => '→',
+        (false, _) if flat => '←',
+        (true, true) => '↗',
+        (true, false) => '↘',
+        (false, true) => '↖',
+        (false, false) => '↙',
+    }
+}
