@@ -10,5 +10,5 @@ mod tree;
 
 pub use note::{Note, notes};
 pub use shorten::{LONGEST, SHOWN, shortened};
-pub use steps::steps;
+pub use steps::{steps, worked_out};
 pub use tree::{Branch, Depth, Explanation, MOST_EXPLAINED, Sums, explain};

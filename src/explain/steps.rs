@@ -27,8 +27,13 @@ fn in_numbers(graph: &Graph, term: &Term, names: &Bindings<'_>) -> Term {
     }
 }
 
-fn worked_out(graph: &Graph, term: &Term) -> Term {
-    match term.parts().iter().all(|part| matches!(part, Term::Number(_))) {
+/// The term with every operation carried out whose operands are numbers.
+pub fn worked_out(graph: &Graph, term: &Term) -> Term {
+    let is_number = |part: &&Term| matches!(part, Term::Number(_) | Term::Rest { .. });
+    if let Term::Rest { .. } = term {
+        return term.clone();
+    }
+    match term.parts().iter().all(is_number) {
         true => Term::Number(term.evaluate(graph)),
         false => term.map_parts(|part| worked_out(graph, part)),
     }

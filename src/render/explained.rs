@@ -1,12 +1,18 @@
 //! What every format needs to write explanations: symbols, numbers, equations in one style.
 
+use std::cell::Cell;
+
 use super::digits;
+use super::rounding::{self, Line};
 use super::view::Viewer;
-use crate::demo::Explained;
+use crate::demo::{Digits, Explained};
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
     CellId, Convention, Notation, PlainSymbols, Symbols, Term, address_of, formula, number_text, written,
 };
+
+/// What is said once where a derivation has a ≈.
+const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, and not with those shown";
 
 /// Explanations in the style of a story.
 pub(super) struct Telling<'a> {
@@ -17,6 +23,8 @@ pub(super) struct Telling<'a> {
     pub of: &'a [Explained],
     /// Whether two may stand next to each other.
     pub side_by_side: bool,
+    /// Whether it has been said what ≈ means.
+    said_rounded: Cell<bool>,
 }
 
 /// An operand as it is listed: symbol, address, value, and how it is made.
@@ -33,23 +41,48 @@ pub(super) struct Operand {
 
 /// A formula worked out, written in the marks of a format.
 pub(super) struct Worked {
-    /// What the cell equals: its formula in symbols, the same in numbers step by step, the value itself.
-    pub lines: Vec<String>,
+    /// What the cell equals: its formula in symbols, the same in numbers step by step, the value itself; before each the sign
+    /// that it is read with.
+    pub lines: Vec<(Sign, String)>,
     /// A name for a part of the formula, what it stands for, and its value.
     pub with: Option<(&'static str, String, String)>,
     /// What is to be said.
     pub notes: Vec<String>,
 }
 
+/// The sign before a line of a derivation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// What stands in the line before gives what stands in this one, to its last digit.
+    Equal,
+    /// It does so only with the digits that are not shown.
+    Rounded,
+}
+
+impl Sign {
+    /// `=` or `≈`.
+    pub(super) fn text(self) -> &'static str {
+        match self {
+            Sign::Equal => "=",
+            Sign::Rounded => "≈",
+        }
+    }
+}
+
 impl<'a> Telling<'a> {
     pub(super) fn new(viewer: &'a Viewer<'a>, of: &'a [Explained], side_by_side: bool) -> Telling<'a> {
         let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
-        Telling { viewer, symbols, of, side_by_side }
+        Telling { viewer, symbols, of, side_by_side, said_rounded: Cell::new(false) }
+    }
+
+    /// How numbers are written.
+    pub(super) fn digits(&self) -> Digits {
+        self.viewer.style.digits(self.viewer.story)
     }
 
     /// A number as it is written inside a formula.
     pub(super) fn number(&self, x: f64) -> String {
-        digits::one(x, self.viewer.style.digits(self.viewer.story))
+        digits::one(x, self.digits())
     }
 
     /// The equation of a cell's node.
@@ -76,28 +109,35 @@ impl<'a> Telling<'a> {
     }
 
     /// The formula of a cell, worked out; `symbols` and `numbers` say how terms are written with and without symbols.
-    pub(super) fn worked(
+    pub(super) fn worked<N: Notation>(
         &self,
         explanation: &Explanation,
         symbols: &dyn Notation,
-        numbers: &dyn Notation,
+        numbers: impl Fn(Digits) -> N,
     ) -> Worked {
         let graph = &self.viewer.story.graph;
+        let derived = rounding::lines(graph, &steps(graph, &explanation.term), self.digits());
+        let first = derived.first().map_or(self.digits(), |line| line.digits);
         let (mut formula, mut with) = (&explanation.shown, None);
         if let (Term::With { name, is, within }, Term::With { is: whole, .. }) =
             (&explanation.shown, &explanation.term)
         {
-            with = Some((*name, written(is, symbols), numbers.number(whole.evaluate(graph))));
+            with = Some((*name, written(is, symbols), numbers(first).number(whole.evaluate(graph))));
             formula = within;
         }
-        let mut lines = vec![written(formula, symbols)];
-        // The last step is the value with all its digits.
-        let mut steps = steps(graph, &explanation.term);
-        steps.pop();
-        lines.extend(steps.iter().map(|step| written(&crate::explain::shortened(graph, step), numbers)));
-        lines.push(numbers.number(explanation.value));
-        lines.dedup();
-        let notes = explanation.notes.iter().map(|note| note.text(graph, |x| self.number(x))).collect();
+        let mut lines = vec![(Sign::Equal, written(formula, symbols))];
+        for Line { term, digits, follows } in &derived {
+            let text = written(term, &numbers(*digits));
+            let sign = if *follows { Sign::Equal } else { Sign::Rounded };
+            if lines.last().is_none_or(|(_, last)| *last != text) {
+                lines.push((sign, text));
+            }
+        }
+        let mut notes: Vec<String> =
+            explanation.notes.iter().map(|note| note.text(graph, |x| self.number(x))).collect();
+        if lines.iter().any(|(sign, _)| *sign == Sign::Rounded) && !self.said_rounded.replace(true) {
+            notes.push(ROUNDED.to_string());
+        }
         Worked { lines, with, notes }
     }
 
@@ -120,21 +160,22 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// Terms as plain text, numbers rounded as the story rounds.
+/// Terms as plain text.
 pub(super) struct Plain<'a> {
     telling: &'a Telling<'a>,
+    digits: Digits,
     in_numbers: bool,
 }
 
 impl<'a> Plain<'a> {
     /// Terms with symbols in them.
     pub(super) fn symbols(telling: &'a Telling<'a>) -> Plain<'a> {
-        Plain { telling, in_numbers: false }
+        Plain { telling, digits: telling.digits(), in_numbers: false }
     }
 
-    /// Terms with numbers in them.
-    pub(super) fn numbers(telling: &'a Telling<'a>) -> Plain<'a> {
-        Plain { telling, in_numbers: true }
+    /// Terms with numbers in them, written in these digits.
+    pub(super) fn numbers(telling: &'a Telling<'a>, digits: Digits) -> Plain<'a> {
+        Plain { telling, digits, in_numbers: true }
     }
 }
 
@@ -144,7 +185,7 @@ impl Notation for Plain<'_> {
     }
 
     fn number(&self, number: f64) -> String {
-        self.telling.number(number)
+        digits::one(number, self.digits)
     }
 
     fn constant(&self, number: f64) -> String {

@@ -1,6 +1,6 @@
 //! Explanations in HTML: a cell's formula, worked out line by line, and its operands as a list that folds.
 
-use super::explained::{Plain, Telling, Worked};
+use super::explained::{Plain, Sign, Telling, Worked};
 use super::html_page::escaped;
 use crate::explain::{Branch, Explanation};
 
@@ -31,12 +31,12 @@ fn root(telling: &Telling<'_>, explanation: &Explanation) -> String {
 /// The formula in symbols and in numbers, one line below the other, with what is to be said of it.
 fn body(telling: &Telling<'_>, explanation: &Explanation) -> String {
     let Worked { lines, with, notes } =
-        telling.worked(explanation, &Plain::symbols(telling), &Plain::numbers(telling));
+        telling.worked(explanation, &Plain::symbols(telling), |digits| Plain::numbers(telling, digits));
     let symbol = escaped(&telling.symbols.cell(explanation.cell));
-    let line = |(i, line): (usize, &String)| {
+    let line = |(i, (sign, line)): (usize, &(Sign, String))| {
         let (left, last) = (if i == 0 { &symbol[..] } else { "" }, i + 1 == lines.len());
         let right = if last { format!("<b>{}</b>", escaped(line)) } else { escaped(line) };
-        format!("<tr><td>{left}</td><td>=</td><td>{right}</td></tr>\n")
+        format!("<tr><td>{left}</td><td>{}</td><td>{right}</td></tr>\n", sign.text())
     };
     let rows: String = lines.iter().enumerate().map(line).collect();
     let with = with.map_or(String::new(), |(name, is, value)| {

@@ -1,14 +1,17 @@
 //! Terms and explanations as LaTeX: `o_{21} = a_{21} v_{11} + …`, `\frac`, `\sqrt`, `\max`.
 
-use super::explained::{Symbolic, Telling, Worked};
+use super::digits;
+use super::explained::{Sign, Symbolic, Telling, Worked};
 use super::latex_words::{math, number, prose};
+use crate::demo::Digits;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Notation, Symbols, written};
 
-/// Terms in LaTeX; numbers rounded by `number`, or every digit.
+/// Terms in LaTeX.
 struct Terms<'a> {
     symbols: &'a Symbols,
-    number: &'a dyn Fn(f64) -> String,
+    /// How numbers are written; `None` for every digit.
+    digits: Option<Digits>,
     in_numbers: bool,
 }
 
@@ -18,7 +21,7 @@ impl Notation for Terms<'_> {
     }
 
     fn number(&self, x: f64) -> String {
-        number(&(self.number)(x).replace('−', "-"))
+        number(&self.digits.map_or(x.to_string(), |digits| digits::one(x, digits)).replace('−', "-"))
     }
 
     fn constant(&self, x: f64) -> String {
@@ -95,8 +98,7 @@ fn symbol(symbols: &Symbols, cell: CellId) -> String {
 
 /// Cells in symbols, a line of one display each.
 pub(super) fn symbolic(symbolic: &Symbolic<'_>) -> String {
-    let number = |x: f64| x.to_string();
-    let terms = Terms { symbols: &symbolic.symbols, number: &number, in_numbers: false };
+    let terms = Terms { symbols: &symbolic.symbols, digits: None, in_numbers: false };
     let line = |one: &Explanation| {
         format!("{} &= {}", symbol(&symbolic.symbols, one.cell), broken(&written(&one.term, &terms)))
     };
@@ -125,6 +127,14 @@ fn broken(text: &str) -> String {
     out
 }
 
+/// The sign before a line.
+fn relation(sign: Sign) -> &'static str {
+    match sign {
+        Sign::Equal => "=",
+        Sign::Rounded => "\\approx",
+    }
+}
+
 fn aligned(lines: Vec<String>) -> String {
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}", lines.join(" \\\\\n"))
 }
@@ -147,11 +157,13 @@ fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<S
         prose(&explanation.address),
         math(&telling.equation(explanation.cell))
     ));
-    let rounded = |x: f64| telling.number(x);
-    let terms = |in_numbers| Terms { symbols: &telling.symbols, number: &rounded, in_numbers };
-    let Worked { lines: texts, with, notes } = telling.worked(explanation, &terms(false), &terms(true));
+    let terms = |digits, in_numbers| Terms { symbols: &telling.symbols, digits: Some(digits), in_numbers };
+    let symbols = terms(telling.digits(), false);
+    let Worked { lines: texts, with, notes } =
+        telling.worked(explanation, &symbols, |digits| terms(digits, true));
     let symbol_of = symbol(&telling.symbols, explanation.cell);
-    let mut lines: Vec<String> = texts.iter().map(|text| format!("  &= {}", broken(text))).collect();
+    let mut lines: Vec<String> =
+        texts.iter().map(|(sign, text)| format!("  &{} {}", relation(*sign), broken(text))).collect();
     lines[0] = format!("{symbol_of} {}", lines[0].trim_start());
     if let Some((name, is, value)) = with {
         lines.push(format!("\\text{{with }} {name} &= {is} = {value}"));

@@ -23,6 +23,7 @@ mod markdown;
 pub mod numpy;
 mod plane;
 mod plot;
+mod rounding;
 mod table;
 mod terminal;
 mod tree;

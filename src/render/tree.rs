@@ -104,8 +104,9 @@ impl Teller<'_> {
 
     /// The formula, in symbols and worked out; `symbol` stands before the first sign of equality.
     fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<Line> {
-        let (symbols, numbers) = (Plain::symbols(self.telling), Plain::numbers(self.telling));
-        let Worked { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, &numbers);
+        let symbols = Plain::symbols(self.telling);
+        let numbers = |digits| Plain::numbers(self.telling, digits);
+        let Worked { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, numbers);
         let symbol = self.spelled(symbol);
         if symbol.width() > SYMBOL {
             let mut lines = vec![Line { before: before.to_string(), text: symbol, ink: Ink::Plain }];
@@ -114,10 +115,11 @@ impl Teller<'_> {
         }
         let further = " ".repeat(symbol.width());
         let mut lines = Vec::new();
-        for (i, text) in texts.iter().enumerate() {
+        for (i, (sign, text)) in texts.iter().enumerate() {
             let start = if i == 0 { &symbol } else { &further };
             let space = if symbol.is_empty() { "" } else { " " };
-            let (first, rest) = (format!("{start}{space}= "), format!("{further}{space}    "));
+            let sign = self.spelled(sign.text());
+            let (first, rest) = (format!("{start}{space}{sign} "), format!("{further}{space}    "));
             let ink = if i + 1 == texts.len() { Ink::Bold } else { Ink::Plain };
             lines.extend(self.text(&breakable(text), before, &first, &rest, width, ink));
         }
