@@ -29,16 +29,43 @@ fn a_row_a_node_and_several_cells_can_be_asked_for() {
 }
 
 #[test]
+fn nodes_and_explanations_can_be_asked_for_together() {
+    let both = attn("attend --words 'bat cave racket' --only S,A --explain A[cave,bat]").ok().out;
+    let place = |text: &str| both.find(text).unwrap_or_else(|| panic!("no {text} in\n{both}"));
+    assert!(place("S (3×3)") < place("A (3×3)") && place("A (3×3)") < place("A[cave,bat]   A = softmax"));
+}
+
+#[test]
+fn without_an_address_everything_shown_is_written_in_symbols() {
+    let all = attn("attend --words 'bat cave' --symbolic").ok().out;
+    for line in ["s12 = q11·k21 + q12·k22", "o21 = a21·v11 + a22·v21"] {
+        assert_eq!(all.lines().filter(|each| *each == line).count(), 1, "{line} in\n{all}");
+    }
+    assert!(!all.contains('│'), "{all}");
+    let some = attn("attend --words 'bat cave' --only O --symbolic").ok().out;
+    assert_eq!(some.lines().filter(|line| line.contains(" = ")).count(), 4, "{some}");
+    assert!(some.lines().filter(|line| line.contains(" = ")).all(|line| line.starts_with('o')), "{some}");
+}
+
+#[test]
+fn a_large_tree_says_how_to_see_less() {
+    let words = "attend --words 'bat cave racket' --explain O[cave,1]";
+    let all = attn(&format!("{words} --depth all")).ok();
+    assert!(all.err.contains("cells are explained here; --depth 2 explains fewer"), "{}", all.err);
+    let less = attn(&format!("{words} --depth 2")).ok();
+    assert!(less.out.lines().count() < all.out.lines().count() && less.err.is_empty(), "{}", less.err);
+}
+
+#[test]
 fn what_cannot_be_explained_is_refused_with_the_way_out() {
     let words = "attend --words 'bat cave racket'";
     attn(&format!("{words} --explain A[4,1]")).refused(&["A (3×3) has no row 4", "1 to 3"]);
     attn(&format!("{words} --explain A[1,cvae]")).refused(&["A (3×3)", "did you mean `cave`"]);
     attn(&format!("{words} --explain S_scald[1,1]")).refused(&["did you mean `S_scaled`"]);
     attn(&format!("{words} --explain A[1,1")).refused(&["closing bracket"]);
-    attn(&format!("{words} --explain A --only A")).refused(&["--explain", "--only"]);
+    attn(&format!("{words} --explain A --only A --format json")).refused(&["--explain", "--only", "twice"]);
     attn(&format!("{words} --depth 2")).refused(&["--explain"]);
     attn(&format!("{words} --explain A --depth 0")).refused(&["from 1, or all"]);
-    attn(&format!("{words} --symbolic")).refused(&["names no cell", "--symbolic 'O[1,2]'"]);
     attn(&format!("{words} --explain A --format csv")).refused(&["not an array", "--format json"]);
     attn(&format!("{words} --symbolic A --format numpy")).refused(&["not an array", "--format json"]);
     attn("demo mask --explain A --until O").refused(&["--until"]);

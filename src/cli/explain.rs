@@ -5,12 +5,14 @@ use clap::Args;
 use super::output::{FormatArg, OutputArgs};
 use crate::demo::{Explained, Shown, Step, Story};
 use crate::error::{Error, Result};
-use crate::explain::{Depth, Sums, explain};
-use crate::graph::{CellId, Cells, Graph, resolve_each};
+use crate::explain::{Depth, Explanation, Sums, explain};
+use crate::graph::{CellId, Cells, Graph, NodeId, resolve_each};
 use crate::render::Page;
 
 /// A whole node is explained where it has at most so many cells.
 const MOST_OF_A_NODE: usize = 64;
+/// If so many cells are explained, a note says how to see fewer.
+const MANY: usize = 20;
 
 /// Which cells are explained, and how.
 #[derive(Args, Clone, Debug, Default)]
@@ -18,13 +20,14 @@ const MOST_OF_A_NODE: usize = 64;
 pub(super) struct ExplainArgs {
     /// The formula behind a cell, its operands, its value: 'A[3,2]', 'A[cave,bat]'; 'A[bat]' for each cell of a row. May be
     /// repeated.
-    #[arg(long, value_name = "CELL", conflicts_with = "only")]
+    #[arg(long, value_name = "CELL")]
     explain: Vec<String>,
     /// How many levels of operands: 1, 2, …, or all, down to the numbers given [default: 1].
     #[arg(long, value_name = "N", requires = "explain", conflicts_with = "symbolic", value_parser = depth)]
     depth: Option<Depth>,
-    /// A node, row or cell in symbols alone, ready to paste; without an address, the cells of --explain.
-    #[arg(long, value_name = "CELL", num_args = 0..=1, conflicts_with = "only")]
+    /// A node, row or cell in symbols only, ready to paste; without an address, the cells of --explain, the nodes of --only, or
+    /// everything that is shown.
+    #[arg(long, value_name = "CELL", num_args = 0..=1)]
     symbolic: Option<Option<String>>,
 }
 
@@ -46,24 +49,25 @@ impl ExplainArgs {
         }
     }
 
-    /// The story with nothing but the cells that are asked for.
-    pub(super) fn page(&self, story: Story, output: &OutputArgs) -> Result<Page> {
+    /// The page with the cells that are asked for, below the nodes of `--only`.
+    pub(super) fn page(&self, page: Page, output: &OutputArgs) -> Result<Page> {
+        let is_table = !page.headed;
+        let Page { mut story, nodes, .. } = page;
         let graph = &story.graph;
-        let of_symbolic = self.symbolic.iter().flatten();
-        let addresses: Vec<&String> = self.explain.iter().chain(of_symbolic).collect();
-        if addresses.is_empty() {
-            return Err(Error::new("--symbolic names no cell")
-                .help("write --symbolic 'O[1,2]', or add --explain 'O[1,2]'"));
-        }
-        let mut cells = Vec::new();
-        for address in addresses {
-            for named in resolve_each(graph, address)? {
-                cells.extend(cells_at(graph, named)?);
-            }
-        }
+        let cells = match self.addresses() {
+            none if none.is_empty() => in_symbols(&story, &nodes, is_table)?,
+            addresses => cells_of(graph, &addresses)?,
+        };
         let is_data = output.look.format == FormatArg::Json;
+        if is_data && is_table && self.symbolic.is_none() {
+            return Err(Error::new("JSON has either the nodes of --only or the explanation of --explain")
+                .help("run the command twice: once with --only, once with --explain"));
+        }
         let sums = if is_data || self.symbolic.is_some() { Sums::Whole } else { Sums::Shortened };
         let explanations = explain(graph, &cells, self.depth.unwrap_or(Depth::Levels(1)), sums)?;
+        if !is_data && let Some(hint) = self.hint(&explanations) {
+            story.remarks.push(hint);
+        }
         let shown = match self.symbolic.is_some() && !is_data {
             true => Shown::Symbolic(explanations),
             false => {
@@ -71,10 +75,68 @@ impl ExplainArgs {
                 Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
             }
         };
-        let steps = vec![Step { shown: vec![shown], ..Step::default() }];
-        let story = Story { steps, notes: Vec::new(), ..story };
+        let explained = Step { shown: vec![shown], ..Step::default() };
+        // In symbols a node of --only stands instead of its table.
+        let tables = if is_table && self.symbolic.is_none() { story.steps } else { Vec::new() };
+        story.steps = tables.into_iter().chain([explained]).collect();
+        story.notes = Vec::new();
         Ok(Page { story, nodes: Vec::new(), headed: false })
     }
+
+    /// How to see less, if many cells are explained.
+    fn hint(&self, explanations: &[Explanation]) -> Option<String> {
+        let count: usize = explanations.iter().map(Explanation::count).sum();
+        let is_deep = self.depth.is_some_and(|depth| depth != Depth::Levels(1));
+        (is_deep && count > MANY).then(|| {
+            let fewer = match self.depth {
+                Some(Depth::Levels(levels)) if levels > 2 => levels - 1,
+                Some(Depth::Levels(_)) => 1,
+                _ => 2,
+            };
+            format!("{count} cells are explained here; --depth {fewer} explains fewer")
+        })
+    }
+
+    /// What is named by `--explain` and `--symbolic`.
+    fn addresses(&self) -> Vec<&String> {
+        self.explain.iter().chain(self.symbolic.iter().flatten()).collect()
+    }
+}
+
+/// The cells that addresses name.
+fn cells_of(graph: &Graph, addresses: &[&String]) -> Result<Vec<CellId>> {
+    let mut cells = Vec::new();
+    for address in addresses {
+        for named in resolve_each(graph, address)? {
+            cells.extend(cells_at(graph, named)?);
+        }
+    }
+    Ok(cells)
+}
+
+/// The cells of everything that a story shows and computes; of a node with too many cells the first. If nodes are named, theirs.
+fn in_symbols(story: &Story, named: &[NodeId], is_named: bool) -> Result<Vec<CellId>> {
+    let graph = &story.graph;
+    if is_named {
+        let cells = named.iter().map(|&node| cells_at(graph, Cells::Node(node)));
+        return Ok(cells.collect::<Result<Vec<_>>>()?.concat());
+    }
+    let shown = story.steps.iter().flat_map(|step| step.shown.iter().flat_map(Shown::nodes));
+    let mut nodes: Vec<NodeId> = Vec::new();
+    for node in shown.filter(|&node| !graph[node].op.is_given() && graph[node].matrix().is_some()) {
+        if !nodes.contains(&node) {
+            nodes.push(node);
+        }
+    }
+    let cells = |node| {
+        let shape = graph[node].shape();
+        match shape.rows * shape.cols {
+            0 => Vec::new(),
+            1..=MOST_OF_A_NODE => cells_at(graph, Cells::Node(node)).unwrap_or_default(),
+            _ => vec![CellId { node, row: 0, col: 0 }],
+        }
+    };
+    Ok(nodes.into_iter().flat_map(cells).collect())
 }
 
 /// The cells that an address names.

@@ -198,9 +198,15 @@ pub(super) struct NodeArgs {
 impl NodeArgs {
     /// The page of a story: all of it, only the nodes asked for, or the explanation of some cells.
     pub(super) fn page(&self, story: Story, output: &OutputArgs) -> Result<Page> {
-        if self.explain.used().is_some() {
-            return self.explain.page(story, output);
+        let page = self.of_nodes(story)?;
+        match self.explain.used() {
+            Some(_) => self.explain.page(page, output),
+            None => Ok(page),
         }
+    }
+
+    /// All of a story, or only the nodes asked for.
+    fn of_nodes(&self, story: Story) -> Result<Page> {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }

@@ -52,6 +52,17 @@ pub struct Explanation {
     pub operands: Vec<Branch>,
 }
 
+impl Explanation {
+    /// How many cells are explained here: this one, and those below it.
+    pub fn count(&self) -> usize {
+        let below = self.operands.iter().map(|branch| match branch {
+            Branch::Explained(explanation) => explanation.count(),
+            Branch::Repeated(_) | Branch::Further(_) => 0,
+        });
+        1 + below.sum::<usize>()
+    }
+}
+
 /// An operand of an explained cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Branch {
