@@ -37,12 +37,14 @@ pub const DIRECTIVES: [Directive; 10] = [
     Directive {
         word: "opt",
         form: "opt B: unscaled:A[1,2]",
-        does: "computes an option, or a wrong answer to be foreseen",
+        does: "computes the number of an option, or a wrong answer that you foresee; of an option in words, \
+               `opt B iff count(…) == 1` says what would make it right, and `check` proves that it does not hold",
     },
     Directive {
         word: "key",
         form: "key: C iff count(causal:A[bat], == 0) == 2",
-        does: "computes the right answer",
+        does: "computes the right answer; of a number also how far an answer may lie from it, `± 0.005`, and \
+               with `± 0.05 from 2 decimals` as far as numbers shown at two decimals allow",
     },
     Directive { word: "if", form: "if B: …", does: "is said to those who choose the option" },
     Directive { word: "hint", form: "hint: …", does: "is shown at the key h, one after the other" },
@@ -60,8 +62,10 @@ pub(super) struct Written {
     pub word: &'static str,
     /// What stands between the word and the colon: the letter of `opt B:`.
     pub of: String,
-    /// What stands behind the colon.
+    /// What stands behind the colon; behind the `iff` of `opt B iff …`.
     pub text: String,
+    /// Whether it is written with `iff`.
+    pub iff: bool,
 }
 
 /// Reads a comment.
@@ -82,6 +86,9 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         let shown: String = comment.lines().next().unwrap_or_default().chars().take(40).collect();
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is no directive")).help(help));
     };
+    if let Some((letter, condition)) = condition_of_option(found.word, comment) {
+        return Ok(Written { word: found.word, of: letter, text: condition, iff: true });
+    }
     let Some((head, text)) = comment.split_once(':') else {
         return Err(Fault::new(line, format!("`{word}` without a colon"))
             .help(format!("write <!-- {} -->", found.form)));
@@ -92,10 +99,23 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("`{head}:` is not how `{word}` is written"))
             .help(format!("write <!-- {} -->", found.form)));
     }
-    let text = text.split('\n').map(str::trim).collect::<Vec<_>>().join(" ").trim().to_string();
+    let text = in_one_line(text);
     if text.is_empty() {
         return Err(Fault::new(line, format!("nothing behind `{head}:`"))
             .help(format!("write <!-- {} -->", found.form)));
     }
-    Ok(Written { word: found.word, of, text })
+    Ok(Written { word: found.word, of, text, iff: false })
+}
+
+/// The letter and the condition of `opt B iff CONDITION`.
+fn condition_of_option(word: &str, comment: &str) -> Option<(String, String)> {
+    let rest = comment.strip_prefix(word).filter(|_| word == "opt")?.trim_start();
+    let (letter, rest) = rest.split_once(char::is_whitespace)?;
+    let condition =
+        rest.trim_start().strip_prefix("iff").filter(|rest| rest.starts_with(char::is_whitespace))?;
+    Some((letter.to_string(), in_one_line(condition)))
+}
+
+fn in_one_line(text: &str) -> String {
+    text.split('\n').map(str::trim).collect::<Vec<_>>().join(" ").trim().to_string()
 }

@@ -77,7 +77,9 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         *text = text.refilled(&values)?;
     }
     for choice in &mut question.choices {
-        choice.computed = choice.computed.as_ref().map(|expression| expression.of_runs(&renamed));
+        for expression in [&mut choice.computed, &mut choice.condition].into_iter().flatten() {
+            *expression = expression.of_runs(&renamed);
+        }
     }
     question.key = question.key.map(|key| key.computed_by(|expression| expression.of_runs(&renamed)));
     told_apart(&question, &values)?;

@@ -14,7 +14,7 @@ impl Question {
     /// Everything that it computes: its key, its options, its numbers.
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
         let key = self.key.iter().map(|key| key.expression());
-        let options = self.choices.iter().filter_map(|choice| choice.computed.as_ref());
+        let options = self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition));
         let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
         let texts = self.blocks().filter_map(prose).chain(in_options);
         key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))

@@ -29,6 +29,7 @@ pub mod quiz;
 mod read;
 mod run;
 pub mod show;
+mod shown;
 mod source;
 pub mod update;
 mod values;

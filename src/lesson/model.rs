@@ -193,8 +193,10 @@ pub struct Choice {
     pub line: usize,
     /// What is offered, where it is; its number, if computed, is its only claim.
     pub text: Option<Prose>,
-    /// What it is computed by.
+    /// What its number is computed by.
     pub computed: Option<Expression>,
+    /// What would make it right: the comparison of `opt B iff …`, which must not hold.
+    pub condition: Option<Expression>,
     /// What is said to those who choose it.
     pub feedback: Option<String>,
 }
@@ -247,6 +249,13 @@ impl Lesson {
     /// The minutes that the steps up to, and without, a step are planned for.
     pub fn minutes_before(&self, step: usize) -> f64 {
         self.steps.iter().take(step).filter_map(|step| step.minutes).sum()
+    }
+}
+
+impl Choice {
+    /// An option of which only its letter and its text are known.
+    pub(super) fn new(letter: char, line: usize, text: Option<Prose>) -> Choice {
+        Choice { letter, line, text, computed: None, condition: None, feedback: None }
     }
 }
 

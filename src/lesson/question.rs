@@ -107,7 +107,7 @@ impl Draft {
                 );
             }
             let text = Some(prose(source, at, faults));
-            self.question.choices.push(Choice { letter, line, text, computed: None, feedback: None });
+            self.question.choices.push(Choice::new(letter, line, text));
         }
         true
     }
@@ -124,8 +124,8 @@ impl Draft {
             "hint" => self.question.hints.push(written.text),
             _ => {
                 let Some(choice) = self.choice(&written.of, line, faults) else { return };
-                let twice =
-                    if written.word == "if" { choice.feedback.is_some() } else { choice.computed.is_some() };
+                let is_proven = choice.computed.is_some() || choice.condition.is_some();
+                let twice = if written.word == "if" { choice.feedback.is_some() } else { is_proven };
                 if twice {
                     faults.push(
                         Fault::new(line, format!("a second `{} {}`", written.word, written.of))
@@ -138,6 +138,12 @@ impl Draft {
                     return;
                 }
                 match Expression::parse(&written.text) {
+                    Ok(condition) if written.iff => {
+                        if let Some(fault) = no_condition(&condition, line) {
+                            faults.push(fault);
+                        }
+                        choice.condition = Some(condition);
+                    }
                     Ok(expression) => choice.computed = Some(expression),
                     Err(error) => faults.push(Fault::in_key(line, error)),
                 }
@@ -166,7 +172,7 @@ impl Draft {
                 .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
             return None;
         }
-        choices.push(Choice { letter, line, text: None, computed: None, feedback: None });
+        choices.push(Choice::new(letter, line, None));
         choices.last_mut()
     }
 
@@ -216,6 +222,21 @@ impl Draft {
         let blocks = self.question.asked.iter().chain(&self.question.reveal);
         blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
     }
+}
+
+/// What is wrong with the condition of an option that compares nothing, or nothing that is computed.
+fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
+    let what = match condition {
+        Expression::Compare(..) if condition.runs().is_empty() => {
+            format!("`{condition}` is typed, not computed: it reads no run")
+        }
+        Expression::Compare(..) => return None,
+        _ => format!("`{condition}` compares nothing"),
+    };
+    Some(
+        Fault::new(line, what)
+            .help("write what would make the option right: opt B iff count(RUN:A[bat], == 0) == 1"),
+    )
 }
 
 /// The number in an option's text is what the option is computed by.

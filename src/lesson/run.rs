@@ -76,6 +76,20 @@ impl<'a> Runner<'a> {
         ran
     }
 
+    /// The explanation of one cell of a command, as data.
+    ///
+    /// # Errors
+    /// What the command says where it cannot explain the cell.
+    pub fn explanation(&self, command: &Command, address: &str) -> Result<serde_json::Value, String> {
+        let mut args = command.as_json();
+        args.extend(["--explain".to_string(), address.to_string()]);
+        let ran = self.run(&args, Screen::plain(80));
+        match ran.code {
+            0 => serde_json::from_str(&ran.out).map_err(|error| error.to_string()),
+            _ => Err(ran.err.trim().trim_start_matches("error: ").to_string()),
+        }
+    }
+
     /// The numbers of a command, under the names of its nodes.
     ///
     /// # Errors

@@ -11,6 +11,7 @@ use super::command::Command;
 use super::key::Values;
 use super::model::NamedRun;
 use super::run::{Ran, Runner};
+use super::shown::Shown;
 
 /// The numbers of named commands.
 pub struct RunValues<'a> {
@@ -20,15 +21,34 @@ pub struct RunValues<'a> {
     pub runner: &'a Runner<'a>,
 }
 
-impl Values for RunValues<'_> {
-    fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
-        let Some(named) = self.runs.iter().find(|named| named.name == run) else {
+impl RunValues<'_> {
+    /// The command of a name.
+    fn named(&self, run: &str) -> Result<&NamedRun> {
+        self.runs.iter().find(|named| named.name == run).ok_or_else(|| {
             let error = Error::new(format!("no command is named `{run}`"));
-            return Err(match nearest(run, self.runs.iter().map(|named| named.name.as_str())) {
+            match nearest(run, self.runs.iter().map(|named| named.name.as_str())) {
                 Some(near) => error.help(format!("did you mean `{near}`?")),
                 None => error.help(format!("name one: <!-- run: {run} = attn … -->")),
-            });
-        };
+            }
+        })
+    }
+
+    /// What a cell of a run is computed from.
+    ///
+    /// # Errors
+    /// If there is no such run, or it cannot explain the cell.
+    pub(super) fn explanation(&self, run: &str, address: &str) -> Result<Value> {
+        self.runner.explanation(&self.named(run)?.command, address).map_err(Error::new)
+    }
+}
+
+impl Values for RunValues<'_> {
+    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
+        Shown::of(&self.explanation(run, address)?)?.slack(decimals)
+    }
+
+    fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
+        let named = self.named(run)?;
         let graph = self.runner.graph(&named.command);
         let graph = graph.as_ref().as_ref().map_err(|said| {
             Error::new(format!("`{}` gives no numbers", named.command.typed)).help(said.clone())

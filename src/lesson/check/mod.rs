@@ -1,11 +1,13 @@
 //! Holding a lesson against the program: what its commands print, its numbers, its keys, its screen, its plan.
 
 mod difference;
+mod digits;
 mod finding;
 mod numbers;
 mod options;
 mod outputs;
 mod plan;
+mod proofs;
 mod questions;
 mod runs;
 mod screen;

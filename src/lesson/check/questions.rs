@@ -8,8 +8,10 @@ use crate::lesson::key::{Answer, Expression, Key, Kind, Value};
 use crate::lesson::model::{Choice, Lesson, Question};
 use crate::lesson::values::RunValues;
 
+use super::digits::enough;
 use super::finding::{Concern, Finding};
 use super::options::{about_its_option, shown, shown_alike, worded_alike};
+use super::proofs::{conditions_without_letters, one_right_option};
 
 /// What numbers and keys are computed from.
 #[derive(Clone, Copy)]
@@ -38,6 +40,7 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
             }
         }
         unheard(question, &mut faults);
+        conditions_without_letters(question, &mut faults);
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
         if let Some(number) = question.hindrance(lesson) {
             let what = format!("`{}` cannot be drawn anew: `{number}` in it is not computed", question.id);
@@ -68,6 +71,7 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
                 faults.push(false_key(question, key, known));
             }
             worded_alike(question, faults);
+            one_right_option(question, *letter, *holds, known, faults);
             let shown = shown(question, known, faults);
             shown_alike(&shown, *letter, faults);
             about_its_option(question, key, *letter, &shown, known, faults);
@@ -81,7 +85,10 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
                 format!("nobody can type the answer of `{}` with every digit: it is {value}", question.id);
             faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
         }
-        _ => foreseen(question, answer, known, faults),
+        _ => {
+            foreseen(question, answer, known, faults);
+            enough(question, key, answer, known, faults);
+        }
     }
 }
 
@@ -98,7 +105,7 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
 }
 
 /// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
-fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
+pub(super) fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
     let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
     let brief = values.each_ref().map(briefly);
     let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };

@@ -57,7 +57,7 @@ fn used(lesson: &Lesson) -> HashSet<&str> {
     for question in lesson.questions() {
         all.extend(question.key.iter().map(|key| key.expression()));
         for choice in &question.choices {
-            all.extend(&choice.computed);
+            all.extend(choice.computed.iter().chain(&choice.condition));
             all.extend(choice.text.iter().flat_map(|text| &text.claims).map(|claim| &claim.expression));
         }
     }

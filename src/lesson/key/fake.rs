@@ -26,6 +26,11 @@ impl Values for Runs {
             Cells::Cell(cell) => Matrix::filled(1, 1, graph.matrix(cell.node)?[(cell.row, cell.col)]),
         })
     }
+
+    /// Two operands, each off by half a unit.
+    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
+        self.matrix(run, address).map(|_| (0..decimals).fold(1.0, |unit, _| unit / 10.0))
+    }
 }
 
 /// `plain` and `causal` with weights `A` of three tokens, and `odd` with what is seldom: ties, NaN, −∞, no columns.

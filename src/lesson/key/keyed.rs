@@ -1,9 +1,12 @@
 //! The key of a question: how its right answer is computed.
 
+use crate::elementary::pow;
 use crate::error::{self, Error};
+use crate::graph::number_text;
 use crate::input::clip;
 
 use super::parse::{self, KeyParts, ParseError};
+use super::written::at_decimals;
 use super::{Answer, Expression, Function, Value, Values};
 
 /// What a question asks for.
@@ -31,12 +34,15 @@ pub enum Key {
         /// The comparison that makes it right.
         condition: Expression,
     },
-    /// `plain:A[bat,cave] ± 0.005`
+    /// `plain:A[bat,cave] ± 0.005`, `plain:O[bat,1] ± 0.05 from 2 decimals`
     Number {
         /// The number.
         expression: Expression,
         /// How far from it an answer may lie.
         tolerance: f64,
+        /// The decimals at which the question shows what the number is computed from: an answer may also be off by as much
+        /// as that rounding allows.
+        shown: Option<usize>,
     },
     /// `argmax(plain:A)`
     Cell(Expression),
@@ -64,7 +70,8 @@ impl Kind {
         match self {
             Kind::Choice => "write the letter and what makes it right: C iff count(RUN:A[bat], == 0) == 2",
             Kind::Number => {
-                "write what computes it, and how far an answer may lie from it: RUN:A[bat,cave] ± 0.005"
+                "write what computes it, and how far an answer may lie from it: RUN:A[bat,cave] ± 0.005, or \
+                 RUN:O[bat,1] ± 0.05 from 2 decimals where the answer is computed from rounded numbers"
             }
             Kind::Cell => "write argmax(RUN:A) or argmin(RUN:A)",
             Kind::Order => "write rank(RUN:A[bat])",
@@ -88,7 +95,7 @@ impl Key {
         if is_bare_answer(text) {
             return wrong(format!("the key `{quoted}` is typed, not computed"));
         }
-        let KeyParts { letter, expression, tolerance } = parse::key(text, kind.form())?;
+        let KeyParts { letter, expression, tolerance, shown } = parse::key(text, kind.form())?;
         if expression.runs().is_empty() {
             return wrong(format!("the key `{quoted}` is typed, not computed: it reads no run"));
         }
@@ -100,9 +107,13 @@ impl Key {
                 wrong(format!("`{quoted}` does not say how far an answer may lie from it"))
             }
             (Kind::Number, None, Some(tolerance), _) if is_number(&expression) => {
+                let of_a_cell = matches!(expression, Expression::Reference { .. });
                 match tolerance.is_finite() && tolerance >= 0.0 {
-                    true => Ok(Key::Number { expression, tolerance }),
-                    false => wrong(format!("`{quoted}` has no tolerance from 0 upwards")),
+                    _ if shown.is_some() && !of_a_cell => {
+                        wrong(format!("`{quoted}` says “from … decimals” of what is not a single cell"))
+                    }
+                    true => Ok(Key::Number { expression, tolerance, shown }),
+                    false => wrong(format!("`{quoted}` has a tolerance below 0")),
                 }
             }
             (Kind::Cell, None, None, Expression::Call(Function::Argmax | Function::Argmin, _)) => {
@@ -156,9 +167,15 @@ impl Key {
     /// As [`Expression::evaluate`]; ties among them.
     pub fn evaluate(&self, values: &dyn Values) -> error::Result<Answer> {
         let value = match self {
-            Key::Number { expression, tolerance } => {
+            Key::Number { expression, tolerance, shown } => {
                 let value = expression.number(values)?;
-                return Ok(Answer::Number { value, tolerance: *tolerance });
+                let tolerance = match (shown, expression) {
+                    (Some(shown), Expression::Reference { run, address }) => {
+                        widened(*tolerance, values.slack(run, address, *shown)?)
+                    }
+                    _ => *tolerance,
+                };
+                return Ok(Answer::Number { value, tolerance });
             }
             key => key.expression().evaluate(values)?,
         };
@@ -174,6 +191,15 @@ impl Key {
             }
         }
     }
+}
+
+/// A tolerance and what rounded operands add to it, rounded up to the decimals of the tolerance.
+fn widened(tolerance: f64, slack: f64) -> f64 {
+    let decimals = number_text(tolerance).split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let unit = pow(10.0, -(decimals as f64));
+    // What binary fractions leave behind is no reason for one more unit.
+    let units = ((tolerance + slack) / unit - 1e-6).ceil();
+    at_decimals(units * unit, decimals).parse().unwrap_or(tolerance + slack)
 }
 
 /// A letter, a word or words without anything that computes: `C`, `bat cave`.

@@ -5,6 +5,7 @@
 //! count(causal:A[bat], == 0) == 2          two values compared
 //! C iff len(plain:A[bat]) == 3             the key of a `choice`
 //! plain:A[bat,cave] ± 0.005                of a `number`
+//! plain:O[bat,1] ± 0.05 from 2 decimals    of a `number` that is computed from numbers shown at two decimals
 //! argmax(plain:A)                          of a `cell`
 //! rank(plain:A[bat])                       of an `order`
 //! ```

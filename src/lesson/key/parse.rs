@@ -72,11 +72,12 @@ pub(super) fn expression(text: &str) -> Result<Expression, ParseError> {
     builder.comparison(first(pairs, Rule::comparison))
 }
 
-/// The parts of a key, whatever its kind: `LETTER iff COMPARISON ± NUMBER`.
+/// The parts of a key, whatever its kind: `LETTER iff COMPARISON ± NUMBER from PLACES decimals`.
 pub(super) struct KeyParts {
     pub letter: Option<char>,
     pub expression: Expression,
     pub tolerance: Option<f64>,
+    pub shown: Option<usize>,
 }
 
 /// Reads a key of any kind; `help` says how this one is written.
@@ -85,16 +86,18 @@ pub(super) fn key(text: &str, help: &str) -> Result<KeyParts, ParseError> {
     let mut letter = None;
     let mut expression = None;
     let mut tolerance = None;
+    let mut shown = None;
     for pair in parse(Rule::key, text, help)? {
         match pair.as_rule() {
             Rule::letter => letter = pair.as_str().chars().next().map(|letter| letter.to_ascii_uppercase()),
             Rule::comparison => expression = Some(builder.comparison(pair)?),
             Rule::number => tolerance = Some(builder.number(&pair)?),
+            Rule::shown => shown = Some(builder.decimals(&first(pair.into_inner(), Rule::places))?),
             _ => {}
         }
     }
     let expression = expression.unwrap_or_else(|| unreachable!("the grammar wants a comparison"));
-    Ok(KeyParts { letter, expression, tolerance })
+    Ok(KeyParts { letter, expression, tolerance, shown })
 }
 
 /// The parts of a whole text, or what stands where it cannot be read.
@@ -253,7 +256,7 @@ impl Builder<'_> {
         match pair.as_str().trim().parse() {
             Ok(decimals) if decimals <= MOST_DECIMALS => Ok(decimals),
             _ => {
-                let what = format!("`{}` is no number of decimals", clip(pair.as_str().trim()));
+                let what = format!("`{}` is not a number of decimals", clip(pair.as_str().trim()));
                 self.error(pair, what, format!("write a whole number from 0 to {MOST_DECIMALS}"))
             }
         }

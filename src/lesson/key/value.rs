@@ -15,6 +15,12 @@ pub trait Values {
     /// # Errors
     /// If there is no such run, or the address names nothing in it.
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix>;
+
+    /// How far from a cell's number one can end who computes it from its operands as they are shown at this many decimals.
+    ///
+    /// # Errors
+    /// As [`Values::matrix`]; and if the cell is not a sum or product of other cells.
+    fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64>;
 }
 
 /// Cells of a run, not yet made into one value.

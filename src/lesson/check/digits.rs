@@ -1,0 +1,108 @@
+//! Whether a number can be answered from the digits that the question shows.
+
+use crate::lesson::faults::Fault;
+use crate::lesson::key::{Answer, Expression, Key, WrittenNumber};
+use crate::lesson::model::{Block, Question};
+use crate::lesson::shown::Shown;
+
+use super::questions::Known;
+
+/// Decimals of a table where `--precision` says nothing else.
+const USUAL_DECIMALS: usize = 4;
+
+/// An answer computed from the numbers as the question shows them must be right; and a key that counts on a number of decimals
+/// must have them on the screen.
+pub(super) fn enough(
+    question: &Question,
+    key: &Key,
+    answer: &Answer,
+    known: Known<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    let (
+        Key::Number { expression: Expression::Reference { run, address }, shown, .. },
+        Answer::Number { tolerance, .. },
+    ) = (key, answer)
+    else {
+        return;
+    };
+    // A cell that is given, or that is not a sum of products, has nothing to be held against.
+    let explanation = known.values.explanation(run, address).ok();
+    let Some(cell) = explanation.as_ref().and_then(|explanation| Shown::of(explanation).ok()) else { return };
+    let on_screen = decimals_on_screen(question, &cell);
+    if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
+        let what = format!(
+            "the key of `{}` counts on numbers shown at {decimals} decimals, and the question shows none of its operands so",
+            question.id
+        );
+        let help = format!(
+            "its operands are {}: show them with --only and --precision {decimals}",
+            cell.operands().join(" and ")
+        );
+        faults.push(Fault::new(question.key_line, what).help(help));
+        return;
+    }
+    let Some((decimals, slack)) =
+        on_screen.into_iter().filter_map(|decimals| Some((decimals, cell.slack(decimals).ok()?))).next()
+    else {
+        return;
+    };
+    if slack > tolerance * (1.0 + 1e-9) {
+        let what = format!(
+            "`{}` shows its numbers at {decimals} decimals, from which an answer can be off by {slack:.4}, and the key allows {tolerance}",
+            question.id
+        );
+        let help = format!(
+            "accept what these digits allow: {expression} ± … from {decimals} decimals",
+            expression = key.expression()
+        );
+        faults.push(Fault::new(question.key_line, what).help(help));
+    }
+}
+
+/// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
+fn decimals_on_screen(question: &Question, cell: &Shown<'_>) -> Vec<usize> {
+    let operands = cell.operands();
+    let is_operand = |address: &str| {
+        let node = address.split('[').next().unwrap_or_default().trim();
+        operands.contains(&node)
+    };
+    let mut decimals: Vec<usize> = Vec::new();
+    for block in &question.asked {
+        match block {
+            Block::Console(console) => {
+                for exchange in &console.exchanges {
+                    let value = |name: &str| value_of(&exchange.command.args, name);
+                    if value("--only").is_some_and(|only| only.split(',').any(is_operand)) {
+                        let precision = value("--precision").and_then(|text| text.parse().ok());
+                        decimals.push(precision.unwrap_or(USUAL_DECIMALS));
+                    }
+                }
+            }
+            Block::Prose(prose) => {
+                for claim in &prose.claims {
+                    if let Expression::Reference { address, .. } = &claim.expression
+                        && is_operand(address)
+                        && let Some(written) = WrittenNumber::parse(&prose.markdown[claim.at.clone()])
+                    {
+                        decimals.push(written.decimals());
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    decimals.sort_unstable();
+    decimals
+}
+
+/// What an option of a command is set to: `--only A,V` or `--only=A,V`.
+fn value_of<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
+    let at = args
+        .iter()
+        .position(|arg| arg == name || arg.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))?;
+    match args[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => args.get(at + 1).map(String::as_str),
+    }
+}

@@ -1,0 +1,84 @@
+//! What proves the letter of a key: its own condition holds, and that of no other option does.
+
+use crate::lesson::faults::Fault;
+use crate::lesson::key::{Expression, Kind, Value};
+use crate::lesson::model::{Choice, Question};
+
+use super::questions::{Known, sides};
+
+/// How a proof is written, for a remedy.
+const FORM: &str =
+    "say what would make it right, and does not hold: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
+
+/// Every option but the right one has to be proven wrong: by a condition that does not hold, or, where the right option
+/// shows a computed number, by a computed number that differs from it.
+pub(super) fn one_right_option(
+    question: &Question,
+    letter: char,
+    holds: bool,
+    known: Known<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    let has_number =
+        question.choices.iter().any(|choice| choice.letter == letter && choice.computed.is_some());
+    for choice in &question.choices {
+        let other = choice.letter;
+        match (&choice.condition, &choice.computed) {
+            (Some(_), _) if other == letter => faults.push(
+                Fault::new(
+                    choice.line,
+                    format!("option {other} has a condition of its own, and is the right one"),
+                )
+                .help("take its `opt` out: the key has its condition"),
+            ),
+            _ if other == letter => {}
+            (Some(condition), _) if known.fails(condition) => {}
+            (Some(condition), _) => faults.extend(wrong(question, choice, condition, holds, known)),
+            (None, Some(_)) if has_number => {}
+            (None, _) => {
+                let what = format!("nothing proves that option {other} of `{}` is wrong", question.id);
+                faults
+                    .push(Fault::new(choice.line, what).help(FORM.replace("opt B", &format!("opt {other}"))));
+            }
+        }
+    }
+}
+
+/// What is wrong with the condition of an option that is not the right one.
+fn wrong(
+    question: &Question,
+    choice: &Choice,
+    condition: &Expression,
+    holds: bool,
+    known: Known<'_>,
+) -> Option<Fault> {
+    let letter = choice.letter;
+    match condition.evaluate(known.values) {
+        Ok(Value::Truth(false)) => None,
+        Ok(_) => {
+            let because = match condition {
+                Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+                _ => String::new(),
+            };
+            let what = match holds {
+                true => format!("option {letter} of `{}` is right too{because}", question.id),
+                false => format!("option {letter} of `{}` is the right one{because}", question.id),
+            };
+            let help = format!("`{condition}` holds: ask for something else, or correct the condition");
+            Some(Fault::new(choice.line, what).help(help))
+        }
+        Err(error) => Some(Fault::of(choice.line, error)),
+    }
+}
+
+/// Conditions where there is no letter to be proven.
+pub(super) fn conditions_without_letters(question: &Question, faults: &mut Vec<Fault>) {
+    if question.kind == Kind::Choice {
+        return;
+    }
+    for choice in question.choices.iter().filter(|choice| choice.condition.is_some()) {
+        let what = format!("`opt {} iff` in a question of kind {}", choice.letter, question.kind.word());
+        let help = "only options of a choice have conditions; compute the wrong answer: opt A: RUN:A[1,2]";
+        faults.push(Fault::new(choice.line, what).help(help));
+    }
+}
