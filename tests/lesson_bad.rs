@@ -108,6 +108,7 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
         "the key of `q` is false: `count(soft:A, > 0.4)` is 2",
     );
     bad(&choice("C iff len(soft:A) == 3"), 1, "<!-- key", "option C, which is not there");
+    bad(&choice("A iff len(soft:A) == 3"), 1, "- B. two", "nothing proves that option B of `q` is wrong");
     bad(&choice("A iff len(hard:A) == 3"), 1, "<!-- key", "no command is named `hard`");
     bad(&choice("A iff len(soft:Z) == 3"), 1, "<!-- key", "Z");
     bad(&choice("A iff soft:A[9,9] == 3"), 1, "<!-- key", "9");
@@ -130,6 +131,86 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
     bad(&ask("choice", "- A. one\n- B. two\n\n", ""), 2, "<!-- ask", "has no key");
     bad(&ask("guess", "", ""), 2, "<!-- ask", "`guess` is no kind of question");
     bad(&ask("open", "", ""), 2, "<!-- ask", "is open, and has no note");
+}
+
+#[test]
+fn exactly_one_option_may_be_right_and_each_other_must_be_proven_wrong() {
+    let proven = |key: &str, others: &str| {
+        let options = "- A. one\n- B. two\n- C. three\n\n";
+        ask("choice", options, &format!("<!-- key: {key} -->\n{others}"))
+    };
+    let three = "C iff len(soft:A) == 3";
+    let one = "<!-- opt A iff len(soft:A) == 1 -->\n";
+    let two = "<!-- opt B iff len(soft:A) == 2 -->\n";
+    let passes = checked(lesson(&proven(three, &format!("{one}{two}"))));
+    assert_eq!(passes.code, 0, "{}", passes.out);
+
+    let too = format!("{one}<!-- opt B iff len(soft:A) >= 2 -->\n");
+    bad(&proven(three, &too), 1, "- B.", "option B of `q` is right too: `len(soft:A)` is 3");
+    let none = format!("{one}{two}");
+    let none_true = checked(lesson(&proven("C iff len(soft:A) == 4", &none)));
+    assert_eq!(none_true.code, 1);
+    assert!(
+        none_true.out.contains("the key of `q` is false") && !none_true.out.contains("right"),
+        "{}",
+        none_true.out
+    );
+    let other = format!("{one}<!-- opt B iff len(soft:A) == 3 -->\n");
+    bad(
+        &proven("C iff len(soft:A) == 4", &other),
+        1,
+        "- B.",
+        "option B of `q` is the right one: `len(soft:A)` is 3",
+    );
+    bad(&proven(three, one), 1, "- B.", "nothing proves that option B of `q` is wrong");
+    // A number proves nothing where the right option has none to compare it with.
+    let number = ask(
+        "choice",
+        "- A. 0.27\n- B. two\n\n",
+        "<!-- key: B iff len(soft:A) == 3 -->\n<!-- opt A: soft:A[1,1] -->\n",
+    );
+    bad(&number, 1, "- A.", "nothing proves that option A of `q` is wrong");
+}
+
+#[test]
+fn conditions_of_options_that_say_nothing_are_refused() {
+    let choice = |opt: &str| {
+        ask("choice", "- A. one\n- B. two\n\n", &format!("<!-- key: A iff len(soft:A) == 3 -->\n{opt}\n"))
+    };
+    for (opt, code, words) in [
+        ("<!-- opt B iff 1 == 2 -->", 2, "typed, not computed"),
+        ("<!-- opt B iff soft:A[1,1] -->", 2, "compares nothing"),
+        ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
+        ("<!-- opt B iff -->", 2, "is no directive"),
+        ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
+        ("<!-- opt B iff len(soft:A) == 2 -->\n<!-- opt B iff len(soft:A) == 1 -->", 2, "a second `opt B`"),
+    ] {
+        let outcome = checked(lesson(&choice(opt)));
+        assert_eq!(outcome.code, code, "{opt}: {}", outcome.out);
+        assert!(outcome.out.contains(words) || opt.ends_with("iff -->"), "{opt}: {}", outcome.out);
+    }
+    bad(&choice("<!-- opt A iff len(soft:A) == 3 -->"), 1, "- A.", "and is the right one");
+    let number = ask("number", "", "<!-- key: soft:A[1,1] ± 0.01 -->\n<!-- opt A iff soft:A[1,1] > 1 -->\n");
+    bad(&number, 1, "<!-- opt A", "in a question of kind number");
+}
+
+#[test]
+fn a_number_is_asked_for_at_the_digits_that_the_question_shows() {
+    let mixture = |key: &str, precision: &str| {
+        let show =
+            format!("```console\n$ attn attend --random 2,2 --seed 3 --only A,V{precision}\n...\n```\n\n");
+        let run = "<!-- run: drawn = attn attend --random 2,2 --seed 3 -->\n\n";
+        format!("{run}{}", ask("number", &show, &format!("<!-- key: {key} -->\n")))
+    };
+    let two = " --precision 2";
+    let passes = checked(lesson(&mixture("drawn:O[2,2] ± 0.05 from 2 decimals", two)));
+    assert_eq!(passes.code, 0, "{}", passes.out);
+    bad(&mixture("drawn:O[2,2] ± 0.001", two), 1, "<!-- key", "from which an answer can be off by 0.0");
+    bad(&mixture("drawn:O[2,2] ± 0.05 from 3 decimals", two), 1, "<!-- key", "shows none of its operands so");
+    bad(&mixture("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
+    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "not a single cell");
+    bad(&mixture("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
+    bad(&mixture("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
 }
 
 #[test]

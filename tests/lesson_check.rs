@@ -493,7 +493,7 @@ fn a_list_is_of_a_folder() {
 #[test]
 fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_anew_and_the_check_says_so() {
     let tour = fs::read_to_string("walkthroughs/0-tour.md").expect("UTF-8");
-    let hint = "<!-- hint: How much does a row give away in all? -->";
+    let hint = "<!-- hint: What does a row of weights sum to? -->";
     let checked = |to: &str| {
         assert!(tour.contains(hint));
         let folder = tempfile::tempdir().expect("a folder");
@@ -508,7 +508,7 @@ fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_anew_and_the_chec
     let (said, drawn) = checked(hint);
     assert!(!said.contains("cannot be drawn anew") && drawn.err.is_empty(), "{said}{}", drawn.err);
     for number in ["0.358", "`0.358`"] {
-        let (said, kept) = checked(&hint.replace("in all?", &format!("in all? It keeps {number}.")));
+        let (said, kept) = checked(&hint.replace("sum to?", &format!("sum to? It keeps {number}.")));
         assert!(said.contains("cannot be drawn anew: `0.358` in it is not computed"), "{said}");
         assert!(kept.err.contains("no question of `x` can be drawn anew"), "{}", kept.err);
         assert_ne!(kept.out, drawn.out);

@@ -8,7 +8,7 @@ use std::fs;
 
 use attn::cli::Env;
 use attn::lesson::check::check;
-use attn::lesson::key::{Answer, Kind};
+use attn::lesson::key::{Answer, Given, Kind, judge};
 use attn::lesson::show::Show;
 use attn::lesson::{BUILT_IN, Block, Drawn, Lesson, Question, Runner, Screen, draw, open};
 use attn::render::Charset;
@@ -95,6 +95,37 @@ fn a_sheet_is_what_numpy_makes_of_its_seed() {
             }
         }
     }
+}
+
+/// The numbers in the row of a table that a question shows.
+fn row(lesson: &Lesson, question: &Question, node: &str, name: &str) -> Vec<f64> {
+    let consoles = question.asked.iter().filter_map(|block| match block {
+        Block::Console(console) => Some(console),
+        _ => None,
+    });
+    let exchange = consoles.flat_map(|console| &console.exchanges).next().expect("a command");
+    let table = lesson.text[exchange.expected.clone()].split("\n\n").find(|table| table.starts_with(node));
+    let line = table.expect(node).lines().find(|line| line.starts_with(&format!("│ {name}"))).expect(name);
+    line.split(|c: char| c.is_whitespace() || c == '│').filter_map(|word| word.parse().ok()).collect()
+}
+
+#[test]
+fn an_answer_computed_from_the_digits_on_the_sheet_is_right() {
+    let mut rounding_matters = 0;
+    for seed in 0..100 {
+        let lesson = drawn("2-matrix-multiplication", seed).lesson;
+        let question = question(&lesson, "mix");
+        // As a student does it: with the two decimals shown, and one decimal as the result.
+        let weights = row(&lesson, question, "A ", "saw");
+        let values = ["she", "saw"].map(|name| row(&lesson, question, "V ", name)[1]);
+        let mixture = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
+        let right = answer(&lesson, "mix");
+        assert!(judge(&Given::Number(mixture), &right), "{seed}: {mixture} is not {right}");
+        let Answer::Number { value, tolerance } = right else { panic!("{seed}: not a number") };
+        assert!(tolerance <= 0.2, "{seed}: everything is right with {tolerance}");
+        rounding_matters += usize::from((mixture - value).abs() > 0.06);
+    }
+    assert!(rounding_matters > 0, "no seed shows the difference");
 }
 
 #[test]

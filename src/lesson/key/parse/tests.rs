@@ -66,8 +66,8 @@ fn an_error_stands_in_its_column() {
         ("sum(a:A, == 0)", 1, "`sum(a:A, == 0)` is not how sum is called"),
         ("sum(== 0)", 1, "`sum(== 0)` is not how sum is called"),
         ("sum()", 1, "`sum()` is not how sum is called"),
-        ("round(a:A, 2.5)", 12, "`2.5` is no number of decimals"),
-        ("round(a:A, 99)", 12, "`99` is no number of decimals"),
+        ("round(a:A, 2.5)", 12, "`2.5` is not a number of decimals"),
+        ("round(a:A, 99)", 12, "`99` is not a number of decimals"),
         ("1 == 1e999", 6, "`1e999` is beyond the range of a 64-bit float"),
         ("ä == sum", 1, "`ä` is neither a number nor a cell of a run"),
     ] {
