@@ -60,9 +60,9 @@ fn fences_and_directives_that_cannot_be_read_are_refused() {
         "<!-- nope: x -->\n",
         2,
         "<!-- nope",
-        "`nope: x -->` is no directive".trim_start_matches("`nope: x -->` "),
+        "`nope: x -->` is not a directive".trim_start_matches("`nope: x -->` "),
     );
-    bad("<!-- noet: x -->\n", 2, "<!-- noet", "is no directive");
+    bad("<!-- noet: x -->\n", 2, "<!-- noet", "is not a directive");
     bad("<!-- note x -->\n", 2, "<!-- note x", "without a colon");
     bad("text <!-- note: x --> text\n", 2, "text <!--", "within a line of text");
     bad("<!-- key: A iff 1 == 1 -->\n", 2, "<!-- key", "without a question");
@@ -129,7 +129,7 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
         "taken for the right answer",
     );
     bad(&ask("choice", "- A. one\n- B. two\n\n", ""), 2, "<!-- ask", "has no key");
-    bad(&ask("guess", "", ""), 2, "<!-- ask", "`guess` is no kind of question");
+    bad(&ask("guess", "", ""), 2, "<!-- ask", "`guess` is not a kind of question");
     bad(&ask("open", "", ""), 2, "<!-- ask", "is open, and has no note");
 }
 
@@ -181,8 +181,8 @@ fn conditions_of_options_that_say_nothing_are_refused() {
         ("<!-- opt B iff 1 == 2 -->", 2, "typed, not computed"),
         ("<!-- opt B iff soft:A[1,1] -->", 2, "compares nothing"),
         ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
-        ("<!-- opt B iff -->", 2, "is no directive"),
-        ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
+        ("<!-- opt B iff -->", 2, "is not a directive"),
+        ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is not an option D"),
         ("<!-- opt B iff len(soft:A) == 2 -->\n<!-- opt B iff len(soft:A) == 1 -->", 2, "a second `opt B`"),
     ] {
         let outcome = checked(lesson(&choice(opt)));
@@ -276,10 +276,10 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
         (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: not UTF-8 text"),
         (many.into_bytes(), "and at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
-        (b"# Read me\n".to_vec(), "this is no lesson"),
+        (b"# Read me\n".to_vec(), "this is not a lesson"),
         (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "the lesson format `2`"),
         (b"---\nattn-lesson: 1\n---\n# T\n".to_vec(), "without a step"),
-        (b"---\nattn-lesson: 1\n".to_vec(), "this is no lesson"),
+        (b"---\nattn-lesson: 1\n".to_vec(), "this is not a lesson"),
     ] {
         let outcome = checked(&bytes);
         assert_eq!(outcome.code, 2, "{words}: {}", outcome.out);

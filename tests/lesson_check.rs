@@ -402,7 +402,7 @@ fn update_leaves_numbers_to_their_author_and_says_so_at_the_new_lines() {
     let bench = Bench::new().with("│ sea  │ 0   2 │\n", "").with("2.83<!--", "2.82<!--");
     let outcome = bench.update();
     assert_eq!(outcome.code, 1, "{}", outcome.out);
-    assert!(outcome.out.ends_with("x.md  1 output rewritten, 1 fault to mend\n"), "{}", outcome.out);
+    assert!(outcome.out.ends_with("x.md  1 output rewritten, 1 fault to fix\n"), "{}", outcome.out);
     let line = 1 + bench.text().lines().position(|line| line.starts_with("2.82")).expect("the line");
     assert!(outcome.out.contains(&format!("x.md:{line}: `2.82` in the text")), "{}", outcome.out);
 }
@@ -485,7 +485,7 @@ fn a_list_is_of_a_folder() {
     let bench = Bench::new();
     let refused = attn("lesson list").arg(bench.path()).run();
     assert_eq!(refused.code, 2);
-    for words in ["is no folder", "name the folder", "attn lesson play"] {
+    for words in ["is not a folder", "name the folder", "attn lesson play"] {
         assert!(refused.err.contains(words), "{}", refused.err);
     }
 }
@@ -506,11 +506,11 @@ fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_anew_and_the_chec
         (outcome.out, export)
     };
     let (said, drawn) = checked(hint);
-    assert!(!said.contains("cannot be drawn anew") && drawn.err.is_empty(), "{said}{}", drawn.err);
+    assert!(!said.contains("cannot be drawn again") && drawn.err.is_empty(), "{said}{}", drawn.err);
     for number in ["0.358", "`0.358`"] {
         let (said, kept) = checked(&hint.replace("sum to?", &format!("sum to? It keeps {number}.")));
-        assert!(said.contains("cannot be drawn anew: `0.358` in it is not computed"), "{said}");
-        assert!(kept.err.contains("no question of `x` can be drawn anew"), "{}", kept.err);
+        assert!(said.contains("cannot be drawn again: `0.358` in it is not computed"), "{said}");
+        assert!(kept.err.contains("no question of `x` can be drawn again"), "{}", kept.err);
         assert_ne!(kept.out, drawn.out);
     }
 }

@@ -173,7 +173,7 @@ fn a_lesson_without_such_questions_says_so() {
         .replace("--random 3,2", "examples/data/bat.json");
     fs::write(&path, text).expect("written");
     let outcome = attn("lesson export --to txt --seed 3").arg(path.display().to_string()).ok();
-    assert_eq!(outcome.err, "remark: no question of `words` can be drawn anew; all keep their numbers\n");
+    assert_eq!(outcome.err, "remark: no question of `words` can be drawn again; all keep their numbers\n");
 }
 
 #[test]
@@ -300,7 +300,7 @@ fn what_is_no_answer_is_asked_again_and_hints_are_counted() {
     assert_eq!(outcome.code, 0, "{}", outcome.out);
     let first = between(&outcome.out, "> maybe\n", "Question 2");
     assert!(
-        first.starts_with("`maybe` is no option; type a letter A to C\n> h\nThere is no hint.\n"),
+        first.starts_with("`maybe` is not an option; type a letter A to C\n> h\nThere is no hint.\n"),
         "{first}"
     );
     let second = between(&outcome.out, "> much\n", "Right: 0.41");

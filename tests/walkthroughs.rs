@@ -125,7 +125,7 @@ fn has_computed_distractor(question: &Question) -> bool {
     question.choices.iter().any(|choice| choice.computed.is_some() && Some(choice.letter) != right)
 }
 
-fn is_for_the_pupil(step: &Step) -> bool {
+fn is_for_the_student(step: &Step) -> bool {
     let title = step.title.to_lowercase();
     let is_open_to_try = |block: &Block| match block {
         Block::Literal(Literal { text, .. }) => text.contains("$ attn "),
@@ -163,7 +163,7 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
         let notes = lesson.every_block().filter(|block| matches!(block, Block::Note(_))).count();
         assert!(notes >= steps / 2, "{file}: {notes} notes for {steps} steps");
         assert!(
-            lesson.steps.iter().any(is_for_the_pupil),
+            lesson.steps.iter().any(is_for_the_student),
             "{file}: nothing to try with numbers of one's own"
         );
 
@@ -172,7 +172,7 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
             let mut named = runs.map(|name| lesson.runs.iter().find(|run| run.name == name).expect("a run"));
             question.kind != Kind::Open && named.all(|run| run.command.seed().is_some())
         };
-        assert!(lesson.questions().any(drawn), "{file}: no question can be drawn anew");
+        assert!(lesson.questions().any(drawn), "{file}: no question can be drawn again");
     }
 }
 
@@ -188,6 +188,115 @@ fn together_they_name_every_demo_of_their_document() {
                 "{}: no `{command}`",
                 lesson.file
             );
+        }
+    }
+}
+
+/// The sections of the five texts, as they are headed there.
+const SECTIONS: [&[&str]; 5] = [
+    &[
+        "Token interaction as matrix multiplication",
+        "Interaction matrices in practice",
+        "Parameterizing query, key, and value",
+        "Masked attention",
+        "Conclusion",
+    ],
+    &["Computing the attention weights", "Computing the outputs", "Finishing thoughts"],
+    &[
+        "Introduction",
+        "Embeddings",
+        "Word Similarity",
+        "So what is self-attention?",
+        "Queries, Keys and Values",
+        "Intuition behind K, Q and V matrices",
+        "Implementing Multi-head self-attention",
+    ],
+    &[
+        "Introduction",
+        "The word vectors",
+        "Attention",
+        "The formulation",
+        "The similarity",
+        "The transformations",
+        "Putting it all together",
+        "Additional Modifications",
+        "MLP or FFNN",
+        "The nomenclature",
+        "Finishing notes",
+    ],
+    &[
+        "Attention",
+        "Queries",
+        "Keys",
+        "Recap",
+        "Example",
+        "Normalization",
+        "Compact form",
+        "Values",
+        "Output",
+        "Architecture",
+    ],
+];
+
+#[test]
+fn the_guide_has_a_row_for_every_section_of_every_text_in_its_order() {
+    let guide = fs::read_to_string(folder().join("README.md")).expect("UTF-8");
+    for (document, sections) in Document::ALL.into_iter().zip(SECTIONS) {
+        let head = format!("## {} {}\n", document.number(), document.title());
+        let (_, rows) = guide.split_once(&head).unwrap_or_else(|| panic!("no `{head}`"));
+        let rows = rows.split("\n## ").next().unwrap_or_default();
+        let mut titles = rows.lines().filter_map(|row| {
+            let mut cells = row.strip_prefix("| ")?.split(" | ");
+            let title = cells.next()?.trim();
+            let says_what_to_type = cells.next().is_some_and(|cell| cell.starts_with("`attn "));
+            (says_what_to_type && !title.is_empty()).then_some(title)
+        });
+        for section in sections {
+            assert!(titles.any(|title| title == *section), "{}: no row for “{section}”", document.title());
+        }
+    }
+}
+
+/// What style.md bans in sentences for people; “so many” only where it stands for a number.
+const BANNED: [&str; 12] = [
+    "mends",
+    "mend",
+    "deed",
+    "deeds",
+    "asked softly",
+    "anew",
+    "whoever",
+    "whom",
+    "beside",
+    "pupil",
+    "pupils",
+    "so many",
+];
+
+#[test]
+fn no_lesson_has_a_word_that_we_do_not_use() {
+    for lesson in lessons() {
+        // Outputs are the program's sentences, which are looked at where they are made.
+        let outputs: Vec<_> = lesson
+            .consoles()
+            .flat_map(|console| &console.exchanges)
+            .map(|exchange| &exchange.expected)
+            .collect();
+        let mut at = 0;
+        for line in lesson.text.split_inclusive('\n') {
+            let place = at;
+            at += line.len();
+            if outputs.iter().any(|output| output.contains(&place)) {
+                continue;
+            }
+            let words: Vec<String> = line
+                .split(|c: char| !c.is_alphanumeric())
+                .filter(|word| !word.is_empty())
+                .map(str::to_lowercase)
+                .collect();
+            let sentence = format!(" {} ", words.join(" "));
+            let found = BANNED.iter().find(|banned| sentence.contains(&format!(" {banned} ")));
+            assert!(found.is_none(), "{}: `{}` in `{}`", lesson.file, found.unwrap_or(&""), line.trim());
         }
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
             }
         };
         let shown: String = comment.lines().next().unwrap_or_default().chars().take(40).collect();
-        return Err(Fault::new(line, format!("`<!-- {shown} -->` is no directive")).help(help));
+        return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));
     };
     if let Some((letter, condition)) = condition_of_option(found.word, comment) {
         return Ok(Written { word: found.word, of: letter, text: condition, iff: true });

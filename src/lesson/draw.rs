@@ -22,7 +22,7 @@ const DECIMALS: usize = 2;
 /// A lesson with questions drawn anew.
 #[derive(Clone, Debug)]
 pub struct Drawn {
-    /// The lesson; what cannot be drawn anew is as it was.
+    /// The lesson; what cannot be drawn again is as it was.
     pub lesson: Lesson,
     /// The questions that were drawn anew, by id.
     pub anew: Vec<String>,

@@ -1,4 +1,4 @@
-//! Which questions can be drawn anew: those that random numbers alone decide.
+//! Which questions can be drawn again: those that random numbers alone decide.
 
 use super::command::Command;
 use super::key::{Expression, Kind};
@@ -44,13 +44,13 @@ impl Question {
         lesson.runs.iter().filter(|run| names.contains(&run.name.as_str())).collect()
     }
 
-    /// The seed of a question that can be drawn anew: all its commands take that seed, all its options are computed,
+    /// The seed of a question that can be drawn again: all its commands take that seed, all its options are computed,
     /// nothing outside of it shows its numbers, and nothing in it tells a number that would stay.
     pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         self.seed_but_for_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
     }
 
-    /// The number for which alone it cannot be drawn anew.
+    /// The number for which alone it cannot be drawn again.
     pub(super) fn hindrance(&self, lesson: &Lesson) -> Option<String> {
         self.seed_but_for_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
     }
@@ -109,7 +109,7 @@ impl Question {
 }
 
 impl Lesson {
-    /// How many questions can be drawn anew.
+    /// How many questions can be drawn again.
     pub fn drawable(&self) -> usize {
         self.questions().filter(|question| question.seed(self).is_some()).count()
     }

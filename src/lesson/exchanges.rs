@@ -37,7 +37,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             match next.trim().parse() {
                 Ok(number) => code = number,
                 Err(_) => faults.push(
-                    Fault::new(source.line(position), format!("`? {next}` is no exit code"))
+                    Fault::new(source.line(position), format!("`? {next}` is not an exit code"))
                         .help("write ? 2 for a command that is refused"),
                 ),
             }

@@ -89,7 +89,7 @@ fn ids(lesson: &Lesson) -> String {
 
 /// The first fault of a file as an error.
 fn first_of(file: &str, faults: &Faults) -> Error {
-    let Some(first) = faults.0.first() else { return Error::new("this is no lesson").in_source(file) };
+    let Some(first) = faults.0.first() else { return Error::new("this is not a lesson").in_source(file) };
     let more = match faults.0.len() - 1 {
         0 => String::new(),
         more => format!("; {} more: attn lesson check {}", counted(more, "fault"), quoted(file)),

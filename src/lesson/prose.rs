@@ -49,7 +49,7 @@ impl Prose {
         for claim in &self.claims {
             let text = &self.markdown[claim.at.clone()];
             let written =
-                WrittenNumber::parse(text).ok_or_else(|| Error::new(format!("`{text}` is no number")))?;
+                WrittenNumber::parse(text).ok_or_else(|| Error::new(format!("`{text}` is not a number")))?;
             refilled.markdown.push_str(&self.markdown[taken..claim.at.start]);
             taken = claim.at.end;
             let start = refilled.markdown.len();

@@ -48,7 +48,7 @@ impl Draft {
                         let words = Kind::ALL.map(Kind::word);
                         let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
                         faults.push(
-                            Fault::new(line, format!("`{value}` is no kind of question"))
+                            Fault::new(line, format!("`{value}` is not a kind of question"))
                                 .help(near.unwrap_or_else(|| format!("the kinds are {}", words.join(", ")))),
                         );
                     }
@@ -56,7 +56,7 @@ impl Draft {
                 _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
                     Ok(seconds) => question.think = Some(Duration::from_secs(seconds.into())),
                     Err(_) => faults.push(
-                        Fault::new(line, format!("`think={value}` is no time"))
+                        Fault::new(line, format!("`think={value}` is not a time"))
                             .help("write seconds: think=30s"),
                     ),
                 },
@@ -157,7 +157,7 @@ impl Draft {
         let mut letters = letter.chars();
         let (Some(letter), None) = (letters.next().map(|c| c.to_ascii_uppercase()), letters.next()) else {
             faults.push(
-                Fault::new(line, format!("`{letter}` is no option"))
+                Fault::new(line, format!("`{letter}` is not an option"))
                     .help("name it by its letter: opt B, if B"),
             );
             return None;
@@ -168,8 +168,9 @@ impl Draft {
         }
         let listed = choices.iter().any(|choice| choice.text.is_some());
         if listed && matches!(self.question.kind, Kind::Choice) || !letter.is_ascii_uppercase() {
-            faults
-                .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
+            faults.push(
+                Fault::new(line, format!("there is not an option {letter}")).help("list it above: - A. …"),
+            );
             return None;
         }
         choices.push(Choice::new(letter, line, None));
@@ -259,7 +260,7 @@ fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
         None => faults.push(
             Fault::new(
                 choice.line,
-                format!("option {} is computed, and has not just one number", choice.letter),
+                format!("option {} is computed, but does not have exactly one number", choice.letter),
             )
             .help("write one number in it, or take its `opt` out"),
         ),

@@ -303,7 +303,7 @@ impl<'a> Reader<'a> {
         if !self.has_head {
             // Everything else that is wrong with a file that is no lesson says nothing.
             faults.0.clear();
-            faults.push(Fault::new(1, "this is no lesson").help(
+            faults.push(Fault::new(1, "this is not a lesson").help(
                 "a lesson begins with a line ---, then attn-lesson: 1, and --- again; `attn lesson new NAME` writes one",
             ));
         } else {

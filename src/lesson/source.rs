@@ -36,7 +36,7 @@ impl Source {
                 .help("split it into several lessons"));
         }
         if text.contains('\0') {
-            return Err(Error::new("a zero byte: this is no text")
+            return Err(Error::new("a zero byte: this is not text")
                 .in_source(file)
                 .help("a lesson is a Markdown file; `attn lesson new NAME` writes one"));
         }

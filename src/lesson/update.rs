@@ -8,7 +8,7 @@ use super::run::Run;
 /// What an update comes to.
 #[derive(Clone, Debug)]
 pub enum Updated {
-    /// Nothing is rewritten: something must be mended first.
+    /// Nothing is rewritten: something must be fixed first.
     Refused,
     /// Every output is what is printed.
     Current,

@@ -26,7 +26,7 @@ pub(super) struct ExportArgs {
     /// Leave the answers out, or show them openly [default: folded in html and md, shown in txt and cast].
     #[arg(long, value_enum, value_name = "WHICH")]
     answers: Option<AnswersArg>,
-    /// Draw other random numbers in the questions that can be drawn anew, as `attn lesson quiz --seed N` does.
+    /// Draw other random numbers in the questions that can be drawn again, as `attn lesson quiz --seed N` does.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
     /// With the teacher's notes.

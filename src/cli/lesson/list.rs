@@ -55,7 +55,7 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
 
 fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
     if exists(folder) && !is_folder(Path::new(folder)) {
-        return Err(Error::new("is no folder").in_source(clean_label(folder)).help(format!(
+        return Err(Error::new("is not a folder").in_source(clean_label(folder)).help(format!(
             "name the folder that it stands in; one lesson is played: attn lesson play {}",
             quoted(&clean_label(folder))
         )));

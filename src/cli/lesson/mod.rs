@@ -95,7 +95,7 @@ fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &m
         .map(|id| format!("`{id}` keeps its numbers: no other seed was found that gives it one right answer"))
         .collect();
     if anew.is_empty() && kept.is_empty() {
-        remarks.push(format!("no question of `{}` can be drawn anew; all keep their numbers", lesson.name));
+        remarks.push(format!("no question of `{}` can be drawn again; all keep their numbers", lesson.name));
     }
     for remark in remarks {
         // Where standard error cannot be written there is nobody to tell.

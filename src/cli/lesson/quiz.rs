@@ -28,7 +28,7 @@ pub(super) struct QuizArgs {
     /// A built-in lesson (attn lesson lists them), or a file.
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// Draw other random numbers in the questions that can be drawn anew: a number for each pupil.
+    /// Draw other random numbers in the questions that can be drawn again: a number for each pupil.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
     /// Answer a question beforehand.

@@ -15,7 +15,7 @@ use crate::lesson::update::{Updated, update};
 /// Writes what the commands of a lesson print now into its file
 ///
 /// Shows what changes, and rewrites outputs alone; lines with `...` and `[..]` that still match stay. Nothing is written
-/// while a key or a command is wrong. Exit code 1 if something is left to be mended.
+/// while a key or a command is wrong. Exit code 1 if something is left to be fixed.
 #[derive(Args, Debug)]
 pub(super) struct UpdateArgs {
     /// Lessons: files, or folders of them.
@@ -56,7 +56,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         Ok(Updated::Refused) => {
             let first: Vec<&Finding> =
                 report.findings.iter().filter(|finding| finding.concern == Concern::Structure).collect();
-            let why = format!("not written: {} to mend first", counted(first.len(), "fault"));
+            let why = format!("not written: {} to fix first", counted(first.len(), "fault"));
             let said: String = first.into_iter().map(|finding| told(finding, file, colour)).collect();
             (format!("{said}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
@@ -79,11 +79,11 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
     }
 }
 
-/// What an update leaves to be mended.
+/// What an update leaves to be fixed.
 fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
     let said: String = report.findings.iter().map(|finding| told(finding, file, colour)).collect();
     match report.wrong() {
         0 => (format!("{said}{file}  {done}\n"), EXIT_DONE),
-        wrong => (format!("{said}{file}  {done}, {} to mend\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),
+        wrong => (format!("{said}{file}  {done}, {} to fix\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),
     }
 }

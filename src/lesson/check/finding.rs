@@ -29,14 +29,14 @@ pub struct Finding {
     pub rewrite: Option<Rewrite>,
 }
 
-/// What a finding is about, and thus who mends it.
+/// What a finding is about, and thus who fixes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
-    /// A key, a command, a character that has no place there: an author mends it before anything is rewritten.
+    /// A key, a command, a character that has no place there: an author fixes it before anything is rewritten.
     Structure,
-    /// A number in the text, a table on the screen, the plan: an author mends it.
+    /// A number in the text, a table on the screen, the plan: an author fixes it.
     Text,
-    /// What a command prints: `update` mends it.
+    /// What a command prints: `update` fixes it.
     Output,
     /// Nothing is wrong; something could go.
     Remark,
@@ -62,7 +62,7 @@ pub struct Checked {
     pub numbers: usize,
     /// Questions.
     pub questions: usize,
-    /// Those of them that can be drawn anew.
+    /// Those of them that can be drawn again.
     pub drawable: usize,
 }
 

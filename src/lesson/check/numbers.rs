@@ -58,7 +58,7 @@ fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
             Fault::new(claim.line, format!("`{text}` in the text, and `{expression}` is {right}"))
                 .help(format!("write {right}, and read the sentence again"))
         }
-        None => Fault::new(claim.line, format!("`{text}` is no number"))
+        None => Fault::new(claim.line, format!("`{text}` is not a number"))
             .help("write it as 0.30, −1.5, 124,439,808 or 30%"),
     };
     Some(Finding::new(Concern::Text, fault))

@@ -43,7 +43,7 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
         conditions_without_letters(question, &mut faults);
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
         if let Some(number) = question.hindrance(lesson) {
-            let what = format!("`{}` cannot be drawn anew: `{number}` in it is not computed", question.id);
+            let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
             let help = format!("say what it is: {number}<!-- = RUN:CELL -->; or leave it out, as in a hint");
             findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
         }
@@ -100,7 +100,7 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
         _ => String::new(),
     };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
-        "`{condition}` must hold: look whether another option is right, or another command is meant"
+        "`{condition}` must hold: check whether another option is right, or whether you meant another command"
     ))
 }
 
@@ -212,7 +212,7 @@ fn unheard(question: &Question, faults: &mut Vec<Fault>) {
             let letter = choice.letter;
             let what = format!("`if {letter}` is never said: nothing computes the answer {letter}");
             faults.push(
-                Fault::new(choice.line, what).help(format!("write <!-- opt {letter}: … --> beside it")),
+                Fault::new(choice.line, what).help(format!("write <!-- opt {letter}: … --> next to it")),
             );
         }
     }

@@ -74,7 +74,7 @@ pub fn within(value: f64, tolerance: f64) -> String {
     at_decimals(value, decimals).replace('-', "−")
 }
 
-/// Whether what a pupil has given is right.
+/// Whether what a student has given is right.
 pub fn judge(given: &Given, answer: &Answer) -> bool {
     match (given, answer) {
         (Given::Choice(given), Answer::Choice { letter, .. }) => given == letter,
@@ -85,7 +85,7 @@ pub fn judge(given: &Given, answer: &Answer) -> bool {
     }
 }
 
-/// Whether what a pupil has given is what a wrong option computes: a number within the tolerance of the answer, the same cell,
+/// Whether what a student has given is what a wrong option computes: a number within the tolerance of the answer, the same cell,
 /// the same order. What is chosen by its letter is matched by its letter.
 pub fn matches_option(given: &Given, option: &Value, answer: &Answer) -> bool {
     match (given, option, answer) {

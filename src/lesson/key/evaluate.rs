@@ -97,7 +97,7 @@ impl Expression {
         let given_row = row.map(|row| table.row(row)).transpose()?;
         let shape = table.shape();
         if given_row.is_some() && (cells.matrix.rows() != 1 || cells.matrix.cols() != shape.cols) {
-            return Err(Error::new(format!("`{}` is no row of {node} ({shape})", cells.address)));
+            return Err(Error::new(format!("`{}` is not a row of {node} ({shape})", cells.address)));
         }
         let in_node = |(row, col)| (given_row.unwrap_or(row), col);
         let address = |at| {
@@ -114,7 +114,7 @@ impl Expression {
             shape if shape.rows == 1 => cells.matrix.clone(),
             shape if shape.cols == 1 => cells.matrix.transposed(),
             shape => {
-                let error = Error::new(format!("`{self}` wants one row, `{}` is {shape}", cells.address));
+                let error = Error::new(format!("`{self}` needs one row, `{}` is {shape}", cells.address));
                 return Err(error.help("name the row: rank(RUN:A[bat])"));
             }
         };
@@ -149,7 +149,7 @@ impl Expression {
             _ => "a row or a matrix",
         };
         let usage = Function::ALL.iter().find(|(name, _)| *name == function.name());
-        Error::new(format!("{} wants {wanted}, `{of}` is {}", function.name(), value.kind()))
+        Error::new(format!("{} needs {wanted}, `{of}` is {}", function.name(), value.kind()))
             .help(format!("write {}", usage.map_or("", |(_, usage)| usage)))
     }
 

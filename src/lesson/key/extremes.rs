@@ -43,7 +43,7 @@ impl Order {
 }
 
 impl Cell {
-    /// As a pupil types it: `cave,bat`.
+    /// As a student types it: `cave,bat`.
     pub fn typed(&self) -> String {
         let address = self.to_string();
         let inside = address.strip_prefix(self.table.name()).and_then(|rest| rest.strip_prefix('['));
@@ -59,7 +59,7 @@ impl fmt::Display for Cell {
 }
 
 impl fmt::Display for Order {
-    /// As a pupil types it: `cave bat racket`, with commas where a label has a blank.
+    /// As a student types it: `cave bat racket`, with commas where a label has a blank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.positions.iter().map(|&at| self.table.col_name(at)).collect();
         let has_blank = names.iter().any(|name| name.contains(char::is_whitespace));
@@ -129,7 +129,7 @@ fn tie(names: impl Iterator<Item = String>, value: f64) -> Error {
     };
     let hold = if names.len() == 2 { "both hold" } else { "all hold" };
     Error::new(format!("a tie, {listed} {hold} {}", number_text(value)))
-        .help("ask about numbers that differ by more than rounding: a pupil cannot tell these apart")
+        .help("ask about numbers that differ by more than rounding: a student cannot tell these apart")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a pupil types as the answer.
+//! What a student types as the answer.
 
 use crate::error::{Error, Result};
 use crate::input::{clean_label, clip, number};
@@ -10,7 +10,7 @@ pub(super) const LONGEST: usize = 200;
 /// The alphabet of options.
 pub(super) const MOST_OPTIONS: usize = 26;
 
-/// What a pupil has given as the answer; positions from 0.
+/// What a student has given as the answer; positions from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Given {
     /// The letter of an option, a capital.
@@ -29,7 +29,7 @@ pub enum Given {
 }
 
 impl Given {
-    /// Reads what a pupil types for a question with this right answer and so many options with letters (0 where it has none).
+    /// Reads what a student types for a question with this right answer and so many options with letters (0 where it has none).
     ///
     /// - `choice`: a letter in either case
     /// - `number`: `0.3`, `.3`, `0,3`, `1/3`, `33%`, `−0.5`, `1e-3`, `1,234,567`
@@ -60,7 +60,7 @@ impl Given {
 }
 
 impl Answer {
-    /// Whether what a pupil types may begin with this character, capital or not.
+    /// Whether what a student types may begin with this character, capital or not.
     pub fn may_begin(&self, typed: char, options: usize) -> bool {
         let begins = |name: &str| {
             name.chars().next().is_some_and(|first| first.to_lowercase().eq(typed.to_lowercase()))
@@ -82,7 +82,7 @@ impl Answer {
         }
     }
 
-    /// As a pupil types it: `C`, `0.301` at the decimals of the tolerance, `cave,bat`, `cave bat racket`.
+    /// As a student types it: `C`, `0.301` at the decimals of the tolerance, `cave,bat`, `cave bat racket`.
     pub fn typed(&self) -> String {
         match self {
             Answer::Number { value, tolerance } if *tolerance != 0.0 && value.is_finite() => {
@@ -137,7 +137,7 @@ fn choice(text: &str, options: usize) -> Result<char> {
     let mut letters = bare.chars();
     match (letters.next(), letters.next()) {
         (Some(first), None) if option_of(first, options).is_some() => Ok(first.to_ascii_uppercase()),
-        _ => Err(Error::new(format!("`{}` is no option", clip(text)))),
+        _ => Err(Error::new(format!("`{}` is not an option", clip(text)))),
     }
 }
 
@@ -189,7 +189,7 @@ fn cell_given(text: &str, right: &Cell) -> Result<Given> {
     {
         let name = name.trim();
         if !name.is_empty() && !name.eq_ignore_ascii_case(right.table.name()) {
-            return Err(Error::new(format!("`{}` is no cell of {}", clip(text), right.table.name())));
+            return Err(Error::new(format!("`{}` is not a cell of {}", clip(text), right.table.name())));
         }
         inside = rest;
     } else if let Some(rest) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {

@@ -120,7 +120,7 @@ impl Key {
                 Ok(Key::Cell(expression))
             }
             (Kind::Order, None, None, Expression::Call(Function::Rank, _)) => Ok(Key::Order(expression)),
-            _ => wrong(format!("`{quoted}` is no key of a {} question", kind.word())),
+            _ => wrong(format!("`{quoted}` is not a key for a {} question", kind.word())),
         }
     }
 

@@ -8,7 +8,7 @@ use super::given::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 /// No class is larger.
 const MOST_HANDS: usize = 9999;
 
-/// Whether a text is a show of hands, `A3 B14 C8` or `3 14 8`, and not the letter of one pupil.
+/// Whether a text is a show of hands, `A3 B14 C8` or `3 14 8`, and not the letter of one student.
 pub fn is_show_of_hands(text: &str) -> bool {
     let has_letters = text.starts_with(|c: char| c.is_ascii_alphabetic());
     has_letters && text.contains(|c: char| c.is_ascii_digit()) || in_order(text).is_some()
@@ -25,7 +25,7 @@ fn in_order(text: &str) -> Option<Vec<&str>> {
 /// those of all options in their order.
 ///
 /// # Errors
-/// If it is not letters with numbers, or names a letter that is no option, or one twice; or not one number for each option.
+/// If it is not letters with numbers, or names a letter that is not an option, or one twice; or not one number for each option.
 pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
     let last = last_letter(options);
     let help = format!("type a number for each option, or the letters A to {last} with their hands: A3 B14");

@@ -106,7 +106,7 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
         ("minutes: 12", "minutes: soon", "minutes", "`soon` minutes"),
         ("screen: 100x30", "screen: wide", "screen", "screen `wide`"),
         ("title: Why", "titel: Why", "titel", "`titel`"),
-        ("<!-- note:", "<!-- nota:", "<!-- nota", "is no directive"),
+        ("<!-- note:", "<!-- nota:", "<!-- nota", "is not a directive"),
         (
             "<!-- run: causal",
             "<!-- run: plain",
@@ -151,7 +151,7 @@ fn a_fault_knows_its_step() {
     let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1)).unwrap_err();
     assert_eq!(faults.0[0].step.as_deref(), Some("Predict: how many zeros?"));
     let said = faults.0[0].in_file("x.md").to_string();
-    assert!(said.starts_with("x.md:42: `x` is no kind of question\n  step: Predict"), "{said}");
+    assert!(said.starts_with("x.md:42: `x` is not a kind of question\n  step: Predict"), "{said}");
 }
 
 #[test]

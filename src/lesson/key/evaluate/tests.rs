@@ -118,16 +118,16 @@ fn rounding_is_that_of_the_tables_not_of_scaled_halves() {
 #[test]
 fn what_a_function_cannot_use_is_said() {
     for (text, what) in [
-        ("argmax(2)", "argmax wants a matrix or a row, `2` is a number\n  help: write argmax(RUN:A)"),
-        ("sum(plain:A[1,2])", "sum wants a row or a matrix, `plain:A[1,2]` is a number"),
-        ("len(argmax(plain:A))", "len wants a row or a matrix, `argmax(plain:A)` is a cell"),
+        ("argmax(2)", "argmax needs a matrix or a row, `2` is a number\n  help: write argmax(RUN:A)"),
+        ("sum(plain:A[1,2])", "sum needs a row or a matrix, `plain:A[1,2]` is a number"),
+        ("len(argmax(plain:A))", "len needs a row or a matrix, `argmax(plain:A)` is a cell"),
         (
             "round(rank(plain:A[bat]), 2)",
-            "round wants a number, a row or a matrix, `rank(plain:A[bat])` is an order",
+            "round needs a number, a row or a matrix, `rank(plain:A[bat])` is an order",
         ),
         (
             "rank(plain:A)",
-            "`rank(plain:A)` wants one row, `A` is 3×3\n  help: name the row: rank(RUN:A[bat])",
+            "`rank(plain:A)` needs one row, `A` is 3×3\n  help: name the row: rank(RUN:A[bat])",
         ),
         ("plain:A == 1", "`plain:A == 1` compares a row or a matrix with a number"),
         (

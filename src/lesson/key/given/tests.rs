@@ -1,4 +1,4 @@
-//! What pupils type.
+//! What students type.
 
 use super::super::fake::runs;
 use super::super::{Key, Kind};
@@ -25,7 +25,7 @@ fn a_letter_is_read_in_either_case() {
 }
 
 #[test]
-fn a_number_is_read_as_pupils_write_it() {
+fn a_number_is_read_as_students_write_it() {
     let right = Answer::Number { value: 0.0, tolerance: 0.1 };
     for (text, value) in [
         ("0.3", 0.3),
