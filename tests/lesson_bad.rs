@@ -151,7 +151,7 @@ fn exactly_one_option_may_be_right_and_each_other_must_be_proven_wrong() {
     let none_true = checked(lesson(&proven("C iff len(soft:A) == 4", &none)));
     assert_eq!(none_true.code, 1);
     assert!(
-        none_true.out.contains("the key of `q` is false") && !none_true.out.contains("right"),
+        none_true.out.contains("the key of `q` is false") && !none_true.out.contains("of `q` is right"),
         "{}",
         none_true.out
     );

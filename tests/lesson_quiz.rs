@@ -339,8 +339,8 @@ fn answers_given_beforehand_are_not_read_from_the_input() {
 #[test]
 fn what_stands_in_the_step_before_a_question_is_shown_with_it_and_notes_are_not() {
     let out = quiz(MASK, "", "C\n.41\nx\n").out;
-    assert!(quiz("0-tour", "", "").out.contains("This is the dot product."));
-    for words in ["Most vote for A", "It would read off", "Slide a sheet", "Before the mask"] {
+    assert!(quiz("0-tour", "", "").out.contains("Multiply their animal numbers"));
+    for words in ["Option A is the tempting one", "It would read off", "Slide a sheet", "Before the mask"] {
         assert!(!out.contains(words), "{words}: {out}");
     }
     let both = quiz(DRAWN, "", "\n\n\n\n\n\n\n\n\n").out;
