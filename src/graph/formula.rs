@@ -127,9 +127,15 @@ impl Writer<'_> {
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
-            Op::Sinusoidal { .. } => "sin and cos of position / 10000^(2p/d), p the pair".into(),
+            Op::Sinusoidal { .. } => {
+                "sin and cos of t / 10000^(2p/d): row t, pair p of columns, both from 0".into()
+            }
             Op::Rotary { first, base } => {
-                format!("{} turned by position, from {}, base {}", a(), first + 1, number_text(*base))
+                let base = number_text(*base);
+                format!(
+                    "{} with pair p of columns turned by t / {base}^(2p/d): row t from {first}, p from 0",
+                    a()
+                )
             }
             Op::SingularVectors { side: Side::Left, rank } => {
                 format!("first {rank} left singular vectors of {}", a())

@@ -2,6 +2,7 @@
 
 use super::head::head;
 use crate::attention::key_value_head;
+use crate::demo::condition::{all, columns, equal, own, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -35,8 +36,8 @@ const HEADS: usize = 4;
 
 fn build(demo: &mut Builder) -> Result<()> {
     demo.step(
-        "H query heads share G key/value heads. G = H is multi-head attention (MHA), G = 1 multi-query \
-         (MQA), between them lies grouped-query (GQA).",
+        "H query heads share G key/value heads. With G = H this is multi-head attention (MHA), with G = 1 multi-query \
+         attention (MQA), and anything in between is grouped-query attention (GQA).",
     )
     .table(who_reads_whom());
 
@@ -66,25 +67,30 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
     let names = ["kv 1", "kv 2"];
     let w_k = demo.given("W_K", Matrix::of([[1., 0.], [0., 1.], [1., 1.], [0., 1.]]).cols_named(&names))?;
     let w_v = demo.given("W_V", Matrix::of([[2., 0.], [0., 1.], [1., 0.], [0., 3.]]))?;
-    let weights = [w_q, w_k, w_v];
     let shared = Shared { name: "gqa", groups: 2, w_k, w_v };
     let [k, v, o] = shared.attend(demo, x, q)?;
     demo.step(
-        "A small GQA: each head owns a block of neighbouring columns. Heads 1 and 2 read the first block of \
-         K and V, heads 3 and 4 the second.",
+        "A small GQA. Each head has its own block of neighbouring columns. Heads 1 and 2 read the first block of K and V, \
+         heads 3 and 4 the second.",
     )
-    .together(&[x])
-    .notice("Every head is one column wide here: a column is a head.")
-    .together(&weights)
-    .show(&[k, v, o]);
-    let [w_k_each, w_v_each, o_each, difference] = shared.written_out(demo, x, q, o)?;
+    .claim(
+        all([equal(columns("W_Q"), 4.0), equal(columns("W_K"), 2.0), equal(columns("W_V"), 2.0)]),
+        "Here every head is one column wide.",
+    )
+    .together(&[x, w_q])
+    .together(&[w_k, w_v, k, v])
+    .show(&[o]);
+    let [w_k_each, w_v_each, _, difference] = shared.written_out(demo, x, q, o)?;
     demo.step(
-        "The same as MHA, with every shared block written out once for each of its readers. So GQA is MHA \
-         whose heads have equal keys and values; with G = H nothing is shared.",
+        "The same as MHA, with each shared block repeated for every head that reads it. So GQA is MHA in which several heads \
+         have the same keys and values.",
     )
-    .notice("The largest difference is {difference_gqa[1,1]}.")
+    .claim(
+        equal("difference_gqa[1,1]", 0.0),
+        "O_gqa_each equals O_gqa: the largest difference is {difference_gqa[1,1]}.",
+    )
     .together(&[w_k_each, w_v_each])
-    .show(&[o_each, difference]);
+    .show(&[difference]);
     Ok(())
 }
 
@@ -93,13 +99,13 @@ fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     let w_v = demo.given("W_V_mqa", Matrix::of([[1.], [2.], [0.], [3.]]))?;
     let shared = Shared { name: "mqa", groups: 1, w_k, w_v };
     let [_, _, o] = shared.attend(demo, x, q)?;
-    let [_, _, o_each, difference] = shared.written_out(demo, x, q, o)?;
+    let [_, _, _, difference] = shared.written_out(demo, x, q, o)?;
     demo.step(
-        "G = 1 is MQA: one key and one value for all heads. Again it equals MHA with that block repeated.",
+        "G = 1 is MQA: all heads share one key and one value. It equals MHA with this block repeated for every head.",
     )
-    .notice("The largest difference is {difference_mqa[1,1]}.")
-    .together(&[w_k, w_v])
-    .show(&[o, o_each, difference]);
+    .claim(equal("difference_mqa[1,1]", 0.0), "The largest difference is {difference_mqa[1,1]}.")
+    .together(&[w_k, w_v, o])
+    .show(&[difference]);
     Ok(())
 }
 
@@ -163,12 +169,14 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     let k = demo.compute("K_mla", Op::Product, &[latent, up_k])?;
     let v = demo.compute("V_mla", Op::Product, &[latent, up_v])?;
     demo.step(
-        "The latent variant (MLA) keeps one narrow row for each word. Keys and values of all heads are made \
-         from it.",
+        "The latent variant (MLA) caches one narrow row for each word. The keys and values of all heads are computed from it.",
     )
-    .notice("Four keys and four values a word come out of two cached numbers.")
+    .claim(
+        all([equal(columns("latent"), 2.0), equal(columns("K_mla"), 4.0), equal(columns("V_mla"), 4.0)]),
+        "Two cached numbers give four keys and four values for each word.",
+    )
     .together(&[down, up_k, up_v])
-    .show(&[latent, k, v]);
+    .together(&[latent, k, v]);
 
     let o = all_heads(demo, "mla", [q, k, v], HEADS)?;
     let ups = demo.split("W_up_K", up_k, HEADS)?;
@@ -181,18 +189,19 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
         let direct = demo.compute(&format!("S_latent_{i}"), Op::ProductTransposed, &[moved, latent])?;
         changes.push(demo.compute(&format!("change_mla_{i}"), Op::Subtract, &[direct, s])?);
     }
-    let changes = demo.compute("change_mla", Op::Stack(None), &changes)?;
+    let changes = demo.collect("change_mla", "heads", None, &changes)?;
+    demo.label(changes, "differences of the scores");
     let difference = demo.compute("difference_mla", Op::Summary(Statistic::LargestSize), &[changes])?;
     let [moved, direct] = [demo.graph().require("Q_latent_1")?, demo.graph().require("S_latent_1")?];
     demo.step(
-        "The keys need not even be formed: W_up_K can move to the query, which then asks the latent row \
-         itself. The scores stay what they were, in every head.",
+        "The keys need not even be computed: W_up_K can be folded into the query, which is then compared with the latent row \
+         directly. The scores stay the same in every head; head 1 is shown. (DeepSeek-V2 also caches a small rotary key, which \
+         is left out here.)",
     )
-    .notice(
-        "The largest difference is {difference_mla[1,1]}. (DeepSeek-V2 also keeps a small rotary key, \
-             left out here.)",
-    )
-    .show(&[o, moved, direct, difference]);
+    .claim(within(1e-9, "difference_mla[1,1]", 0.0), "The largest difference in all four heads is {difference_mla[1,1]}.")
+    .together(&[moved, direct])
+    .show(&[difference])
+    .show(&[o]);
     Ok(())
 }
 
@@ -209,19 +218,20 @@ fn sizes(demo: &mut Builder) -> Result<()> {
     let heads = demo.compute("H", Op::Multiply, &[readers, shared])?;
     let rows = demo.compute("key_and_value", Op::Scale(Factor::Number(2.0)), &[shared])?;
     let latent = demo.given("latent_rows", Matrix::of([[4.0]]).rows_named(&["MLA"]))?;
-    let rows = demo.compute("cached_rows", Op::Stack(None), &[rows, latent])?;
+    let rows = demo.collect("cached_rows", "parts", None, &[rows, latent])?;
     let h = number(demo, "h", 128.0)?;
     let cached = demo.compute("cached", Op::Product, &[rows, h])?;
     demo.step(
-        "The document's g counts the queries of a key, our G the key/value heads: g·G = H. A layer keeps G \
-         keys and G values of width h for every word; MLA keeps one latent row.",
+        "The document's g is the number of queries for each key, our G is the number of key/value heads: g · G = H. For every \
+         word a layer caches G keys and G values of width h. MLA caches one latent row.",
     )
-    .notice(
-        "The sizes are those of Llama 3 8B, whose own row is GQA. The latent row is \
-             {latent_rows[1,1]}·h wide, as in DeepSeek-V2.",
+    .claim(
+        own(&["G", "g", "h", "latent_rows"]),
+        "The sizes are those of Llama 3 8B, which uses the row GQA. The latent row has {latent_rows[1,1]} · h numbers, as in \
+         DeepSeek-V2.",
     )
-    .together(&[readers, shared, h])
-    .show(&[heads, cached]);
+    .together(&[readers, shared, heads])
+    .together(&[h, rows, cached]);
     cache(demo, cached)?;
     parameters(demo, cached)
 }
@@ -236,14 +246,15 @@ fn cache(demo: &mut Builder, cached: NodeId) -> Result<()> {
     let mebi = number(demo, "MiB", 1_048_576.0)?;
     let mebi = demo.compute("cache_MiB", Op::Divide, &[whole, mebi])?;
     demo.step(
-        "The cache in bytes: those numbers times layers, bytes a number, and tokens. A MiB is 1024·1024 bytes.",
+        "The cache in bytes: these numbers times layers, bytes for each number, and tokens. A MiB is 1024 · 1024 bytes.",
     )
-    .notice(
-        "A context of {tokens[1,1]} tokens takes {cache_MiB[MHA,1]} MiB with MHA, {cache_MiB[GQA,1]} \
-             with GQA and {cache_MiB[MQA,1]} with MQA.",
+    .claim(
+        own(&["MiB"]),
+        "A context of {tokens[1,1]} tokens needs {cache_MiB[MHA,1]} MiB with MHA, {cache_MiB[GQA,1]} MiB with GQA and \
+         {cache_MiB[MQA,1]} MiB with MQA.",
     )
     .together(&[layers, bytes, tokens])
-    .show(&[token, mebi]);
+    .together(&[token, mebi]);
     Ok(())
 }
 
@@ -256,14 +267,14 @@ fn parameters(demo: &mut Builder, cached: NodeId) -> Result<()> {
     let both = demo.compute("in_and_out", Op::Add, &[d, full])?;
     let latent = demo.compute("cached_MLA", Op::Rows { start: 3, count: 1 }, &[cached])?;
     let latent = demo.compute("parameters_MLA", Op::Product, &[latent, both])?;
-    let all = demo.compute("parameters", Op::Stack(None), &[plain, latent])?;
+    let all = demo.collect("parameters", "parts", None, &[plain, latent])?;
     demo.step(
-        "The weights behind keys and values, for each layer: d times what is kept. MLA goes down from d to \
-         its latent row, and up to the keys and values of all heads.",
+        "The weights that make keys and values, in each layer: d times what is cached. MLA goes down from d to its latent row, \
+         and up to the keys and values of all heads.",
     )
-    .notice(
-        "W_K and W_V of a layer of Llama 3 8B hold {parameters[GQA,1]} weights; MHA would hold \
-             {parameters[MHA,1]}.",
+    .claim(
+        own(&["G", "h", "d"]),
+        "W_K and W_V of a layer of Llama 3 8B hold {parameters[GQA,1]} weights. With MHA they would hold {parameters[MHA,1]}.",
     )
     .show(&[all]);
     Ok(())

@@ -1,6 +1,7 @@
 //! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
 
 use crate::attention::Axis;
+use crate::demo::condition::{all, at_most, equal, every, largest, largest_size, less, rows, smallest};
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
@@ -55,8 +56,8 @@ fn inputs(demo: &mut Builder) -> Result<Inputs> {
     let (w_q, w_k) = (demo.given("W_Q", w_q)?, demo.given("W_K", w_k)?);
     let w_v = demo.given("W_V", Matrix::of([[1.0, 0.0], [0.0, 2.0], [1.0, -1.0]]))?;
     demo.step(
-        "Words and weights. The values stay as they are; W_Q and W_K are multiplied by 0, 0.01, 1 and 10 in \
-         turn.",
+        "Words and weights. W_Q and W_K are multiplied by 0, by 0.01, by 1 and by 10. W_V, and with it the values, stays \
+         the same.",
     )
     .together(&[x])
     .together(&[w_q, w_k, w_v]);
@@ -88,24 +89,32 @@ fn nodes<const COUNT: usize>(demo: &Builder, names: [&str; COUNT]) -> Result<Vec
 fn from_average(demo: &mut Builder, name: &str, average: NodeId) -> Result<NodeId> {
     let o = demo.graph().require(&format!("O_{name}"))?;
     let change = demo.compute(&format!("change_{name}"), Op::Subtract, &[o, average])?;
-    demo.compute(&format!("from_average_{name}"), Op::Summary(Statistic::LargestSize), &[change])
+    let largest = Op::Summary(Statistic::LargestSize);
+    let distance = demo.compute(&format!("from_average_{name}"), largest, &[change])?;
+    demo.label(distance, "largest difference from the average");
+    Ok(distance)
 }
 
 fn near_zero(demo: &mut Builder, average: NodeId) -> Result<()> {
     let shown = nodes(demo, ["S_scaled_small", "A_small"])?;
     demo.step(
-        "Weights near 0: the scores hold a product of two small numbers and are smaller still. The softmax \
-         of nearly equal scores is nearly uniform.",
+        "W_Q and W_K times 0.01. Each score then has the factor 0.01 · 0.01 = 0.0001. If the scores are nearly equal, the \
+         softmax gives nearly equal weights.",
     )
-    .notice("All weights of attention are close to 1/4.")
+    .claim(
+        all([equal(rows("X"), 4.0), less(largest("A_small"), 0.26), less(0.24, smallest("A_small"))]),
+        "All weights are close to 1/4.",
+    )
     .show(&shown);
     let o = demo.graph().require("O_small")?;
     let difference = from_average(demo, "small", average)?;
     demo.step(
-        "So every word receives about the same: the average of all values. Attention starts as plain \
-         averaging.",
+        "With equal weights, every word receives the average of all values. How far is the result from that average?",
     )
-    .notice("The result is at most {from_average_small[1,1]} away from the average.")
+    .claim(
+        less("from_average_small[1,1]", 0.01),
+        "At most {from_average_small[1,1]}: attention starts as plain averaging.",
+    )
     .show(&[o, average, difference]);
     Ok(())
 }
@@ -114,10 +123,10 @@ fn exactly_zero(demo: &mut Builder, average: NodeId) -> Result<()> {
     let a = demo.graph().require("A_zero")?;
     let difference = from_average(demo, "zero", average)?;
     demo.step(
-        "With exact zeros the scores are 0, each weight is exactly 1/n, and the result is the average \
-         itself.",
+        "W_Q and W_K times 0. All scores are 0, each weight is exactly 1/n, and the result is the average itself.",
     )
-    .notice("The difference is {from_average_zero[1,1]}.")
+    .claim(equal("from_average_zero[1,1]", 0.0), "The difference is {from_average_zero[1,1]}.")
+    .claim(less(0.0, "from_average_zero[1,1]"), "The difference is only rounding.")
     .show(&[a, difference]);
     Ok(())
 }
@@ -144,26 +153,30 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
     }
     let shown = nodes(demo, ["dS_scaled_zero", "dS_zero", "dQ_zero", "dW_Q_zero"])?;
     demo.step(
-        "Back from a gradient dO at the result: dS = A ∘ (dA − its mean under A) / √d_k. Then dQ = dS · K, \
-         and dW_Q = Xᵀ · dQ: the way to W_Q leads through K.",
+        "Backpropagate a gradient dO: dS = A ∘ (dA − row mean of dA weighted by A) / √d_k. Then dQ = dS · K and \
+         dW_Q = Xᵀ · dQ. So the gradient of W_Q has K as a factor, and with weights of 0, K is 0.",
     )
-    .notice(
-        "The scores would move, but K is 0, so every weight of W_Q gets the gradient {dW_Q_zero[1,1]}; \
-             and W_K likewise, because Q is 0. Zeros never start to learn.",
+    .claim(
+        all([every("dW_Q_zero", 0.0), less(0.0, largest_size("dS_zero"))]),
+        "dS is not 0, but every gradient of W_Q is {dW_Q_zero[1,1]}. The same is true of W_K, because Q is 0. Weights that \
+         start at 0 never learn.",
     )
     .together(&[inputs.d_o, shown[1]])
     .show(&[shown[2], shown[3]]);
     let small = demo.graph().require("dW_Q_small")?;
-    demo.step("The same gradient with small weights in place of zeros.")
-        .notice("It is small, but it is there, and it differs from cell to cell: training can begin.")
+    demo.step("The same gradient with W_Q and W_K times 0.01.")
+        .claim(
+            all([less(0.0, largest_size("dW_Q_small")), less(smallest("dW_Q_small"), largest("dW_Q_small"))]),
+            "It is at most {gradient_size[small,1]}, but it is not 0, and it differs from cell to cell: training can begin.",
+        )
         .show(&[small]);
     Ok(())
 }
 
 fn far_from_zero(demo: &mut Builder) -> Result<()> {
     let a = demo.graph().require("A_large")?;
-    demo.step("Weights far from 0: the scores are far apart, and the softmax saturates.")
-        .notice("“he” gives “swung” the weight {A_large[he,swung]}.")
+    demo.step("W_Q and W_K times 10. The scores become 100 times as large as with the weights themselves.")
+        .claim(less(0.99, largest("A_large")), "The softmax saturates: the largest weight is more than 0.99.")
         .show(&[a]);
     let names = labels(&CASES.map(|(name, _)| name));
     let mut tables = Vec::new();
@@ -175,10 +188,17 @@ fn far_from_zero(demo: &mut Builder) -> Result<()> {
             let node = demo.graph().require(&format!("{from}_{name}"))?;
             parts.push(demo.compute(&format!("{table}_{name}"), Op::Summary(statistic), &[node])?);
         }
-        tables.push(demo.compute(table, Op::Stack(Some(names.clone())), &parts)?);
+        tables.push(demo.collect(table, "cases", Some(names.clone()), &parts)?);
     }
     demo.step("The largest weight and the largest gradient of W_Q, case by case.")
-        .notice("Both ends are flat. One starts near 0, but not at 0.")
+        .claim(
+            all([
+                less("gradient_size[zero,1]", "gradient_size[small,1]"),
+                less("gradient_size[large,1]", "gradient_size[one,1]"),
+                at_most("gradient_size[zero,1]", 0.0),
+            ]),
+            "At 0 there is no gradient, and far from 0 it is smaller again than at 1. So weights start near 0, but not at 0.",
+        )
         .show(&tables);
     Ok(())
 }

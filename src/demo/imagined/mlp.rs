@@ -1,5 +1,6 @@
 //! `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
 
+use crate::demo::condition::{all, equal, less, own, within};
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
@@ -23,15 +24,15 @@ fn build(demo: &mut Builder) -> Result<()> {
     let rows = demo.matrix(x)?.rows();
     let xor = rows_over_and_over([[0.0], [1.0], [1.0], [0.0]], rows);
     let xor = demo.fitted("xor", xor, (4, 1))?;
-    demo.step("The perceptron works on each row alone. The column beside X is what it should give.")
-        .notice("XOR: 1 where exactly one of the two features is there.")
+    demo.step("The perceptron works on each row on its own. `xor` is what it should return for each row.")
+        .claim(own(&["X", "xor"]), "XOR is 1 where exactly one of the two features is 1.")
         .together(&[x, xor]);
 
     let w_1 = demo.given("W_1", Matrix::of([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]]))?;
     let w_2 = demo.given("W_2", Matrix::of([[-1.0], [1.0], [2.0]]))?;
     let wide = demo.compute("H_linear", Op::Product, &[x, w_1])?;
     let linear = demo.compute("Y_linear", Op::Product, &[wide, w_2])?;
-    demo.step("W_1 leads from d to the wider i, W_2 back. (The document calls them M_i and M_o.)")
+    demo.step("Two linear maps: W_1 goes from width d to width i, W_2 goes back. (The document calls them M_i and M_o.)")
         .show(&[wide, linear]);
     collapse(demo, x, [w_1, w_2], linear)?;
     impossible(demo, xor, linear)?;
@@ -46,10 +47,10 @@ fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: Node
     let change = demo.compute("change", Op::Subtract, &[one, linear])?;
     let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
     demo.step(
-        "Nothing stands between the two maps, so they are one: (X W_1) W_2 = X (W_1 W_2). The wider space \
-         was in vain.",
+        "With nothing between them, the two maps are one: (X W_1) W_2 = X (W_1 W_2). The wider space has no effect.",
     )
-    .notice("The largest difference is {difference[1,1]}.")
+    .claim(equal("difference[1,1]", 0.0), "The largest difference is {difference[1,1]}.")
+    .claim(less(0.0, "difference[1,1]"), "They differ only by rounding.")
     .show(&[w, one, difference]);
     Ok(())
 }
@@ -62,11 +63,12 @@ fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
     let of_linear = demo.compute("balance_linear", Op::Product, &[signs, linear])?;
     let of_xor = demo.compute("balance_xor", Op::Product, &[signs, xor])?;
     demo.step(
-        "Can any linear map give the wanted column? Add up the outputs with the signs of `signs`, and the wanted numbers too.",
+        "Can a linear map compute `xor`? Multiply its outputs by the signs and add, then do the same with the wanted numbers.",
     )
-    .notice(
-        "The two middle outputs minus the two outer ones: since (0,1) + (1,0) = (0,0) + (1,1), every linear map gives {balance_linear[1,1]}. XOR needs \
-             {balance_xor[1,1]}: no linear map will do.",
+    .claim(
+        all([own(&["X", "xor"]), within(1e-9, "balance_linear[1,1]", 0.0), equal("balance_xor[1,1]", 2.0)]),
+        "The two middle outputs minus the two outer ones. Since (0,1) + (1,0) = (0,0) + (1,1), every linear map gives 0. \
+         XOR needs {balance_xor[1,1]}, so no linear map can compute it.",
     )
     .together(&[signs])
     .show(&[of_linear, of_xor]);
@@ -75,17 +77,26 @@ fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
 
 fn with_relu(demo: &mut Builder, wide: NodeId, w_2: NodeId, xor: NodeId) -> Result<()> {
     let hidden = demo.compute("H", Op::Relu, &[wide])?;
-    demo.step("ReLU between the maps: what is negative becomes 0.")
-        .notice(
-            "The third column is now 1 for “x1 without x2” alone. In three dimensions a plane separates the \
-             two classes.",
+    demo.step("ReLU between the maps: negative numbers become 0.")
+        .claim(
+            all([
+                equal("H[1,3]", 0.0),
+                equal("H[2,3]", 0.0),
+                equal("H[3,3]", 1.0),
+                equal("H[4,3]", 0.0),
+                own(&["X"]),
+            ]),
+            "The third column is now 1 only for “x1 without x2”. In three dimensions a plane can separate the two classes.",
         )
         .show(&[hidden]);
     let y = demo.compute("Y", Op::Product, &[hidden, w_2])?;
     let miss = demo.compute("miss", Op::Subtract, &[y, xor])?;
     let largest = demo.compute("largest_miss", Op::Summary(Statistic::LargestSize), &[miss])?;
     demo.step("The same W_2 as before, after the ReLU.")
-        .notice("0, 1, 1, 0: XOR, with a largest miss of {largest_miss[1,1]}.")
+        .claim(
+            all([own(&["xor"]), equal("largest_miss[1,1]", 0.0)]),
+            "0, 1, 1, 0: this is XOR, and the largest error is {largest_miss[1,1]}.",
+        )
         .show(&[y, largest]);
     Ok(())
 }
@@ -95,9 +106,9 @@ fn silu(demo: &mut Builder) -> Result<()> {
     let hard = demo.compute("relu", Op::Relu, &[z])?;
     let soft = demo.compute("silu", Op::Silu, &[z])?;
     demo.step(
-        "SiLU(z) = z / (1 + exp(−z)) is a smooth ReLU: far from 0 they nearly agree, and SiLU has no corner.",
+        "SiLU(z) = z / (1 + exp(−z)) is a smooth version of ReLU: far from 0 the two nearly agree, and SiLU has no corner.",
     )
-    .notice("Below 0 it dips a little: SiLU(−1) = {silu[1,2]}.")
+    .claim(less("silu[1,2]", 0.0), "Just below 0 it is negative: SiLU({z[1,2]}) = {silu[1,2]}.")
     .show(&[hard, soft]);
     Ok(())
 }
@@ -110,8 +121,10 @@ fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
         (demo.compute("O_gate", Op::Product, &[x, w_gate])?, demo.compute("O_up", Op::Product, &[x, w_up])?);
     let open = demo.compute("gate", Op::Silu, &[gate])?;
     demo.step(
-        "The gated variant has two maps side by side, the gate and the way up. (The document's M_g and M_u; \
-         M_d leads down.)",
+        "A gated variant comes from Noam Shazeer, “GLU Variants Improve Transformer”. The document quotes him: “We offer no \
+         explanation as to why these architectures seem to work; we attribute their success, as all else, to divine \
+         benevolence.” It has two parallel maps, the gate and the up-projection, and then W_down. (The document calls them \
+         M_g, M_u and M_d.)",
     )
     .together(&[w_gate, w_up, w_down])
     .show(&[open, up]);
@@ -120,10 +133,13 @@ fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
     let miss = demo.compute("miss_gated", Op::Subtract, &[y, xor])?;
     let largest = demo.compute("largest_miss_gated", Op::Summary(Statistic::LargestSize), &[miss])?;
     demo.step(
-        "The gate multiplies the way up, cell by cell: (SiLU(X W_gate) ∘ (X W_up)) W_down. A product of two \
-         maps is not linear either.",
+        "The gate multiplies the up-projection cell by cell: (SiLU(X W_gate) ∘ (X W_up)) W_down. A product of two maps of X \
+         is not linear either.",
     )
-    .notice("XOR again, with two hidden columns instead of three: SiLU(z)·z + SiLU(−z)·(−z) = z².")
+    .claim(
+        all([own(&["X", "xor", "W_gate", "W_up", "W_down"]), within(1e-9, "largest_miss_gated[1,1]", 0.0)]),
+        "XOR again, with two hidden columns instead of three, because SiLU(z) · z + SiLU(−z) · (−z) = z².",
+    )
     .show(&[hidden, y, largest]);
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! `order`: attention alone is blind to order; a causal mask helps from the second layer on, positions help at once.
+//! `order`: attention alone ignores order; a causal mask helps from the second layer on, positions help at once.
 
 use super::head::head;
+use crate::demo::condition::{all, equal, less, not, own, same, within};
 use crate::demo::fit::reversal;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
@@ -18,7 +19,7 @@ pub(super) const DEMO: Demo = Demo {
     build,
 };
 
-const FEATURES: [&str; 4] = ["team A", "team B", "deed", "outcome"];
+const FEATURES: [&str; 4] = ["team A", "team B", "action", "outcome"];
 
 fn build(demo: &mut Builder) -> Result<()> {
     let mut weights = Vec::new();
@@ -35,9 +36,22 @@ fn build(demo: &mut Builder) -> Result<()> {
     let names =
         ["attention alone", "two layers", "causal mask", "causal mask, two layers", "sinusoidal", "rotary"];
     let gaps = [plain, stacked[0], causal, stacked[1], sinusoidal, rotary];
-    let gaps = demo.compute("gaps", Op::Stack(Some(labels(&names))), &gaps)?;
-    demo.step("All of it together: how far apart the two questions leave their last word.")
-        .notice("Only what is not 0 could ever lead to two different answers.")
+    let gaps = demo.collect("gaps", "cases", Some(labels(&names)), &gaps)?;
+    demo.step(
+        "All cases together: how different is the last word's vector in the two questions? Only if the difference is not 0 \
+         can the model give two different answers.",
+    )
+    .claim(
+        all([
+            within(1e-9, "gaps[1,1]", 0.0),
+            within(1e-9, "gaps[2,1]", 0.0),
+            within(1e-9, "gaps[3,1]", 0.0),
+            less(1e-6, "gaps[4,1]"),
+            less(1e-6, "gaps[5,1]"),
+            less(1e-6, "gaps[6,1]"),
+        ]),
+        "It is 0 in the first three cases.",
+    )
         .show(&[gaps]);
     Ok(())
 }
@@ -84,8 +98,9 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     let rows = demo.matrix(x)?.rows();
     let swap = demo.fitted("swap", reversal(rows, rows).rows_named(&["B", "defeated", "A"]), (3, 3))?;
     let turned = demo.compute("X_BA", Op::Product, &[swap, x])?;
-    demo.step("Two sentences of the same words: a product with `swap` puts the rows into another order.")
-        .show(&[turned]);
+    demo.step("X_AB is a sentence. Its product with `swap` is X_BA.")
+        .claim(own(&["X_AB", "swap"]), "“A defeated B” and “B defeated A”: the same words in another order.")
+        .together(&[x, turned]);
 
     let o = layers.run(demo, "_AB", x, Kind::Plain)?;
     let o_turned = layers.run(demo, "_BA", turned, Kind::Plain)?;
@@ -94,10 +109,18 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     let change = demo.compute("change", Op::Subtract, &[back, o])?;
     let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
     demo.step(
-        "Attention over both, with the same weights: every word comes out as the same vector, whoever won. \
-         Only the rows have changed places.",
+        "Attention over both sentences, with the same W_Q, W_K and W_V. How large is the largest difference, once the rows of \
+         O_BA are back in the order of X_AB?",
     )
-    .notice("The largest difference, rows put back in order, is {difference[1,1]}.")
+    .claim(
+        within(1e-9, "difference[1,1]", 0.0),
+        "Every word gets the same vector in both sentences, whoever won. Only the rows have changed places.",
+    )
+    .claim(
+        all([same("W_Q", "W_K"), same("W_Q", "W_V")]),
+        "W_K and W_V are the same matrix as W_Q.",
+    )
+    .together(&layers.weights[..1])
     .show(&[o, o_turned, difference]);
     Ok(())
 }
@@ -117,8 +140,15 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
     let o = layers.both(demo, "", questions, Kind::Plain)?;
     let [last, gap] = gap(demo, "", o)?;
     demo.step(
-        "The document's two cricket questions, shortened. The next word is predicted from the last row, and \
-         both last rows are the same.",
+        "Two questions. The next word is predicted from the last row. How different are the two last rows after attention?",
+    )
+    .claim(
+        own(&["X_1", "exchange"]),
+        "They are the document's two cricket questions, shortened to four words.",
+    )
+    .claim(
+        within(1e-9, "gap[1,1]", 0.0),
+        "They are equal: in attention alone the order of the earlier rows makes no difference.",
     )
     .together(&questions)
     .show(&[last, gap]);
@@ -133,21 +163,39 @@ fn gap(demo: &mut Builder, name: &str, o: [NodeId; 2]) -> Result<[NodeId; 2]> {
     };
     let rows = [last(0)?, last(1)?];
     let names = labels(&["question 1", "question 2"]);
-    let last = demo.compute(&format!("last{name}"), Op::Stack(Some(names)), &rows)?;
+    let last = demo.collect(&format!("last{name}"), "questions", Some(names), &rows)?;
     let change = demo.compute(&format!("last_change{name}"), Op::Subtract, &rows)?;
-    Ok([last, demo.compute(&format!("gap{name}"), Op::Summary(Statistic::LargestSize), &[change])?])
+    let gap = demo.compute(&format!("gap{name}"), Op::Summary(Statistic::LargestSize), &[change])?;
+    let case = match name {
+        "" => "attention alone",
+        "_second" => "two layers",
+        "_causal" => "causal mask",
+        "_causal_second" => "causal mask, two layers",
+        "_placed" => "sinusoidal",
+        _ => "rotary",
+    };
+    demo.label(last, &format!("last rows, {case}"));
+    demo.label(change, &format!("difference of the last rows, {case}"));
+    demo.label(gap, &format!("gap, {case}"));
+    Ok([last, gap])
 }
 
 fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
     let o = layers.both(demo, "_causal", questions, Kind::Causal)?;
     let [_, gap] = gap(demo, "_causal", o)?;
     demo.step(
-        "A causal mask alone: earlier words see different words before them. The last word still sees the \
-         same set, so one layer tells it nothing new.",
+        "A causal mask, one layer: each word attends to itself and to the words before it. Now earlier rows can differ.",
     )
-    .notice(
-        "Row “defeated” differs, since it sees only who stands before it. For “is” the difference is \
-             {gap_causal[1,1]}.",
+    .claim(
+        all([
+            not(equal("O_1_causal[defeated,team A]", "O_2_causal[defeated,team A]")),
+            own(&["X_1", "exchange"]),
+        ]),
+        "Row “defeated” differs, because it attends only to itself and to the word before it.",
+    )
+    .claim(
+        within(1e-9, "gap_causal[1,1]", 0.0),
+        "The last word still attends to the same set of words, so its row is the same in both questions.",
     )
     .together(&o)
     .show(&[gap]);
@@ -168,12 +216,12 @@ fn second_layer(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> 
     }
     let last = demo.graph().require("last_causal_second")?;
     demo.step(
-        "A second layer reads the first one's result, added to its input. With the mask, earlier rows now \
-         carry who stood before them, and the last row reads that.",
+        "A second layer reads the input plus the result of the first layer. With the mask, earlier rows now depend on what \
+         came before them, and the last row reads these rows.",
     )
-    .notice(
-        "The difference is {gap_causal_second[1,1]:3} with the mask. Without it a second layer is as \
-             blind as the first.",
+    .claim(
+        all([less(1e-6, "gap_causal_second[1,1]"), within(1e-9, "gap_second[1,1]", 0.0)]),
+        "With the mask the difference is {gap_causal_second[1,1]:3}. Without it, two layers ignore the order just as one does.",
     )
     .show(&[last, gaps[0], gaps[1]]);
     Ok([gaps[0], gaps[1]])
@@ -189,10 +237,10 @@ fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Re
     let o = layers.both(demo, "_placed", x, Kind::Plain)?;
     let [last, gap] = gap(demo, "_placed", o)?;
     demo.step(
-        "Sinusoidal positions, no mask: a vector for each place is added to the word there, so a word in \
-         another place is another row.",
+        "Sinusoidal positions, no mask: each position t, counted from 0, has its own vector, which is added to the word there. \
+         The same word in another place is then another row.",
     )
-    .notice("One layer is enough: the last rows differ by up to {gap_placed[1,1]:3}.")
+    .claim(less(1e-6, "gap_placed[1,1]"), "One layer is enough: the last rows differ by up to {gap_placed[1,1]:3}.")
     .show(&[p])
     .together(&x)
     .show(&[last, gap]);
@@ -205,12 +253,14 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
     let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
     let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];
     demo.step(
-        "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by an angle that \
-         grows with the place. A score then depends on how far apart two words stand.",
+        "Rotary positions turn queries and keys instead: columns p and p + d/2 together, by an angle that grows with the \
+         position t. Positions are counted from 0, so the first row is not turned. A score then depends on how far apart two \
+         words are.",
     )
-    .notice(
-        "“is” gives “South Africa” {A_1_rotary[is,South Africa]:2} of its weight three places away, and \
-             {A_2_rotary[is,South Africa]:2} next door.",
+    .claim(
+        not(equal("A_1_rotary[is,South Africa]", "A_2_rotary[is,South Africa]")),
+        "“is” gives {A_1_rotary[is,South Africa]:2} of its weight to “South Africa” three places away, and \
+         {A_2_rotary[is,South Africa]:2} when it is the word before.",
     )
     .together(&[q, turned])
     .together(&a)

@@ -1,6 +1,8 @@
 //! `output`: heads of any width side by side, and W_O, which brings them back to the width of the input.
 
 use super::head::{Head, head};
+use crate::attention::{Axis, Base, Mask};
+use crate::demo::condition::{all, columns, equal, less, own, zeros_above_diagonal};
 use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -74,41 +76,57 @@ fn output_weights() -> Matrix {
 fn build(demo: &mut Builder) -> Result<()> {
     let x = Matrix::of([[1.0, 0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0, 1.0]]);
     let x = demo.given("X", x.rows_named(&["red", "bat"]))?;
-    demo.step("X holds n words of width d. Two heads will read it, each with matrices of its own.")
-        .together(&[x]);
+    demo.step("X holds n words of width d. Two heads read it, each with its own matrices.").together(&[x]);
 
     let one = weights(demo, "_1", first_head())?;
     let projected_one = project(demo, "_1", x, one)?;
     demo.step(
-        "The transformations of head 1. Query and key must share a width h; the value has its own, h_v.",
+        "The transformations of head 1. Query and key must have the same width h. The value may have another, h_v.",
     )
-    .notice("Here h = 4 and h_v = 3; X has d = 5.")
+    .claim(
+        all([
+            equal(columns("Q_1"), 4.0),
+            equal(columns("V_1"), 3.0),
+            equal(columns("X"), 5.0),
+        ]),
+        "Here h = 4 and h_v = 3, and X has d = 5.",
+    )
     .together(&one)
     .show(&projected_one);
 
     let Head { a: a_one, o: o_one } = head(demo, "_1", projected_one, false)?;
     demo.step(
-        "Scores, scale and softmax give an n×n matrix, whatever h is. The result has the width h_v of the \
-         values.",
+        "Scores, scale and softmax give an n×n matrix, whatever h is. The output of the head is as wide as the values: h_v.",
     )
     .show(&[a_one, o_one]);
 
     let two = weights(demo, "_2", second_head())?;
     let projected_two = project(demo, "_2", x, two)?;
     let Head { a: a_two, o: o_two } = head(demo, "_2", projected_two, false)?;
-    demo.step("Head 2 does the same with matrices of its own.")
-        .notice("In head 1 each word looks mostly at itself, in head 2 at the other word.")
+    demo.step("Head 2 does the same with its own matrices.")
+        .claim(
+            all([
+                less("A_1[red,bat]", "A_1[red,red]"),
+                less("A_1[bat,red]", "A_1[bat,bat]"),
+                less("A_2[red,red]", "A_2[red,bat]"),
+                less("A_2[bat,bat]", "A_2[bat,red]"),
+            ]),
+            "In head 1 each word attends mostly to itself, in head 2 to the other word.",
+        )
         .show(&[a_two, o_two]);
 
     let c = demo.compute("C", Op::Concatenate, &[o_one, o_two])?;
     demo.step(
-        "The heads stand side by side. C is H·h_v wide, which need not be d. (The document calls it A.)",
+        "The heads stand side by side. C has H·h_v columns, which need not be d. (The document calls it A.)",
     )
-    .notice("Two heads of width 3 make 6 columns, and X has 5. C could not be added to X.")
+    .claim(
+        all([equal(columns("C"), 6.0), equal(columns("X"), 5.0)]),
+        "Two heads of width 3 make 6 columns. X has 5, so C could not be added to X.",
+    )
     .show(&[c]);
     let w_o = demo.given("W_O", output_weights())?;
     let o = demo.compute("O", Op::Product, &[c, w_o])?;
-    demo.step("W_O brings every row from H·h_v back to the width d, and mixes what the heads have found.")
+    demo.step("W_O takes every row from width H·h_v back to width d, and mixes the results of the heads.")
         .together(&[w_o])
         .show(&[o]);
 
@@ -131,6 +149,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let table = shapes(demo, &names)?;
     demo.step("Every matrix on the way, its shape, and what the document and common code call it.")
         .table(table);
+    one_line(demo, projected_one, projected_two, w_o)?;
     models(demo)
 }
 
@@ -174,6 +193,46 @@ fn shapes(demo: &Builder, nodes: &[(&str, NodeId)]) -> Result<Table> {
     Ok(Table::new(&["node", "document", "in code", "shape", "here"], rows))
 }
 
+/// The document's one-line formula with its labels, and the causal mask in it.
+fn one_line(demo: &mut Builder, one: [NodeId; 3], two: [NodeId; 3], w_o: NodeId) -> Result<()> {
+    let (mut weights, mut outputs) = (Vec::new(), Vec::new());
+    for (head, [_, _, v]) in [one, two].into_iter().enumerate() {
+        let head = head + 1;
+        let scaled = demo.graph().require(&format!("S_scaled_{head}"))?;
+        let causal = Op::Mask(Mask { causal: true, ..Mask::default() });
+        let masked = demo.compute(&format!("S_masked_{head}"), causal, &[scaled])?;
+        let a = demo.compute(&format!("A_causal_{head}"), Op::Softmax(Axis::Rows, Base::E), &[masked])?;
+        weights.push(a);
+        outputs.push(demo.compute(&format!("O_causal_{head}"), Op::Product, &[a, v])?);
+    }
+    let c = demo.compute("C_causal", Op::Concatenate, &outputs)?;
+    let o = demo.compute("O_causal", Op::Product, &[c, w_o])?;
+    let rows = [
+        ["transform1", "X M_q", "Q_1, Q_2"],
+        ["transform2", "(X M_k)ᵀ", "K_1ᵀ, K_2ᵀ"],
+        ["similarity", "… / √d_k + mask", "S_masked_1, S_masked_2"],
+        ["no cheating", "mask", "−∞ for later words"],
+        ["normalising weights", "softmax( … )", "A_causal_1, A_causal_2"],
+        ["transformation3", "X M_v", "V_1, V_2"],
+        ["weighted average", "softmax( … ) (X M_v)", "O_causal_1, O_causal_2"],
+        ["concat heads", "concat( … )", "C_causal"],
+        ["Getting back to input space", "concat( … ) M_o", "O_causal"],
+    ];
+    let rows = rows.map(|row| row.map(str::to_string).to_vec());
+    demo.step(
+        "The whole formula of the document in one line: O = concat(softmax((X M_q)(X M_k)ᵀ / √d_k + mask) (X M_v)) M_o. These \
+         are its labels, from the inside out. The mask hides later words.",
+    )
+    .claim(
+        zeros_above_diagonal("A_causal_1"),
+        "In both heads the weights above the diagonal are 0: “no cheating”.",
+    )
+    .table(Table::new(&["label in the document", "part of the formula", "here"], rows))
+    .together(&weights)
+    .show(&[o]);
+    Ok(())
+}
+
 /// Widths of published models.
 fn models(demo: &mut Builder) -> Result<()> {
     let mut sizes = Vec::new();
@@ -182,8 +241,11 @@ fn models(demo: &mut Builder) -> Result<()> {
         sizes.push(demo.given(name, size)?);
     }
     let concatenated = demo.compute("C_width", Op::Multiply, &sizes[..2])?;
-    demo.step("Published models: C is H·h_v wide. Where that is not d, W_O is not square.")
-        .notice("In Llama 3 8B both are {d[1,1]}. Gemma 2 9B goes from {C_width[2,1]} back to {d[2,1]}.")
+    demo.step("In published models C also has H·h_v columns. If that is not d, W_O is not square.")
+        .claim(
+            own(&["H", "h_v", "d"]),
+            "In Llama 3 8B both are {d[1,1]}. Gemma 2 9B goes from {C_width[2,1]} back to {d[2,1]}.",
+        )
         .together(&sizes)
         .show(&[concatenated]);
     Ok(())

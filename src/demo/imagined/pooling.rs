@@ -1,7 +1,8 @@
 //! `pooling`: counting, adding, averaging, fixed weights, weights from the input, and where each of them breaks.
 
 use super::words::vectors;
-use crate::attention::{Axis, Base};
+use crate::attention::{Axis, Base, Mask, MatrixRule};
+use crate::demo::condition::{all, equal, less, not, own, top_of_row};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -30,15 +31,18 @@ const TOKENS: f64 = 128_256.0;
 
 fn build(demo: &mut Builder) -> Result<()> {
     counting(demo)?;
+    predicting(demo)?;
     let mut x = Vec::new();
     for (i, question) in QUESTIONS.iter().enumerate() {
         x.push(demo.given(&format!("X_{}", i + 1), vectors(&words(question)))?);
     }
     demo.step(
-        "Each word becomes a row of numbers. All rows of a question are now to be pooled into a single \
-         vector w.",
+        "Now each word is a row of numbers. All rows of a question have to be pooled into a single vector w.",
     )
-    .notice("The three questions have one answer. “city” stands in them 0, 1 and 2 times.")
+    .claim(
+        own(&["X_1", "X_2", "X_3"]),
+        "The three questions have the same answer. “city” occurs in them 0, 1 and 2 times.",
+    )
     .together(&x);
     let sum = summed(demo, &x)?;
     let average = averaged(demo, &x)?;
@@ -46,6 +50,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let fixed = fixed(demo, &x)?;
     let attention = from_the_input(demo, &x)?;
     another_question(demo)?;
+    properties(demo)?;
     directions(demo, [sum, average, fixed, attention])
 }
 
@@ -77,14 +82,50 @@ fn counting(demo: &mut Builder) -> Result<()> {
     let sequences_llama = demo.compute("sequences_llama", Op::Exponential(Base::Number(TOKENS)), &[n])?;
 
     demo.step(
-        "A model may just count which word (column) follows which (row). But of V words there are Vⁿ \
-         sequences of n, and V is 128256 in Llama 3.",
+        "A model could simply count which word (column) follows which (row). But with V words there are Vⁿ sequences of n \
+         words. Llama 3 has V = 128256 tokens.",
     )
-    .notice(
-        "“the” is followed by “capital” {counts[the,capital]} times, and most cells are 0. Already \
-             seven words make {sequences[1,5]} sequences of five.",
+    .claim(
+        equal("counts[the,capital]", 3.0),
+        "“the” is followed by “capital” {counts[the,capital]} times, and most cells are 0.",
+    )
+    .claim(
+        equal("n[1,5 words]", 5.0),
+        "Even {n[1,5 words]} words from this small table can form {sequences[1,5 words]} sequences.",
     )
     .show(&[counts, sequences, sequences_llama]);
+    Ok(())
+}
+
+/// The counts as probabilities, and the most probable next word: the document's arg max.
+fn predicting(demo: &mut Builder) -> Result<()> {
+    let counts = demo.graph().require("counts")?;
+    let shape = demo.matrix(counts)?.shape();
+    // The last word of the vocabulary ends every question: nothing follows it.
+    let followed = Op::Rows { start: 0, count: shape.rows.saturating_sub(1).max(1) };
+    let followed = demo.compute("counts_followed", followed, &[counts])?;
+    let p = demo.compute("P", Op::DivideBySum(Axis::Rows), &[followed])?;
+    let largest = demo.compute("P_largest", Op::Largest(Axis::Rows), &[p])?;
+    let ones = demo.compute("ones_across", Op::Ones { rows: 1, cols: shape.cols }, &[])?;
+    let across = demo.compute("P_largest_across", Op::Product, &[largest, ones])?;
+    let below = demo.compute("P_below_largest", Op::Subtract, &[across, p])?;
+    let is_zero = Mask { matrix: Some(MatrixRule::Block), ..Mask::default() };
+    let arg_max = demo.compute("arg_max", Op::MaskPattern(is_zero), &[below, below])?;
+    demo.label(p, "P of the next word");
+    demo.label(below, "distance to the row maximum");
+    demo.label(arg_max, "arg max");
+    demo.step(
+        "Each row of counts divided by its sum is a distribution: P(next word | word). The prediction is the word with the \
+         largest probability, the arg max. A model that always predicts the next word correctly would have understood the \
+         text, says the document.",
+    )
+    .claim(
+        top_of_row("P[capital,city]"),
+        "After “capital” comes “city” with the probability {P[capital,city]:2} and “of” with {P[capital,of]:2}, so the model \
+         predicts “city”.",
+    )
+    .show(&[p])
+    .show(&[arg_max]);
     Ok(())
 }
 
@@ -94,7 +135,7 @@ fn pooled(demo: &mut Builder, name: &str, weights: &[NodeId], x: &[NodeId]) -> R
     for (i, (&weights, &x)) in weights.iter().zip(x).enumerate() {
         rows.push(demo.compute(&format!("w_{name}_{}", i + 1), Op::Product, &[weights, x])?);
     }
-    let all = demo.compute(&format!("w_{name}"), Op::Stack(Some(labels(&NAMES))), &rows)?;
+    let all = demo.collect(&format!("w_{name}"), "questions", Some(labels(&NAMES)), &rows)?;
     let first = demo.compute(&format!("first_{name}"), Op::Rows { start: 0, count: 1 }, &[all])?;
     Ok([all, demo.compute(&format!("moved_{name}"), Op::Euclidean, &[first, all])?])
 }
@@ -113,9 +154,12 @@ fn summed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     }
     let [sum, moved] = pooled(demo, "sum", &weights, x)?;
     demo.step(
-        "The sum gives every word the weight 1. Below it: how far each sum lies from that of question 1.",
+        "The sum gives every word the weight 1. `moved_sum` is the distance of each sum from the sum of question 1.",
     )
-    .notice("Each further “city” pushes the sum by {moved_sum[1,2]}, though the answer stays the same.")
+    .claim(
+        all([own(&["X_1", "X_2", "X_3"]), equal("moved_sum[1,2]", 2.0), not(equal("moved_sum[1,3]", 0.0))]),
+        "One “city” moves the sum by {moved_sum[1,2]}, although the answer stays the same.",
+    )
     .show(&[sum, moved]);
     Ok(sum)
 }
@@ -127,9 +171,10 @@ fn averaged(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
         weights.push(demo.compute(&format!("equal_{i}"), Op::DivideBySum(Axis::Rows), &[ones])?);
     }
     let [average, moved] = pooled(demo, "average", &weights, x)?;
-    demo.step("The average divides those weights by their sum: 1/n for each of n words.")
-        .notice(
-            "The repeated word now moves the result by {moved_average[1,3]:2} instead of {moved_sum[1,3]}.",
+    demo.step("The average divides these weights by their sum: each of n words gets 1/n.")
+        .claim(
+            less("moved_average[1,3]", "moved_sum[1,3]"),
+            "Question 3 now moves the result by {moved_average[1,3]:2} instead of {moved_sum[1,3]:2}.",
         )
         .show(&[average, moved]);
     Ok(average)
@@ -144,8 +189,12 @@ fn said_twice(demo: &mut Builder, x: NodeId) -> Result<()> {
     let once = [demo.graph().require("w_sum_1")?, demo.graph().require("w_average_1")?];
     let names = labels(&["sum once", "sum twice", "average once", "average twice"]);
     let both = [once[0], sum, once[1], average];
-    let repeated = demo.compute("repeated", Op::Stack(Some(names)), &both)?;
-    demo.step("Question 1 said twice: the sum doubles, the average stays. That is what the average is for.")
+    let repeated = demo.collect("repeated", "results", Some(names), &both)?;
+    demo.step("Question 1 repeated: how the sum and the average change if every word comes twice.")
+        .claim(
+            all([own(&["X_1"]), own(&["ones_1", "ones_twice"])]),
+            "The sum doubles, the average stays the same. That is what the average is for.",
+        )
         .show(&[repeated]);
     Ok(())
 }
@@ -167,10 +216,12 @@ fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     }
     let [fixed, moved] = pooled(demo, "fixed", &weights, x)?;
     demo.step(
-        "To an average all words are equal. Constants c, one for each word, say which matter more: Σ c·w / \
-         Σ c.",
+        "An average treats all words alike. Constants c, one for each word, say which words matter more: Σ c·w / Σ c.",
     )
-    .notice("With 4 for “capital” and “India” the result moves by {moved_fixed[1,3]:2}.")
+    .claim(
+        own(&["c_1", "c_2", "c_3"]),
+        "With c = 4 for “capital” and “India”, question 3 moves the result by {moved_fixed[1,3]:2}.",
+    )
     .together(&constants)
     .show(&[fixed, moved]);
     Ok(fixed)
@@ -192,12 +243,21 @@ fn from_the_input(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     let s = demo.graph().require("S_3")?;
     let [attention, moved] = pooled(demo, "attention", &weights, x)?;
     demo.step(
-        "Attention takes the weights from the input: the last word is compared with every word, and a \
-         softmax makes weights of the scores.",
+        "Attention takes the weights from the input: the last word is compared with every word, and the softmax turns the \
+         scores into weights.",
     )
-    .notice(
-        "“India” finds itself and “capital”; each “city” gets {A_3[1,city#2]:3}. The repeated word \
-             moves the result by only {moved_attention[1,3]:2}.",
+    .claim(
+        all([
+            less(0.0, "A_3[1,city#2]"),
+            less("A_3[1,city#2]", "A_3[1,capital]"),
+            less("A_3[1,city#1]", "A_3[1,capital]"),
+            top_of_row("A_3[1,India]"),
+        ]),
+        "“India” gives {A_3[1,India]:3} to itself, {A_3[1,capital]:3} to “capital” and {A_3[1,city#2]:3} to the second “city”.",
+    )
+    .claim(
+        less("moved_attention[1,3]", "moved_fixed[1,3]"),
+        "Question 3 now moves the result by only {moved_attention[1,3]:2}.",
     )
     .show(&[s, weights[2], attention, moved]);
     Ok(attention)
@@ -209,12 +269,49 @@ fn another_question(demo: &mut Builder) -> Result<()> {
     let c = demo.given("c_4", row_of(QUESTION, constant))?;
     let fixed = demo.compute("fixed_4", Op::DivideBySum(Axis::Rows), &[c])?;
     let a = asked_by_the_last(demo, "4", x)?;
-    demo.step("Constants cannot depend on the question. Weights from the input follow its last word.")
-        .notice(
-            "A fourth question, ours, in which only “city” matters: its fixed weight is {fixed_4[1,city]}, \
-             the one from the input {A_4[1,city]:2}.",
+    demo.step("Constants are the same in every question. Weights from the input depend on its last word.")
+        .claim(
+            less("fixed_4[1,city]", "A_4[1,city]"),
+            "In a fourth question, which is ours, “city” has the fixed weight {fixed_4[1,city]}, but from the input it gets \
+             {A_4[1,city]:2}.",
         )
         .show(&[fixed, a]);
+    Ok(())
+}
+
+/// What the document asks of the function that gives the weights, on the scores before their softmax.
+fn properties(demo: &mut Builder) -> Result<()> {
+    let mut row = |name: &str, of: &[(&str, &str)]| -> Result<NodeId> {
+        let mut scores = Vec::new();
+        for (question, word) in of {
+            let s = demo.graph().require(&format!("S_{question}"))?;
+            let matrix = demo.matrix(s)?;
+            let named = matrix.col_labels().and_then(|words| words.iter().position(|other| other == word));
+            let start = named.unwrap_or_else(|| matrix.cols().saturating_sub(1));
+            let one = Op::Columns { start, count: 1 };
+            scores.push(demo.compute(&format!("{name}_{question}"), one, &[s])?);
+        }
+        let names: Vec<String> = of.iter().map(|(question, _)| format!("question {question}")).collect();
+        demo.collect(name, "questions", Some(names.as_slice().into()), &scores)
+    };
+    let capital = row("f_capital", &[("1", "capital"), ("2", "capital"), ("3", "capital")])?;
+    let city = row("f_city", &[("2", "city"), ("3", "city"), ("4", "city")])?;
+    demo.label(capital, "score of “capital”");
+    demo.label(city, "score of “city”");
+    demo.step(
+        "The function f that gives the weights should have three properties. It depends on the input. It does not depend on \
+         the length of the input. It returns one number for each word. The dot product with the last word has all three, \
+         before the softmax. (The softmax then makes the weights sum to 1.)",
+    )
+    .claim(
+        all([equal("f_capital[1,1]", "f_capital[2,1]"), equal("f_capital[2,1]", "f_capital[3,1]")]),
+        "“capital” scores {f_capital[1,1]} in questions of different length.",
+    )
+    .claim(
+        not(equal("f_city[2,1]", "f_city[3,1]")),
+        "“city” scores {f_city[2,1]} in question 3 and {f_city[3,1]} in question 4, because their last words differ.",
+    )
+    .together(&[capital, city]);
     Ok(())
 }
 
@@ -224,16 +321,21 @@ fn directions(demo: &mut Builder, pools: [NodeId; 4]) -> Result<()> {
         third.push(demo.compute(&format!("third_{name}"), Op::Rows { start: 2, count: 1 }, &[pool])?);
     }
     let names = labels(&["sum", "average", "fixed weights", "attention"]);
-    let third = demo.compute("w", Op::Stack(Some(names)), &third)?;
+    let third = demo.collect("w", "ways of pooling", Some(names), &third)?;
     let answers = demo.given("answers", vectors(&["Delhi", "city"]))?;
     let toward = demo.compute("toward", Op::Cosine, &[third, answers])?;
     demo.step(
-        "Where question 3 points, as a cosine. The average points where the sum points: it repairs the \
-         length, not the direction.",
+        "In which direction does question 3 point? The cosines with two answers. Sum and average point the same way: \
+         dividing by n changes the length, not the direction. Attention has limits, too: one similarity gives one relation \
+         (see `transforms`), and the order of the words does not matter (see `order`).",
     )
-    .notice(
-        "Attention breaks too: one similarity is one relation (see `transforms`), and it is blind to \
-             order (see `order`).",
+    .claim(
+        all([
+            less("toward[attention,city]", "toward[sum,city]"),
+            less("toward[sum,Delhi]", "toward[attention,Delhi]"),
+        ]),
+        "With attention the cosine with “Delhi” rises from {toward[sum,Delhi]:2} to {toward[attention,Delhi]:2}, and with \
+         “city” it falls from {toward[sum,city]:2} to {toward[attention,city]:2}.",
     )
     .show(&[third, toward]);
     Ok(())

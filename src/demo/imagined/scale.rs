@@ -1,6 +1,7 @@
-//! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k repairs it.
+//! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k prevents it.
 
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{all, largest as largest_of, less, smallest as smallest_of, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -46,37 +47,56 @@ fn build(demo: &mut Builder) -> Result<()> {
     let names: Labels = widths.iter().map(|width| format!("d = {width}")).collect();
     let [size, largest, slope] = tables(demo, "", &plain, &names)?;
     let [size_scaled, largest_scaled, slope_scaled] = tables(demo, "_scaled", &scaled, &names)?;
+    for (node, label) in [
+        (size, "size of the scores"),
+        (largest, "largest weight"),
+        (slope, "slope"),
+        (size_scaled, "size of the scaled scores"),
+        (largest_scaled, "largest weight, scaled"),
+        (slope_scaled, "slope, scaled"),
+    ] {
+        demo.label(node, label);
+    }
 
     demo.step(
-        "Queries and keys are drawn from N(0, 1), 16 of each for every width d. How large are their scores, \
-         as a root mean square?",
+        "Queries and keys of several widths d. For each width: how large are the scores, as a root mean square?",
     )
-    .notice(
-        "The width grows fourfold from row to row, the scores about twofold: they grow like √d, to \
-             {size[6,1]:1} at d = 1024, where √d is 32.",
+    .claim(
+        // The seed may be any: the numbers are still drawn.
+        all([within(8.0, "size[6,1]", 32.0), within(0.7, "size[1,1]", 1.0), within(1.0, "size[2,1]", 2.0)]),
+        "The scores grow like √d: {size[2,1]:1} at d = 4, where √d is 2, and {size[6,1]:1} at d = 1024, where √d is 32.",
     )
     .show(&[size]);
     one_query(demo)?;
     demo.step(
-        "The largest weight of each row, averaged over the rows: the softmax saturates, and one key takes \
-         nearly all.",
+        "The largest weight of each row, averaged over the rows. When the scores are far apart, the softmax saturates: one \
+         key gets nearly all the weight.",
     )
-    .notice(
-        "From {largest[1,1]:2} at d = 1 to {largest[6,1]:2} at d = 1024 (16 rows scatter a little); an \
-             even share would be 1/16.",
+    .claim(
+        less("largest[1,1]", "largest[6,1]"),
+        "It grows from {largest[1,1]:2} at d = 1 to {largest[6,1]:2} at d = 1024. Equal weights would be 1/16 each.",
     )
     .show(&[largest]);
     demo.step(
-        "The slope of a weight against its own score is a(1 − a) = a − a², here averaged over all cells. It \
-         vanishes near 0 and near 1, and with it the gradient.",
+        "If a score grows a little, its weight a grows a(1 − a) = a − a² times as much. This slope is averaged over all cells \
+         here. It is close to 0 for weights near 0 or 1, and then the gradient is, too.",
     )
-    .notice("At d = 1024 it is {slope[6,1]}, at d = 4 it was {slope[2,1]}.")
+    .claim(
+        less("slope[6,1]", "slope[2,1]"),
+        "At d = 4 it is {slope[2,1]}, at d = 1024 only {slope[6,1]}.",
+    )
     .show(&[slope]);
-    demo.step("Multiplied by 1/√d_k, the scores of such draws have about the size 1 at every width.")
+    demo.step("The same scores, multiplied by 1/√d_k.")
+        .claim(
+            all([within(0.6, largest_of("size_scaled"), 1.0), within(0.6, smallest_of("size_scaled"), 1.0)]),
+            "Now their size is about 1 at every width: from {size_scaled[1,1]:2} at d = 1 to {size_scaled[6,1]:2} at d = 1024.",
+        )
         .show(&[size_scaled]);
-    demo.step("With that, weights and slopes hardly depend on the width.")
-        .notice(
-            "At d = 1024 the largest weight is now {largest_scaled[6,1]:2}, the slope {slope_scaled[6,1]}.",
+    demo.step("The largest weights and the slopes of the scaled scores.")
+        .claim(
+            all([less("largest_scaled[6,1]", "largest[6,1]"), less("slope[6,1]", "slope_scaled[6,1]")]),
+            "At d = 1024 the largest weight falls from {largest[6,1]:2} to {largest_scaled[6,1]:2}, and the slope rises from \
+             {slope[6,1]} to {slope_scaled[6,1]}.",
         )
         .show(&[largest_scaled, slope_scaled]);
     Ok(())
@@ -98,7 +118,7 @@ fn measure(demo: &mut Builder, measures: &mut Measures, suffix: &str, s: NodeId)
 
 fn tables(demo: &mut Builder, suffix: &str, measures: &Measures, names: &Labels) -> Result<[NodeId; 3]> {
     let mut table = |name: &str, parts: &[NodeId]| {
-        demo.compute(&format!("{name}{suffix}"), Op::Stack(Some(names.clone())), parts)
+        demo.collect(&format!("{name}{suffix}"), "widths", Some(names.clone()), parts)
     };
     Ok([
         table("size", &measures.size)?,
@@ -116,8 +136,7 @@ fn one_query(demo: &mut Builder) -> Result<()> {
         columns.push(demo.compute(&format!("a_{name}"), Op::Transpose, &[row])?);
     }
     demo.step(
-        "The 16 weights of the first query: at d = 4, at d = 1024, and at d = 1024 with the scores that step 5 \
-         will scale.",
+        "The weights of the first query: at d = 4, at d = 1024, and at d = 1024 with scores divided by √d_k, as in step 5.",
     )
     .together(&columns);
     Ok(())

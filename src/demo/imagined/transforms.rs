@@ -1,6 +1,7 @@
 //! `transforms`: why queries and keys are transformed, and why differently.
 
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{all, equal, less, not, own, top_of_row};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
@@ -36,10 +37,18 @@ fn build(demo: &mut Builder) -> Result<()> {
     let words = ["bat", "cave", "wicket", "pitcher", "swung"];
     let x = demo.given("X", x.rows_named(&words).cols_named(&SENSES))?;
     demo.step(
-        "Four senses as features: the flying animal, the cricket bat, the baseball bat, and the act of \
-         batting.",
+        "Each row is a word. The columns are the four senses of “bat”: the flying animal, the cricket bat, the baseball bat \
+         and the act of batting.",
     )
-    .notice("“bat” alone could be any of the four. The words around it must decide.")
+    .claim(
+        all([
+            less(0.0, "X[bat,animal]"),
+            equal("X[bat,animal]", "X[bat,cricket]"),
+            equal("X[bat,animal]", "X[bat,baseball]"),
+            equal("X[bat,animal]", "X[bat,batting]"),
+        ]),
+        "“bat” alone could have any of the four senses. The words around it decide.",
+    )
     .together(&[x]);
     one_transformation(demo, x)?;
     two_transformations(demo, x)?;
@@ -52,17 +61,20 @@ fn one_transformation(demo: &mut Builder, x: NodeId) -> Result<()> {
     let p = demo.compute("P", Op::Product, &[x, w])?;
     let s = demo.compute("S_one", Op::ProductTransposed, &[p, p])?;
     demo.step(
-        "One transformation for both sides: every word is turned into P, and P is compared with itself.",
+        "One transformation for both sides: every word becomes a row of P, and the rows of P are compared with each other.",
     )
     .show(&[p, s]);
     let turned = demo.compute("S_one_turned", Op::Transpose, &[s])?;
     let difference = demo.compute("difference_one", Op::Subtract, &[s, turned])?;
     let largest = demo.compute("asymmetry_one", Op::Summary(Statistic::LargestSize), &[difference])?;
     demo.step(
-        "Such scores are always symmetric, S = Sᵀ: what one word asks of another, the other must ask of it. \
-         This is the largest cell of S − Sᵀ.",
+        "Such scores are always symmetric, S = Sᵀ: two words score the same in both directions. The largest difference \
+         between S and Sᵀ:",
     )
-    .notice("“swung” with “bat” scores {S_one[swung,bat]}, and “bat” with “swung” {S_one[bat,swung]}.")
+    .claim(
+        equal("S_one[swung,bat]", "S_one[bat,swung]"),
+        "“swung” with “bat” scores {S_one[swung,bat]}, and “bat” with “swung” scores {S_one[bat,swung]}.",
+    )
     .show(&[largest]);
     Ok(())
 }
@@ -72,18 +84,23 @@ fn two_transformations(demo: &mut Builder, x: NodeId) -> Result<()> {
     let w_k = demo.given("W_K", transformation([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0], [0.0, 0.0]]))?;
     let q = demo.compute("Q", Op::Product, &[x, w_q])?;
     let k = demo.compute("K", Op::Product, &[x, w_k])?;
-    demo.step("Two transformations: the query is what a word asks for, the key is what it offers.")
-        .notice("Batting asks twice for a game, and offers none itself: it is a deed, not a thing.")
+    demo.step("Two transformations: the query says what a word looks for, the key says what it offers.")
+        .claim(
+            own(&["W_Q", "W_K"]),
+            "Batting asks twice for a game and offers nothing: it is an action, not a thing.",
+        )
         .together(&[w_q, w_k])
         .show(&[q, k]);
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
     let turned = demo.compute("S_turned", Op::Transpose, &[s])?;
     let difference = demo.compute("difference", Op::Subtract, &[s, turned])?;
     demo.step(
-        "Now the scores need not be symmetric. The difference S − Sᵀ is what one transformation could never \
-         make.",
+        "Now the scores need not be symmetric. One shared transformation can never give a difference S − Sᵀ other than 0.",
     )
-    .notice("“swung” finds “bat” with {S[swung,bat]}; “bat” finds “swung” with {S[bat,swung]}.")
+    .claim(
+        not(equal("S[swung,bat]", "S[bat,swung]")),
+        "“swung” with “bat” scores {S[swung,bat]}, but “bat” with “swung” scores {S[bat,swung]}.",
+    )
     .show(&[s, difference]);
     Ok(())
 }
@@ -100,10 +117,11 @@ fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
             weights.push(demo.given(&format!("W_{name}_{}", i + 1), transformation(rows))?);
         }
     }
-    demo.step("Two queries and two keys: every transformation picks out something else.")
-        .notice(
-            "W_Q_1 asks for animals, W_Q_2 for sport. W_K_1 offers things, W_K_2 deeds: batting speaks for \
-             a game and against life.",
+    demo.step("Two query transformations and two key transformations.")
+        .claim(
+            own(&["W_Q_1", "W_Q_2", "W_K_1", "W_K_2"]),
+            "W_Q_1 asks for animals, W_Q_2 for sport. W_K_1 describes things, W_K_2 actions: batting counts towards “game” \
+             and against “life”.",
         )
         .together(&weights[..2])
         .together(&weights[2..]);
@@ -127,11 +145,18 @@ fn relations(demo: &mut Builder, x: NodeId) -> Result<()> {
     let names = labels(&["q1 with k1", "q1 with k2", "q2 with k1", "q2 with k2"]);
     let relations = demo.compute("relations", Op::Stack(Some(names)), &scores)?;
     let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[relations])?;
-    demo.step("The first word asks each question of each offer: 2 · 2 relations.")
-        .notice(
-            "Animals among things: “cave”. Sport among things: “wicket” and “pitcher”. Sport among deeds: \
-             “swung”, with {A[4,swung]:2}.",
+    demo.step("The first word has two queries. Each is paired with each of the two keys: 2 · 2 relations.")
+        .claim(top_of_row("A[1,cave]"), "Animals among things: “cave” gets most, {A[1,cave]:2}.")
+        .claim(
+            all([
+                equal("A[3,wicket]", "A[3,pitcher]"),
+                less("A[3,bat]", "A[3,wicket]"),
+                less("A[3,cave]", "A[3,wicket]"),
+                less("A[3,swung]", "A[3,wicket]"),
+            ]),
+            "Sport among things: “wicket” and “pitcher” get {A[3,wicket]:2} each.",
         )
+        .claim(top_of_row("A[4,swung]"), "Sport among actions: “swung” gets most, {A[4,swung]:2}.")
         .show(&[relations, a]);
     Ok(())
 }
@@ -142,10 +167,13 @@ fn pairs_in_use(demo: &mut Builder) -> Result<()> {
     let keys = demo.given("keys", Matrix::of([[2.0, 8.0, 8.0]]).cols_named(&models))?;
     let possible = demo.compute("possible", Op::Multiply, &[queries, keys])?;
     demo.step(
-        "q query and k key transformations make q·k relations possible. Real models use one for each head: \
-         as many as there are queries.",
+        "With q query transformations and k key transformations, q · k pairs are possible. Real models use one pair for each \
+         head, so they use q of them.",
     )
-    .notice("Llama 3 8B could compare {possible[1,3]} pairs in every layer, and uses {queries[1,3]}.")
+    .claim(
+        own(&["queries", "keys"]),
+        "Llama 3 8B could use {possible[1,3]} pairs in every layer, and it uses {queries[1,3]}.",
+    )
     .together(&[queries, keys])
     .show(&[possible]);
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::words::{FEATURES, vectors};
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{all, equal, less, own, top_of_row, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -23,24 +24,30 @@ const VOCABULARY: [&str; 6] = ["Delhi", "Mumbai", "India", "capital", "city", "t
 fn build(demo: &mut Builder) -> Result<()> {
     let x = demo.given("x", Matrix::of([[1.0, 0.0, 1.0, 0.0]]).cols_named(&FEATURES))?;
     let w_e = demo.given("W_E", vectors(&VOCABULARY))?;
-    demo.step("x is what the model has made of the last word. W_E holds one row for each word it knows.")
-        .notice("x asks for something of a nation and of its government.")
+    demo.step("x is the vector that the model has computed for the last word. W_E has one row for each word that the model knows.")
+        .claim(own(&["x"]), "x asks for something that has to do with a nation and with its government.")
         .together(&[x, w_e]);
 
     let logits = demo.compute("logits", Op::ProductTransposed, &[x, w_e])?;
     demo.step(
-        "The logits compare x with every word by a dot product: d numbers become V. (Some models, such as \
-         Llama 3 8B, have a second matrix for this.)",
+        "The logits are the dot products of x with every word: d numbers become V numbers, one for each word. (Some models, \
+         such as Llama 3 8B, have a second matrix for this.)",
     )
     .show(&[logits]);
     let p = demo.compute("p", Op::Softmax(Axis::Rows, Base::E), &[logits])?;
     demo.step(
-        "The softmax makes probabilities of them. The next word is the most probable one, or it is drawn \
-         from p.",
+        "The softmax turns them into probabilities. The next word is the most probable one, or it is drawn at random from p.",
     )
-    .notice(
-        "“Delhi” gets {p[1,Delhi]:2}; “India” and “capital” share the second place with {p[1,India]:2} \
-             each.",
+    .claim(top_of_row("p[1,Delhi]"), "“Delhi” is the most probable word, with {p[1,Delhi]:2}.")
+    .claim(
+        all([
+            equal("p[1,India]", "p[1,capital]"),
+            less("p[1,India]", "p[1,Delhi]"),
+            less("p[1,Mumbai]", "p[1,India]"),
+            less("p[1,city]", "p[1,India]"),
+            less("p[1,the]", "p[1,India]"),
+        ]),
+        "“India” and “capital” come next, with {p[1,India]:2} each.",
     )
     .show(&[p]);
     temperature(demo, logits, p)?;
@@ -58,14 +65,14 @@ fn temperature(demo: &mut Builder, logits: NodeId, p: NodeId) -> Result<()> {
         rows.push(demo.compute(&format!("p_{name}"), Op::Softmax(Axis::Rows, Base::E), &[divided])?);
     }
     let names = labels(&["T = 0.25", "T = 0.5", "T = 1", "T = 2", "T = 10"]);
-    let all = demo.compute("temperatures", Op::Stack(Some(names)), &rows)?;
+    let all = demo.collect("temperatures", "temperatures", Some(names), &rows)?;
     demo.step(
-        "A temperature T divides the logits first. Below 1 it sharpens the choice, above 1 it levels it; \
-         the order of the words stays.",
+        "The logits can be divided by a temperature T first. T below 1 sharpens the probabilities, T above 1 levels them. \
+         The order of the words stays the same.",
     )
-    .notice(
-        "“Delhi” falls from {temperatures[1,Delhi]:2} to {temperatures[5,Delhi]:2}; an even share would \
-             be 1/6.",
+    .claim(
+        less("temperatures[5,Delhi]", "temperatures[1,Delhi]"),
+        "“Delhi” falls from {temperatures[1,Delhi]:2} to {temperatures[5,Delhi]:2}. Equal probabilities would be 1/6 each.",
     )
     .show(&[all]);
     Ok(())
@@ -74,17 +81,28 @@ fn temperature(demo: &mut Builder, logits: NodeId, p: NodeId) -> Result<()> {
 fn word_to_word(demo: &mut Builder, w_e: NodeId) -> Result<()> {
     let back = demo.compute("back", Op::ProductTransposed, &[w_e, w_e])?;
     demo.step(
-        "Does every word find itself? A row of this table holds the logits of a word against all words.",
+        "Does every word find itself? Each row of this table holds the logits of one word against all words.",
     )
-    .notice(
-        "“capital” scores {back[capital,capital]} with itself and {back[capital,Delhi]} with “Delhi”: a \
-             dot product favours long vectors.",
+    .claim(
+        less("back[capital,capital]", "back[capital,Delhi]"),
+        "“capital” scores {back[capital,capital]} with itself but {back[capital,Delhi]} with “Delhi”: the dot product \
+         favours long vectors.",
     )
     .show(&[back]);
     let unit = demo.compute("W_E_unit", Op::UnitRows, &[w_e])?;
     let cosines = demo.compute("back_unit", Op::ProductTransposed, &[unit, unit])?;
-    demo.step("With rows of length 1 no word can beat a word's own score with itself.")
-        .notice("Every row now has its 1 on the diagonal.")
+    demo.step("If all rows have length 1, no word scores higher with another word than with itself.")
+        .claim(
+            all([
+                within(1e-9, "back_unit[Delhi,Delhi]", 1.0),
+                within(1e-9, "back_unit[Mumbai,Mumbai]", 1.0),
+                within(1e-9, "back_unit[India,India]", 1.0),
+                within(1e-9, "back_unit[capital,capital]", 1.0),
+                within(1e-9, "back_unit[city,city]", 1.0),
+                within(1e-9, "back_unit[the,the]", 1.0),
+            ]),
+            "Every word now scores 1 with itself.",
+        )
         .show(&[cosines]);
     Ok(())
 }

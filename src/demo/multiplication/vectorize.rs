@@ -1,6 +1,7 @@
 //! `vectorize`: one query after the other beside all of them in one product, and a second head.
 
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{all, equal, top_of_row};
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
@@ -40,12 +41,12 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo.fitted("W_K", rows_over_and_over(W_K, features), (W_K.len(), W_K[0].len()))?,
         demo.fitted("W_V", rows_over_and_over(W_V, features), (W_V.len(), W_V[0].len()))?,
     ];
-    demo.step("Each row of X is an input vector; the text calls this matrix I. One product with each weight matrix transforms all of them.")
+    demo.step("Each row of X is an input vector. (The text calls this matrix I.) One product with each weight matrix transforms all of them.")
         .together(&[x])
         .together(&weights);
 
     let head = projections(demo, "", x, weights)?;
-    demo.step("A row of Q, of K and of V for each input vector.").show(&head);
+    demo.step("Each input vector gets a row of Q, a row of K and a row of V.").show(&head);
 
     let by_loop = queries_one_by_one(demo, head)?;
     let o = all_at_once(demo, head)?;
@@ -53,9 +54,9 @@ fn build(demo: &mut Builder) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[by_loop, o])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
     demo.step(
-        "Loop and products add the same numbers in the same order. Stacked, the outputs of the loop are O.",
+        "The loop and the products add the same numbers in the same order. So the outputs of the loop, stacked, are O.",
     )
-    .notice("The largest difference is exactly {largest[1,1]}.")
+    .claim(equal("largest[1,1]", 0.0), "The largest difference is exactly {largest[1,1]}.")
     .show(&[by_loop, difference, largest]);
     second_head(demo, x, o)
 }
@@ -83,11 +84,10 @@ fn queries_one_by_one(demo: &mut Builder, [q, k, v]: Projections) -> Result<Node
         let output = demo.compute(&name("output"), Op::Product, &[weights, v])?;
         passes.push([query, scores, scaled, weights, output]);
     }
-    demo.step("The loop takes one query at a time: its scores with all keys, divided by √d, their softmax, and the weighted sum of all values.")
-        .notice("The token's own key is among them: nothing is left out of the sum.")
+    demo.step("The loop takes one query at a time: its scores with all keys, divided by √d, their softmax, and the weighted sum of all values. The token's own key and value are included.")
         .show(passes.first().map_or(&[], |pass| &pass[..]));
     let outputs: Vec<NodeId> = passes.iter().map(|[.., output]| *output).collect();
-    demo.step("The other queries go through the same steps, one after the other.")
+    demo.step("The loop repeats these steps for the other queries, one at a time.")
         .show(outputs.get(1..).unwrap_or_default());
     demo.compute("O_loop", Op::Stack(None), &outputs)
 }
@@ -95,7 +95,7 @@ fn queries_one_by_one(demo: &mut Builder, [q, k, v]: Projections) -> Result<Node
 /// Scores, weights and outputs of all queries, each in one product.
 fn all_at_once(demo: &mut Builder, [q, k, v]: Projections) -> Result<NodeId> {
     let [s, scaled, a, o] = attention(demo, "", [q, k, v])?;
-    demo.step("Q Kᵀ holds the scores of every query with every key; divided by √d they are the S of the text. The softmax of each row gives A.")
+    demo.step("Q Kᵀ holds the scores of every query with every key. Divided by √d they are the S of the text. The softmax of each row gives A.")
         .show(&[s, scaled, a]);
     demo.step("O = A V: each output is a weighted sum of the rows of V.").show(&[o]);
     Ok(o)
@@ -117,13 +117,16 @@ fn second_head(demo: &mut Builder, x: NodeId, o: NodeId) -> Result<()> {
     ];
     let head = projections(demo, "_2", x, weights)?;
     let [s, _, a, o_2] = attention(demo, "_2", head)?;
-    demo.step("One softmax makes one choice for each token. A second head, the same steps with weight matrices of its own, makes another.")
-        .notice("In head 1, v1 looks at itself ({A[v1,v1]:2}); in head 2, at v2 ({A_2[v1,v2]:2}).")
+    demo.step("One head gives each token one row of weights. A second head does the same steps with its own weight matrices and gives another row.")
+        .claim(
+            all([top_of_row("A[v1,v1]"), top_of_row("A_2[v1,v2]")]),
+            "In head 1, v1 attends most to itself ({A[v1,v1]:2}). In head 2 it attends most to v2 ({A_2[v1,v2]:2}).",
+        )
         .together(&weights)
         .show(&[s, a]);
 
     let c = demo.compute("C", Op::Concatenate, &[o, o_2])?;
-    demo.step("The outputs of the heads are set side by side. The demo `multihead` turns the loop over heads into one product, too.")
+    demo.step("The outputs of the heads stand side by side in C. The demo `multihead` replaces the loop over heads by one product as well.")
         .show(&[o_2, c]);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `weighted-sum`: a matrix product as weighted sums of rows.
 
 use crate::attention::Axis;
+use crate::demo::condition::{all, equal, less};
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
@@ -23,20 +24,23 @@ fn build(demo: &mut Builder) -> Result<()> {
     let a = demo.given("A", a.rows_named(&["a1", "a2"]).cols_named(&["b1", "b2", "b3"]))?;
     let b = rows_over_and_over([[4.0, 0.0], [0.0, 8.0], [8.0, 4.0]], demo.matrix(a)?.cols());
     let b = demo.fitted("B", b.rows_named(&["b1", "b2", "b3"]), (3, 2))?;
-    demo.step("Now the vectors stand in the rows of B. Each row of A holds one weight for each of them.")
+    demo.step("Now the vectors are in the rows of B. Each row of A holds one weight for each of them.")
         .together(&[a, b]);
 
     let ab = demo.compute("AB", Op::Product, &[a, b])?;
-    demo.step("In symbols: along a row of A B the weights stay the same, and each multiplies its row of B.")
+    demo.step("A B in symbols. Along a row of A B the weights stay the same, and each weight multiplies its row of B.")
         .symbols(ab);
 
     one_row(demo, a, b, ab)?;
     demo.step("One product does this for every row of A at once.")
-        .notice("Row 2 leaves out b1, and takes half of b2 and half of b3.")
+        .claim(
+            all([equal("A[2,b1]", 0.0), equal("A[2,b2]", 0.5), equal("A[2,b3]", 0.5)]),
+            "Row 2 leaves out b1 and takes half of b2 and half of b3.",
+        )
         .show(&[ab]);
 
     let sums = demo.compute("sum", Op::Sums(Axis::Rows), &[a])?;
-    demo.step("Weights that are not negative and sum to 1 make an average, which lies between the vectors. With A from a softmax and V for B, this is O = A V.")
+    demo.step("If the weights of a row are not negative and sum to 1, the result is an average: it lies between the vectors. In attention A comes from a softmax and B is V, so O = A V holds such averages.")
         .show(&[sums])
         .plane(&[b, ab], &[]);
     Ok(())
@@ -51,8 +55,11 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
         let row = demo.compute(&format!("row_{}", j + 1), Op::Rows { start: j, count: 1 }, &[b])?;
         scaled.push(demo.compute(&format!("scaled_{}", j + 1), Op::Product, &[weight, row])?);
     }
-    demo.step("Row 1 written out: each row of B is multiplied by its weight from row 1 of A.")
-        .notice("Half of b1, a quarter of b2 and a quarter of b3.")
+    demo.step("Row 1 written out. Each row of B is multiplied by its weight from row 1 of A.")
+        .claim(
+            all([equal("A[1,b1]", 0.5), equal("A[1,b2]", 0.25), equal("A[1,b3]", 0.25)]),
+            "Half of b1, a quarter of b2 and a quarter of b3.",
+        )
         .show(&scaled);
 
     let sum = demo.compute("row_sum", Op::Add, &scaled)?;
@@ -60,7 +67,8 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[sum, row])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
     demo.step("Their sum is row 1 of A B.")
-        .notice("The largest difference is {largest[1,1]}.")
+        .claim(equal("largest[1,1]", 0.0), "The largest difference is {largest[1,1]}.")
+        .claim(less(0.0, "largest[1,1]"), "They differ only by rounding.")
         .show(&[sum, largest]);
     Ok(())
 }

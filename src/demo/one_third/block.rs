@@ -1,6 +1,7 @@
 //! `block`: one whole block of a transformer, and what a second one on top lets a token know.
 
 use crate::attention::Mask;
+use crate::demo::condition::{all, equal, every, own, rows};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::Recipe;
@@ -54,16 +55,18 @@ fn build(demo: &mut Builder) -> Result<()> {
     let x = Matrix::of([[1.0, 1.0], [7.0, 1.0], [1.0, 7.0], [3.0, -3.0]]);
     let x = demo.given("X", x.rows_named(&["a", "fluffy", "blue", "creature"]))?;
     let weights = weights(demo)?;
-    demo.step("Tokens as rows, and the weights of a block: four matrices of the attention, two of the MLP.")
-        .together(&[x, weights.w_q, weights.w_k])
-        .together(&[weights.w_v, weights.w_o])
-        .together(&[weights.w_up, weights.w_down]);
+    demo.step(
+        "Each row of X is a token. A block has four weight matrices for attention and two for the MLP.",
+    )
+    .together(&[x, weights.w_q, weights.w_k])
+    .together(&[weights.w_v, weights.w_o])
+    .together(&[weights.w_up, weights.w_down]);
 
     let first = block(demo, "_block1", x, &weights)?;
     tell(demo, &first);
 
     let second = block(demo, "_block2", first.out, &weights)?;
-    demo.step("A second block reads what the first one wrote. Here it has the same weights; in a model it has its own.")
+    demo.step("A second block reads the output of the first. Here it has the same weights. In a model it has its own.")
         .show(&[second.out]);
     another_first_token(demo, x, &weights, [first.out, second.out])
 }
@@ -104,20 +107,21 @@ fn block(demo: &mut Builder, suffix: &str, x: NodeId, weights: &Weights) -> Resu
 
 /// The sentences of the first block.
 fn tell(demo: &mut Builder, block: &Block) {
-    demo.step("The norm: each row divided by its root mean square, so that no token is louder than another.")
-        .show(&[block.normed]);
-    demo.step("Attention over the normed rows. Here a token may see only itself and the one before, so that one can follow who \
-         knows what.")
-        .show(&[block.a, block.o]);
-    demo.step("The residual: what attention found is added to the token as it came, before the norm.")
-        .show(&[block.attended]);
-    demo.step("A norm again, then the MLP: wider, ReLU, back. Each row goes through it alone.").show(&[
-        block.normed_again,
-        block.hidden,
-        block.mlp,
-    ]);
     demo.step(
-        "The second residual. What leaves the block has the shape of what came in, so blocks can be stacked.",
+        "The norm: each row is divided by its root mean square, so that all tokens have the same scale.",
+    )
+    .show(&[block.normed]);
+    demo.step("Attention over the normed rows. Here each token may attend only to itself and to the token before it, so that we can \
+         follow how information travels.")
+        .show(&[block.a, block.o]);
+    demo.step("The residual: the output of attention is added to the token as it was before the norm.")
+        .show(&[block.attended]);
+    demo.step(
+        "Another norm, then the MLP: to a wider space, ReLU, and back. Each row goes through it on its own.",
+    )
+    .show(&[block.normed_again, block.hidden, block.mlp]);
+    demo.step(
+        "The second residual. The output of the block has the shape of its input, so blocks can be stacked.",
     )
     .show(&[block.out]);
 }
@@ -132,14 +136,20 @@ fn another_first_token(demo: &mut Builder, x: NodeId, weights: &Weights, before:
     let second = block(demo, "_block2_changed", first.out, weights)?;
     let one = demo.compute("difference_block1", Op::Subtract, &[first.out, before[0]])?;
     let two = demo.compute("difference_block2", Op::Subtract, &[second.out, before[1]])?;
-    demo.step("Token 1 is another one now. After one block the difference can have come as far as token 2.")
-        .notice("From token 3 on nothing has moved, not by the last digit.")
+    demo.step("The same block for X + change. With a change of token 1, the difference can reach token 2 after one block, but not further.")
+        .claim(
+            all([equal(rows("X"), 4.0), every("difference_block1[3]", 0.0), every("difference_block1[4]", 0.0)]),
+            "Tokens 3 and 4 have not changed at all.",
+        )
         .show(&[changed, one]);
     demo.step(
-        "After two blocks it can have come as far as token 3, which reads token 2, which has read token 1. Every block \
-         on top takes what a token knows one step further.",
+        "After two blocks it can reach token 3, which reads token 2, which has read token 1. Each further block lets information \
+         travel one token further.",
     )
-    .notice("Creature, the fourth, would need a third block.")
+    .claim(
+        all([equal(rows("X"), 4.0), every("difference_block2[creature]", 0.0), own(&["change"])]),
+        "Creature, the fourth token, would need a third block.",
+    )
     .show(&[two]);
     Ok(())
 }

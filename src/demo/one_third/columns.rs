@@ -1,7 +1,8 @@
-//! `columns`: the document's grid of keys against queries is the transpose of the row view, and what a literal reading
+//! `columns`: the document's table of keys against queries is the transpose of the row view, and what a literal reading
 //! of its compact form gives instead.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule};
+use crate::demo::condition::{all, equal, less, not, rows, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
@@ -10,7 +11,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "columns",
     source: Source::section(Document::OneThird, "Compact form"),
-    title: "Columns or rows: one grid, seen from two sides",
+    title: "Columns or rows: one table, seen from two sides",
     summary: "tokens as columns or as rows: the same scores, transposed",
     place: crate::demo::Topic::Queries.at(5),
     keywords: &["convention", "transpose", "grid", "scores"],
@@ -21,20 +22,26 @@ pub(super) const DEMO: Demo = Demo {
 fn build(demo: &mut Builder) -> Result<()> {
     let [q, k, v] = inputs(demo)?;
     demo.step(
-        "Three tokens; a query, a key and a value each, one a row. The document writes each as a column.",
+        "Each token has a query, a key and a value, each in a row. The document writes each of them as a column.",
     )
     .together(&[q, k, v]);
 
     let grid = demo.compute("grid", Op::ProductTransposed, &[k, q])?;
     demo.step(
-        "The document's grid holds k_i · q_j in row i and column j: a row for each key, a column for each query.",
+        "The document's table, `grid`, holds k_i · q_j in row i and column j: a row for each key, a column for each query.",
     )
-    .notice("The query of creature meets its keys down the last column: {grid[1,3]}, {grid[2,3]}, {grid[3,3]}.")
+    .claim(
+        all([equal(rows("Q"), 3.0), equal(rows("K"), 3.0)]),
+        "The scores of creature, the third query, are in the third column: {grid[1,3]}, {grid[2,3]}, {grid[3,3]}.",
+    )
     .show(&[grid]);
 
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
-    demo.step("Q Kᵀ has a row for each query. It is the grid transposed, not the grid, though the document calls it that.")
-        .notice("The query of creature meets the same keys along the last row: {S[3,1]}, {S[3,2]}, {S[3,3]}.")
+    demo.step("Q Kᵀ has a row for each query. It is the transpose of `grid`, although the document says that it is the same.")
+        .claim(
+            all([equal(rows("Q"), 3.0), equal(rows("K"), 3.0)]),
+            "The scores of creature are now in the third row: {S[3,1]}, {S[3,2]}, {S[3,3]}.",
+        )
         .show(&[s]);
 
     let weights = by_columns(demo, s, grid)?;
@@ -63,12 +70,12 @@ fn by_columns(demo: &mut Builder, s: NodeId, grid: NodeId) -> Result<NodeId> {
     let allowed = Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() };
     let masked = demo.compute("grid_masked", Op::Mask(allowed), &[scaled, turned])?;
     demo.step(
-        "No query may meet a later key. In the grid the later keys stand below the diagonal; there goes −∞.",
+        "No query may attend to a later key. In `grid` the later keys are below the diagonal, so these cells become −∞.",
     )
     .show(&[scaled, masked]);
     let weights = demo.compute("A_grid", Op::Softmax(Axis::Columns, Base::E), &[masked])?;
     let sums = demo.compute("A_grid_sums", Op::Sums(Axis::Columns), &[weights])?;
-    demo.step("The softmax runs down each column: one query's weights over its keys.")
+    demo.step("The softmax of each column gives the weights of one query over its keys.")
         .together(&[weights, sums]);
     Ok(weights)
 }
@@ -80,7 +87,7 @@ fn by_rows(demo: &mut Builder, s: NodeId) -> Result<(NodeId, NodeId)> {
     let causal = Mask { causal: true, ..Mask::default() };
     let masked = demo.compute("S_masked", Op::Mask(causal), &[scaled])?;
     let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[masked])?;
-    demo.step("The row view: later keys stand above the diagonal, and the softmax runs along each row.")
+    demo.step("The row view: later keys are above the diagonal, and the softmax runs along each row.")
         .show(&[masked, a]);
     Ok((scaled, a))
 }
@@ -97,10 +104,13 @@ fn compare(demo: &mut Builder, v: NodeId, a_grid: NodeId, a: NodeId) -> Result<(
     let apart = demo.compute("O_difference", Op::Subtract, &[o_grid, o_turned])?;
     let o_largest = demo.compute("O_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
     demo.step(
-        "Rows mix the values as A V, columns as Vᵀ times the weights of the grid: the same products, added in the same \
-         order. Column j of the result is the document's Δe_j.",
+        "In rows the mix of the values is A V. In columns it is Vᵀ times the weights of `grid`: the same products, added in the \
+         same order. Column j of the result is the document's Δe_j.",
     )
-    .notice("The largest difference is {A_largest[1,1]} in the weights and {O_largest[1,1]} in the outputs.")
+    .claim(
+        all([equal("A_largest[1,1]", 0.0), equal("O_largest[1,1]", 0.0)]),
+        "The largest difference is {A_largest[1,1]} in the weights and {O_largest[1,1]} in the outputs.",
+    )
     .show(&[o, o_grid, a_largest, o_largest]);
     Ok(())
 }
@@ -110,10 +120,13 @@ fn literally(demo: &mut Builder, v: NodeId, s_scaled: NodeId) -> Result<()> {
     let a = demo.compute("A_literal", Op::Softmax(Axis::Columns, Base::E), &[s_scaled])?;
     let sums = demo.compute("A_literal_sums", Op::Sums(Axis::Rows), &[a])?;
     demo.step(
-        "Read literally, the compact form is a softmax down the columns of Q Kᵀ: each key shares out 1 among the \
-         queries. Nothing makes the weights of a query sum to 1.",
+        "Read literally, the compact form is a softmax of the columns of Q Kᵀ: the weights of each key sum to 1, and the \
+         weights of a query need not.",
     )
-    .notice("The weights with which creature would mix the values sum to {A_literal_sums[3,1]:2}.")
+    .claim(
+        not(within(0.005, "A_literal_sums[3,1]", 1.0)),
+        "The weights of creature, the third query, sum to {A_literal_sums[3,1]:2}.",
+    )
     .together(&[a, sums]);
 
     let o = demo.compute("O_literal", Op::Product, &[a, v])?;
@@ -121,8 +134,11 @@ fn literally(demo: &mut Builder, v: NodeId, s_scaled: NodeId) -> Result<()> {
     let rows = demo.compute("O_unmasked", Op::Product, &[a, v])?;
     let apart = demo.compute("literal_difference", Op::Subtract, &[o, rows])?;
     let largest = demo.compute("literal_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
-    demo.step("What the literal reading mixes, beside what the rows mix; both without a mask.")
-        .notice("Up to {literal_largest[1,1]:2} apart: another result, not another notation.")
+    demo.step("The result of the literal reading, and the result in rows. Both are without a mask.")
+        .claim(
+            less(0.005, "literal_largest[1,1]"),
+            "They differ by up to {literal_largest[1,1]:2}: this is another result, not another notation.",
+        )
         .show(&[o, rows, largest]);
     Ok(())
 }

@@ -1,5 +1,6 @@
-//! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and the best narrow stand-in for it.
+//! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and its best approximation of low rank.
 
+use crate::demo::condition::{all, equal, less, own, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Side, Statistic};
@@ -31,15 +32,18 @@ fn two_factors(demo: &mut Builder) -> Result<NodeId> {
     let down = demo.given("V_down", down)?;
     let up = demo.given("V_up", up)?;
     demo.step(
-        "V_down takes a token to a few numbers, V_up brings these back to the full width. The document multiplies \
-         columns from the left, so its V_u V_d is V_down · V_up here.",
+        "V_down turns a token into a few numbers, V_up takes these back to the full width. The document multiplies columns from \
+         the left, so its V_u V_d is V_down · V_up here.",
     )
     .together(&[x, down])
     .together(&[up]);
 
     let w_v = demo.compute("W_V", Op::Product, &[down, up])?;
-    demo.step("Their product is the whole W_V: every row of it is a mixture of the rows of V_up.")
-        .notice("Its rank is 2. Row 3 is twice row 1; row 4 is the sum of rows 1 and 2.")
+    demo.step("Their product is the whole W_V. Each row of it is a mixture of the rows of V_up.")
+        .claim(
+            own(&["V_down", "V_up"]),
+            "Its rank is 2: row 3 is twice row 1, and row 4 is the sum of rows 1 and 2.",
+        )
         .show(&[w_v]);
 
     let v = demo.compute("V", Op::Product, &[x, down])?;
@@ -47,8 +51,8 @@ fn two_factors(demo: &mut Builder) -> Result<NodeId> {
     let whole = demo.compute("V_whole", Op::Product, &[x, w_v])?;
     let apart = demo.compute("V_difference", Op::Subtract, &[lifted, whole])?;
     let largest = demo.compute("V_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
-    demo.step("First down, then up gives what W_V gives. The narrow V is what a head keeps as its values.")
-        .notice("The largest difference is {V_largest[1,1]}.")
+    demo.step("Going down and then up gives the same as W_V, up to rounding. The narrow V holds the values of a head.")
+        .claim(equal("V_largest[1,1]", 0.0), "The largest difference is {V_largest[1,1]}.")
         .show(&[v, lifted, whole, largest]);
     Ok(down)
 }
@@ -59,7 +63,11 @@ fn cost(demo: &mut Builder) -> Result<()> {
     let d_k = demo.given("d_k", Matrix::of([[128.0]]))?;
     let copies = Matrix::of([[1.0], [96.0], [9216.0]]);
     let copies = demo.given("copies", copies.rows_named(&["head", "block", "model"]))?;
-    demo.step("The sizes of the document's example. A block has 96 heads there, and the model 96 blocks.")
+    demo.step("The sizes of the example: d, the width of a head d_k, and how many heads there are in a head, in a block, in the model.")
+        .claim(
+            own(&["d", "d_k", "copies"]),
+            "The document gives d, d_k and the 96 heads of a block of GPT-3. GPT-3 also has 96 blocks, so {copies[model,1]} heads.",
+        )
         .together(&[d, d_k, copies]);
 
     let full = demo.compute("full", Op::Multiply, &[d, d])?;
@@ -68,10 +76,11 @@ fn cost(demo: &mut Builder) -> Result<()> {
     let all_full = demo.compute("all_full", Op::Product, &[copies, full])?;
     let all_factored = demo.compute("all_factored", Op::Product, &[copies, factored])?;
     let ratio = demo.compute("ratio", Op::Divide, &[full, factored])?;
-    demo.step("A full W_V has d · d parameters, its two factors 2 · d · d_k: in a head, in a block, in the model.")
-        .notice(
-            "Full matrices would be {ratio[1,1]} times as large: {all_full[model,1]:0} parameters for the values alone. \
-             All of GPT-3 has 175 billion.",
+    demo.step("A full W_V has d · d parameters, its two factors have 2 · d · d_k: in a head, in a block, in the model.")
+        .claim(
+            all([own(&["d", "d_k", "copies"]), less(175e9, "all_full[model,1]")]),
+            "Full matrices would be {ratio[1,1]} times as large: {all_full[model,1]:1} parameters for the values alone. All of \
+             GPT-3 has 1.75e11 (175 billion).",
         )
         .show(&[full, factored])
         .together(&[all_full, all_factored])
@@ -100,14 +109,28 @@ fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
     let again = demo.compute("W_again", Op::ProductTransposed, &[stretched, r])?;
     let apart = demo.compute("W_difference", Op::Subtract, &[again, w])?;
     let largest = demo.compute("W_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let r_turned = demo.compute("R_turned", Op::Transpose, &[r])?;
+    let r_r = demo.compute("R_R", Op::Product, &[r_turned, r])?;
+    let one = demo.compute("ones", Op::Ones { rows: 1, cols: size }, &[])?;
+    let one = demo.compute("identity", Op::Diagonal, &[one])?;
+    let apart = demo.compute("turn_difference", Op::Subtract, &[r_r, one])?;
+    let turn = demo.compute("turn_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    demo.label(apart, "Rᵀ R − identity");
     demo.step(
-        "Now a W_V that was never split. Like every matrix it is U Σ Rᵀ, with falling singular values down the diagonal \
-         of Σ. (R is mostly called V, a name that is taken here.)",
+        "Now a W_V that was not built from two factors. Every matrix is a product U Σ Rᵀ: a rotation or reflection, then a \
+         scaling of each axis by a singular value, then another rotation or reflection. The singular values are on the diagonal \
+         of Σ, the largest first. (R is usually called V, but that name is taken here.)",
     )
-    .notice("W_full is W_V with four cells moved by 1. Two singular values are large; multiplied out again, the three \
-         matrices give W_full up to rounding.")
+    .claim(
+        own(&["W_full", "V_down", "V_up"]),
+        "W_full is W_V with four cells changed by 1. Two singular values are large.",
+    )
+    .claim(
+        all([within(1e-9, "W_largest[1,1]", 0.0), within(1e-9, "turn_largest[1,1]", 0.0)]),
+        "U Σ Rᵀ gives W_full again, and Rᵀ R is the identity, up to rounding: R only rotates or reflects.",
+    )
     .together(&[w])
-    .show(&[sigma, largest]);
+    .show(&[sigma, largest, turn]);
 
     let kept = Op::Columns { start: 0, count: rank };
     let [u, sigma, r] = [("U_kept", u), ("sigma_kept", sigma), ("R_kept", r)]
@@ -117,8 +140,8 @@ fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
     let up = demo.compute("V_up_best", Op::Transpose, &[r?])?;
     let best = demo.compute("W_best", Op::Product, &[down, up])?;
     demo.step(
-        "The largest of them, as many as V_down has columns, give the best pair of factors: no matrix of that rank is \
-         nearer to W_full.",
+        "Keep only the largest singular values, as many as V_down has columns: this is a projection, which drops the other \
+         directions. It gives the best pair of factors: no matrix of that rank is closer to W_full.",
     )
     .show(&[down, up, best]);
     lost(demo, w, best)
@@ -131,10 +154,11 @@ fn lost(demo: &mut Builder, w: NodeId, best: NodeId) -> Result<()> {
     let spectral = demo.compute("sigma_largest", Op::Summary(Statistic::Largest), &[values])?;
     let largest = demo.compute("lost_largest", Op::Summary(Statistic::LargestSize), &[lost])?;
     let typical = demo.compute("lost_typical", Op::Summary(Statistic::RootMeanSquare), &[lost])?;
-    demo.step("What is lost: the part of the singular values that were dropped. The largest of them is the largest of the loss.")
-        .notice(
-            "The third was {sigma[1,3]}, and the loss has {sigma_largest[1,1]}. No cell is off by more than \
-             {lost_largest[1,1]}.",
+    demo.step("The error is what the dropped singular values contributed. Its largest singular value is the first one that was dropped.")
+        .claim(
+            all([own(&["V_down"]), within(1e-9, "sigma[1,3]", "sigma_largest[1,1]")]),
+            "The third singular value was {sigma[1,3]}, and the largest of the error is {sigma_largest[1,1]}. No cell is off by \
+             more than {lost_largest[1,1]}.",
         )
         .show(&[lost, spectral, largest, typical]);
     Ok(())

@@ -1,6 +1,7 @@
 //! `sum-heads`: adding the heads' Δe is one product of their concatenation with the stacked V_up.
 
 use crate::attention::{Axis, Base, Mask};
+use crate::demo::condition::{all, equal, less, top_of_row};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
@@ -30,18 +31,21 @@ fn build(demo: &mut Builder) -> Result<()> {
     let x = Matrix::of([[2.0, 0.0, 1.0, 0.0], [0.0, 2.0, 0.0, 1.0], [1.0, 1.0, 0.0, 0.0]]);
     let x = demo.given("X", x.rows_named(&TOKENS))?;
     let heads = [first_head(demo)?, second_head(demo)?];
-    demo.step("Three tokens and two heads. Each head has scores of its own, and a W_V in two factors: V_down, then V_up.")
+    demo.step("Tokens and two heads. Each head has its own scores, and its own W_V as two factors: V_down, then V_up.")
         .together(&[x, heads[0].scores, heads[1].scores])
         .together(&[heads[0].down, heads[0].up])
         .together(&[heads[1].down, heads[1].up]);
 
     let weights = [weights(demo, "1", &heads[0])?, weights(demo, "2", &heads[1])?];
     demo.step("The weights of each head, after the causal mask.")
-        .notice("Head 1 of creature looks at blue most, head 2 at fluffy.")
+        .claim(
+            all([top_of_row("A_1[creature,blue]"), top_of_row("A_2[creature,fluffy]")]),
+            "In head 1 creature attends most to blue, in head 2 to fluffy.",
+        )
         .show(&weights);
 
     let mixes = [mix(demo, "1", x, weights[0], &heads[0])?, mix(demo, "2", x, weights[1], &heads[1])?];
-    demo.step("Each head mixes its narrow values X V_down. That is all a head does on its own.").show(&mixes);
+    demo.step("Each head mixes its own narrow values X V_down.").show(&mixes);
 
     let sum = separately(demo, &heads, mixes)?;
     let output = at_once(demo, &heads, mixes)?;
@@ -88,7 +92,7 @@ fn separately(demo: &mut Builder, heads: &[Head; 2], mixes: [NodeId; 2]) -> Resu
     let second = demo.compute("delta_2", Op::Product, &[mixes[1], heads[1].up])?;
     let sum = demo.compute("delta_sum", Op::Add, &[first, second])?;
     demo.step(
-        "One way: each V_up takes its head's mix to the full width, the head's Δe; these are added up.",
+        "One way: each V_up takes the mix of its head to the full width. This is the head's Δe. All of them are added.",
     )
     .show(&[first, second, sum]);
     Ok(sum)
@@ -101,28 +105,29 @@ fn at_once(demo: &mut Builder, heads: &[Head; 2], mixes: [NodeId; 2]) -> Result<
     let side_by_side = demo.compute("V_u", Op::Concatenate, &[first, second])?;
     let w_o = demo.compute("W_O", Op::Transpose, &[side_by_side])?;
     demo.step(
-        "The output matrix: the V_up, which the document has side by side as columns, one below the other. The V_down \
-         are not in it; they stay with the heads and make the values.",
+        "The output matrix W_O holds all V_up, one below the other. (The document has them side by side, as columns.) The V_down \
+         are not in it: they stay with the heads and make the values.",
     )
     .together(&[side_by_side, w_o]);
 
     let c = demo.compute("C", Op::Concatenate, &mixes)?;
     let output = demo.compute("O", Op::Product, &[c, w_o])?;
-    demo.step("The other way: the mixes side by side, times that one matrix.").show(&[c, output]);
+    demo.step("The other way: the mixes of all heads side by side, times W_O.").show(&[c, output]);
     Ok(output)
 }
 
 fn compare(demo: &mut Builder, x: NodeId, sum: NodeId, output: NodeId) -> Result<()> {
     let apart = demo.compute("difference", Op::Subtract, &[output, sum])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[apart])?;
-    demo.step(
-        "Both add the same products, in another order. What differs can only be the rounding of the last digits.",
-    )
-    .notice("Here nothing does: the largest difference is {largest[1,1]}.")
-    .show(&[apart, largest]);
+    demo.step("Both ways add the same products in a different order, so they can differ only by rounding.")
+        .claim(
+            equal("largest[1,1]", 0.0),
+            "Here they do not differ at all: the largest difference is {largest[1,1]}.",
+        )
+        .claim(less(0.0, "largest[1,1]"), "The largest difference is {largest[1,1]:16}.")
+        .show(&[apart, largest]);
 
     let updated = demo.compute("X_updated", Op::Add, &[x, output])?;
-    demo.step("Each token plus the sum of what its heads propose: the document's e_i + Σ Δe_i.")
-        .show(&[updated]);
+    demo.step("Each token plus the sum of what its heads add: the document's e_i + Σ Δe_i.").show(&[updated]);
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! `blocks`: which blocks of the score matrix a mask leaves empty, so that they are never computed.
 
 use crate::attention::{Axis, Mask, MatrixRule};
+use crate::demo::condition::{Condition, equal, largest, less, own};
 use crate::demo::{Builder, Demo, Digits, Source, Table};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -33,8 +34,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     let causal = Mask { causal: true, ..Mask::default() };
     let m = demo.compute("M", Op::MaskPattern(causal), &[pairs])?;
     demo.step(
-        "Each of n tokens is a query (row) and a key (column): n·n pairs. The causal mask has a 1 where the query may look \
-         at the key.",
+        "Each of n tokens is a query (row) and a key (column), so there are n · n pairs. The causal mask has a 1 where the query \
+         may attend to the key.",
     )
     .together(&[tokens, all])
     .show(&[m]);
@@ -45,20 +46,22 @@ fn build(demo: &mut Builder) -> Result<()> {
     let size = demo.compute("size", cut.clone(), &[pairs])?;
     let grid = Grid { cut, size, all };
     let causal_blocks = grid.blocks(demo, "", m)?;
-    demo.step("A kernel computes whole blocks. `size` counts the pairs of each block, `useful` those that the mask lets through.")
+    demo.step("A kernel computes whole blocks. `size` is the number of pairs in each block, `useful` the number of pairs that are not masked.")
         .together(&[block_queries, block_keys])
         .together(&[size, causal_blocks.useful]);
     tell_kinds(
         demo,
         &causal_blocks,
-        "A block without a useful pair is empty (0): it is skipped, its scores are never computed. A full one (2) needs no \
-         mask. Only in a mixed one (1) each pair is asked whether it is masked.",
-        "Mixed blocks lie on the diagonal alone. All above it are empty, all below it full.",
+        "A block without a useful pair is empty (0): it is skipped, and its scores are never computed. A full block (2) needs no \
+         mask. Only in a mixed block (1) must the kernel check each pair.",
+        own(&["tokens", "block_queries", "block_keys"]),
+        "Mixed blocks are only on the diagonal. All blocks above it are empty, all below it are full.",
     )?;
-    demo.step("So these pairs are computed: all of each block that is not empty.")
-        .notice(
-            "{total_computed[1,1]} of {all[1,1]} pairs are computed, {total_useful[1,1]} of them useful. The others are what \
-             the mixed blocks hide.",
+    demo.step("These pairs are computed: all pairs of each block that is not empty.")
+        .claim(
+            less("total_useful[1,1]", "total_computed[1,1]"),
+            "{total_computed[1,1]} of {all[1,1]} pairs are computed, and {total_useful[1,1]} of them are useful. The others are \
+             masked pairs in mixed blocks.",
         )
         .show(&[causal_blocks.computed, causal_blocks.total_computed, causal_blocks.total_useful]);
 
@@ -66,13 +69,14 @@ fn build(demo: &mut Builder) -> Result<()> {
     let sliding = Mask { window: Some(width), ..causal };
     let m = demo.compute("M_window", Op::MaskPattern(sliding), &[pairs])?;
     let sliding_blocks = grid.blocks(demo, "_window", m)?;
-    demo.step("A sliding window as well: a query looks back over `window` keys, its own included.")
+    demo.step("A sliding window: a query may attend to `window` keys, its own included.")
         .together(&[window])
         .together(&[m, sliding_blocks.useful]);
     tell_kinds(
         demo,
         &sliding_blocks,
-        "Blocks that the window has left behind are empty as well.",
+        "Blocks that lie before the window are empty as well.",
+        equal(largest("kind_window"), 1.0),
         "This window is so narrow that no block is full.",
     )?;
     totals(demo, [&causal_blocks, &sliding_blocks], all)
@@ -119,11 +123,11 @@ impl Grid {
 }
 
 /// A step about the kinds of blocks: as numbers, and in words where there is room.
-fn tell_kinds(demo: &mut Builder, blocks: &Blocks, text: &str, notice: &str) -> Result<()> {
+fn tell_kinds(demo: &mut Builder, blocks: &Blocks, text: &str, when: Condition, claim: &str) -> Result<()> {
     let kinds = demo.matrix(blocks.kind)?;
     let few = kinds.rows().max(kinds.cols()) <= MOST_IN_WORDS;
     let table = few.then(|| words(kinds));
-    let step = demo.step(text).notice(notice).together(&[blocks.any, blocks.every, blocks.kind]);
+    let step = demo.step(text).claim(when, claim).together(&[blocks.any, blocks.every, blocks.kind]);
     if let Some(table) = table {
         step.table(table);
     }
@@ -143,13 +147,17 @@ fn words(kinds: &Matrix) -> Table {
 /// What both masks compute, of all pairs.
 fn totals(demo: &mut Builder, masks: [&Blocks; 2], all: NodeId) -> Result<()> {
     let names = labels(&["causal", "with window"]);
-    let totals = demo.compute("totals", Op::Stack(Some(names)), &masks.map(|blocks| blocks.counts))?;
+    let totals = demo.collect("totals", "masks", Some(names), &masks.map(|blocks| blocks.counts))?;
     let shares = demo.compute("shares", Op::Divide, &[totals, all])?;
     demo.step(
-        "All together, as counts and as shares of all pairs. A causal mask lets n·(n + 1)/2 pairs through: about half, for many \
-         tokens. A window lets through window·n at most, which for many tokens is next to nothing of n·n.",
+        "Both masks, as counts and as shares of all pairs. A causal mask leaves n · (n + 1)/2 useful pairs: about half, if there \
+         are many tokens. A window leaves at most window · n, a small part of n · n if there are many tokens. Larger blocks \
+         compute more masked pairs, but kernels use them because they keep the processor busy.",
     )
-    .notice("What is computed in vain grows with the blocks. Kernels take large ones all the same: they keep the processor busy.")
+    .claim(
+        less("shares[with window,computed]", "shares[causal,computed]"),
+        "With the window {shares[with window,computed]:2} of all pairs are computed, without it {shares[causal,computed]:2}.",
+    )
     .show(&[totals, shares]);
     Ok(())
 }

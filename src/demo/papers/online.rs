@@ -1,6 +1,7 @@
 //! `online`: the softmax of a row of scores that is read block by block, with a running maximum, sum and mixture.
 
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{all, equal, largest, less, within};
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Source};
 use crate::error::{Error, Result};
@@ -24,16 +25,6 @@ const VALUES: [[f64; 2]; KEYS.len()] =
     [[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [8.0, 0.0], [0.0, 4.0], [6.0, 2.0], [2.0, 6.0], [0.0, 8.0]];
 const KEYS: [&str; 8] = ["key 1", "key 2", "key 3", "key 4", "key 5", "key 6", "key 7", "key 8"];
 
-/// What to notice in each block of the demo's own numbers.
-const NOTICES: [&str; 4] = [
-    "The largest exponential is exactly {P_1[1,2]}. The mixture is not divided by the sum yet.",
-    "The maximum moves from {max_1[1,1]} to {max_2[1,1]}: what was there counts {factor_2[1,1]} of itself, in the sum \
-     and in the mixture.",
-    "The maximum stays {max_3[1,1]}: the factor is exp(0) = {factor_3[1,1]}, and nothing shrinks.",
-    "The maximum moves from {max_3[1,1]} to {max_4[1,1]}: what the six keys before have left \
-     behind shrinks to {factor_4[1,1]} of itself, and none of them is read again.",
-];
-
 /// More blocks than these are not told one by one.
 const MOST_BLOCKS: usize = 64;
 /// No row of scores is longer, and so no block.
@@ -51,7 +42,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         ))
         .help("take longer blocks: --set block=64"));
     }
-    demo.step("One query: its scores S, and V, a value for each key. The keys come in blocks, and no two blocks are held at once.")
+    demo.step("One query with its scores S, and V with a value for each key. The keys come in blocks, and only one block is held at a time.")
         .together(&[block])
         .together(&[s, v]);
 
@@ -103,8 +94,11 @@ fn first(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<Block> {
     let p = demo.compute("P_1", EXP, &[shifted])?;
     let sum = demo.compute("sum_1", SUM, &[p])?;
     let mix = demo.compute("mix_1", Op::Product, &[p, v])?;
-    demo.step("Block 1: its maximum, the exponentials below it, their sum, and the values mixed by them.")
-        .notice(NOTICES[0])
+    demo.step("Block 1: its maximum, the scores minus the maximum, their exponentials and the sum of these, and the values mixed with them.")
+        .claim(
+            equal(largest("P_1"), 1.0),
+            "The largest exponential is exactly 1. The mixture is not yet divided by the sum.",
+        )
         .show(&[max])
         .columns(&[(s, None), (shifted, None), (p, Some(sum))])
         .show(&[mix]);
@@ -131,13 +125,24 @@ fn next(demo: &mut Builder, number: usize, before: &Block, [s, v]: [NodeId; 2]) 
     let (old, new) = (number - 1, number);
     let text = match number {
         2 => format!(
-            "Block 2: the maximum may move. Sum and mixture were made for the old one, so factor_{new} = exp(max_{old} − \
-             max_{new}) rescales both; then the new keys are added. Where the maximum stays, nothing is rescaled."
+            "Block 2: the maximum may change. Sum and mixture belong to the old maximum, so factor_{new} = exp(max_{old} − \
+             max_{new}) rescales both, and then the new keys are added. If the maximum stays, the factor is 1."
         ),
         _ => format!("Block {new}: the same steps, with factor_{new} = exp(max_{old} − max_{new})."),
     };
+    let cell = |name: &str, number: usize| format!("{name}_{number}[1,1]");
     demo.step(&text)
-        .notice(NOTICES.get(number - 1).copied().unwrap_or_default())
+        .claim(
+            less(&*cell("max", old), &*cell("max", new)),
+            &format!(
+                "The maximum moves from {{max_{old}[1,1]}} to {{max_{new}[1,1]}}: what the blocks before contributed, sum and \
+                 mixture, is scaled by {{factor_{new}[1,1]}}. None of their keys is read again."
+            ),
+        )
+        .claim(
+            equal(&*cell("max", old), &*cell("max", new)),
+            &format!("The maximum stays {{max_{new}[1,1]}}. The factor is exp(0) = 1, so nothing is rescaled."),
+        )
         .show(&[max, factor, kept])
         .columns(&[(seen, None), (shifted, None), (exp, None), (parts, Some(sum))])
         .columns(&[(before.mix, None), (mix_kept, None), (mix_new, None), (mix, None)]);
@@ -149,7 +154,7 @@ fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
     let names: Vec<String> = (1..=blocks.len()).map(|number| format!("block {number}")).collect();
     let mut stack = |name: &str, part: fn(&Block) -> NodeId| {
         let parts: Vec<NodeId> = blocks.iter().map(part).collect();
-        demo.compute(name, Op::Stack(Some(names.as_slice().into())), &parts)
+        demo.collect(name, "blocks", Some(names.as_slice().into()), &parts)
     };
     let kept = [
         stack("max", |block| block.max)?,
@@ -157,8 +162,7 @@ fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
         stack("mix", |block| block.mix)?,
     ];
     demo.step(
-        "What is kept after each block, and replaced by the next: one maximum, one sum and one mixture, however many keys \
-         there are.",
+        "What is kept after each block: one maximum, one sum and one mixture, however many keys there are.",
     )
     .together(&kept);
     Ok(())
@@ -168,8 +172,8 @@ fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
 fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
     let o_online = demo.compute("O_online", Op::Divide, &[last.mix, last.sum])?;
     demo.step(
-        "One division at the end: the mixture by the sum. (Algorithm 1 of FlashAttention divides after every block and takes \
-         that back in the next; the answer is the same.)",
+        "One division at the end: the mixture by the sum. (Algorithm 1 of FlashAttention divides after every block and undoes \
+         this in the next. The result is the same.)",
     )
     .show(&[o_online]);
 
@@ -180,8 +184,8 @@ fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
     let exp = demo.compute("exp_all", EXP, &[below])?;
     let a_online = demo.compute("A_online", Op::Divide, &[exp, last.sum])?;
     demo.step(
-        "The weights, if they are wanted, take a second pass over the scores, with the last maximum and sum. So ends Algorithm \
-         3 of Milakov and Gimelshein; FlashAttention wants the output alone.",
+        "The weights themselves need a second pass over the scores, with the last maximum and sum. Algorithm 3 of Milakov and \
+         Gimelshein ends with it. FlashAttention needs only the output.",
     )
     .columns(&[(s, None), (below, None), (exp, None), (a_online, None)]);
 
@@ -194,8 +198,12 @@ fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
     let of_o = demo.compute("O_apart", Op::Subtract, &[o_online, o])?;
     let both = demo.compute("apart", Op::Concatenate, &[of_a, of_o])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[both])?;
-    demo.step("Both ways compared. Where they differ it is by rounding: the online way rounds at every rescaling too.")
-        .notice("The largest difference is {largest[1,1]:16}: the last of the digits that a 64-bit number has.")
+    demo.step("Both ways compared. They can differ only by rounding: the online way also rounds at every rescaling.")
+        .claim(
+            all([less(0.0, "largest[1,1]"), within(1e-15, "largest[1,1]", 0.0)]),
+            "The largest difference is {largest[1,1]:16}: only the last digits of a 64-bit number.",
+        )
+        .claim(equal("largest[1,1]", 0.0), "Here they do not differ at all.")
         .show(&[of_a, of_o, largest]);
     Ok(())
 }

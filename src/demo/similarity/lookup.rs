@@ -1,6 +1,7 @@
-//! `lookup`: a dictionary asked exactly, then softly; what the keys are compared by; which values can be mixed.
+//! `lookup`: an exact and a soft look-up in a dictionary; what the keys are compared by; which values can be mixed.
 
 use super::SOFTMAX;
+use crate::demo::condition::{all, equal, less, not, own, whole};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -9,7 +10,7 @@ use crate::matrix::Matrix;
 pub(super) const DEMO: Demo = Demo {
     name: "lookup",
     source: Source::section(Document::Similarity, "Intuition behind K, Q and V matrices"),
-    title: "Attention as a dictionary that is asked softly",
+    title: "Attention as a soft dictionary lookup",
     summary: "attention as a soft dictionary lookup",
     place: crate::demo::Topic::Queries.at(1),
     keywords: &["dictionary", "query", "queries", "key", "keys", "value", "values", "retrieval"],
@@ -28,20 +29,22 @@ const LETTERS: [&str; 7] = ["a", "l", "e", "x", "c", "b", "o"];
 fn build(demo: &mut Builder) -> Result<()> {
     let v = Matrix::of([[30.0, 5_550_101.0], [40.0, 5_550_199.0], [60.0, 5_550_123.0]]);
     let v = demo.given("V", v.rows_named(&KEYS).cols_named(&["age", "phone"]))?;
-    demo.step("A dictionary: each row has a key (its name) and two values.").together(&[v]);
+    demo.step("A dictionary. Each row is an entry: its name is the key, its numbers are the values.")
+        .together(&[v]);
 
     exactly(demo, v)?;
     let keys = demo.given("X_K", key_characters())?;
     let queries = demo.given("X_Q", query_characters())?;
-    demo.step("To be asked softly, names become vectors with a column for each character.")
-        .notice("The numbers say how often the character occurs.")
+    demo.step("For a soft lookup, each name becomes a vector with one column for each character.")
+        .claim(own(&["X_Q", "X_K"]), "The numbers say how often the character occurs.")
         .together(&[queries])
         .together(&[keys]);
     let s = demo.compute("S_as_written", Op::ProductTransposed, &[queries, keys])?;
-    demo.step("The scores of the names as they are written.")
-        .notice(
-            "They count shared characters. “Alex” shares {S_as_written[Alex,alex.]} with “alex.” and {S_as_written[Alex,Alec]} with “Alec”: a \
-             tie, because A and a are different columns.",
+    demo.step("The scores of the names as they are spelled.")
+        .claim(
+            all([equal("S_as_written[Alex,alex.]", "S_as_written[Alex,Alec]"), own(&["X_Q", "X_K"])]),
+            "They count shared characters. “Alex” shares {S_as_written[Alex,alex.]} with “alex.” and also \
+             {S_as_written[Alex,Alec]} with “Alec”: a tie, because A and a are different columns.",
         )
         .show(&[s]);
     softly(demo, [queries, keys, v])
@@ -56,8 +59,20 @@ fn exactly(demo: &mut Builder, v: NodeId) -> Result<()> {
     let keys = demo.given("K_exact", keys.rows_named(&KEYS).cols_named(&spellings))?;
     let a = demo.compute("A_exact", Op::ProductTransposed, &[queries, keys])?;
     let o = demo.compute("O_exact", Op::Product, &[a, v])?;
-    demo.step("Asked exactly: every spelling has a column of its own. A query finds the key of its spelling, or nothing.")
-        .notice("“Bob” finds his age, {O_exact[Bob,age]}. “Alex” finds no row: the key is spelt “alex.”.")
+    demo.step("An exact lookup: if every spelling has its own column, a query matches the key with the same spelling, or no key.")
+        .claim(
+            all([equal("A_exact[Bob,Bob]", 1.0), equal("O_exact[Bob,age]", "V[Bob,age]")]),
+            "“Bob” finds his age, {O_exact[Bob,age]}.",
+        )
+        .claim(
+            all([
+                equal("A_exact[Alex,alex.]", 0.0),
+                equal("A_exact[Alex,Alec]", 0.0),
+                equal("A_exact[Alex,Bob]", 0.0),
+                own(&["Q_exact", "K_exact"]),
+            ]),
+            "“Alex” finds nothing, because the key is spelled “alex.”.",
+        )
         .together(&[queries, keys])
         .show(&[a, o]);
     Ok(())
@@ -68,36 +83,42 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
     let normalise = demo.given("W", normalising())?;
     let q = demo.compute("Q", Op::Product, &[queries, normalise])?;
     let k = demo.compute("K", Op::Product, &[keys, normalise])?;
-    demo.step("One matrix makes names comparable. Here it serves as W_Q and as W_K.")
-        .notice("It adds capitals to their small letters and leaves the full stop out.")
+    demo.step("One matrix makes the names comparable. Here it is both W_Q and W_K.")
+        .claim(own(&["W"]), "It counts capitals as small letters and leaves out the full stop.")
         .together(&[normalise])
         .show(&[q, k]);
 
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
     let a = demo.compute("A", SOFTMAX, &[s])?;
     demo.step(
-        "The scores of the transformed names, and the softmax of each row. Every key gets some weight.",
+        "The scores of the transformed names, and the softmax of each row.",
     )
-    .notice(
-        "Now “alex.” has {S[Alex,alex.]} and “Alec” {S[Alex,Alec]}: the tie is broken, and the weights are \
-             {A[Alex,alex.]:2} and {A[Alex,Alec]:2}.",
+    .claim(
+        less("S[Alex,Alec]", "S[Alex,alex.]"),
+        "For “Alex”, “alex.” now scores {S[Alex,alex.]} and “Alec” {S[Alex,Alec]}. The weights are {A[Alex,alex.]:2} and \
+         {A[Alex,Alec]:2}.",
     )
     .show(&[s, a]);
 
     let o = demo.compute("O", Op::Product, &[a, v])?;
     demo.step(
-        "The weights mix the values. That makes sense for values that can be averaged, and only for those.",
+        "The weights mix the values. This makes sense only for values that can be averaged.",
     )
-    .notice(
-        "A mixed age, {O[Alex,age]:2}, is an estimate. A mixed phone number, {O[Alex,phone]:1}, is nobody's.",
+    .claim(
+        all([own(&["V"]), not(whole("O"))]),
+        "The mixed age, {O[Alex,age]:2}, is an estimate. The mixed phone number, {O[Alex,phone]:1}, belongs to nobody.",
     )
     .show(&[o]);
 
     let sharper = demo.compute("S_sharp", Op::Temperature(0.125), &[s])?;
     let a = demo.compute("A_sharp", SOFTMAX, &[sharper])?;
     let o = demo.compute("O_sharp", Op::Product, &[a, v])?;
-    demo.step("Scores divided by a small number make the softmax sharp. In the limit only the best key counts.")
-        .notice("“alex.” now has {A_sharp[Alex,alex.]:4} of the weight: nearly an exact look-up, and an age of {O_sharp[Alex,age]:3}.")
+    demo.step("Dividing the scores by a small number makes the softmax sharper. The smaller the number, the more only the best key counts.")
+        .claim(
+            less(0.99, "A_sharp[Alex,alex.]"),
+            "“alex.” now has {A_sharp[Alex,alex.]:4} of the weight. This is nearly an exact lookup, with an age of \
+             {O_sharp[Alex,age]:3}.",
+        )
         .show(&[sharper, a, o]);
     Ok(())
 }

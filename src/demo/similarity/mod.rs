@@ -1,6 +1,7 @@
 //! Demos of “Mathematical details behind self-attention”.
 
 mod context;
+mod introduction;
 mod lookup;
 mod measures;
 mod multihead;

@@ -2,6 +2,7 @@
 
 use super::SOFTMAX;
 use crate::attention::Mask;
+use crate::demo::condition::{all, equal, not, own};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::build::{Recipe, Weights};
@@ -34,26 +35,29 @@ fn build(demo: &mut Builder) -> Result<()> {
         weights(demo, 1, [[[1.0, 0.0], [0.0, 1.0]], [[0.0, 1.0], [1.0, 0.0]], [[2.0, 0.0], [0.0, 1.0]]])?;
     let second =
         weights(demo, 2, [[[1.0, 1.0], [0.0, 1.0]], [[1.0, 0.0], [-1.0, 1.0]], [[0.0, 1.0], [3.0, 0.0]]])?;
-    demo.step("Each head has weights of its own; all heads read the same X.")
-        .together(&[x])
-        .together(&first)
+    demo.step("All heads read the same X. Each head has its own weights.")
+        .together(&[x, first[0], first[1], first[2]])
         .together(&second);
 
     let (one, q_1) = looped(demo, "_1", x, first)?;
-    demo.step("Head 1: queries, keys and values, scores over √d_k, softmax along each row, mix.")
-        .show(&q_1)
-        .show(&[one.scores, one.scaled, one.weights, one.output]);
+    demo.step("Head 1: queries, keys and values, then scores, divided by √d_k, the softmax of each row, and the mixed values.")
+        .together(&q_1)
+        .show(&[one.scores])
+        .together(&[one.scaled, one.weights])
+        .show(&[one.output]);
     let (two, q_2) = looped(demo, "_2", x, second)?;
-    demo.step("Head 2: the same steps with its weights.")
-        .notice(
-            "The heads look at different tokens: “she” gives {A_1[she,she]:2} to itself in head 1 and \
-             {A_2[she,she]:2} in head 2.",
+    demo.step("Head 2: the same steps with its own weights.")
+        .claim(
+            not(equal("A_1[she,she]", "A_2[she,she]")),
+            "The heads attend to different tokens: “she” gives {A_1[she,she]:2} to itself in head 1 and {A_2[she,she]:2} in \
+             head 2.",
         )
-        .show(&q_2)
-        .show(&[two.scores, two.scaled, two.weights, two.output]);
+        .together(&q_2)
+        .together(&[two.scores, two.scaled])
+        .together(&[two.weights, two.output]);
 
     let c = demo.compute("C", Op::Concatenate, &[one.output, two.output])?;
-    demo.step("The outputs of the heads stand side by side. With H heads of width d_v the result has H · d_v columns.")
+    demo.step("The outputs of the heads stand side by side. H heads of width d_v give H · d_v columns.")
         .show(&[c]);
     let last = one_product(demo, x, [first, second])?;
     agreement(demo, c, last)?;
@@ -84,12 +88,13 @@ fn attend(demo: &mut Builder, suffix: &str, roles: [NodeId; 3]) -> Result<Head> 
 
 /// All heads' weights side by side, one product for each of Q, K and V, whose columns are then cut into heads.
 fn one_product(demo: &mut Builder, x: NodeId, heads: [[NodeId; 3]; 2]) -> Result<NodeId> {
-    let (mut wide, mut blocks) = (Vec::new(), [Vec::new(), Vec::new()]);
+    let (mut weights, mut products, mut blocks) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
     for (role, name) in ["Q", "K", "V"].into_iter().enumerate() {
         let own = [heads[0][role], heads[1][role]];
         let w = demo.compute(&format!("W_{name}"), Op::Concatenate, &own)?;
         let all = demo.compute(name, Op::Product, &[x, w])?;
-        wide.extend([w, all]);
+        weights.push(w);
+        products.push(all);
         let mut start = 0;
         for (head, blocks) in blocks.iter_mut().enumerate() {
             let count = demo.matrix(own[head])?.cols();
@@ -98,11 +103,13 @@ fn one_product(demo: &mut Builder, x: NodeId, heads: [[NodeId; 3]; 2]) -> Result
             start += count;
         }
     }
-    demo.step("Now without the loop: the heads' weights side by side, and one product each for Q, K and V.")
-        .show(&wide);
+    demo.step("Now without the loop: the weights of the heads stand side by side, and there is one product each for Q, K and V.")
+        .together(&weights)
+        .together(&products);
 
-    let cut: Vec<NodeId> = blocks.iter().flatten().copied().collect();
-    demo.step("Reshaping cuts the columns into one block a head. No number changes.").show(&cut);
+    demo.step("Reshaping cuts Q, K and V into one block of columns for each head. No number changes.")
+        .together(&blocks[0])
+        .together(&blocks[1]);
 
     let mut outputs = Vec::new();
     for (head, block) in blocks.iter().enumerate() {
@@ -115,11 +122,12 @@ fn one_product(demo: &mut Builder, x: NodeId, heads: [[NodeId; 3]; 2]) -> Result
 fn agreement(demo: &mut Builder, c: NodeId, blocks: NodeId) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[blocks, c])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
-    demo.step("Attention inside each block, concatenated, and compared with the loop.")
-        .notice(
-            "The largest difference is {largest[1,1]}: the same sums in the same order, so the same bits.",
+    demo.step("Attention within each block. The concatenated results are compared with the loop.")
+        .claim(
+            equal("largest[1,1]", 0.0),
+            "The largest difference is {largest[1,1]}: the sums are the same, in the same order.",
         )
-        .show(&[blocks, difference, largest]);
+        .show(&[blocks, largest]);
     Ok(())
 }
 
@@ -132,26 +140,29 @@ fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) ->
         let masked = demo.compute(&format!("S_masked_{head}"), mask, &[*scaled])?;
         let weights = demo.compute(&format!("A_causal_{head}"), SOFTMAX, &[masked])?;
         let output = demo.compute(&format!("O_causal_{head}"), Op::Product, &[weights, *v])?;
-        shown.extend([masked, weights]);
+        shown.push([masked, weights]);
         outputs.push(output);
     }
     let c = demo.compute("C_causal", Op::Concatenate, &outputs)?;
-    demo.step(
-        "The causal variant hides later tokens in every head; the weights above the diagonal are exactly 0.",
-    )
-    .notice("“she” comes first and can only attend to itself, in both heads.")
-    .show(&shown)
-    .show(&[c]);
+    let step = demo
+        .step("The causal variant hides later tokens in every head: the weights above the diagonal are exactly 0.")
+        .claim(
+            all([equal("A_causal_1[she,she]", 1.0), equal("A_causal_2[she,she]", 1.0)]),
+            "“she” comes first, so it can only attend to itself, in both heads.",
+        );
+    match shown[..] {
+        [[masked, weights], [_, others]] => step.together(&[masked, weights]).together(&[others, c]),
+        _ => step.show(&[c]),
+    };
 
     let w_o = Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]]);
     let w_o = demo.given("W_O", w_o)?;
     let o = demo.compute("O", Op::Product, &[c, w_o])?;
     demo.step(
-        "The document stops at the concatenation. An output matrix W_O mixes the heads and can bring the result back \
-         to the width of X.",
+        "The document stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \
+         the width of X.",
     )
-    .notice("This W_O simply adds the two heads.")
-    .together(&[w_o])
-    .show(&[o]);
+    .claim(own(&["W_O"]), "This W_O simply adds the two heads.")
+    .together(&[w_o, o]);
     Ok(())
 }
