@@ -72,7 +72,7 @@ fn a_new_lesson_passes_and_says_how_much_was_checked() {
     let bench = Bench::new();
     let outcome = bench.check();
     assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{}", outcome.out);
-    assert_eq!(outcome.out, format!("{}  4 steps, 4 commands, 6 numbers, 2 questions: ok\n", bench.path()));
+    assert_eq!(outcome.out, format!("{}  4 steps, 4 commands, 6 numbers, 3 questions: ok\n", bench.path()));
     assert!(bench.text().contains("\n# X\n") && bench.text().contains("│ sun  │ 0.77   0.19   0.05 │"));
 }
 
@@ -208,7 +208,7 @@ fn a_run_that_fails_is_said_once_and_not_again_at_all_that_reads_it() {
         Bench::new().with("plain = attn attend --x \"2 0; 1 1; 0 2\"", "plain = attn attend --x nowhere.csv");
     bench.says("<!-- run: plain", "the run `plain` gives no numbers: nowhere.csv: no such file");
     let out = bench.check().out;
-    assert!(out.ends_with("2 questions: 1 fault\n"), "{out}");
+    assert!(out.ends_with("3 questions: 1 fault\n"), "{out}");
 }
 
 #[test]
@@ -341,13 +341,13 @@ fn of_a_folder_lessons_are_checked_and_the_worst_counts() {
     assert_eq!(all.code, 2);
     for line in [
         "x.md  4 steps",
-        "y.md  4 steps, 4 commands, 6 numbers, 2 questions: 1 fault",
+        "y.md  4 steps, 4 commands, 6 numbers, 3 questions: 1 fault",
         "z.md  not checked: 1 fault",
         "3 lessons, 8 steps",
     ] {
         assert!(all.out.contains(line), "{line} in\n{}", all.out);
     }
-    assert!(all.out.ends_with("4 questions: 2 not ok\n") && !all.out.contains("README"), "{}", all.out);
+    assert!(all.out.ends_with("6 questions: 2 not ok\n") && !all.out.contains("README"), "{}", all.out);
 }
 
 #[test]
