@@ -78,7 +78,8 @@ fn a_wrong_name_is_refused_with_its_neighbour() {
     attn("demo --document 007").refused(&["no document `007`", "000"]);
     attn("demo mask --seed 4294967296").refused(&["4294967296"]);
     attn("dmeo").refused(&["demo"]);
-    attn("similarity bat cavee").refused(&["`cavee` is not known", "did you mean `cave`"]);
+    let said = attn("similarity bat cavee").ok().out;
+    assert!(said.contains("For cavee did you mean cave"), "{said}");
 }
 
 #[test]
@@ -125,7 +126,7 @@ fn temperature_and_base_change_the_softmax_as_they_should() {
     attn("softmax 1 2").arg("--temperature").arg("-1").refused(&["not a positive number"]);
     attn("softmax 1 2 --base 1").refused(&["do not grow", "above 1"]);
     attn("softmax one").refused(&["`one` is not a number"]);
-    attn("softmax inf").refused(&["no score"]);
+    attn("softmax inf").refused(&["is not a score"]);
     attn("softmax").refused(&["NUMBER"]);
 }
 
@@ -184,8 +185,7 @@ fn minus_infinity_survives_every_data_format() {
 fn attend_takes_words_and_their_names_label_every_table() {
     let out = attn("attend --words 'bat cave racket' --only A --format csv").ok().out;
     assert!(out.starts_with(",bat,cave,racket\nbat,"), "{out}");
-    attn("attend --words 'bat cvae'").refused(&["`cvae` is not known"]);
-    attn("attend --words ''").refused(&["names no word"]);
+    attn("attend --words ''").refused(&["no word in --words"]);
 }
 
 #[test]
@@ -206,8 +206,8 @@ fn attend_says_what_is_missing_and_what_does_not_fit() {
     attn("attend --random 4,6 --heads 3 --kv-heads 2").refused(&["evenly"]);
     attn("attend --random 4,6 --heads 0").refused(&["at least one head"]);
     attn("attend --random 4,6 --window 0").refused(&["window of 0"]);
-    attn("attend --random 4").refused(&["no shape"]);
-    attn("attend --random 0,4").refused(&["no shape"]);
+    attn("attend --random 4").refused(&["is not a shape"]);
+    attn("attend --random 0,4").refused(&["is not a shape"]);
     attn("attend --q '1 2' --k '1 2' --v '1 2' --residual").refused(&["no X"]);
     attn("attend --q '1 2; 3' --k '1 2' --v '1 2'").refused(&["row 2"]);
     attn("attend --q nowhere.npy --k '1' --v '1'").refused(&["nowhere.npy", "no such file"]);

@@ -16,6 +16,7 @@ mod shell;
 mod similarity;
 mod softmax;
 mod versus;
+mod words;
 
 pub use env::Env;
 
@@ -175,8 +176,8 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
         Command::Attend(args) => args.run(typed, env, streams)?,
         Command::Diagnose(args) => return args.run(env, streams),
         Command::Lesson(args) => return args.run(env, streams),
-        Command::Similarity(args) => args.run(env, streams)?,
-        Command::Softmax(args) => args.run(env, streams)?,
+        Command::Similarity(args) => args.run(typed, env, streams)?,
+        Command::Softmax(args) => args.run(typed, env, streams)?,
         Command::Params(args) => args.run(env, streams)?,
         Command::Bench(args) => args.run(env, streams)?,
         Command::Errata(args) => args.run(env, streams)?,

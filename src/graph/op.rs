@@ -170,6 +170,25 @@ pub enum Origin {
     Drawn(u32),
     /// Given by the user: the file or the argument.
     User(String),
+    /// A word's vector, invented from its letters.
+    Letters,
+    /// Each row comes from somewhere else.
+    Rows(Vec<Origin>),
+}
+
+impl Origin {
+    /// Where a row comes from.
+    pub fn of_row(&self, row: usize) -> &Origin {
+        match self {
+            Origin::Rows(rows) => rows.get(row).unwrap_or(self),
+            _ => self,
+        }
+    }
+
+    /// What is to be said of a row next to its numbers, if they are not what a reader would expect.
+    pub fn row_note(&self, row: usize) -> Option<String> {
+        matches!(self.of_row(row), Origin::Letters).then(|| self.of_row(row).to_string())
+    }
 }
 
 impl std::fmt::Display for Origin {
@@ -180,6 +199,8 @@ impl std::fmt::Display for Origin {
             Origin::Identity => write!(f, "identity, as none is given"),
             Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
             Origin::User(source) => write!(f, "given by {source}"),
+            Origin::Letters => write!(f, "invented from its letters"),
+            Origin::Rows(_) => write!(f, "one vector per word"),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! A line costs one look for its end and, where its first byte begins a wanted word, one comparison; only the numbers
 //! of wanted words are read. Words are compared as bytes, since such files hold words that are not UTF-8.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
@@ -13,10 +13,9 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
-use crate::matrix::{Labels, Matrix};
 
 use super::allow::Allow;
-use super::label::{clean_label, clip};
+use super::label::clip;
 use super::lines::each_line;
 use super::number::number;
 use super::open::unreadable;
@@ -54,28 +53,39 @@ impl Stream<'_> {
     }
 }
 
-/// The vectors of `words`, one row a word.
+/// What a file of word vectors has for some words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordVectors {
+    /// How many numbers a vector has.
+    pub width: usize,
+    /// For each word asked for its vector, or that of its lower-case form; `None` where the file has neither.
+    pub rows: Vec<Option<Vec<f64>>>,
+    /// For words that are not there, which similar ones are: “for `rackett` did you mean `racket`?”.
+    pub hints: Vec<String>,
+}
+
+/// The vectors of `words` as they are written, or in lower case.
 ///
 /// # Errors
-/// If a word is missing, or the line of one is no vector of the file's width.
-pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Matrix> {
-    if words.is_empty() {
-        return Err(Error::new("no words to look up").in_source(name));
-    }
-    let mut search = Search::new(name, words);
+/// If the file has no vectors, or the line of a word is no vector of the file's width.
+pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<WordVectors> {
+    let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
+    let mut search = Search::new(name, words, &lower);
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| search.line(number, line))?;
     }
-    if !search.wanted.is_empty() {
-        let missing: Vec<&str> =
-            words.iter().copied().filter(|word| search.wanted.contains_key(word.as_bytes())).collect();
-        let lines = search.lines;
-        return Err(vocabulary::missing(name, &missing, lines, stream)?);
-    }
-    let rows: Vec<Vec<f64>> =
-        words.iter().filter_map(|word| search.found.get(word.as_bytes()).cloned()).collect();
-    let labels: Labels = words.iter().map(|word| clean_label(word).into_owned()).collect();
-    Ok(Matrix::from_rows(&rows).map_err(|error| error.in_source(name))?.with_row_labels(Some(labels)))
+    let Some((width @ 1.., _)) = search.width else {
+        return Err(Error::new("there are no word vectors in it")
+            .in_source(name)
+            .help("write a word and its numbers on every line, such as: bat 3 3"));
+    };
+    let found = |word: &str| search.found.get(word.as_bytes()).cloned();
+    let rows: Vec<_> =
+        words.iter().zip(&lower).map(|(word, lower)| found(word).or_else(|| found(lower))).collect();
+    let missing = words.iter().zip(&rows).filter(|(_, row)| row.is_none()).map(|(word, _)| *word);
+    let missing: Vec<&str> = missing.collect();
+    let hints = vocabulary::hints(name, &missing, stream)?;
+    Ok(WordVectors { width, rows, hints })
 }
 
 /// The word at the start of a line, and the rest.
@@ -97,27 +107,29 @@ pub(super) fn header_width(line: &[u8]) -> Option<usize> {
 /// A first pass through the file.
 struct Search<'w> {
     name: &'w str,
-    wanted: HashMap<&'w [u8], ()>,
+    wanted: HashSet<&'w [u8]>,
+    /// The words as they were asked for, as long as they are not found: with the last of them the search ends.
+    awaited: HashSet<&'w [u8]>,
     /// Which first bytes the wanted words have.
     first_bytes: [bool; 256],
     found: HashMap<&'w [u8], Vec<f64>>,
     /// The common width, and the line that decided it.
     width: Option<(usize, usize)>,
-    lines: usize,
 }
 
 impl<'w> Search<'w> {
-    fn new(name: &'w str, words: &[&'w str]) -> Search<'w> {
+    fn new(name: &'w str, words: &[&'w str], lower: &'w [String]) -> Search<'w> {
+        let awaited: HashSet<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        let wanted: HashSet<&[u8]> =
+            awaited.iter().copied().chain(lower.iter().map(|word| word.as_bytes())).collect();
         let mut first_bytes = [false; 256];
-        words
-            .iter()
-            .for_each(|word| first_bytes[usize::from(word.bytes().next().unwrap_or_default())] = true);
-        let wanted = words.iter().map(|word| (word.as_bytes(), ())).collect();
-        Search { name, wanted, first_bytes, found: HashMap::new(), width: None, lines: 0 }
+        for first in wanted.iter().filter_map(|word| word.first()) {
+            first_bytes[usize::from(*first)] = true;
+        }
+        Search { name, wanted, awaited, first_bytes, found: HashMap::new(), width: None }
     }
 
     fn line(&mut self, number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
-        self.lines = number;
         if number == 1 {
             line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             if memchr::memchr(0, line).is_some() {
@@ -136,13 +148,14 @@ impl<'w> Search<'w> {
             return Ok(ControlFlow::Continue(()));
         }
         let (word, rest) = split_word(line);
-        if let Some((&word, ())) = self.wanted.get_key_value(word)
+        if let Some(&word) = self.wanted.get(word)
             && let Some(vector) = self.vector(number, rest)?
         {
             self.found.insert(word, vector);
             self.wanted.remove(word);
+            self.awaited.remove(word);
         }
-        Ok(if self.wanted.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if self.awaited.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
     /// The numbers of a line; `None` if it belongs to a longer word with blanks in it, as some files have them.
@@ -181,13 +194,19 @@ const BINARY: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::Matrix;
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use std::io::Write;
 
-    fn look_up(bytes: &[u8], words: &[&str]) -> Result<Matrix> {
+    fn search(bytes: &[u8], words: &[&str]) -> Result<WordVectors> {
         let mut reader = bytes;
         find("v.txt", words, &mut Stream::Once(Some(&mut reader)))
+    }
+
+    fn look_up(bytes: &[u8], words: &[&str]) -> Result<Matrix> {
+        let rows: Vec<Vec<f64>> = search(bytes, words)?.rows.into_iter().flatten().collect();
+        Matrix::from_rows(&rows)
     }
 
     fn fails(bytes: &[u8], words: &[&str]) -> String {
@@ -200,7 +219,22 @@ mod tests {
     fn words_come_back_in_the_order_asked_for() {
         let matrix = look_up(PLAIN, &["racket", "bat", "racket"]).unwrap();
         assert!(matrix.same_bits(&Matrix::of([[0.0, 5.0], [3.0, 3.0], [0.0, 5.0]])));
-        assert_eq!(matrix.row_labels().unwrap()[..], ["racket", "bat", "racket"]);
+    }
+
+    #[test]
+    fn a_word_is_looked_up_as_it_is_written_and_then_in_lower_case() {
+        let text = b"Bat 1 1\nbat 3 3\ncave 4 0\n";
+        assert_eq!(
+            search(text, &["Bat", "bat", "CAVE", "owl"]).unwrap().rows,
+            [Some(vec![1.0, 1.0]), Some(vec![3.0, 3.0]), Some(vec![4.0, 0.0]), None]
+        );
+    }
+
+    #[test]
+    fn the_width_is_known_where_no_word_is() {
+        assert_eq!(search(PLAIN, &["owl"]).unwrap().width, 2);
+        assert_eq!(search(b"7 50\n", &["owl"]).unwrap().width, 50);
+        assert!(fails(b"bat\n", &["owl"]).contains("no word vectors"));
     }
 
     #[test]

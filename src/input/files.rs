@@ -12,7 +12,7 @@ use super::array::Array;
 use super::bundle::{self, Bundle};
 use super::bundled::Bundled;
 use super::container::{Content, Format};
-use super::embeddings::{self, Stream};
+use super::embeddings::{self, Stream, WordVectors};
 use super::inline::inline;
 use super::json_document::Nodes;
 use super::label::clean_label;
@@ -193,12 +193,12 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// The vectors of some words, from a file with a word and its numbers on every line, plain or gzip: one row a
-    /// word, in their order, labelled by them. The file is streamed; of a word that is there twice the first counts.
+    /// The vectors of some words, from a file with a word and its numbers on every line, plain or gzip. Each word is looked up
+    /// as it is written, then in lower case. The file is streamed; of a word that is there twice the first counts.
     ///
     /// # Errors
-    /// If a word is missing (with the nearest that are there), or its line is no vector of the common width.
-    pub fn word_vectors(&mut self, source: &str, words: &[&str]) -> Result<Matrix> {
+    /// If the file has no vectors, or a line that is wanted is no vector of the common width.
+    pub fn word_vectors(&mut self, source: &str, words: &[&str]) -> Result<WordVectors> {
         if source == "-" {
             let stdin = self.take_standard_input()?;
             return embeddings::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));

@@ -2,23 +2,29 @@
 
 use std::ops::ControlFlow;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 use super::embeddings::{Stream, header_width, split_word};
 use super::label::clip;
 use super::lines::each_line;
 
-/// Words longer than this are addresses and accidents; nobody meant them.
+/// Words longer than this are addresses and accidents.
 const LONGEST_WORD: usize = 64;
-/// How many near words an error offers.
+/// Shorter words have neighbours that nobody meant.
+const SHORTEST_WORD: usize = 5;
+/// How many near words a hint offers.
 const OFFERED: usize = 3;
 
-/// The error for words that are missing, after a second pass for their neighbours, where a second pass is possible.
+/// For words that are missing, which similar ones the file has: found by a second pass, where one is possible.
 ///
 /// # Errors
 /// If the second pass fails.
-pub(super) fn missing(name: &str, words: &[&str], lines: usize, stream: &mut Stream<'_>) -> Result<Error> {
-    let mut neighbours: Vec<Neighbours<'_>> = words.iter().map(|word| Neighbours::new(word)).collect();
+pub(super) fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<String>> {
+    let long = words.iter().filter(|word| word.chars().count() >= SHORTEST_WORD);
+    let mut neighbours: Vec<Neighbours<'_>> = long.map(|word| Neighbours::new(word)).collect();
+    if neighbours.is_empty() {
+        return Ok(Vec::new());
+    }
     if let Some(mut reader) = stream.open(name)? {
         each_line(name, &mut reader, |number, line| {
             if number > 1 || header_width(line).is_none() {
@@ -32,15 +38,7 @@ pub(super) fn missing(name: &str, words: &[&str], lines: usize, stream: &mut Str
             Ok(ControlFlow::Continue(()))
         })?;
     }
-    let list: Vec<String> = words.iter().map(|word| format!("`{}`", clip(word))).collect();
-    let verb = if list.len() == 1 { "is" } else { "are" };
-    let error = Error::new(format!("{} {verb} not among its {lines} lines", list.join(", "))).in_source(name);
-    let hints: Vec<String> = neighbours.iter().filter_map(Neighbours::hint).collect();
-    Ok(if hints.is_empty() {
-        error.help("choose words that the file has")
-    } else {
-        error.help(hints.join("; "))
-    })
+    Ok(neighbours.iter().filter_map(Neighbours::hint).collect())
 }
 
 /// The nearest words so far.
@@ -62,7 +60,7 @@ impl<'w> Neighbours<'w> {
     }
 
     fn consider(&mut self, candidate: &str) {
-        // One slip, and one more for every three letters, as for commands and nodes.
+        // One letter, and one more for every three, as for commands and nodes.
         let tolerance = 1 + candidate.len() / 3;
         if candidate.len().abs_diff(self.lower.len()) > 4 * tolerance || self.length > LONGEST_WORD {
             return;
@@ -91,7 +89,7 @@ impl<'w> Neighbours<'w> {
 
     fn hint(&self) -> Option<String> {
         if let Some(other) = &self.otherwise_cased {
-            return Some(format!("`{}` is there: upper and lower case count", clip(other)));
+            return Some(format!("`{}` is in the file: upper and lower case count", clip(other)));
         }
         let near: Vec<String> = self.near.iter().map(|(_, word)| format!("`{}`", clip(word))).collect();
         let (last, others) = near.split_last()?;
@@ -106,47 +104,41 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn fails(text: &str, words: &[&str]) -> String {
+    fn hints(text: &str, words: &[&str]) -> Vec<String> {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        find("v.txt", words, &mut Stream::File(file.path())).unwrap_err().to_string()
+        find("v.txt", words, &mut Stream::File(file.path())).unwrap().hints
     }
 
-    const WORDS: &str = "4 1\nbat 1\ncave 2\nracket 3\nRocket 4\n";
+    const WORDS: &str = "4 1\nbat 1\ncavern 2\nracket 3\nRocket 4\n";
 
     #[test]
     fn a_misspelt_word_is_answered_with_its_neighbours_the_nearest_first() {
-        let said = fails(WORDS, &["rackett", "bat"]);
-        assert_eq!(
-            said,
-            "v.txt: `rackett` is not among its 5 lines\n  help: for `rackett` did you mean `racket` or `Rocket`?"
-        );
+        assert_eq!(hints(WORDS, &["rackett", "bat"]), ["for `rackett` did you mean `racket` or `Rocket`?"]);
     }
 
     #[test]
     fn no_more_than_three_neighbours_are_offered() {
-        let said = fails("bats 1\ncat 1\nrat 1\nbat 1\n", &["baat"]);
-        assert!(said.ends_with("did you mean `bat`, `bats` or `cat`?"), "{said}");
+        let said = hints("brats 1\ncoats 1\nboots 1\nboat 1\n", &["boats"]);
+        assert!(said[0].ends_with("did you mean `brats`, `coats` or `boots`?"), "{said:?}");
     }
 
     #[test]
     fn another_case_is_said_to_be_there() {
-        assert!(fails(WORDS, &["BAT"]).contains("`bat` is there: upper and lower case count"));
-        assert!(fails(WORDS, &["rocket"]).contains("`Rocket` is there"));
+        assert!(hints(WORDS, &["rocket"])[0].contains("`Rocket` is in the file: upper and lower case count"));
     }
 
     #[test]
-    fn every_missing_word_is_named() {
-        let said = fails(WORDS, &["xylophone", "cavee"]);
-        assert!(said.contains("`xylophone`, `cavee` are not among"), "{said}");
-        assert!(said.contains("for `cavee` did you mean `cave`?"), "{said}");
+    fn every_missing_word_gets_its_hint_and_short_words_none() {
+        let said = hints(WORDS, &["xylophone", "cavernn", "racke", "bax"]);
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[0].contains("for `cavernn` did you mean `cavern`?"), "{said:?}");
     }
 
     #[test]
-    fn without_neighbours_and_without_a_second_pass_there_is_still_an_answer() {
-        assert!(fails(WORDS, &["xylophone"]).contains("choose words"));
+    fn without_a_second_pass_there_is_no_hint_and_no_error() {
         let mut reader: &[u8] = WORDS.as_bytes();
-        let said = find("v.txt", &["cavee"], &mut Stream::Once(Some(&mut reader))).unwrap_err().to_string();
-        assert!(said.contains("`cavee` is not among its 5 lines"), "{said}");
+        let found = find("v.txt", &["cavernn"], &mut Stream::Once(Some(&mut reader))).unwrap();
+        assert_eq!((found.rows, found.hints), (vec![None], Vec::new()));
     }
 }

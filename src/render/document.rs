@@ -119,7 +119,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
             Shown::Together(ids) => {
                 let is_number = |id: &NodeId| viewer.story.graph[*id].shape() == Shape { rows: 1, cols: 1 };
                 let is_seen = |id: &&NodeId| !is_number(id) && !viewer.story.graph[**id].is_never_formed();
-                let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.node(id, false)).collect();
+                let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
             Shown::Columns(columns) => {
@@ -172,7 +172,7 @@ fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
     if viewer.story.graph[id].is_never_formed() {
         return Computed { equation: format!("{equation}: never formed"), operands: Vec::new(), value: None };
     }
-    let value = viewer.node(id, false);
+    let value = viewer.given(id);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {

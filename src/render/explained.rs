@@ -8,7 +8,8 @@ use super::view::Viewer;
 use crate::demo::{Digits, Explained};
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
-    CellId, Convention, Notation, PlainSymbols, Symbols, Term, address_of, formula, number_text, written,
+    CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,
+    written,
 };
 
 /// What is said once where a derivation has a ≈.
@@ -87,7 +88,13 @@ impl<'a> Telling<'a> {
 
     /// The equation of a cell's node.
     pub(super) fn equation(&self, cell: CellId) -> String {
-        formula(&self.viewer.story.graph, cell.node, self.viewer.style.convention, false)
+        let graph = &self.viewer.story.graph;
+        match &graph[cell.node].op {
+            Op::Given(origin @ Origin::Rows(_)) => {
+                format!("{} = {}", graph[cell.node].name, origin.of_row(cell.row))
+            }
+            _ => formula(graph, cell.node, self.viewer.style.convention, false),
+        }
     }
 
     /// How an operand is listed.
@@ -95,11 +102,12 @@ impl<'a> Telling<'a> {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
         let equation = self.equation(cell);
+        let origin = equation.split_once(" = ").map_or("", |(_, right)| right);
         Operand {
             cell,
             address: address_of(graph, cell),
             value: self.number(Term::Cell(cell).evaluate(graph)),
-            origin: equation.split_once(" = ").map_or(String::new(), |(_, right)| cut(right)),
+            origin: cut(origin),
         }
     }
 

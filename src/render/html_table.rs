@@ -40,8 +40,10 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
         "<div class=\"scroll\"><table class=\"matrix\"{}>\n<thead><tr>{name}{heads}</tr></thead>\n<tbody>\n",
         place.attributes()
     );
-    for (label, cells) in view.rows.iter().zip(&view.cells) {
-        out.push_str(&format!("<tr><th scope=\"row\">{}</th>", escaped(label)));
+    for (i, (label, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
+        let note = view.notes.get(i).filter(|note| !note.is_empty());
+        let note = note.map_or(String::new(), |note| format!(" <small>{}</small>", escaped(note)));
+        out.push_str(&format!("<tr><th scope=\"row\">{}{note}</th>", escaped(label)));
         for cell in cells {
             out.push_str(&format!(
                 "<td{}{}{}>{}</td>",

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::Page;
 use crate::demo::{Plane, Table};
 use crate::error::Result;
-use crate::graph::{Convention, Graph, NodeId, formula};
+use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
@@ -84,6 +84,11 @@ impl Serialize for NodeObject<'_> {
         map.serialize_entry("rows", &rows.map(|labels| &labels[..]))?;
         map.serialize_entry("cols", &cols.map(|labels| &labels[..]))?;
         map.serialize_entry("values", &table.map(Rows))?;
+        // Rows that come from different places say from where.
+        if let Op::Given(origin @ Origin::Rows(rows)) = &node.op {
+            let rows: Vec<String> = (0..rows.len()).map(|row| origin.of_row(row).to_string()).collect();
+            map.serialize_entry("origins", &rows)?;
+        }
         // What the fast path makes has further keys: why there are no values, and the type of those that there are.
         if node.is_never_formed() {
             map.serialize_entry("never_formed", &true)?;

@@ -28,12 +28,14 @@ impl Latex {
         let label = |text: &String| format!("\\text{{{}}}", prose(text));
         let header: Vec<String> = view.cols.iter().map(label).collect();
         let mut lines = vec![format!("{} & {} \\\\ \\hline", math(&view.name), header.join(" & "))];
-        for (row, cells) in view.rows.iter().zip(&view.cells) {
+        for (i, (row, cells)) in view.rows.iter().zip(&view.cells).enumerate() {
+            let note = view.notes.get(i).filter(|note| !note.is_empty());
+            let note = note.map_or(String::new(), |note| format!(" & {}", label(note)));
             let cells: Vec<String> =
                 cells.iter().map(|cell| number(cell.text.replace(HATCH, "").trim())).collect();
-            lines.push(format!("{} & {} \\\\", label(row), cells.join(" & ")));
+            lines.push(format!("{} & {}{note} \\\\", label(row), cells.join(" & ")));
         }
-        let columns = "r".repeat(view.cols.len());
+        let columns = "r".repeat(view.cols.len()) + if view.notes.is_empty() { "" } else { "l" };
         self.paragraph(&format!(
             "\\[\n\\begin{{array}}{{l|{columns}}}\n{}\n\\end{{array}}\n\\]",
             lines.join("\n")

@@ -42,7 +42,12 @@ impl Markdown {
         let row = |(label, cells): (&String, &Vec<super::view::Cell>)| {
             [label.clone()].into_iter().chain(cells.iter().map(|cell| cell.text.replace(HATCH, ""))).collect()
         };
-        let rows: Vec<Vec<String>> = view.rows.iter().zip(&view.cells).map(row).collect();
+        let mut rows: Vec<Vec<String>> = view.rows.iter().zip(&view.cells).map(row).collect();
+        let mut header = header;
+        if !view.notes.is_empty() {
+            header.push(String::new());
+            rows.iter_mut().zip(&view.notes).for_each(|(row, note)| row.push(note.clone()));
+        }
         self.grid(&header, &rows, true);
     }
 }

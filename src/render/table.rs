@@ -4,10 +4,10 @@ use comfy_table::{
     Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::Style;
-use super::block::{Block, rows};
+use super::block::{Block, Level, rows};
 use super::heat::Shade;
 use super::view::View;
 use crate::demo::Table;
@@ -29,6 +29,7 @@ pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
 /// Several matrices as boxes to be set from left to right. Their columns move closer together where that saves a band, or
 /// lets more boxes stand in a row.
 pub(super) fn matrices(views: &[View], width: usize, style: &Style) -> Vec<Block> {
+    let views: &[View] = &views.iter().map(|view| with_notes_that_fit(view, width)).collect::<Vec<_>>();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
         rows(&widths.collect::<Vec<_>>(), width).len()
@@ -51,6 +52,7 @@ struct Band {
 fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     let frame = label_width(view) + 7;
+    let width = width.saturating_sub(note_width(view));
     let (mut start, mut used) = (0, frame);
     for j in 0..view.cols.len() {
         let wide = column_width(view, j);
@@ -61,7 +63,19 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
         used += if j > start { gap + wide } else { wide };
     }
     bands.push(Band { from: start, to: view.cols.len(), width: used });
-    bands
+    bands.into_iter().map(|band| Band { width: band.width + note_width(view), ..band }).collect()
+}
+
+/// The view, without what is said of its rows where not even one column has room next to it.
+fn with_notes_that_fit(view: &View, width: usize) -> View {
+    let widest = (0..view.cols.len()).map(|j| column_width(view, j)).max().unwrap_or(0);
+    let fits = label_width(view) + 7 + widest + note_width(view) <= width;
+    View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() }
+}
+
+/// How much wider a box is because of what is said of its rows.
+fn note_width(view: &View) -> usize {
+    view.notes.iter().map(|note| note.width() + 1).max().unwrap_or(0)
 }
 
 fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
@@ -82,7 +96,19 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
     let widths: Vec<Width> = std::iter::once(label).chain((from..to).map(number)).collect();
     let mut block = fixed(grid, &widths);
     block.lines = block.lines.iter().map(|line| ruled(line, label.text + 3)).collect();
-    block
+    noted(block, &view.notes)
+}
+
+/// A box with something said to the right of its rows, which begin on the fourth line.
+fn noted(block: Block, notes: &[String]) -> Block {
+    const ABOVE: usize = 3;
+    if notes.is_empty() {
+        return block;
+    }
+    let note =
+        |line: usize| line.checked_sub(ABOVE).and_then(|row| notes.get(row)).cloned().unwrap_or_default();
+    let lines = (0..block.lines.len()).map(note).collect();
+    Block::beside(&[block, Block::plain(lines)], 1, Level::Tops)
 }
 
 fn label_width(view: &View) -> usize {
@@ -96,23 +122,16 @@ fn column_width(view: &View, j: usize) -> usize {
 
 /// The line with a rule between the labels and the numbers, `at` columns from the left. The label before it has no colour.
 fn ruled(line: &str, at: usize) -> String {
-    let mut column = 0;
-    let mut out = String::with_capacity(line.len() + 2);
-    for character in line.chars() {
-        let rule = match out.chars().next() {
-            _ if column != at => None,
-            Some('╭') => Some('┬'),
-            Some('├') => Some('┼'),
-            Some('╰') => Some('┴'),
-            _ => Some('│'),
-        };
-        out.push(rule.unwrap_or(character));
-        column += character.width().unwrap_or(0);
-        if rule.is_some() {
-            column = usize::MAX / 2;
-        }
-    }
-    out
+    // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
+    let starts = line.char_indices().find(|(start, _)| line[..*start].width() >= at);
+    let Some((start, replaced)) = starts else { return line.to_string() };
+    let rule = match line.chars().next() {
+        Some('╭') => '┬',
+        Some('├') => '┼',
+        Some('╰') => '┴',
+        _ => '│',
+    };
+    format!("{}{rule}{}", &line[..start], &line[start + replaced.len_utf8()..])
 }
 
 /// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow. Where not even

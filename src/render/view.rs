@@ -23,6 +23,8 @@ pub(super) struct View {
     pub cols: Vec<String>,
     /// The texts, row by row.
     pub cells: Vec<Vec<Cell>>,
+    /// What is said of each row next to it; nothing at all where no row has anything to say.
+    pub notes: Vec<String>,
 }
 
 /// A text, its shade, and whose text it is.
@@ -72,6 +74,22 @@ impl Viewer<'_> {
         }
     }
 
+    /// A node that is given, with what is to be said of its rows.
+    pub(super) fn given(&self, id: NodeId) -> View {
+        let view = self.node(id, false);
+        let Op::Given(origin) = &self.story.graph[id].op else { return view };
+        let is_whole = view.rows.len() == self.story.graph[id].shape().rows;
+        let notes: Vec<String> =
+            (0..view.rows.len()).map(|row| origin.row_note(row).unwrap_or_default()).collect();
+        match is_whole
+            && self.style.convention == Convention::Rows
+            && notes.iter().any(|note| !note.is_empty())
+        {
+            true => View { notes, ..view },
+            false => view,
+        }
+    }
+
     /// The first and the last rows and columns of a node, and dots for the others.
     fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, turned: bool) -> View {
         let node = &self.story.graph[id];
@@ -100,6 +118,7 @@ impl Viewer<'_> {
             rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
             cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
             cells,
+            notes: Vec::new(),
         };
         self.in_convention(view, turned)
     }
@@ -149,7 +168,7 @@ impl Viewer<'_> {
             rows.push("sum".to_string());
         }
         let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
-        View { name: String::new(), rows, cols, cells }.in_charset(self.style.charset)
+        View { name: String::new(), rows, cols, cells, notes: Vec::new() }.in_charset(self.style.charset)
     }
 
     fn values(&self, id: NodeId, matrix: &Matrix) -> Vec<Vec<Cell>> {
@@ -200,7 +219,7 @@ impl Viewer<'_> {
             true => (Vec::new(), Vec::new()),
             false => (labels(rows, shape.rows), labels(cols, shape.cols)),
         };
-        self.in_convention(View { name: heading(node), rows, cols, cells }, turned)
+        self.in_convention(View { name: heading(node), rows, cols, cells, notes: Vec::new() }, turned)
     }
 
     fn in_convention(&self, view: View, turned: bool) -> View {
@@ -237,7 +256,7 @@ impl View {
     fn turned(self) -> View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
-        View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells }
+        View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
     }
 }
 

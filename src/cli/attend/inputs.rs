@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
 use crate::graph::{Dtype, Origin};
-use crate::input::{Allow, Files, Typing, clean_label};
+use crate::input::{self, Allow, Files, Typing, clean_label};
 
 use super::loading::{Loaded, Loading};
 
@@ -38,13 +39,12 @@ pub(super) struct InputArgs {
     /// The output projection [default: none].
     #[arg(long, value_name = "FILE")]
     wo: Option<String>,
-    /// Words as tokens: "bat cave racket".
-    #[arg(long, conflicts_with = "random")]
+    /// A sentence of yours: each word becomes a token, and so does the punctuation around it.
+    #[arg(long, value_name = "SENTENCE")]
     words: Option<String>,
-    /// Word vectors for --words: a word and its numbers on every line, plain or gzip.
-    #[arg(long, value_name = "FILE", requires = "words")]
-    embeddings: Option<String>,
-    /// Draw X (T×E) and the weights (E×E) as np.random.randn would.
+    #[command(flatten)]
+    vectors: WordArgs,
+    /// Draw X (T×E) and the weights (E×E) as np.random.randn would; --words or --tokens name the rows.
     #[arg(long, value_name = "T,E")]
     random: Option<String>,
     /// The seed of --random.
@@ -65,9 +65,9 @@ pub(super) struct InputArgs {
     /// Numbers to add to the scores of every head.
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
-    /// Names for the tokens.
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with = "words")]
-    tokens: Vec<String>,
+    /// Names for the tokens: the,cat,sat or "the cat sat".
+    #[arg(long, value_name = "A,B,…", conflicts_with = "words")]
+    tokens: Option<String>,
 }
 
 /// `--layout`.
@@ -91,11 +91,9 @@ pub(super) enum MaskKindArg {
 }
 
 impl InputArgs {
-    /// Where names were typed earlier and again later, the later ones count: `self` was parsed from both.
+    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
     pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
-        if self.tokens.len() > earlier.tokens.len() {
-            self.tokens.drain(..earlier.tokens.len());
-        }
+        self.vectors.replace_earlier(&earlier.vectors);
     }
 
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
@@ -106,11 +104,16 @@ impl InputArgs {
         if let Some(file) = &self.file {
             loading.bundle(files.bundle_in(file, self.layer.as_deref(), typing)?, file)?;
         }
-        if let Some(words) = &self.words {
-            loading.words(words, self.embeddings.as_deref(), files)?;
+        if self.words.is_none() || self.random.is_some() {
+            self.vectors.check_unused()?;
         }
-        if let Some(random) = &self.random {
-            loading.random(random, self.seed)?;
+        match (&self.words, &self.random) {
+            (Some(words), None) => loading.words(words, &self.vectors, files)?,
+            (words, Some(random)) => {
+                loading.random(random, self.seed)?;
+                loading.tokens = words.as_deref().map(input::sentence);
+            }
+            (None, None) => {}
         }
         let options = [
             ("X", &self.x),
@@ -142,12 +145,12 @@ impl InputArgs {
                 loading.entry(name, files.array(source, allow)?, None, origin)?;
             }
         }
-        if !self.tokens.is_empty() {
-            loading.tokens = Some(self.tokens.clone());
+        if let Some(tokens) = &self.tokens {
+            loading.tokens = Some(input::label_list(tokens));
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
-            return Err(Error::new("--layout, and no weights that it is about")
+            return Err(Error::new("--layout needs weights to be about")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
         loading.finished(self.mask_kind)

@@ -1,12 +1,12 @@
 //! What the options of `attn attend` name, taken in its place: heads side by side, weights turned, masks understood.
 
 use crate::attention::{MatrixRule, concatenate};
-use crate::cli::similarity;
-use crate::error::{Error, Result};
+use crate::cli::words::{WordArgs, WordVectors};
+use crate::error::{Error, Result, counted};
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
 use crate::input::random::LegacyStream;
-use crate::input::{Array, Bundle, Files, Layout, clean_label};
+use crate::input::{self, Array, Bundle, Files, Layout, clean_label};
 use crate::matrix::Labels;
 
 use super::inputs::{LayoutArg, MaskKindArg};
@@ -84,27 +84,22 @@ impl Loading {
         Ok(())
     }
 
-    pub(super) fn words(
-        &mut self,
-        words: &str,
-        embeddings: Option<&str>,
-        files: &mut Files<'_>,
-    ) -> Result<()> {
-        let words: Vec<&str> = words.split_whitespace().collect();
+    pub(super) fn words(&mut self, text: &str, vectors: &WordArgs, files: &mut Files<'_>) -> Result<()> {
+        let words = input::sentence(text);
         if words.is_empty() {
-            return Err(Error::new("--words names no word").help("--words \"bat cave racket\""));
+            return Err(Error::new("there is no word in --words").help("--words \"bat cave racket\""));
         }
-        let vectors = similarity::vectors(&words, embeddings, &[], files)?;
-        self.tokens = Some(words.iter().map(|word| clean_label(word).into_owned()).collect());
-        let origin = embeddings.map_or(Origin::Stated, |file| Origin::User(clean_label(file).into_owned()));
-        self.inputs.x = Some((vectors, origin));
+        let WordVectors { matrix, origin, notes } = vectors.vectors(&words, files)?;
+        self.tokens = Some(words);
+        self.inputs.x = Some((matrix, origin));
+        self.notes.extend(notes);
         Ok(())
     }
 
     pub(super) fn random(&mut self, shape: &str, seed: u32) -> Result<()> {
         let wrong = || {
-            Error::new(format!("`--random {shape}` is no shape"))
-                .help("write --random 4,5: four tokens of width five; neither may pass 4096")
+            Error::new(format!("`--random {shape}` is not a shape"))
+                .help("write --random 4,5 for four tokens of width five; both are at most 4096")
         };
         let (tokens, width) = shape.split_once(',').ok_or_else(wrong)?;
         let count = |text: &str| {
@@ -116,7 +111,7 @@ impl Loading {
             return Err(Error::new(format!(
                 "--random {shape} would draw {cells} numbers, more than the {MAX_CELLS} that are kept"
             ))
-            .help("take fewer tokens, or a smaller width"));
+            .help("give fewer tokens or a smaller width"));
         }
         let mut stream = LegacyStream::seeded(seed);
         let mut draw = |rows| Some((stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
@@ -271,7 +266,7 @@ impl Loading {
     }
 }
 
-/// Names must be as many as the tokens they name.
+/// There must be one name for each token.
 fn check_tokens(inputs: &AttendInputs, typed: &TypedRoles) -> Result<()> {
     let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
     let matrix = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.rows());
@@ -284,8 +279,10 @@ fn check_tokens(inputs: &AttendInputs, typed: &TypedRoles) -> Result<()> {
     let named = named.into_iter().find_map(|(name, rows)| Some((name, rows?)));
     match named {
         Some((name, rows)) if rows != tokens.len() => {
-            let help = format!("give {rows} names: {name} has {rows} rows");
-            Err(Error::new(format!("there are {} names for {rows} tokens", tokens.len())).help(help))
+            let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
+            let names = counted(tokens.len(), "name");
+            let verb = if tokens.len() == 1 { "is" } else { "are" };
+            Err(Error::new(format!("there {verb} {names} for {}", counted(rows, "token"))).help(help))
         }
         _ => Ok(()),
     }

@@ -7,7 +7,7 @@ use super::recipe::Recipe;
 use super::weights::{Additions, Weights, split, weights};
 use crate::attention::key_value_head;
 use crate::error::{Error, Result};
-use crate::graph::{Graph, MAX_CELLS, NodeId, Op, Origin};
+use crate::graph::{Graph, MAX_CELLS, Node, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
 
 /// A given matrix with where it came from.
@@ -139,8 +139,12 @@ impl Pipeline<'_> {
             return self.graph.given(name, matrix, origin);
         }
         let Some(x) = x else {
-            return Err(Error::new(format!("there is no {name}, and no X to compute it from"))
-                .help(format!("give --{}, or --x with --w{}", name.to_lowercase(), name.to_lowercase())));
+            return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
+                format!(
+                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or --{}",
+                    name.to_lowercase()
+                ),
+            ));
         };
         let width = self.graph[x].shape().cols;
         if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
@@ -153,6 +157,7 @@ impl Pipeline<'_> {
             )));
         }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
+        let weights = in_the_space_of(&self.graph[x], weights);
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
         let op = match self.recipe.projection {
             Projection::AsGiven => Op::Product,
@@ -243,6 +248,18 @@ impl Pipeline<'_> {
             mixes.push(graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);
         }
         Ok(mixes)
+    }
+}
+
+/// Weights that change nothing leave a token in its space: rows and columns then have the names of the columns of X.
+fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
+    let (_, Some(names)) = x.labels() else { return weights };
+    let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();
+    let is_identity =
+        weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
+    match is_identity && !is_named {
+        true => weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone())),
+        false => weights,
     }
 }
 

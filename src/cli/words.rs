@@ -1,0 +1,276 @@
+//! The vectors of words: defined ones, those of a file, the built-in ones, and ones invented from letters.
+
+use clap::Args;
+
+use crate::demo::{Document, words};
+use crate::error::{Error, Result, nearest};
+use crate::graph::Origin;
+use crate::input::{self, Allow, Files, clean_label};
+use crate::matrix::{Labels, Matrix, labels};
+
+/// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
+const USUAL_LENGTH: f64 = 4.0;
+
+/// Where the vectors of words come from.
+#[derive(Args, Clone, Debug)]
+pub(super) struct WordArgs {
+    /// A word of your own, or other numbers for a known one: dog=1,2.
+    #[arg(long, value_name = "WORD=NUMBERS")]
+    pub define: Vec<String>,
+    /// Word vectors: a word and its numbers on every line, plain or gzip.
+    #[arg(long, value_name = "FILE")]
+    pub embeddings: Option<String>,
+}
+
+/// The vectors of some words.
+pub(super) struct WordVectors {
+    /// A row for each word, labelled by it.
+    pub matrix: Matrix,
+    /// Where the rows come from.
+    pub origin: Origin,
+    /// What the reader should know of them.
+    pub notes: Vec<String>,
+}
+
+/// A word's vector, and where it comes from.
+#[derive(Clone)]
+struct Found {
+    row: Vec<f64>,
+    origin: Origin,
+    /// The built-in word that it is.
+    built_in: Option<&'static words::Word>,
+}
+
+impl WordArgs {
+    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
+    pub(super) fn replace_earlier(&mut self, earlier: &WordArgs) {
+        let word = |definition: &String| definition.split_once('=').map(|(word, _)| word.to_string());
+        let later = self.define.split_off(earlier.define.len().min(self.define.len()));
+        self.define.retain(|definition| !later.iter().any(|other| word(other) == word(definition)));
+        self.define.extend(later);
+    }
+
+    /// Refuses the options where no words are looked up.
+    pub(super) fn check_unused(&self) -> Result<()> {
+        let used = [("--define", !self.define.is_empty()), ("--embeddings", self.embeddings.is_some())];
+        match used.into_iter().find(|(_, used)| *used) {
+            Some((option, _)) => Err(Error::new(format!("{option} needs words to look up"))
+                .help("give a sentence with --words \"bat cave racket\", and no --random")),
+            None => Ok(()),
+        }
+    }
+
+    /// The vectors of `names`, one row each. Each is looked up as it is written and then in lower case: among the defined
+    /// words, in the file, among the built-in words. What is in none of them gets a vector invented from its letters.
+    pub(super) fn vectors(&self, names: &[String], files: &mut Files<'_>) -> Result<WordVectors> {
+        let defined = self.defined()?;
+        let mut notes = unused(&defined, names);
+        let mut distinct: Vec<&str> = names.iter().map(String::as_str).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let mut found: Vec<Option<Found>> =
+            distinct.iter().map(|word| of_definition(word, &defined)).collect();
+        let mut width = None;
+        if let Some(file) = &self.embeddings {
+            let missing: Vec<&str> = missing(&distinct, &found);
+            if !missing.is_empty() {
+                let vectors = files.word_vectors(file, &missing)?;
+                width = Some(vectors.width);
+                notes.extend(vectors.hints.into_iter().map(|hint| format!("{hint}.")));
+                let origin = Origin::User(clean_label(file).into_owned());
+                let rows = vectors
+                    .rows
+                    .into_iter()
+                    .map(|row| row.map(|row| Found { row, origin: origin.clone(), built_in: None }));
+                fill(&mut found, rows);
+            }
+        }
+        let of_list = |word: &&str| built_in(word).filter(|_| width.is_none_or(|width| width == 2));
+        let rows: Vec<_> = missing(&distinct, &found).iter().map(of_list).collect();
+        fill(&mut found, rows);
+        let vectors = invent(&distinct, found, width);
+        notes.extend(told(names, &distinct, &vectors));
+        let of = |name: &String| {
+            let at = distinct.binary_search(&name.as_str()).unwrap_or_default();
+            &vectors[at]
+        };
+        let rows: Vec<&Found> = names.iter().map(of).collect();
+        check_widths(names, &rows)?;
+        let origins: Vec<Origin> = rows.iter().map(|found| found.origin.clone()).collect();
+        let origin = match origins.split_first() {
+            Some((first, others))
+                if *first != Origin::Letters && others.iter().all(|other| other == first) =>
+            {
+                first.clone()
+            }
+            _ => Origin::Rows(origins),
+        };
+        let labels: Labels = names.iter().map(|name| clean_label(name).into_owned()).collect();
+        let axes = axes(&rows);
+        let rows: Vec<Vec<f64>> = rows.into_iter().map(|found| found.row.clone()).collect();
+        let matrix = Matrix::from_rows(&rows)?.with_row_labels(Some(labels)).with_col_labels(axes);
+        Ok(WordVectors { matrix, origin, notes })
+    }
+
+    /// The words of `--define`, with their numbers.
+    fn defined(&self) -> Result<Vec<(String, Vec<f64>)>> {
+        let example = "write --define dog=1,2";
+        let mut all: Vec<(String, Vec<f64>)> = Vec::new();
+        for definition in &self.define {
+            let parts = definition.split_once('=').filter(|(word, _)| !word.is_empty());
+            let (word, numbers) = parts
+                .ok_or_else(|| Error::new(format!("`--define {definition}` has no `=`")).help(example))?;
+            let row = input::inline(numbers, Allow::FINITE).and_then(|array| array.into_matrix());
+            let row = row.map_err(|error| error.in_source(format!("--define {}", clean_label(word))))?;
+            if row.rows() != 1 {
+                return Err(
+                    Error::new(format!("`{word}` is one vector, not {} rows", row.rows())).help(example)
+                );
+            }
+            if all.iter().any(|(defined, _)| defined == word) {
+                return Err(Error::new(format!("`{}` is defined twice", clean_label(word)))
+                    .help("give each word once"));
+            }
+            all.push((word.to_string(), row.row(0).collect()));
+        }
+        Ok(all)
+    }
+}
+
+/// What the reader should know of words whose numbers nobody gave.
+fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
+    let at = |name: &str| words.binary_search(&name).ok().map(|at| &found[at]);
+    let mut in_order: Vec<&str> = Vec::new();
+    for name in names {
+        if !in_order.contains(&name.as_str()) {
+            in_order.push(name);
+        }
+    }
+    let mut notes: Vec<String> = Vec::new();
+    let is_invented = |name: &&str| at(name).is_some_and(|found| found.origin == Origin::Letters);
+    let letters: Vec<&str> = in_order.iter().copied().filter(is_invented).collect();
+    if !letters.is_empty() {
+        let each = if letters.len() == 1 { "" } else { "each " };
+        notes.push(format!(
+            "{}: {each}{}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
+             --define WORD=1,2 gives a word your own numbers.",
+            listed(&letters),
+            Origin::Letters
+        ));
+        notes.extend(letters.iter().filter_map(|word| misspelt(word)));
+    }
+    let of_list = |ours: bool| -> Vec<&str> {
+        let built_in = in_order.iter().filter_map(|name| at(name)?.built_in);
+        built_in.filter(|word| word.ours == ours).map(|word| word.name).collect()
+    };
+    let (ours, stated) = (of_list(true), of_list(false));
+    if !ours.is_empty() {
+        let document = Document::Similarity;
+        let theirs = match stated.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; those of {} are in “{}” (document {})",
+                listed(&stated),
+                document.title(),
+                document.number()
+            ),
+        };
+        notes.push(format!("We chose the coordinates of {}{theirs}.", listed(&ours)));
+    }
+    notes
+}
+
+/// Words one after the other, marks in quotation marks, and of many the first: `bat, cave and “,”`.
+fn listed(words: &[&str]) -> String {
+    const MOST: usize = 12;
+    let name = |word: &&str| match word.contains(char::is_alphanumeric) {
+        true => clean_label(word).into_owned(),
+        false => format!("“{}”", clean_label(word)),
+    };
+    let shown = if words.len() > MOST + 1 { MOST } else { words.len() };
+    let mut names: Vec<String> = words[..shown].iter().map(name).collect();
+    if words.len() > shown {
+        names.push(format!("{} more", words.len() - shown));
+    }
+    match names.split_last() {
+        Some((last, others @ [_, ..])) => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// The words that are not found yet.
+fn missing<'w>(words: &[&'w str], found: &[Option<Found>]) -> Vec<&'w str> {
+    words.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(word, _)| *word).collect()
+}
+
+/// Puts what was found for the missing words in their places.
+fn fill(found: &mut [Option<Found>], rows: impl IntoIterator<Item = Option<Found>>) {
+    let empty = found.iter_mut().filter(|found| found.is_none());
+    empty.zip(rows).for_each(|(place, row)| *place = row);
+}
+
+fn of_definition(word: &str, defined: &[(String, Vec<f64>)]) -> Option<Found> {
+    let of = |word: &str| defined.iter().find(|(defined, _)| defined == word);
+    let (_, row) = of(word).or_else(|| of(&word.to_lowercase()))?;
+    Some(Found { row: row.clone(), origin: Origin::User("--define".into()), built_in: None })
+}
+
+fn built_in(word: &str) -> Option<Found> {
+    let word = words::find(word)?;
+    Some(Found { row: word.coordinates.to_vec(), origin: Origin::Stated, built_in: Some(word) })
+}
+
+/// The vectors, with invented ones for the words that have none: of the width of the others and, where these are not the
+/// built-in words, of their mean length.
+fn invent(words: &[&str], found: Vec<Option<Found>>, width: Option<usize>) -> Vec<Found> {
+    let taken: Vec<Vec<f64>> = found.iter().flatten().map(|found| found.row.clone()).collect();
+    let width = width.or_else(|| taken.first().map(Vec::len)).unwrap_or(2);
+    let foreign = found.iter().flatten().filter(|found| found.built_in.is_none() && found.row.len() == width);
+    let lengths: Vec<f64> = foreign
+        .map(|found| found.row.iter().map(|x| x * x).sum::<f64>().sqrt())
+        .filter(|x| *x > 0.0)
+        .collect();
+    let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
+    let length = if mean.is_finite() { mean } else { USUAL_LENGTH };
+    let mut invented = input::invented(&missing(words, &found), width, length, &taken).into_iter();
+    let letters = |row| Found { row, origin: Origin::Letters, built_in: None };
+    found.into_iter().filter_map(|found| found.or_else(|| invented.next().map(letters))).collect()
+}
+
+/// A note for a long word that is nearly a built-in one.
+fn misspelt(word: &str) -> Option<String> {
+    let near = nearest(word, words::known_words().iter().map(|word| word.name))?;
+    let distance = strsim::osa_distance(&word.to_lowercase(), near);
+    (word.chars().count() >= 5 && distance == 1)
+        .then(|| format!("For {} did you mean {near}, which has coordinates here?", clean_label(word)))
+}
+
+/// Notes on words that are defined and do not occur.
+fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
+    let occurs = |word: &str| names.iter().any(|name| name == word || name.to_lowercase() == word);
+    let unused = defined.iter().filter(|(word, _)| !occurs(word));
+    unused.map(|(word, _)| format!("{} is defined and does not occur.", clean_label(word))).collect()
+}
+
+fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
+    let first = rows.first().map_or(0, |found| found.row.len());
+    let other = names.iter().zip(rows).find(|(_, found)| found.row.len() != first);
+    let Some((name, found)) = other else { return Ok(()) };
+    Err(Error::new(format!(
+        "`{}` has {} numbers and `{}` has {first}",
+        clean_label(name),
+        found.row.len(),
+        clean_label(&names[0])
+    ))
+    .help(format!(
+        "all vectors need the same width: give `{}` {first} numbers, or define both",
+        clean_label(name)
+    )))
+}
+
+/// The names of the columns, where all words are built-in ones of one plane.
+fn axes(rows: &[&Found]) -> Option<Labels> {
+    let planes: Vec<_> = rows.iter().map(|found| found.built_in.map(|word| word.axes)).collect();
+    let first = planes.first().copied().flatten()?;
+    planes.iter().all(|plane| *plane == Some(first)).then(|| labels(&first))
+}
