@@ -12,6 +12,10 @@ use serde_json::{Value, json};
 static GOLDEN: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(include_str!("golden/params.json")).unwrap());
 
+/// Models that `golden/params_more.py` counts by plain arithmetic.
+static MORE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("golden/params_more.json")).unwrap());
+
 const TINY: &str = r#"{"model_type": "llama", "hidden_size": 8, "num_hidden_layers": 2,
     "num_attention_heads": 4, "intermediate_size": 16, "vocab_size": 10}"#;
 
@@ -112,7 +116,73 @@ fn every_cache_has_the_bytes_of_a_sum_over_the_layers() {
 #[test]
 fn the_golden_file_knows_every_built_in_model() {
     let golden: Vec<&String> = GOLDEN["built_in"].as_object().unwrap().keys().collect();
-    assert_eq!(golden, BUILT_IN.iter().map(|known| known.name).collect::<Vec<_>>());
+    let more = MORE.as_object().unwrap();
+    let built_in: Vec<&str> = BUILT_IN.iter().map(|known| known.name).collect();
+    assert_eq!(golden, built_in[..golden.len()]);
+    assert!(built_in[golden.len()..].iter().all(|name| more.contains_key(*name)), "{built_in:?}");
+}
+
+#[test]
+fn experts_latent_attention_fused_matrices_and_encoders_have_the_published_totals() {
+    for (name, golden) in MORE.as_object().unwrap() {
+        let read = Model::from_config(&golden["config"].to_string(), name).unwrap();
+        let known = BUILT_IN.iter().any(|known| known.name == name).then(|| named(name).unwrap().remove(0));
+        for model in known.into_iter().chain([read]) {
+            let listed = weights(&model).unwrap();
+            let counts = Counts::of(&listed).unwrap();
+            assert_eq!(counts.total(), golden["total"].as_u64().unwrap(), "{name}");
+            assert_eq!(counts.active(), golden["active"].as_u64().unwrap(), "{name}, used by one token");
+            let parts: u64 = counts.by_part().iter().map(|(_, count)| count).sum();
+            assert_eq!(parts, counts.total(), "{name}");
+            let mut names: Vec<&str> = listed.iter().map(|weight| weight.name).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), listed.len(), "{name}: a name stands there twice");
+        }
+    }
+}
+
+#[test]
+fn the_cache_of_latent_attention_keeps_one_short_vector_for_each_token() {
+    // DeepSeek V3: 61 layers keep 512 + 64 numbers for each token.
+    let v3 = named("deepseek-v3").unwrap().remove(0);
+    let kept = cache(&v3, 1000, 2).unwrap();
+    assert_eq!(kept.bytes, 61 * (512 + 64) * 1000 * 2);
+    assert_eq!(
+        (kept.formula().as_str(), kept.figures().as_str()),
+        ("L · (d_c + d_R) · context · bytes", "61 · (512 + 64) · 1000 · 2",)
+    );
+    let error = cache(&named("bert-base").unwrap()[0], 10, 2).unwrap_err().to_string();
+    assert!(error.contains("encoder"), "{error}");
+}
+
+#[test]
+fn no_hint_leads_to_the_count_of_another_model() {
+    for (name, meant) in
+        [("gtp2", Some("gpt2")), ("lama3-8b", Some("llama3-8b")), ("gpt4", None), ("opt", None)]
+    {
+        let error = named(name).unwrap_err().to_string();
+        match meant {
+            Some(meant) => assert!(error.contains(&format!("did you mean `{meant}`")), "{error}"),
+            None => assert!(!error.contains("did you mean"), "{error}"),
+        }
+    }
+    for (stated, hint) in
+        [("gptj", None), ("mixtrall", None), ("GPT-2", Some("gpt2")), ("qwen2moe", Some("qwen2_moe"))]
+    {
+        let error = refusal(&config(stated, &[]));
+        match hint {
+            Some(hint) => assert!(error.contains(&format!("write `{hint}`")), "{error}"),
+            None => assert!(!error.contains("write `") && !error.contains("nearest"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_token_cannot_use_more_experts_than_there_are() {
+    let mut text = MORE["mixtral-8x7b"]["config"].clone();
+    text["num_experts_per_tok"] = json!(9);
+    assert!(refusal(&text.to_string()).contains("cannot use 9 experts where there are 8"));
 }
 
 #[test]
@@ -269,10 +339,10 @@ fn an_unknown_name_is_an_error_with_the_nearest_and_all_names() {
 }
 
 #[test]
-fn an_unknown_family_is_an_error_with_the_nearest_and_all_families() {
+fn an_unknown_family_is_an_error_with_all_families() {
     let error = refusal(&config("qwen4", &[]));
     assert!(error.starts_with("my.json: the `model_type` `qwen4` is not known"), "{error}");
-    assert!(error.contains("nearest known is `qwen") && error.contains("gemma3_text"), "{error}");
+    assert!(error.contains("known are") && error.contains("gemma3_text"), "{error}");
     assert!(refusal("{}").contains("no `model_type`"));
     assert!(refusal(r#"{"model_type": 7}"#).contains("`model_type` is `7`"));
 }
@@ -280,11 +350,11 @@ fn an_unknown_family_is_an_error_with_the_nearest_and_all_families() {
 #[test]
 fn a_json_error_says_line_and_column() {
     let error = refusal("{\n  \"model_type\": \"llama\",\n  \"hidden_size\": ,\n}");
-    assert!(error.starts_with("my.json:3:18: this is no JSON"), "{error}");
+    assert!(error.starts_with("my.json:3:18: this is not JSON"), "{error}");
     for text in ["", "{", "nonsense", "\u{0}", &"[".repeat(1_000_000), &"{\"a\":".repeat(1_000_000)] {
         assert!(refusal(text).starts_with("my.json:1:"), "{}", refusal(text));
     }
-    assert!(refusal("[1, 2]").contains("no JSON object"));
+    assert!(refusal("[1, 2]").contains("not a JSON object"));
 }
 
 #[test]
@@ -360,7 +430,7 @@ fn a_list_of_layer_types_must_fit_the_layers() {
         |types: Value| config("gemma2", &[("num_key_value_heads", json!(4)), ("layer_types", types)]);
     assert!(refusal(&windowed(json!(["full_attention"]))).contains("lists 1 layers"));
     assert!(refusal(&windowed(json!(["full_attention", "linear"]))).contains("entry 2 of `layer_types`"));
-    assert!(refusal(&windowed(json!("full_attention"))).contains("no list"));
+    assert!(refusal(&windowed(json!("full_attention"))).contains("not a list"));
     let full = windowed(json!(["full_attention", "full_attention"]));
     assert_eq!(Model::from_config(&full, "config.json").unwrap().windows, None);
 }

@@ -14,21 +14,25 @@ use crate::params::{self, Cache, Counts, Model, Part, Weight};
 /// Examples:
 ///   attn params gpt3                     both ways of counting it
 ///   attn params llama3-8b --context 8192
+///   attn params mixtral-8x7b             all weights, and those that one token uses
 ///   attn params path/to/config.json      a configuration from Hugging Face
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct ParamsArgs {
-    /// A built-in name, or a config.json; without it, the built-in names.
+    /// A built-in name or a config.json; without one, the list of built-in models.
     model: Option<String>,
-    /// Tokens in the key/value cache [default: what the positions are made for, at most 8192].
+    /// Tokens in the key/value cache [default: as many as the model has positions, at most 8192].
     #[arg(long, value_name = "N", requires = "model")]
     context: Option<u64>,
-    /// Bytes of one number in the cache.
+    /// Bytes per number in the cache.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
     bytes: u64,
     #[command(flatten)]
     look: LookArgs,
 }
+
+/// On narrower screens a count and its share stand in one column.
+const WIDE: usize = 100;
 
 /// The context where neither the user nor the model says one.
 const USUAL_CONTEXT: u64 = 8192;
@@ -42,8 +46,12 @@ impl ParamsArgs {
             return self.look.tables("params", &[("Built-in models".into(), table)], env, streams);
         };
         let mut parts = Vec::new();
-        let written =
-            Written { for_people: self.look.is_for_people(), joined: self.look.format == FormatArg::Table };
+        let joined = self.look.format == FormatArg::Table;
+        let written = Written {
+            for_people: self.look.is_for_people(),
+            joined,
+            stacked: joined && self.look.style(env).width < WIDE,
+        };
         let models = self.models(name, streams)?;
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
@@ -74,17 +82,22 @@ impl ParamsArgs {
         let counting = model.counting.map_or(String::new(), |counting| format!(", {counting}"));
         let mut parts = vec![
             (format!("{}{counting}", model.name), weight_table(&weights, &counts, written)),
-            ("What it adds up to".into(), totals(&counts, written)),
+            ("What it adds up to".into(), totals(model, &counts, written)),
         ];
-        if counts.part(Part::Attention) > 0 {
+        if counts.part(Part::Attention) > 0 && !model.is_encoder() {
             parts.push(self.cache_table(model, context, written)?);
         }
         let assumed = model
             .assumed
             .iter()
             .map(|assumed| format!("{} is not stated; {} is assumed", assumed.field, assumed.value));
-        let notes: Vec<Vec<String>> =
-            model.notes.iter().cloned().chain(assumed).map(|note| vec![note]).collect();
+        let ratios = ratios(model);
+        let notes: Vec<Vec<String>> = ratios
+            .into_iter()
+            .chain(model.notes.iter().cloned())
+            .chain(assumed)
+            .map(|note| vec![note])
+            .collect();
         if !notes.is_empty() {
             parts.push(("Notes".into(), Table::new(&["note"], notes)));
         }
@@ -118,6 +131,8 @@ impl ParamsArgs {
 struct Written {
     for_people: bool,
     joined: bool,
+    /// Whether a count and its share share a cell too.
+    stacked: bool,
 }
 
 impl Written {
@@ -141,22 +156,50 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
             true => row.push(unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()))),
             false => row.extend([weight.formula(), weight.figures()]),
         }
-        row.extend([count, written.share(counts.share(weight.count))]);
+        let share = written.share(counts.share(weight.count));
+        match written.stacked {
+            true => row.push(format!("{}\n{}", unbreakable(&count), unbreakable(&share))),
+            false => row.extend([count, share]),
+        }
         row
     };
-    let header: &[&str] = match written.joined {
-        true => &["weights", "name", "shape", "count", "share"],
-        false => &["weights", "name", "formula", "numbers", "count", "share"],
+    let header: &[&str] = match (written.joined, written.stacked) {
+        (_, true) => &["weights", "name", "shape", "count"],
+        (true, false) => &["weights", "name", "shape", "count", "share"],
+        (false, false) => &["weights", "name", "formula", "numbers", "count", "share"],
     };
     Table::new(header, weights.iter().map(row)).with_numbers(&["count", "share"])
 }
 
-fn totals(counts: &Counts, written: Written) -> Table {
+/// How wide the MLP is next to a token: “d_ff / d = 14336 / 4096 = 3.5”.
+fn ratios(model: &Model) -> Vec<String> {
+    let ratio = |symbol: &str, width: u64| {
+        let hundredths = (100.0 * width as f64 / model.hidden as f64).round() / 100.0;
+        let equals = if width.saturating_mul(100) % model.hidden == 0 { "=" } else { "≈" };
+        format!("{symbol} / d = {width} / {} {equals} {hundredths}", model.hidden)
+    };
+    let dense = model.experts.is_none_or(|experts| experts.layers < model.layers);
+    let expert = model.experts.map(|experts| {
+        format!(
+            "{}; each token uses {} of {} experts{}",
+            ratio("d_e", experts.width),
+            experts.used,
+            experts.number,
+            if experts.shared.is_some() { ", and the shared one" } else { "" }
+        )
+    });
+    dense.then(|| ratio("d_ff", model.intermediate)).into_iter().chain(expert).collect()
+}
+
+fn totals(model: &Model, counts: &Counts, written: Written) -> Table {
     let row = |name: &str, count: u64| {
         vec![name.to_string(), written.count(count), written.share(counts.share(count))]
     };
-    let parts = counts.by_part().iter().map(|&(part, count)| row(part.name(), count));
-    Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]))
+    let is_there = |part: Part| part != Part::Pooler || counts.part(part) > 0;
+    let parts = counts.by_part().iter().filter(|(part, _)| is_there(*part));
+    let parts = parts.map(|&(part, count)| row(part.name(), count));
+    let active = model.experts.map(|_| row("used by one token", counts.active()));
+    Table::new(&["part", "count", "share"], parts.chain([row("all", counts.total())]).chain(active))
         .with_numbers(&["count", "share"])
 }
 

@@ -123,6 +123,90 @@ pub const BUILT_IN: &[BuiltIn] = &[
             "vocab_size": 262144, "max_position_embeddings": 32768, "sliding_window": 512,
             "sliding_window_pattern": 6, "tie_word_embeddings": true}"#,
     },
+    BuiltIn {
+        name: "mixtral-8x7b",
+        title: "Mixtral 8x7B: each token uses 2 of 8 experts",
+        config: r#"{"model_type": "mixtral", "hidden_size": 4096, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 8, "intermediate_size": 14336,
+            "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000,
+            "max_position_embeddings": 32768, "sliding_window": null, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "qwen1.5-moe-a2.7b",
+        title: "Qwen1.5 MoE A2.7B: 4 of 60 experts, and one shared expert",
+        config: r#"{"model_type": "qwen2_moe", "hidden_size": 2048, "num_hidden_layers": 24,
+            "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 5632,
+            "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632, "num_experts": 60,
+            "num_experts_per_tok": 4, "decoder_sparse_step": 1, "vocab_size": 151936,
+            "max_position_embeddings": 8192, "use_sliding_window": false, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "qwen3-30b-a3b",
+        title: "Qwen3 30B A3B: 8 of 128 experts",
+        config: r#"{"model_type": "qwen3_moe", "hidden_size": 2048, "num_hidden_layers": 48,
+            "num_attention_heads": 32, "num_key_value_heads": 4, "head_dim": 128, "intermediate_size": 6144,
+            "moe_intermediate_size": 768, "num_experts": 128, "num_experts_per_tok": 8,
+            "decoder_sparse_step": 1, "mlp_only_layers": [], "vocab_size": 151936,
+            "max_position_embeddings": 40960, "attention_bias": false, "use_sliding_window": false,
+            "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "deepseek-v2-lite",
+        title: "DeepSeek V2 Lite: latent attention, 6 of 64 experts",
+        config: r#"{"model_type": "deepseek_v2", "hidden_size": 2048, "num_hidden_layers": 27,
+            "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 10944,
+            "moe_intermediate_size": 1408, "n_routed_experts": 64, "n_shared_experts": 2,
+            "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": null,
+            "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+            "vocab_size": 102400, "max_position_embeddings": 163840, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "deepseek-v3",
+        title: "DeepSeek V3 and R1: latent attention, 8 of 256 experts",
+        config: r#"{"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
+            "num_attention_heads": 128, "num_key_value_heads": 128, "intermediate_size": 18432,
+            "moe_intermediate_size": 2048, "n_routed_experts": 256, "n_shared_experts": 1,
+            "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1, "q_lora_rank": 1536,
+            "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+            "num_nextn_predict_layers": 1, "vocab_size": 129280, "max_position_embeddings": 163840,
+            "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "phi3-mini",
+        title: "Phi-3 mini, 3.8B",
+        config: r#"{"model_type": "phi3", "hidden_size": 3072, "num_hidden_layers": 32,
+            "num_attention_heads": 32, "num_key_value_heads": 32, "intermediate_size": 8192,
+            "vocab_size": 32064, "max_position_embeddings": 4096, "sliding_window": 2047,
+            "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "gpt-neox-20b",
+        title: "GPT-NeoX 20B",
+        config: r#"{"model_type": "gpt_neox", "hidden_size": 6144, "num_hidden_layers": 44,
+            "num_attention_heads": 64, "intermediate_size": 24576, "vocab_size": 50432,
+            "max_position_embeddings": 2048, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "pythia-70m",
+        title: "Pythia 70M, built like GPT-NeoX",
+        config: r#"{"model_type": "gpt_neox", "hidden_size": 512, "num_hidden_layers": 6,
+            "num_attention_heads": 8, "intermediate_size": 2048, "vocab_size": 50304,
+            "max_position_embeddings": 2048, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
+        name: "opt-125m",
+        title: "OPT 125M",
+        config: r#"{"model_type": "opt", "hidden_size": 768, "num_hidden_layers": 12,
+            "num_attention_heads": 12, "ffn_dim": 3072, "vocab_size": 50272, "word_embed_proj_dim": 768,
+            "max_position_embeddings": 2048, "do_layer_norm_before": true}"#,
+    },
+    BuiltIn {
+        name: "bert-base",
+        title: "BERT base, uncased: an encoder",
+        config: r#"{"model_type": "bert", "hidden_size": 768, "num_hidden_layers": 12,
+            "num_attention_heads": 12, "intermediate_size": 3072, "vocab_size": 30522,
+            "max_position_embeddings": 512, "type_vocab_size": 2}"#,
+    },
 ];
 
 /// The model of this name, once for each way in which it is counted: GPT-3 first as the lecture that document 004
@@ -146,7 +230,7 @@ pub fn named(name: &str) -> Result<Vec<Model>> {
 /// GPT-3 as it is built.
 fn built(model: Model) -> Model {
     let notes = vec![
-        "its checkpoint was never published: the names are those of GPT-2, which it is built like"
+        "its checkpoint was never published: the names are those of GPT-2, which has the same architecture"
             .to_string(),
         "every other layer attends within a band of unpublished width; the cache is that of full attention"
             .to_string(),
@@ -164,7 +248,8 @@ fn lecture(model: &Model) -> Model {
         biases: Biases::default(),
         norms: None,
         notes: vec![
-            "left out: positions, biases and norms; W_U, which is W_E transposed, counts once more".into(),
+            "left out: positions, biases and norms; W_U, which is W_E transposed, is counted a second time"
+                .into(),
         ],
         ..model.clone()
     }
@@ -172,8 +257,14 @@ fn lecture(model: &Model) -> Model {
 
 fn unknown(name: &str) -> Error {
     let names: Vec<&str> = BUILT_IN.iter().map(|known| known.name).collect();
-    let nearest = nearest(name, names.iter().copied());
+    // A name with other digits is another model, whose count would be wrong for the one that is meant.
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
+    let with_its_digits = names.iter().copied().filter(|known| digits(known) == digits(name));
+    let nearest = nearest(name, with_its_digits);
     let hint = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
-    let help = format!("{hint}built in are {}; any other model through its config.json", names.join(", "));
+    let help = format!(
+        "{hint}The built-in models are {}; for any other model give its config.json",
+        names.join(", ")
+    );
     Error::new(format!("there is no built-in model `{name}`")).help(help)
 }

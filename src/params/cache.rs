@@ -20,6 +20,8 @@ pub struct Cache {
     pub element_bytes: u64,
     /// How many layers keep only their last tokens, and how many tokens those are, at most the context.
     pub windowed: Option<(u64, u64)>,
+    /// Where keys and values are compressed: the widths of the latent vector and of the rotated key, which all heads share.
+    pub latent: Option<(u64, u64)>,
     /// All of it, in bytes.
     pub bytes: u64,
 }
@@ -58,6 +60,9 @@ impl Sharing {
 impl Cache {
     /// The bytes in letters; with windows each kind of layer has its own product.
     pub fn formula(&self) -> String {
+        if self.latent.is_some() {
+            return "L · (d_c + d_R) · context · bytes".to_string();
+        }
         match self.windowed {
             None => "2 · L · G · d_k · context · bytes".to_string(),
             Some((layers, _)) if layers == self.layers => "2 · L · G · d_k · window · bytes".to_string(),
@@ -68,6 +73,9 @@ impl Cache {
     /// The bytes in figures, in the order of [`Cache::formula`].
     pub fn figures(&self) -> String {
         let Cache { layers, key_value_heads, head_width, context, element_bytes, .. } = self;
+        if let Some((latent, rotary)) = self.latent {
+            return format!("{layers} · ({latent} + {rotary}) · {context} · {element_bytes}");
+        }
         match self.windowed {
             Some((windowed, tokens)) if windowed < *layers => format!(
                 "2 · {key_value_heads} · {head_width} · {element_bytes} · ({} · {context} + {windowed} · {tokens})",
@@ -89,8 +97,12 @@ impl Cache {
 /// If the context or the element is empty, the model has no positions so far out, or the bytes exceed 2⁶⁴ − 1.
 pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
     model.check()?;
+    if model.is_encoder() {
+        return Err(Error::new(format!("{} is an encoder, which keeps no keys and values", model.name))
+            .help("only models that write a text token by token have a cache"));
+    }
     if context == 0 || element_bytes == 0 {
-        return Err(Error::new("a cache needs at least one token and one byte a number"));
+        return Err(Error::new("a cache needs at least one token and one byte per number"));
     }
     if let Positions::Learned(positions) = model.positions
         && context > positions
@@ -108,9 +120,11 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
     let bytes = (|| {
         let full = (model.layers - windowed_layers).checked_mul(context)?;
         let tokens = full.checked_add(windowed_layers.checked_mul(window)?)?;
-        [2, model.key_value_heads, model.head_width, element_bytes]
-            .into_iter()
-            .try_fold(tokens, |product: u64, factor| product.checked_mul(factor))
+        let factors = match model.latent {
+            Some(latent) => [1, 1, latent.key_value.checked_add(latent.rotary)?, element_bytes],
+            None => [2, model.key_value_heads, model.head_width, element_bytes],
+        };
+        factors.into_iter().try_fold(tokens, |product: u64, factor| product.checked_mul(factor))
     })();
     Ok(Cache {
         layers: model.layers,
@@ -119,16 +133,21 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
         context,
         element_bytes,
         windowed,
+        latent: model.latent.map(|latent| (latent.key_value, latent.rotary)),
         bytes: bytes.ok_or_else(|| too_many("the key/value cache in bytes"))?,
     })
 }
 
 /// The cache of the model as it is, and as it would be with a key/value head for every query head (MHA) and
-/// with a single one (MQA); the model's own is among them under its own name, most heads first.
+/// with a single one (MQA); the model's own is among them under its own name, most heads first. Where keys and values are
+/// compressed there is nothing to compare: all heads share what is kept.
 ///
 /// # Errors
 /// As [`cache`].
 pub fn caches_by_sharing(model: &Model, context: u64, element_bytes: u64) -> Result<Vec<(Sharing, Cache)>> {
+    if model.latent.is_some() {
+        return Ok(Vec::new());
+    }
     let mut heads = vec![model.query_heads, model.key_value_heads, 1];
     heads.dedup();
     heads

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Place, Result, nearest};
+use crate::error::{Error, Place, Result};
 
+use super::config_others;
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::fields::{Fields, LONGEST_NAME, cut, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
 
 impl Model {
-    /// The model that a `config.json` of the GPT-2, Llama, Mistral, Qwen2, Qwen3, Gemma, Gemma 2 or Gemma 3 family
-    /// describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the
+    /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the
     /// value that its family gives it; [`Model::assumed`] lists those.
     ///
     /// # Errors
@@ -28,15 +28,15 @@ impl Model {
 fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    Error::new(format!("this is no JSON: {}", said.strip_suffix(&place).unwrap_or(&said)))
+    Error::new(format!("this is not JSON: {}", said.strip_suffix(&place).unwrap_or(&said)))
         .at(Place::Text(name.to_string(), error.line().max(1), error.column().max(1)))
-        .help("give the `config.json` that lies beside a model's weights")
+        .help("give the `config.json` that comes with a model's weights")
 }
 
 fn read(value: &Value, name: &str) -> Result<Model> {
     let Value::Object(object) = value else {
-        return Err(Error::new("the configuration is no JSON object")
-            .help("give the `config.json` that lies beside a model's weights"));
+        return Err(Error::new("the configuration is not a JSON object")
+            .help("give the `config.json` that comes with a model's weights"));
     };
     let family = family(object)?;
     let (object, inside) = match object.get("text_config") {
@@ -44,13 +44,16 @@ fn read(value: &Value, name: &str) -> Result<Model> {
         _ => (object, false),
     };
     let mut fields = Fields { object, assumed: Vec::new() };
-    let mut model = match family.habits() {
-        Some(habits) => llama(&mut fields, family, habits, name)?,
-        None => gpt2(&mut fields, name)?,
+    let mut model = match (family.habits(), family) {
+        (Some(habits), _) => llama(&mut fields, family, habits, name)?,
+        (None, Family::GptNeox) => config_others::gpt_neox(&mut fields, name)?,
+        (None, Family::Opt) => config_others::opt(&mut fields, name)?,
+        (None, Family::Bert) => config_others::bert(&mut fields, name)?,
+        (None, _) => gpt2(&mut fields, name)?,
     };
     if inside {
         model.notes.push(
-            "the language model alone, without the vision tower; its checkpoint puts `language_model.` first"
+            "only the language model is counted, without the vision tower; in the checkpoint its names begin with `language_model.`"
                 .to_string(),
         );
     }
@@ -64,15 +67,17 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
     let stated = match object.get("model_type") {
         Some(Value::String(stated)) => stated,
         Some(other) => {
-            return Err(Error::new(format!("`model_type` is {}, no text", shown(other))).help(list));
+            return Err(Error::new(format!("`model_type` is {}, not a text", shown(other))).help(list));
         }
         None => return Err(Error::new("the configuration has no `model_type`").help(list)),
     };
     if let Some((_, family)) = MODEL_TYPES.iter().find(|(name, _)| name == stated) {
         return Ok(*family);
     }
-    let nearest = nearest(stated, known.iter().copied().filter(|_| stated.len() <= LONGEST_NAME));
-    let hint = nearest.map(|name| format!("the nearest known is `{name}`; ")).unwrap_or_default();
+    // Another family with a similar name is built differently: only another spelling of a known name is a hint.
+    let spelling = |name: &str| name.to_lowercase().replace(['-', '_', ' ', '.'], "");
+    let same = known.iter().find(|name| stated.len() <= LONGEST_NAME && spelling(name) == spelling(stated));
+    let hint = same.map(|name| format!("write `{name}`; ")).unwrap_or_default();
     Err(Error::new(format!("the `model_type` `{}` is not known", cut(stated))).help(format!("{hint}{list}")))
 }
 
@@ -103,6 +108,10 @@ fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {
         biases: Biases { query_key_value: true, output: true, mlp: true },
         norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::Before, query_key: false }),
         windows: None,
+        experts: None,
+        latent: None,
+        embedding_width: None,
+        token_types: None,
         assumed: Vec::new(),
         notes: Vec::new(),
     })
@@ -120,7 +129,9 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         (None, Some(usual)) => fields.size_or("num_key_value_heads", usual, "")?,
         _ => fields.size_or("num_key_value_heads", query_heads, " (as many as query heads)")?,
     };
+    let latent = config_others::latent(fields, family)?;
     let head_width = match (fields.optional_size("head_dim")?, habits.head_width) {
+        _ if let Some(latent) = latent => latent.width(name)?,
         (Some(stated), _) => stated,
         (None, Some(usual)) => fields.size_or("head_dim", usual, "")?,
         (None, None) => {
@@ -128,6 +139,8 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
             fields.size_or("head_dim", width, " (hidden_size / num_attention_heads)")?
         }
     };
+    let intermediate = size(fields, "intermediate_size")?;
+    let experts = config_others::experts(fields, family, layers, intermediate)?;
     Ok(Model {
         name: name.to_string(),
         counting: None,
@@ -137,7 +150,7 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         query_heads,
         key_value_heads,
         head_width,
-        intermediate: size(fields, "intermediate_size")?,
+        intermediate,
         gated: true,
         vocabulary: size(fields, "vocab_size")?,
         positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
@@ -149,8 +162,12 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         },
         norms: Some(habits.norms),
         windows: windows(fields, habits.windows, layers)?,
+        experts,
+        latent,
+        embedding_width: None,
+        token_types: None,
         assumed: Vec::new(),
-        notes: Vec::new(),
+        notes: config_others::left_out(fields, family)?,
     })
 }
 
@@ -159,6 +176,7 @@ fn windows(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<Option<
     let used = match rule {
         WindowRule::Never => false,
         WindowRule::UpperLayers => fields.flag("use_sliding_window", false)?,
+        WindowRule::WhereStated => fields.object.contains_key("sliding_window"),
         WindowRule::EveryLayer | WindowRule::AllButEach { .. } => true,
     };
     // Unlike elsewhere, null says something here: there is no window.
@@ -168,7 +186,7 @@ fn windows(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<Option<
     let window = fields.size_or("sliding_window", USUAL_WINDOW, "")?;
     let windowed = match rule {
         WindowRule::Never => 0,
-        WindowRule::EveryLayer => layers,
+        WindowRule::EveryLayer | WindowRule::WhereStated => layers,
         WindowRule::UpperLayers | WindowRule::AllButEach { .. } => match layer_types(fields, layers)? {
             Some(windowed) => windowed,
             None => windowed_by_rule(fields, rule, layers)?,
@@ -189,7 +207,7 @@ fn windowed_by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Resul
             };
             layers - layers / nth
         }
-        WindowRule::EveryLayer => layers,
+        WindowRule::EveryLayer | WindowRule::WhereStated => layers,
         WindowRule::Never => 0,
     })
 }
@@ -199,11 +217,11 @@ fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
     let listed = match fields.object.get("layer_types") {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(listed)) => listed,
-        Some(other) => return Err(Error::new(format!("`layer_types` is {}, no list", shown(other)))),
+        Some(other) => return Err(Error::new(format!("`layer_types` is {}, not a list", shown(other)))),
     };
     if listed.len() as u64 != layers {
         let what = format!("`layer_types` lists {} layers, `num_hidden_layers` says {layers}", listed.len());
-        return Err(Error::new(what).help("one entry a layer"));
+        return Err(Error::new(what).help("write one entry for each layer"));
     }
     let mut windowed = 0;
     for (i, entry) in listed.iter().enumerate() {
@@ -220,7 +238,7 @@ fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
 }
 
 /// How often `heads` goes into `width`.
-fn divided((field, width): (&str, u64), (heads_field, heads): (&str, u64)) -> Result<u64> {
+pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, u64)) -> Result<u64> {
     if !width.is_multiple_of(heads) {
         return Err(Error::new(format!(
             "`{field}` {width} cannot be shared evenly by `{heads_field}` {heads}"

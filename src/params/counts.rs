@@ -8,6 +8,7 @@ use super::weight::{Part, Weight, too_many};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     total: u64,
+    active: u64,
     by_part: Vec<(Part, u64)>,
 }
 
@@ -26,12 +27,20 @@ impl Counts {
         };
         let by_part =
             Part::ALL.into_iter().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
-        Ok(Counts { total: sum(None)?, by_part })
+        // No weight is used more often than it is there: the sum cannot be larger than the total.
+        let active = weights.iter().map(|weight| u128::from(weight.active)).sum::<u128>();
+        let total = sum(None)?;
+        Ok(Counts { total, active: u64::try_from(active).unwrap_or(total), by_part })
     }
 
     /// All parameters.
     pub fn total(&self) -> u64 {
         self.total
+    }
+
+    /// The parameters that one token uses: of the experts only those that the router picks.
+    pub fn active(&self) -> u64 {
+        self.active
     }
 
     /// The parameters of every part, in the order of [`Part::ALL`]; a part without any has 0.

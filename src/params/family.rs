@@ -26,6 +26,24 @@ pub enum Family {
     Gemma2,
     /// The language model of Gemma 3.
     Gemma3,
+    /// Mixtral: Mistral with experts.
+    Mixtral,
+    /// Qwen 1.5 and 2 with experts.
+    Qwen2Moe,
+    /// Qwen 3 with experts.
+    Qwen3Moe,
+    /// DeepSeek V2: latent attention, and experts.
+    DeepseekV2,
+    /// DeepSeek V3 and R1.
+    DeepseekV3,
+    /// Phi-3, which keeps W_Q, W_K and W_V in one matrix, and the gate with the way up.
+    Phi3,
+    /// GPT-NeoX and Pythia.
+    GptNeox,
+    /// OPT.
+    Opt,
+    /// BERT: an encoder.
+    Bert,
 }
 
 /// What a family takes for granted where a configuration is silent, or always.
@@ -59,6 +77,8 @@ pub(super) enum WindowRule {
     Never,
     /// All of them, where `sliding_window` is not null.
     EveryLayer,
+    /// All of them, where `sliding_window` is a number.
+    WhereStated,
     /// Where `use_sliding_window` is set: those from `max_window_layers` on.
     UpperLayers,
     /// All but each n-th: n is fixed, or `sliding_window_pattern` with a default.
@@ -129,6 +149,14 @@ const GEMMA3: Habits = Habits {
     ..GEMMA2
 };
 
+const MIXTRAL: Habits = Habits { windows: WindowRule::WhereStated, ..MISTRAL };
+
+const QWEN2_MOE: Habits = Habits { key_value_heads: Some(16), ..QWEN2 };
+
+const QWEN3_MOE: Habits = Habits { key_value_heads: Some(4), head_width: None, ..QWEN3 };
+
+const PHI3: Habits = Habits { key_value_heads: None, ..MIXTRAL };
+
 /// Each `model_type` that is read, and its family. `gemma3` wraps a `gemma3_text` and is unwrapped first.
 pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
     ("gpt2", Family::Gpt2),
@@ -140,6 +168,15 @@ pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
     ("gemma2", Family::Gemma2),
     ("gemma3", Family::Gemma3),
     ("gemma3_text", Family::Gemma3),
+    ("mixtral", Family::Mixtral),
+    ("qwen2_moe", Family::Qwen2Moe),
+    ("qwen3_moe", Family::Qwen3Moe),
+    ("deepseek_v2", Family::DeepseekV2),
+    ("deepseek_v3", Family::DeepseekV3),
+    ("phi3", Family::Phi3),
+    ("gpt_neox", Family::GptNeox),
+    ("opt", Family::Opt),
+    ("bert", Family::Bert),
 ];
 
 impl Family {
@@ -155,14 +192,27 @@ impl Family {
             Family::Gemma => "Gemma",
             Family::Gemma2 => "Gemma 2",
             Family::Gemma3 => "Gemma 3",
+            Family::Mixtral => "Mixtral",
+            Family::Qwen2Moe => "Qwen2 MoE",
+            Family::Qwen3Moe => "Qwen3 MoE",
+            Family::DeepseekV2 => "DeepSeek V2",
+            Family::DeepseekV3 => "DeepSeek V3",
+            Family::Phi3 => "Phi-3",
+            Family::GptNeox => "GPT-NeoX",
+            Family::Opt => "OPT",
+            Family::Bert => "BERT",
         }
     }
 
     /// The family's habits, where it is one of those built like Llama.
     pub(super) fn habits(self) -> Option<&'static Habits> {
         match self {
-            Family::HeadByHead | Family::Gpt2 => None,
-            Family::Llama => Some(&LLAMA),
+            Family::HeadByHead | Family::Gpt2 | Family::GptNeox | Family::Opt | Family::Bert => None,
+            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Some(&LLAMA),
+            Family::Mixtral => Some(&MIXTRAL),
+            Family::Qwen2Moe => Some(&QWEN2_MOE),
+            Family::Qwen3Moe => Some(&QWEN3_MOE),
+            Family::Phi3 => Some(&PHI3),
             Family::Mistral => Some(&MISTRAL),
             Family::Qwen2 => Some(&QWEN2),
             Family::Qwen3 => Some(&QWEN3),

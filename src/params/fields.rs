@@ -23,8 +23,8 @@ impl Fields<'_> {
             let keys = self.object.keys().map(String::as_str);
             let near = nearest(key, keys.filter(|key| key.len() <= LONGEST_NAME));
             let help = match near {
-                Some(near) if near != key => format!("it has `{}`; is that `{key}` misspelt?", cut(near)),
-                _ => "a size of this family has no default that would be right".to_string(),
+                Some(near) if near != key => format!("it has `{}`: is that a misspelt `{key}`?", cut(near)),
+                _ => "this family has no default for it: add it to the configuration".to_string(),
             };
             Error::new(format!("the configuration has no `{key}`")).help(help)
         })
@@ -46,6 +46,14 @@ impl Fields<'_> {
         }
     }
 
+    /// A whole number that may be 0, or nothing if it is missing or null.
+    pub fn whole_or_none(&self, key: &str) -> Result<Option<u64>> {
+        match self.object.get(key) {
+            Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(Some(0)),
+            _ => self.optional_size(key),
+        }
+    }
+
     /// A size, or nothing if it is missing or null.
     pub fn optional_size(&self, key: &str) -> Result<Option<u64>> {
         let value = match self.object.get(key) {
@@ -54,7 +62,7 @@ impl Fields<'_> {
         };
         match value.as_u64() {
             Some(size) if size > 0 => Ok(Some(size)),
-            _ => Err(Error::new(format!("`{key}` is {}, no size", shown(value)))
+            _ => Err(Error::new(format!("`{key}` is {}, not a size", shown(value)))
                 .help("a size is a whole number from 1, without quotes or a decimal point")),
         }
     }

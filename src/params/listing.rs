@@ -5,6 +5,7 @@ use crate::error::Result;
 use super::family::Family;
 use super::model::{Model, NormKind, NormPlaces, Positions};
 use super::weight::{Dimension, Layout, Part, Weight};
+use super::{listing_experts, listing_others};
 
 /// Every weight of the model with its shape and its count. Matrices are written rows in, columns out (`x W`);
 /// a checkpoint of another [`Layout`] has them transposed.
@@ -16,6 +17,9 @@ pub fn weights(model: &Model) -> Result<Vec<Weight>> {
     let listed = match model.family {
         Family::HeadByHead => head_by_head(model),
         Family::Gpt2 => gpt2(model),
+        Family::GptNeox => listing_others::gpt_neox(model),
+        Family::Opt => listing_others::opt(model),
+        Family::Bert => listing_others::bert(model),
         _ => llama(model),
     };
     listed.into_iter().map(|weight| weight.counted().map_err(|error| error.in_source(&model.name))).collect()
@@ -99,16 +103,31 @@ fn llama(model: &Model) -> Vec<Weight> {
         false => "model.layers.*.post_attention_layernorm.weight",
     };
     let mut layer = norm(model, "model.layers.*.input_layernorm.weight", None);
-    layer.extend(llama_attention(model));
+    layer.extend(match (&model.latent, model.family) {
+        (Some(latent), _) => listing_experts::latent_attention(model, latent),
+        (None, Family::Phi3) => listing_others::phi3_attention(model),
+        (None, _) => llama_attention(model),
+    });
     if after_too {
         layer.extend(norm(model, "model.layers.*.post_attention_layernorm.weight", None));
     }
     layer.extend(norm(model, before_mlp, None));
-    layer.extend(llama_mlp(model));
+    let dense = listing_experts::dense_layers(model);
+    let mlp = match model.family {
+        _ if dense.value == 0 => Vec::new(),
+        Family::Phi3 => listing_others::phi3_mlp(model),
+        _ => llama_mlp(model),
+    };
+    layer.extend(mlp.into_iter().map(|weight| weight.times(dense)));
+    layer.extend(model.experts.iter().flat_map(|experts| listing_experts::experts(model, experts)));
     if after_too {
         layer.extend(norm(model, "model.layers.*.post_feedforward_layernorm.weight", None));
     }
-    listed.extend(layer.into_iter().map(|weight| weight.times(n.layers)));
+    let in_each_layer = |weight: Weight| match weight.copies.dimensions().is_empty() {
+        true => weight.times(n.layers),
+        false => weight,
+    };
+    listed.extend(layer.into_iter().map(in_each_layer));
     listed.extend(norm(model, "model.norm.weight", None));
     listed.push(unembedding(model, "lm_head.weight", Layout::OutIn));
     listed
@@ -167,7 +186,7 @@ fn llama_mlp(model: &Model) -> Vec<Weight> {
 }
 
 /// A matrix, and the bias as wide as its columns where there is one.
-fn product(matrix: Weight, bias: Option<(&'static str, &'static str)>) -> Vec<Weight> {
+pub(super) fn product(matrix: Weight, bias: Option<(&'static str, &'static str)>) -> Vec<Weight> {
     let bias = bias
         .zip(matrix.cols.clone())
         .map(|((symbol, name), width)| Weight::vector(matrix.part, symbol, name, width));
@@ -175,7 +194,7 @@ fn product(matrix: Weight, bias: Option<(&'static str, &'static str)>) -> Vec<We
 }
 
 /// The gains, and for LayerNorm the biases, of one normalisation over d features.
-fn norm(model: &Model, gain: &'static str, bias: Option<&'static str>) -> Vec<Weight> {
+pub(super) fn norm(model: &Model, gain: &'static str, bias: Option<&'static str>) -> Vec<Weight> {
     let Some(norms) = model.norms else { return Vec::new() };
     let d = model.dimensions().d;
     let bias = bias.filter(|_| norms.kind == NormKind::LayerNorm);
@@ -185,7 +204,7 @@ fn norm(model: &Model, gain: &'static str, bias: Option<&'static str>) -> Vec<We
 }
 
 /// From d features to a score for each token; where it is tied, the embedding once more.
-fn unembedding(model: &Model, name: &'static str, layout: Layout) -> Weight {
+pub(super) fn unembedding(model: &Model, name: &'static str, layout: Layout) -> Weight {
     let n = model.dimensions();
     let weight = Weight::matrix(Part::Unembedding, "W_U", name, n.d, n.vocabulary).stored(layout);
     Weight { same_as: model.tied.then_some("W_E"), ..weight }

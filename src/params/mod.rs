@@ -23,10 +23,13 @@
 mod built_in;
 mod cache;
 mod config;
+mod config_others;
 mod counts;
 mod family;
 mod fields;
 mod listing;
+mod listing_experts;
+mod listing_others;
 mod model;
 mod weight;
 
@@ -35,5 +38,5 @@ pub use cache::{Cache, Sharing, cache, caches_by_sharing};
 pub use counts::Counts;
 pub use family::Family;
 pub use listing::weights;
-pub use model::{Assumed, Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+pub use model::{Assumed, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, Windows};
 pub use weight::{Dimension, Extent, Layout, Part, Weight};

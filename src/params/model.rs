@@ -40,6 +40,14 @@ pub struct Model {
     pub norms: Option<Norms>,
     /// The layers that see only the last tokens, if there are any.
     pub windows: Option<Windows>,
+    /// The experts among which a router chooses for each token, if there are any.
+    pub experts: Option<Experts>,
+    /// How keys and values are compressed, if they are.
+    pub latent: Option<Latent>,
+    /// d_E: the width of the embedding, where a projection leads from it to d.
+    pub embedding_width: Option<u64>,
+    /// n_types: kinds of tokens, each with a learned vector, where there are some.
+    pub token_types: Option<u64>,
     /// What the configuration leaves to the family's defaults.
     pub assumed: Vec<Assumed>,
     /// What the reader should know of this model's count.
@@ -49,7 +57,7 @@ pub struct Model {
 /// How a model knows the order of its tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
-    /// A learned vector for each of so many positions (n_ctx); there is none beyond them.
+    /// A learned vector for each of this many positions (n_ctx); there is none beyond them.
     Learned(u64),
     /// Queries and keys are turned by their position: no weights. The context it was made for, where given.
     Rotary(Option<u64>),
@@ -93,8 +101,45 @@ pub enum NormKind {
 pub enum NormPlaces {
     /// Before attention and before the MLP.
     Before,
+    /// After attention and after the MLP.
+    After,
     /// Before and after each of the two.
     BeforeAndAfter,
+}
+
+/// A mixture of experts: in some layers several MLPs stand side by side, and a router picks a few of them for each token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Experts {
+    /// L_moe: how many layers have experts; the others have one MLP.
+    pub layers: u64,
+    /// E: experts in such a layer.
+    pub number: u64,
+    /// How many of them work on a token.
+    pub used: u64,
+    /// d_e: the width inside an expert.
+    pub width: u64,
+    /// d_s: the width inside the expert that works on every token, where there is one.
+    pub shared: Option<u64>,
+    /// Whether the shared expert has a gate of its own.
+    pub shared_gate: bool,
+    /// Whether the router keeps a correction for each expert.
+    pub correction: bool,
+}
+
+/// Multi-head latent attention (MLA): keys and values are computed from one short vector for each token, which is all that
+/// the cache keeps beside a rotated part of the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latent {
+    /// d_q: the width to which queries are compressed, if they are.
+    pub query: Option<u64>,
+    /// d_c: the width to which keys and values are compressed.
+    pub key_value: u64,
+    /// d_R: the part of a key that carries the position; all heads share it.
+    pub rotary: u64,
+    /// d_N: the part of a key without position.
+    pub plain: u64,
+    /// d_v: the width of a value.
+    pub value: u64,
 }
 
 /// Layers whose tokens see only the last `window` tokens, themselves included.
@@ -149,6 +194,11 @@ impl Model {
         Ok(model)
     }
 
+    /// Whether each token sees all others, and none is generated: there is no key/value cache.
+    pub fn is_encoder(&self) -> bool {
+        self.family == Family::Bert
+    }
+
     /// Whether the dimensions can be those of a model: all at least 1, and G divides H.
     ///
     /// # Errors
@@ -166,6 +216,13 @@ impl Model {
         ];
         if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(Error::new(format!("the {what} must be at least 1, and is 0")).in_source(&self.name));
+        }
+        if let Some(experts) = self.experts.filter(|experts| experts.used > experts.number) {
+            let error = Error::new(format!(
+                "a token cannot use {} experts where there are {}",
+                experts.used, experts.number
+            ));
+            return Err(error.in_source(&self.name).help("the experts used must be at most those there are"));
         }
         let (query_heads, key_value_heads) = (self.query_heads, self.key_value_heads);
         if !query_heads.is_multiple_of(key_value_heads) {

@@ -17,6 +17,8 @@ pub enum Part {
     Norm,
     /// From the last vector to a score for every token.
     Unembedding,
+    /// From the first token's last vector to one for the whole text.
+    Pooler,
 }
 
 /// A number with the letter that formulas use for it.
@@ -60,13 +62,18 @@ pub struct Weight {
     pub layout: Layout,
     /// The symbol of the matrix that this one is, transposed, where both are one and it is not counted again.
     pub same_as: Option<&'static str>,
+    /// Of how many experts how many work on one token, where this is a weight of each expert.
+    pub routed: Option<(u64, u64)>,
     /// copies · rows · columns, or 0 where it is counted elsewhere.
     pub count: u64,
+    /// What of the count one token uses: all of it, but of the experts only those that the router picks.
+    pub active: u64,
 }
 
 impl Part {
     /// All parts, in the order in which a token meets them.
-    pub const ALL: [Part; 5] = [Part::Embedding, Part::Attention, Part::Mlp, Part::Norm, Part::Unembedding];
+    pub const ALL: [Part; 6] =
+        [Part::Embedding, Part::Attention, Part::Mlp, Part::Norm, Part::Unembedding, Part::Pooler];
 
     /// What it is called on the screen.
     pub fn name(self) -> &'static str {
@@ -76,6 +83,7 @@ impl Part {
             Part::Mlp => "MLP",
             Part::Norm => "norms",
             Part::Unembedding => "unembedding",
+            Part::Pooler => "pooler",
         }
     }
 }
@@ -145,7 +153,9 @@ impl Weight {
             copies: Extent::default(),
             layout: Layout::InOut,
             same_as: None,
+            routed: None,
             count: 0,
+            active: 0,
         }
     }
 
@@ -157,6 +167,11 @@ impl Weight {
     /// The same weight, stored in this layout.
     pub(super) fn stored(self, layout: Layout) -> Weight {
         Weight { layout, ..self }
+    }
+
+    /// The same weight, once for each expert of each layer that has experts.
+    pub(super) fn of_each_expert(self, layers: Dimension, number: Dimension, used: u64) -> Weight {
+        Weight { copies: [layers, number].into(), routed: Some((number.value, used)), ..self }
     }
 
     /// The same weight with its count filled in.
@@ -173,7 +188,8 @@ impl Weight {
                 product.ok_or_else(|| too_many(&format!("`{}`, {}", self.name, self.figures())))?
             }
         };
-        Ok(Weight { count, ..self })
+        let active = self.routed.map_or(count, |(number, used)| count / number * used);
+        Ok(Weight { count, active, ..self })
     }
 
     /// The shape in letters: `d × H·d_k`, or `d` for a vector.

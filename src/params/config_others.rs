@@ -1,0 +1,219 @@
+//! What only some families have: experts, compressed keys and values; and the configurations of families that are built
+//! otherwise than GPT-2 and Llama.
+
+use crate::error::{Error, Result};
+
+use super::config::divided;
+use super::family::Family;
+use super::fields::{Fields, shown};
+use super::model::{Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions};
+
+/// The experts of a family that has some.
+pub(super) fn experts(
+    fields: &mut Fields,
+    family: Family,
+    layers: u64,
+    intermediate: u64,
+) -> Result<Option<Experts>> {
+    let plain = Experts {
+        layers,
+        number: 0,
+        used: 0,
+        width: intermediate,
+        shared: None,
+        shared_gate: false,
+        correction: false,
+    };
+    Ok(Some(match family {
+        Family::Mixtral => Experts {
+            number: fields.size_or("num_local_experts", 8, "")?,
+            used: fields.size_or("num_experts_per_tok", 2, "")?,
+            ..plain
+        },
+        Family::Qwen2Moe => Experts {
+            layers: sparse_layers(fields, layers)?,
+            number: fields.size_or("num_experts", 60, "")?,
+            used: fields.size_or("num_experts_per_tok", 4, "")?,
+            width: fields.size_or("moe_intermediate_size", 1408, "")?,
+            shared: Some(fields.size_or("shared_expert_intermediate_size", 5632, "")?),
+            shared_gate: true,
+            ..plain
+        },
+        Family::Qwen3Moe => Experts {
+            layers: sparse_layers(fields, layers)?,
+            number: fields.size_or("num_experts", 128, "")?,
+            used: fields.size_or("num_experts_per_tok", 8, "")?,
+            width: fields.size_or("moe_intermediate_size", 768, "")?,
+            ..plain
+        },
+        Family::DeepseekV2 | Family::DeepseekV3 => return deepseek_experts(fields, family, plain),
+        _ => return Ok(None),
+    }))
+}
+
+/// DeepSeek's: the first layers have one MLP, and the shared experts are one that is as wide as all of them.
+fn deepseek_experts(fields: &mut Fields, family: Family, plain: Experts) -> Result<Option<Experts>> {
+    let Some(number) = fields.optional_size("n_routed_experts")? else { return Ok(None) };
+    let width = fields.size("moe_intermediate_size")?;
+    let step = fields.optional_size("moe_layer_freq")?.unwrap_or(1);
+    let dense = fields.whole_or("first_k_dense_replace", 0)?;
+    let shared = match fields.optional_size("n_shared_experts")? {
+        Some(shared) => Some(shared.checked_mul(width).ok_or_else(|| {
+            Error::new("`n_shared_experts` and `moe_intermediate_size` are too large to be counted")
+        })?),
+        None => None,
+    };
+    Ok(Some(Experts {
+        layers: plain.layers.div_ceil(step).saturating_sub(dense.div_ceil(step)),
+        number,
+        used: fields.size("num_experts_per_tok")?,
+        width,
+        shared,
+        correction: family == Family::DeepseekV3,
+        ..plain
+    }))
+}
+
+/// Qwen's: every n-th layer has experts, except those of a list.
+fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
+    let step = fields.size_or("decoder_sparse_step", 1, "")?;
+    let mut dense: Vec<u64> = match fields.object.get("mlp_only_layers") {
+        None | Some(serde_json::Value::Null) => Vec::new(),
+        Some(serde_json::Value::Array(listed)) => {
+            let number = |entry: &serde_json::Value| {
+                entry.as_u64().ok_or_else(|| {
+                    Error::new(format!("an entry of `mlp_only_layers` is {}", shown(entry)))
+                        .help("layers are whole numbers from 0")
+                })
+            };
+            listed.iter().map(number).collect::<Result<_>>()?
+        }
+        Some(other) => return Err(Error::new(format!("`mlp_only_layers` is {}, not a list", shown(other)))),
+    };
+    dense.sort_unstable();
+    dense.dedup();
+    let taken = dense.iter().filter(|&&layer| layer < layers && (layer + 1).is_multiple_of(step)).count();
+    Ok((layers / step).saturating_sub(taken as u64))
+}
+
+/// How DeepSeek compresses keys and values.
+pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Latent>> {
+    if !matches!(family, Family::DeepseekV2 | Family::DeepseekV3) {
+        return Ok(None);
+    }
+    if fields.flag("attention_bias", false)? {
+        return Err(Error::new("`attention_bias` is set: biases in latent attention are not counted here")
+            .help("published DeepSeek models have none"));
+    }
+    Ok(Some(Latent {
+        query: fields.optional_size("q_lora_rank")?,
+        key_value: fields.size("kv_lora_rank")?,
+        rotary: fields.size("qk_rope_head_dim")?,
+        plain: fields.size("qk_nope_head_dim")?,
+        value: fields.size("v_head_dim")?,
+    }))
+}
+
+/// What a count leaves out, in words.
+pub(super) fn left_out(fields: &mut Fields, family: Family) -> Result<Vec<String>> {
+    let further = fields.whole_or_none("num_nextn_predict_layers")?.unwrap_or(0);
+    Ok(match family {
+        Family::DeepseekV3 if further > 0 => {
+            vec![
+                "the extra layer that predicts one token more (num_nextn_predict_layers) is not counted"
+                    .into(),
+            ]
+        }
+        _ => Vec::new(),
+    })
+}
+
+impl Latent {
+    /// d_N + d_R: the width of a key.
+    pub(super) fn width(&self, name: &str) -> Result<u64> {
+        let sum = self.plain.checked_add(self.rotary);
+        sum.ok_or_else(|| Error::new("a key is too wide to be counted").in_source(name))
+    }
+}
+
+/// GPT-NeoX and Pythia.
+pub(super) fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
+    let bias = fields.flag("attention_bias", true)?;
+    let model = Model {
+        intermediate: fields.size("intermediate_size")?,
+        positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
+        tied: fields.flag("tie_word_embeddings", false)?,
+        biases: Biases { query_key_value: bias, output: bias, mlp: true },
+        ..common(fields, Family::GptNeox, name)?
+    };
+    Ok(model)
+}
+
+/// OPT. Only the 350M model projects its embeddings and normalises after the sublayers.
+pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
+    let bias = fields.flag("enable_bias", true)?;
+    let before = fields.flag("do_layer_norm_before", true)?;
+    let model = common(fields, Family::Opt, name)?;
+    let embedding = fields.optional_size("word_embed_proj_dim")?.unwrap_or(model.hidden);
+    if !fields.flag("layer_norm_elementwise_affine", true)?
+        || fields.flag("_remove_final_layer_norm", false)?
+    {
+        return Err(Error::new("this OPT leaves out gains of its norms, which is not counted here")
+            .help("the published models from opt-125m to opt-66b are"));
+    }
+    let places = if before { NormPlaces::Before } else { NormPlaces::After };
+    Ok(Model {
+        intermediate: fields.size("ffn_dim")?,
+        positions: Positions::Learned(fields.size("max_position_embeddings")?),
+        tied: fields.flag("tie_word_embeddings", true)?,
+        biases: Biases { query_key_value: bias, output: bias, mlp: bias },
+        norms: Some(Norms { kind: NormKind::LayerNorm, places, query_key: false }),
+        embedding_width: (embedding != model.hidden).then_some(embedding),
+        ..model
+    })
+}
+
+/// BERT: the encoder with its pooler.
+pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
+    let model = common(fields, Family::Bert, name)?;
+    Ok(Model {
+        intermediate: fields.size("intermediate_size")?,
+        positions: Positions::Learned(fields.size("max_position_embeddings")?),
+        token_types: Some(fields.size_or("type_vocab_size", 2, "")?),
+        tied: true,
+        biases: Biases { query_key_value: true, output: true, mlp: true },
+        norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::After, query_key: false }),
+        notes: vec!["the encoder and its pooler are counted; what was added for pre-training is not".into()],
+        ..model
+    })
+}
+
+/// What the three have in common: the same names for sizes, as many key/value heads as query heads, no gate.
+fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
+    let hidden = fields.size("hidden_size")?;
+    let query_heads = fields.size("num_attention_heads")?;
+    Ok(Model {
+        name: name.to_string(),
+        counting: None,
+        family,
+        layers: fields.size("num_hidden_layers")?,
+        hidden,
+        query_heads,
+        key_value_heads: query_heads,
+        head_width: divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?,
+        intermediate: 0,
+        gated: false,
+        vocabulary: fields.size("vocab_size")?,
+        positions: Positions::NotCounted,
+        tied: false,
+        biases: Biases::default(),
+        norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::Before, query_key: false }),
+        windows: None,
+        experts: None,
+        latent: None,
+        embedding_width: None,
+        token_types: None,
+        assumed: Vec::new(),
+        notes: Vec::new(),
+    })
+}
