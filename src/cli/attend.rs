@@ -13,6 +13,8 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::output::{self, NodeArgs, OutputArgs};
+use super::stepping::{self, Telling};
+use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
@@ -49,6 +51,8 @@ pub(super) struct AttendArgs {
     #[arg(long, value_name = "NODE=FILE", help_heading = "Output")]
     save: Vec<String>,
     #[command(flatten)]
+    steps: StepArgs,
+    #[command(flatten)]
     versus: VersusArgs,
     #[command(flatten)]
     nodes: NodeArgs,
@@ -84,15 +88,16 @@ enum ConventionArg {
 }
 
 impl AttendArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let convention = match self.convention {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
         };
+        self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let (mut page, ran) = match self.versus.options() {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
-                (self.nodes.page(story, &self.output)?, ran)
+                (self.steps.page(story, &self.nodes, &self.output, "add")?, ran)
             }
             Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
         };
@@ -104,11 +109,18 @@ impl AttendArgs {
             input::save(Path::new(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
         let (style, headed) = (self.output.style(env, convention), page.headed);
-        output::pages(&[page], "attend", &style, streams)?;
+        let telling = Telling {
+            command: "attend",
+            wholes: vec![stepping::whole(typed)],
+            steps: &self.steps,
+            output: &self.output,
+            style,
+        };
+        let code = telling.show(&[page], env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
             output::whisper(&ran, &style, env, streams);
         }
-        Ok(())
+        Ok(code)
     }
 
     /// Where the rest is of a matrix that is shown by its edges, if nobody has asked for it yet.

@@ -6,10 +6,12 @@ use std::io::Read;
 use clap::Args;
 
 use super::output::{self, NodeArgs, OutputArgs};
+use super::stepping::{self, Telling};
+use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Story, Table};
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
 use crate::render::Page;
@@ -23,6 +25,8 @@ use crate::render::Page;
 ///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
 ///   attn demo mask --precision 2       fewer decimals, for a projector
 ///   attn demo mask --until A           stop before the answer
+///   attn demo mask --step 3            one step alone; --steps 3-5 for some
+///   attn demo mask --brief             one sentence and one result a step
 ///   attn demo mask --versus "--seed 1" what moves with other numbers
 ///   attn demo qkv --format numpy       arrays as NumPy prints them
 ///   attn demo online --set block=4     the online softmax in blocks of four keys
@@ -40,9 +44,8 @@ pub(super) struct DemoArgs {
     all: bool,
     #[command(flatten)]
     numbers: NumberArgs,
-    /// Stop at a node and leave its values open.
-    #[arg(long, value_name = "NODE", conflicts_with_all = ["only", "versus", "explain", "symbolic"])]
-    until: Option<String>,
+    #[command(flatten)]
+    steps: StepArgs,
     #[command(flatten)]
     versus: VersusArgs,
     #[command(flatten)]
@@ -63,12 +66,12 @@ struct NumberArgs {
 }
 
 impl DemoArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let chosen = self.chosen()?;
         let options = [
             ("--versus", self.versus.options().is_some()),
             ("--set", !self.numbers.set.is_empty()),
-            ("--until", self.until.is_some()),
+            (self.steps.wants_one().unwrap_or_default(), self.steps.wants_one().is_some()),
             ("--only", !self.nodes.only.is_empty()),
             (self.nodes.explain.used().unwrap_or_default(), self.nodes.explain.used().is_some()),
         ];
@@ -79,17 +82,28 @@ impl DemoArgs {
             if self.numbers.seed.is_some() {
                 return Err(Error::new("--seed without a demo").help("attn demo mask --seed 1"));
             }
-            return self.output.look.tables("demo", &list(), env, streams);
+            self.output.look.tables("demo", &list(), env, streams)?;
+            return Ok(EXIT_DONE);
         }
+        self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages = match (self.versus.options(), &chosen[..]) {
             (Some(options), [demo]) => vec![self.beside(demo, options, typed, streams.input)?],
             _ => {
                 let settings = self.numbers.settings(streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
-                stories.into_iter().map(|story| self.page(story)).collect::<Result<_>>()?
+                let page = |(story, demo): (Story, &&Demo)| {
+                    self.steps.page(story, &self.nodes, &self.output, &format!("attn demo {}", demo.name))
+                };
+                stories.into_iter().zip(&chosen).map(page).collect::<Result<_>>()?
             }
         };
-        output::pages(&pages, "demo", &self.output.style(env, Convention::Rows), streams)
+        let wholes = match &chosen[..] {
+            [_] => vec![stepping::whole(typed)],
+            several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
+        };
+        let style = self.output.style(env, Convention::Rows);
+        let telling = Telling { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
+        telling.show(&pages, env, streams)
     }
 
     /// The demo, and what differs under the further options.
@@ -139,13 +153,6 @@ impl DemoArgs {
                 Ok(demo::demos().filter(|demo| demo.source.is_of(document)).collect())
             }
         }
-    }
-
-    fn page(&self, story: Story) -> Result<Page> {
-        let Some(until) = &self.until else { return self.nodes.page(story, &self.output) };
-        let node = story.graph.require(until)?;
-        let nodes = story.graph.nodes().map(|(id, _)| id).filter(|id| *id < node).collect();
-        Ok(Page { story: story.until(node), nodes, headed: true })
     }
 }
 

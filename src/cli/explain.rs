@@ -80,7 +80,7 @@ impl ExplainArgs {
         let tables = if is_table && self.symbolic.is_none() { story.steps } else { Vec::new() };
         story.steps = tables.into_iter().chain([explained]).collect();
         story.notes = Vec::new();
-        Ok(Page { story, nodes: Vec::new(), headed: false })
+        Ok(Page::headless(story, Vec::new()))
     }
 
     /// How to see less, if many cells are explained.

@@ -15,6 +15,8 @@ mod reference;
 mod shell;
 mod similarity;
 mod softmax;
+mod stepping;
+mod steps;
 mod versus;
 mod words;
 
@@ -172,8 +174,8 @@ fn version() -> String {
 /// Runs the command that the arguments `typed` have been parsed to.
 fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     match cli.command {
-        Command::Demo(args) => args.run(typed, env, streams)?,
-        Command::Attend(args) => args.run(typed, env, streams)?,
+        Command::Demo(args) => return args.run(typed, env, streams),
+        Command::Attend(args) => return args.run(typed, env, streams),
         Command::Diagnose(args) => return args.run(env, streams),
         Command::Lesson(args) => return args.run(env, streams),
         Command::Similarity(args) => args.run(typed, env, streams)?,

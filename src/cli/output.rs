@@ -214,7 +214,7 @@ impl NodeArgs {
         let nodes = shown.iter().flat_map(Shown::nodes).collect();
         let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };
-        Ok(Page { story, nodes, headed: false })
+        Ok(Page::headless(story, nodes))
     }
 }
 

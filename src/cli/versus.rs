@@ -121,7 +121,7 @@ pub(super) fn page(
 ) -> Result<Page> {
     let digits = places.map_or(base.digits, |places| Digits::Places(places.into()));
     let Comparison { story, nodes } = comparison(Story { digits, ..base }, other, &quoted(options), only)?;
-    Ok(Page { story, nodes, headed: only.is_empty() })
+    Ok(Page { story, nodes, headed: only.is_empty(), skipped: 0, left: 0 })
 }
 
 /// The options on one line, cut where they are long.

@@ -12,6 +12,7 @@ mod notation;
 mod one_third;
 mod papers;
 mod pipeline;
+mod portion;
 mod similarity;
 mod source;
 mod story;

@@ -97,6 +97,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         steps: Vec::new(),
         text,
         faults: Vec::new(),
+        told: None,
     };
     match check_by(&alone, runner).holds() {
         true => Ok(alone),

@@ -31,6 +31,7 @@ mod run;
 pub mod show;
 mod shown;
 mod source;
+mod told;
 pub mod update;
 mod values;
 
@@ -41,11 +42,12 @@ pub use faults::{Fault, Faults};
 pub use library::{BUILT_IN, built_in, open, text_of};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
-    Step,
+    Step, Told,
 };
 pub use new::new_lesson;
 pub use progress::{Progress, Store};
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};
+pub use told::{Scene, told};
 pub use values::RunValues;

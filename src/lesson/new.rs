@@ -13,7 +13,7 @@ const TEMPLATE: &str = include_str!("new_lesson.md");
 ///
 /// # Errors
 /// If the program no longer runs what the lesson has.
-pub fn new_lesson(name: &str, run: &Run) -> Result<String, Faults> {
+pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
     let text = TEMPLATE.replace("{title}", &title(name));
     let report = check(&read(name, &text)?, run);
     match update(name, &text, &report, run)? {

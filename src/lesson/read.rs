@@ -73,6 +73,7 @@ impl<'a> Reader<'a> {
             steps: Vec::new(),
             text: String::new(),
             faults: Vec::new(),
+            told: None,
         };
         Reader { source, lesson, question: None, tolerance: None, has_head: false, has_title: false }
     }

@@ -47,21 +47,21 @@ impl Ran {
 }
 
 /// The program's own `run`: arguments and a screen to what is written.
-pub type Run = dyn Fn(&[String], Screen) -> Ran;
+pub type Run<'a> = dyn Fn(&[String], Screen) -> Ran + 'a;
 
 /// The arguments of a command, and the screen it wrote on.
 type Asked = (Vec<String>, Screen);
 
 /// Runs commands, and remembers what they printed: commands are pure.
 pub struct Runner<'a> {
-    run: &'a Run,
+    run: &'a Run<'a>,
     ran: RefCell<HashMap<Asked, Rc<Ran>>>,
     graphs: RefCell<HashMap<Command, Rc<Result<Graph, String>>>>,
 }
 
 impl<'a> Runner<'a> {
     /// A runner on the program's `run`.
-    pub fn new(run: &'a Run) -> Runner<'a> {
+    pub fn new(run: &'a Run<'a>) -> Runner<'a> {
         Runner { run, ran: RefCell::default(), graphs: RefCell::default() }
     }
 

@@ -21,7 +21,7 @@ pub enum Updated {
 ///
 /// # Errors
 /// If the new outputs would break the lesson that they stand in.
-pub fn update(file: &str, text: &str, report: &Report, run: &Run) -> Result<Updated, Faults> {
+pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<Updated, Faults> {
     if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
         return Ok(Updated::Refused);
     }

@@ -76,7 +76,7 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
         markup.title(&story.title, story.source.as_deref());
     }
     let viewer = Viewer { story, style };
-    let mut number = 0;
+    let mut number = page.skipped;
     for step in &story.steps {
         if !step.text.is_empty() {
             number += 1;

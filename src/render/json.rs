@@ -36,7 +36,7 @@ struct PageObject<'a>(&'a Page);
 
 impl Serialize for PageObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        let Page { story, nodes, headed } = self.0;
+        let Page { story, nodes, headed, .. } = self.0;
         let node = |&id: &NodeId| NodeObject { graph: &story.graph, id, whole: !headed };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &story.title)?;

@@ -107,13 +107,22 @@ pub struct Page {
     pub nodes: Vec<NodeId>,
     /// Whether people are shown the headline.
     pub headed: bool,
+    /// This many numbered steps are left out before the first one that is told: each keeps its own number.
+    pub skipped: usize,
+    /// This many are left out after the last one.
+    pub left: usize,
 }
 
 impl Page {
     /// The whole story.
     pub fn whole(story: Story) -> Page {
         let nodes = story.graph.nodes().map(|(id, _)| id).collect();
-        Page { story, nodes, headed: true }
+        Page { story, nodes, headed: true, skipped: 0, left: 0 }
+    }
+
+    /// A story of which people are shown no headline, and programs these nodes.
+    pub fn headless(story: Story, nodes: Vec<NodeId>) -> Page {
+        Page { story, nodes, headed: false, skipped: 0, left: 0 }
     }
 
     /// Whether it says where cells come from.

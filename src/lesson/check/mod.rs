@@ -22,7 +22,7 @@ use super::run::{Run, Runner};
 use super::values::RunValues;
 
 /// Checks everything that a lesson claims. Each command runs at most once for the same screen.
-pub fn check(lesson: &Lesson, run: &Run) -> Report {
+pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
     check_by(lesson, &Runner::new(run))
 }
 

@@ -6,7 +6,7 @@ use crate::lesson::show::{Ink, Text, Tone};
 use crate::lesson::{Block, Command, Runner, Screen};
 
 use super::entry::Purpose;
-use super::keys::{KEYS, Key, WHERE_TYPED};
+use super::keys::{KEYS, Key, STORY_KEYS, WHERE_TYPED};
 use super::pages;
 use super::player::{Beside, Player};
 use super::stops::{Kind, Stop};
@@ -82,7 +82,7 @@ impl Player<'_> {
                 (false, false) => String::new(),
             };
             let minutes = step.minutes.map(|minutes| format!("  {minutes} min")).unwrap_or_default();
-            let line = format!(" {mark:2} {:>2}  {}{minutes}", number + 1, step.title);
+            let line = format!(" {mark:2} {:>2}  {}{minutes}", self.lesson.number(number), step.title);
             let ink = if is_here { Ink::bold() } else { Ink::default() };
             lines.extend(wrapped(&line, ink, screen));
         }
@@ -95,7 +95,11 @@ impl Player<'_> {
     /// What the keys do.
     pub(super) fn help(&mut self) -> Vec<String> {
         let screen = self.window.screen;
-        let mut lines = key_lines(screen);
+        let is_lesson = self.lesson.told.is_none();
+        let mut lines = key_lines(screen, is_lesson);
+        if !is_lesson {
+            return self.beside(Beside::Keys, &lines);
+        }
         lines.push(String::new());
         lines.extend(WHERE_TYPED.iter().flat_map(|words| wrapped(words, Ink::of(Tone::Quiet), screen)));
         self.beside(Beside::Keys, &lines)
@@ -121,7 +125,7 @@ impl Player<'_> {
         match found {
             Some(stop) => self.go_to(stop),
             None => {
-                let words = format!("`{}` is nowhere in the lesson.", self.searched);
+                let words = format!("“{}” was not found.", self.searched);
                 self.remark(&words)
             }
         }
@@ -177,16 +181,25 @@ impl Player<'_> {
         if self.is_over() {
             return None;
         }
-        let steps = self.lesson.steps.len();
-        let words = match self.step() {
-            Some(step) => {
-                let there = shell_word(&format!("{asked}#{}", self.lesson.steps[step].id));
-                format!("left at step {} of {steps}; attn lesson play {there} goes on there", step + 1)
+        let lesson = self.lesson;
+        let last = lesson.last_number();
+        let (place, resume) = match (self.step(), &lesson.told) {
+            (None, _) => {
+                ("before step 1".to_string(), Some(format!("attn lesson play {}", shell_word(asked))))
             }
-            None => {
-                format!("left before step 1 of {steps}; attn lesson play {} begins again", shell_word(asked))
+            (Some(step), None) => {
+                let there = shell_word(&format!("{asked}#{}", lesson.steps[step].id));
+                (format!("at step {} of {last}", step + 1), Some(format!("attn lesson play {there}")))
+            }
+            (Some(step), Some(told)) => {
+                let [number, end] = [lesson.number(step), lesson.number(lesson.steps.len() - 1)];
+                let end = if end == last { String::new() } else { end.to_string() };
+                let rest = told.whole.as_ref().map(|whole| format!("{whole} --steps {number}-{end}"));
+                (format!("at step {number} of {last}"), rest)
             }
         };
+        let resume = resume.map(|resume| format!(" Resume: {resume}")).unwrap_or_default();
+        let words = format!("Stopped {place}.{resume}");
         let screen = self.window.screen;
         Some(Ink::of(Tone::Quiet).on(&screen.charset.spelled(&words), screen))
     }
@@ -218,10 +231,12 @@ fn wrapped(text: &str, ink: Ink, screen: Screen) -> Vec<String> {
 }
 
 /// What the keys do, as lines.
-pub(super) fn key_lines(screen: Screen) -> Vec<String> {
+pub(super) fn key_lines(screen: Screen, is_lesson: bool) -> Vec<String> {
     let spelled = |text: &str| screen.charset.spelled(text).into_owned();
     let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);
-    let rows = KEYS.map(|row| row.map(|(keys, does)| (spelled(keys), spelled(does))));
+    let keys: Vec<[(&str, &str); 2]> = if is_lesson { KEYS.to_vec() } else { STORY_KEYS.to_vec() };
+    let spelled = |row: [(&str, &str); 2]| row.map(|(keys, does)| (spelled(keys), spelled(does)));
+    let rows: Vec<[(String, String); 2]> = keys.into_iter().map(spelled).collect();
     let widest = |column: usize| rows.iter().map(|row| width(&row[column].0)).max().unwrap_or(0);
     let cell = |column: usize, (keys, does): &(String, String)| {
         let gap = " ".repeat(widest(column) - width(keys));

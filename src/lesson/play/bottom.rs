@@ -24,6 +24,9 @@ pub struct Bottom {
     pub is_alert: bool,
 }
 
+/// A title is shortened to this many columns.
+const LONGEST_TITLE: usize = 40;
+
 /// A piece of the status line; where room is short those of the lowest weight go first.
 type Piece = (u8, String);
 
@@ -106,13 +109,13 @@ impl Player<'_> {
 
     fn pieces(&self, now: Duration) -> Vec<Piece> {
         if self.is_blank {
-            return vec![(9, "any key shows the lesson again".to_string())];
+            return vec![(9, "any key goes back".to_string())];
         }
         if let Some(count) = self.count {
             return vec![(9, format!("to step {count}: G"))];
         }
         let more = !self.waiting.is_empty() || self.has_more();
-        let rest = ["space shows more, q leaves the rest out", "any key goes back to the lesson"];
+        let rest = ["space shows more, q leaves the rest out", "any key goes back"];
         let rest = rest[usize::from(self.waiting.is_empty())].to_string();
         match self.beside {
             Some(Beside::Contents) => return vec![(9, "number, Enter: to a step".to_string()), (8, rest)],
@@ -120,14 +123,16 @@ impl Player<'_> {
             Some(Beside::Keys) => return vec![(9, rest)],
             None => {}
         }
-        let steps = self.lesson.steps.len();
+        let steps = self.lesson.last_number();
         // Whether a class is behind is the teacher's business alone.
         let pace = self.pace(now).spent_of_planned();
         if self.is_over() {
             return vec![(9, "end".to_string()), (7, pace), (8, "space leaves, ← goes back".to_string())];
         }
         let title = self.step().map_or(&self.lesson.title, |step| &self.lesson.steps[step].title);
-        let mut pieces = vec![(9, format!("{}/{steps}", self.step().map_or(0, |step| step + 1)))];
+        let title = shortened(title);
+        let mut pieces =
+            vec![(9, format!("{}/{steps}", self.step().map_or(0, |step| self.lesson.number(step))))];
         match self.asking() {
             _ if more => pieces.extend([(2, title.clone()), (8, "space shows more".to_string())]),
             Some(question) => {
@@ -137,11 +142,27 @@ impl Player<'_> {
                     None => pieces.push((7, "space shows the answer".to_string())),
                 }
             }
+            None if self.is_told() => {
+                pieces.extend([(9, "end".to_string()), (6, "space leaves".to_string())])
+            }
             None => pieces.extend([(5, title.clone()), (6, "space goes on".to_string())]),
         }
-        pieces.extend([(4, pace), (3, "?: keys".to_string())]);
+        if self.lesson.told.is_none() {
+            pieces.push((4, pace));
+        }
+        pieces.push((3, "?: keys".to_string()));
         pieces
     }
+}
+
+/// A title that leaves room for what else the line tells.
+fn shortened(title: &str) -> String {
+    if title.width() <= LONGEST_TITLE {
+        return title.to_string();
+    }
+    let mut short: String = title.chars().take(LONGEST_TITLE - 1).collect();
+    short.truncate(short.rfind(' ').unwrap_or(short.len()));
+    format!("{short} …")
 }
 
 /// What is pressed or typed as an answer; nothing where the class speaks.

@@ -48,6 +48,15 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],
 ];
 
+/// The same where nothing is asked: a demo is played.
+pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
+    [("space → PgDn", "go on (Enter too)"), ("5G", "to step 5")],
+    [("← PgUp", "go back (Backspace too)"), ("t", "contents")],
+    [("n p", "next, previous step"), ("/", "search; / Enter: next")],
+    [("!", "an attn command; ↑ the last"), ("b .", "blank the screen")],
+    [("q", "end (Ctrl-Z: pause)"), ("?", "these keys")],
+];
+
 /// What is said of typed answers below the keys.
 pub const WHERE_TYPED: [&str; 2] = [
     "Where an answer is typed, a digit or the first letter of a name begins it.",

@@ -129,7 +129,8 @@ impl Player<'_> {
             };
             chunks.extend(pages::chunks(number, &lines, height));
         }
-        let heading = if stop.begins_part() { self.heading(&show, stop) } else { Vec::new() };
+        let is_headed = stop.begins_part() && self.lesson.told.is_none();
+        let heading = if is_headed { self.heading(&show, stop) } else { Vec::new() };
         if heading.is_empty() {
             return chunks;
         }

@@ -22,26 +22,38 @@ pub(super) struct Place {
     pub piece: usize,
 }
 
-/// Cuts the lines of a block where empty ones stand, and what is taller than the screen where it must be.
+/// Cuts the lines of a block where empty ones stand; what is taller than the screen above its tables, and where it must be.
 pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut gap = 1;
-    let mut open = false;
-    for line in lines {
-        if line.trim().is_empty() {
-            gap = if open { 1 } else { gap + 1 };
-            open = false;
+    for group in lines.chunk_by(|a, b| is_empty(a) == is_empty(b)) {
+        if is_empty(&group[0]) {
+            gap = group.len() + usize::from(chunks.is_empty());
             continue;
         }
-        match chunks.last_mut() {
-            Some(chunk) if open && chunk.lines.len() < height.max(1) => chunk.lines.push(line.clone()),
-            _ => {
-                chunks.push(Chunk { block, gap: if open { 0 } else { gap }, lines: vec![line.clone()] });
-                open = true;
-            }
+        let pieces = if group.len() > height { above_tables(group) } else { vec![group] };
+        for piece in pieces.into_iter().flat_map(|piece| piece.chunks(height.max(1))) {
+            chunks.push(Chunk { block, gap: std::mem::take(&mut gap), lines: piece.to_vec() });
         }
     }
     chunks
+}
+
+fn is_empty(line: &String) -> bool {
+    line.trim().is_empty()
+}
+
+/// Lines cut above each box that follows another one.
+fn above_tables(lines: &[String]) -> Vec<&[String]> {
+    let begins_with = |line: &String, corners: &[char]| {
+        let plain = line
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_control() || "[0123456789;m".contains(c));
+        plain.trim_start().starts_with(corners)
+    };
+    lines
+        .chunk_by(|above, below| !(begins_with(above, &['╰', '+']) && begins_with(below, &['╭', '+'])))
+        .collect()
 }
 
 /// As many chunks on a page as the screen holds.
@@ -105,6 +117,17 @@ mod tests {
         assert_eq!(pages(&chunks, 10), vec![Range { start: 0, end: 3 }]);
         assert_eq!(pages(&chunks, 7), [0..2, 2..3]);
         assert_eq!(pages(&chunks, 4), [0..1, 1..2, 2..3]);
+    }
+
+    #[test]
+    fn what_is_taller_than_the_screen_is_cut_above_a_table() {
+        for [top, end] in [["╭─╮", "╰─╯"], ["+-+", "+-+"]] {
+            let all = text(&["A = B", top, "│1│", end, top, "│2│", end, top, "│3│", end]);
+            let cut = chunks(0, &all, 7);
+            assert_eq!(cut.iter().map(|chunk| chunk.lines.len()).collect::<Vec<_>>(), [4, 3, 3], "{top}");
+            assert_eq!(lines(&cut), all);
+            assert_eq!(pages(&cut, 7), [0..2, 2..3]);
+        }
     }
 
     #[test]

@@ -69,9 +69,9 @@ pub enum Then {
 /// A lesson that is being played.
 pub struct Player<'a> {
     pub(super) lesson: &'a Lesson,
-    pub(super) run: &'a Run,
+    pub(super) run: &'a Run<'a>,
     /// What the teacher's own commands are run by.
-    pub(super) by_hand: &'a Run,
+    pub(super) by_hand: &'a Run<'a>,
     pub(super) runner: Runner<'a>,
     pub(super) window: Window,
     notes: bool,
@@ -114,7 +114,7 @@ pub struct Player<'a> {
 
 impl<'a> Player<'a> {
     /// A player at the beginning of a lesson, or of one of its steps.
-    pub fn new(lesson: &'a Lesson, run: &'a Run, window: Window, first: Option<usize>) -> Player<'a> {
+    pub fn new(lesson: &'a Lesson, run: &'a Run<'a>, window: Window, first: Option<usize>) -> Player<'a> {
         let stops = stops(lesson);
         let at = first.and_then(|first| stops.iter().position(|stop| stop.step == Some(first))).unwrap_or(0);
         let mut player = Player {
@@ -153,7 +153,7 @@ impl<'a> Player<'a> {
     }
 
     /// The same player, which runs the teacher's own commands by another `run`: they may do more than those of a lesson.
-    pub fn with_commands_by(mut self, by_hand: &'a Run) -> Player<'a> {
+    pub fn with_commands_by(mut self, by_hand: &'a Run<'a>) -> Player<'a> {
         self.by_hand = by_hand;
         self
     }

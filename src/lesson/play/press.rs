@@ -124,8 +124,8 @@ impl Player<'_> {
             let lines = self.more_aside();
             return self.told(lines, now);
         }
-        if self.is_over() {
-            return Told { then: Then::Leave, ..Told::default() };
+        if self.is_over() || self.is_told() {
+            return self.end();
         }
         let scripted = match self.asking() {
             Some(question) => self.scripted.next(&question.id),
@@ -139,10 +139,21 @@ impl Player<'_> {
         self.told(lines, now)
     }
 
+    /// Ends the lesson, of which nothing is left.
+    fn end(&mut self) -> Told {
+        self.at = self.stops.len();
+        Told { then: Then::Leave, ..Told::default() }
+    }
+
+    /// Whether all of a story is told: it has no page at its end.
+    pub(super) fn is_told(&self) -> bool {
+        self.lesson.told.is_some() && self.at + 1 == self.stops.len() && !self.has_more()
+    }
+
     fn next_step(&mut self) -> Vec<String> {
         match self.step().map_or(0, |step| step + 1) {
             next if next < self.lesson.steps.len() => self.go_to_step(next),
-            _ if self.is_over() => Vec::new(),
+            _ if self.is_over() || self.lesson.told.is_some() => Vec::new(),
             _ => {
                 let last = self.stops.len() - 1;
                 self.at = last;
@@ -165,14 +176,17 @@ impl Player<'_> {
 
     /// Jumps to the step of a number from 1; to the last one without a number, to the beginning with 0.
     pub(super) fn jump(&mut self, count: Option<usize>) -> Vec<String> {
-        let steps = self.lesson.steps.len();
+        let lesson = self.lesson;
+        let [first, last] = [lesson.number(0), lesson.number(lesson.steps.len().saturating_sub(1))];
         match count {
             Some(0) => self.go_to(0),
-            Some(number) if number > steps => {
-                self.remark(&format!("There is no step {number}: the last is {steps}."))
-            }
-            Some(number) => self.go_to_step(number - 1),
-            None => self.go_to_step(steps.saturating_sub(1)),
+            Some(number) => match lesson.numbered(number) {
+                Some(step) => self.go_to_step(step),
+                None => {
+                    self.remark(&format!("There is no step {number} here: the steps are {first} to {last}."))
+                }
+            },
+            None => self.go_to_step(lesson.steps.len().saturating_sub(1)),
         }
     }
 

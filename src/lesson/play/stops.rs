@@ -70,7 +70,10 @@ impl Stop {
 /// All stops of a lesson, in order. There is at least one for every step.
 pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
     let mut stops = Vec::new();
-    within(&lesson.opening, None, 0, &mut stops);
+    // The output of a command has nothing before its first step.
+    if lesson.told.is_none() || lesson.steps.is_empty() {
+        within(&lesson.opening, None, 0, &mut stops);
+    }
     for (number, step) in lesson.steps.iter().enumerate() {
         for (part, content) in step.parts.iter().enumerate() {
             within(&content.blocks, Some(number), part, &mut stops);

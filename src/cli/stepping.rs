@@ -1,0 +1,139 @@
+//! A story that is longer than the terminal is played step by step, by the player of the lessons.
+
+use std::ffi::OsString;
+
+use super::lesson::by_hand;
+use super::output::{self, OutputArgs};
+use super::steps::StepArgs;
+use super::{Env, Streams};
+use crate::error::{EXIT_DONE, Result};
+use crate::lesson::play::{Keeper, Manner, Player, play};
+use crate::lesson::{Lesson, Ran, Scene, Screen, Told, told};
+use crate::render::{self, Format, Page, Style};
+
+/// The pages of a command, and how they are shown.
+pub(super) struct Telling<'a> {
+    /// The name of the command.
+    pub command: &'a str,
+    /// For each page the command that tells all of it.
+    pub wholes: Vec<String>,
+    pub steps: &'a StepArgs,
+    pub output: &'a OutputArgs,
+    pub style: Style,
+}
+
+impl Telling<'_> {
+    /// Shows the pages: step by step on a terminal that they are too long for, else all at once. Returns the exit code.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(super) fn show(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let lesson = self.lesson(pages).filter(|_| self.may_pause(env));
+        let Some(lesson) = lesson else { return self.print(pages, streams) };
+        let Style { width, colour, charset, .. } = self.style;
+        let asked = self.output.look.screen.width.map(usize::from);
+        let manner =
+            Manner { screen: Screen { width, colour, charset }, width: asked, auto: false, keys: true };
+        let window = manner.window();
+        let mut whole = Vec::new();
+        render::stories(
+            pages,
+            self.command,
+            &Style { width: window.screen.width, ..self.style },
+            &mut whole,
+        )?;
+        if String::from_utf8_lossy(&whole).lines().count() < window.rows {
+            return self.print(pages, streams);
+        }
+        let warnings = pages.iter().flat_map(|page| page.story.graph.warnings());
+        let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
+        let run = |args: &[String], screen: Screen| self.printed(pages, args, screen);
+        let mut player = Player::new(&lesson, &run, window, None).with_commands_by(&by_hand);
+        let (keeper, _, _) = Keeper::new(None, &lesson, None);
+        play(&mut player, "", &warnings, manner, keeper, streams.out)
+    }
+
+    fn print(&self, pages: &[Page], streams: &mut Streams<'_>) -> Result<u8> {
+        output::pages(pages, self.command, &self.style, streams)?;
+        Ok(EXIT_DONE)
+    }
+
+    fn may_pause(&self, env: &Env) -> bool {
+        env.has_keys && env.has_screen && !self.steps.prints_all() && self.style.format == Format::Table
+    }
+
+    /// The steps of all pages as a lesson; none where there are not two of them.
+    fn lesson(&self, pages: &[Page]) -> Option<Lesson> {
+        let mut scenes = Vec::new();
+        for (page, whole) in pages.iter().zip(&self.wholes) {
+            for (at, title) in page.story.step_titles().into_iter().enumerate() {
+                scenes.push(Scene { title, typed: format!("{whole} --step {}", page.skipped + at + 1) });
+            }
+        }
+        let [page, ..] = pages else { return None };
+        if scenes.len() < 2 {
+            return None;
+        }
+        let (title, of) = match pages {
+            [page] => (page.story.title.clone(), page.skipped + scenes.len() + page.left),
+            _ => (format!("{} demos", pages.len()), scenes.len()),
+        };
+        let whole = self.wholes.first().filter(|_| pages.len() == 1).cloned();
+        Some(told(&title, scenes, Told { before: page.skipped, last: of, whole }))
+    }
+
+    /// What the scene at a position prints on a screen.
+    fn printed(&self, pages: &[Page], args: &[String], screen: Screen) -> Ran {
+        let position = args.first().and_then(|arg| arg.parse().ok()).unwrap_or_default();
+        let Screen { width, colour, charset } = screen;
+        let style = Style { width, colour, charset, ..self.style };
+        let mut out = Vec::new();
+        let said = match scene(pages, position) {
+            Some(page) => render::stories(&[page], self.command, &style, &mut out),
+            None => Ok(()),
+        };
+        let err = said.map_err(|error| error.to_string()).err().unwrap_or_default();
+        Ran { code: EXIT_DONE, out: String::from_utf8_lossy(&out).into_owned(), err }
+    }
+}
+
+/// The page of the step at a position among those of all pages. The first of a page has its headline, the last what is said
+/// at the end.
+fn scene(pages: &[Page], position: usize) -> Option<Page> {
+    let mut before = 0;
+    for page in pages {
+        let steps = page.story.step_count();
+        if position < before + steps {
+            let at = position - before;
+            let mut story = page.story.clone().only_steps(&(at + 1..=at + 1));
+            if at + 1 == steps && page.headed {
+                story.notes.append(&mut story.remarks);
+            }
+            story.remarks.clear();
+            return Some(Page {
+                headed: page.headed && at == 0,
+                skipped: page.skipped + at,
+                left: 0,
+                story,
+                nodes: Vec::new(),
+            });
+        }
+        before += steps;
+    }
+    None
+}
+
+/// The command as it was typed, without the options that choose among its steps.
+pub(super) fn whole(typed: &[OsString]) -> String {
+    let mut words = vec!["attn".to_string()];
+    let mut typed = typed.iter().map(|word| word.to_string_lossy());
+    while let Some(word) = typed.next() {
+        match &*word {
+            "--step" | "--steps" => drop(typed.next()),
+            word if word.starts_with("--step=") || word.starts_with("--steps=") => {}
+            word => words
+                .push(shlex::try_quote(word).map_or_else(|_| word.to_string(), |quoted| quoted.into_owned())),
+        }
+    }
+    words.join(" ")
+}

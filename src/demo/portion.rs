@@ -1,0 +1,169 @@
+//! A part of a story: some of its steps, or each of them in brief.
+
+use std::ops::RangeInclusive;
+
+use super::story::{Shown, Step, Story};
+use crate::graph::{Graph, NodeId};
+
+/// Results that are made alike are shown in brief up to this many; of more only the last.
+const MOST_SIBLINGS: usize = 3;
+
+impl Story {
+    /// How many numbered steps it has: a step without a sentence belongs to the one before it.
+    pub fn step_count(&self) -> usize {
+        self.steps.iter().filter(|step| !step.text.is_empty()).count()
+    }
+
+    /// The story with nothing but the steps of these numbers, from 1. What is said at the end of the story goes with its last
+    /// step.
+    pub fn only_steps(mut self, numbers: &RangeInclusive<usize>) -> Story {
+        let last = self.step_count();
+        let mut number = 0;
+        self.steps.retain(|step| {
+            number += usize::from(!step.text.is_empty());
+            numbers.contains(&number.max(1))
+        });
+        if !numbers.contains(&last) {
+            self.notes.clear();
+        }
+        self
+    }
+
+    /// The story in brief: of each step its first sentence and its result. Inputs, operands and remarks are left out.
+    pub fn in_brief(mut self) -> Story {
+        for step in &mut self.steps {
+            step.shorten(&self.graph);
+        }
+        self.notes.clear();
+        self
+    }
+
+    /// The first sentences of its numbered steps, without their full stops.
+    pub fn step_titles(&self) -> Vec<String> {
+        let texts = self.steps.iter().map(|step| first_sentence(&step.text));
+        texts.filter(|text| !text.is_empty()).map(|text| text.trim_end_matches('.').to_string()).collect()
+    }
+
+    /// The nodes whose values its steps show, in the order of the graph.
+    pub fn shown_nodes(&self) -> Vec<NodeId> {
+        let mut nodes: Vec<NodeId> =
+            self.steps.iter().flat_map(|step| &step.shown).flat_map(Shown::nodes).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+}
+
+impl Step {
+    /// Leaves the first sentence and the result.
+    fn shorten(&mut self, graph: &Graph) {
+        self.text.truncate(first_sentence(&self.text).len());
+        self.notice = None;
+        let result =
+            self.siblings(graph).or_else(|| self.shown.iter().rev().find_map(|shown| shown.result(graph)));
+        // What is no matrix is a result where there is no other.
+        self.shown = result
+            .or_else(|| self.shown.drain(..).find(|shown| !shown.is_input(graph)))
+            .into_iter()
+            .collect();
+    }
+
+    /// The last nodes, if they are made alike and none from another: queries, keys and values are one result.
+    fn siblings(&self, graph: &Graph) -> Option<Shown> {
+        let node = |shown: &Shown| match shown {
+            Shown::Node(id) if !graph[*id].op.is_given() => Some(*id),
+            _ => None,
+        };
+        let last = node(self.shown.last()?)?;
+        let is_alike = |id: &NodeId| graph[*id].op.name() == graph[last].op.name();
+        let mut ids: Vec<NodeId> = self.shown.iter().rev().map_while(node).take_while(is_alike).collect();
+        ids.reverse();
+        let is_made_from = |id: &NodeId| graph[*id].inputs.iter().any(|input| ids.contains(input));
+        let is_one_result = (2..=MOST_SIBLINGS).contains(&ids.len()) && !ids.iter().any(is_made_from);
+        is_one_result.then_some(Shown::Together(ids))
+    }
+}
+
+impl Shown {
+    /// The computed matrices of this, without their operands.
+    fn result(&self, graph: &Graph) -> Option<Shown> {
+        let is_computed = |id: &NodeId| !graph[*id].op.is_given();
+        match self {
+            Shown::Node(id) => Some(*id).filter(is_computed).map(|id| Shown::Together(vec![id])),
+            Shown::Together(ids) => {
+                let ids: Vec<NodeId> = ids.iter().copied().filter(is_computed).collect();
+                (!ids.is_empty()).then_some(Shown::Together(ids))
+            }
+            Shown::Columns(_) | Shown::Open(_) | Shown::Symbols(_) => Some(self.clone()),
+            Shown::Plane(_) | Shown::Table(_) | Shown::Explained { .. } | Shown::Symbolic(_) => None,
+        }
+    }
+
+    /// Whether this shows nothing but what is given.
+    fn is_input(&self, graph: &Graph) -> bool {
+        let nodes = self.nodes();
+        !nodes.is_empty() && nodes.iter().all(|&id| graph[id].op.is_given())
+    }
+}
+
+/// A text up to the end of its first sentence: a full stop, a question mark or an exclamation mark before a blank and a capital.
+fn first_sentence(text: &str) -> &str {
+    let ends = text.match_indices(['.', '?', '!']).map(|(at, mark)| at + mark.len());
+    let is_end = |&end: &usize| {
+        let mut rest = text[end..].chars();
+        let (space, next) = (rest.next(), rest.next());
+        space.is_none() || space == Some(' ') && next.is_some_and(|next| next.is_uppercase() || next == '“')
+    };
+    { ends }.find(is_end).map_or(text, |end| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::demo::Digits;
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
+
+    fn story() -> Story {
+        let mut graph = Graph::new();
+        let ids =
+            ["X", "W", "V"].map(|name| graph.given(name, Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap());
+        let step =
+            |text: &str, id| Step { text: text.into(), shown: vec![Shown::Node(id)], ..Step::default() };
+        let steps = vec![
+            step("One.", ids[0]),
+            step("Two. And more.", ids[1]),
+            step("", ids[2]),
+            step("Three.", ids[0]),
+        ];
+        let notes = vec!["A slip.".to_string()];
+        Story { notes, digits: Digits::Places(4), ..Story::of_steps("t", graph, steps) }
+    }
+
+    fn texts(story: &Story) -> Vec<&str> {
+        story.steps.iter().map(|step| step.text.as_str()).collect()
+    }
+
+    #[test]
+    fn a_step_without_a_sentence_goes_with_the_one_before_it_and_notes_with_the_last() {
+        assert_eq!(story().step_count(), 3);
+        let middle = story().only_steps(&(2..=2));
+        assert_eq!((texts(&middle), middle.notes.len()), (vec!["Two. And more.", ""], 0));
+        let end = story().only_steps(&(2..=3));
+        assert_eq!((texts(&end), end.notes.len()), (vec!["Two. And more.", "", "Three."], 1));
+    }
+
+    #[test]
+    fn in_brief_there_are_no_inputs_and_one_sentence_each() {
+        let brief = story().in_brief();
+        assert_eq!(texts(&brief), ["One.", "Two.", "", "Three."]);
+        assert!(brief.steps.iter().all(|step| step.shown.is_empty()) && brief.notes.is_empty());
+    }
+
+    #[test]
+    fn a_sentence_does_not_end_within_a_number_or_an_abbreviation() {
+        assert_eq!(first_sentence("At 0.5 it stops, e.g. here. Then on."), "At 0.5 it stops, e.g. here.");
+        assert_eq!(first_sentence("Why? Because."), "Why?");
+        assert_eq!(first_sentence("no end"), "no end");
+    }
+}
