@@ -88,7 +88,7 @@ fn a_clicker_with_four_keys_is_enough() {
     terminal.wait_for("1/4");
     terminal.press(".");
     let blank = terminal.wait_for("any key");
-    assert_eq!(blank.trim(), "any key shows the lesson again");
+    assert_eq!(blank.trim(), "any key goes back");
     terminal.shows(".", "Before the mask");
     terminal.press(".");
     terminal.wait_for("any key");
@@ -114,7 +114,7 @@ fn steps_are_jumped_to_found_and_listed() {
     terminal.shows("/", "search:");
     terminal.shows("RowS again\r", "1/4");
     terminal.shows("/what does\r", "3/4");
-    terminal.shows("/nowhere\r", "is nowhere");
+    terminal.shows("/nowhere\r", "was not found");
     let contents = terminal.shows("t", "2 min");
     assert!(contents.contains("▶   3  What is left?  2 min"), "{contents}");
     terminal.press(" ");
@@ -210,7 +210,7 @@ fn a_player_is_suspended_and_comes_back() {
     shell.shows(" ", "The rows again");
     shell.press("q");
     shell.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
-    assert!(shell.screen().contains("left at step 1 of 4;"), "{}", shell.screen());
+    assert!(shell.screen().contains("Stopped at step 1 of 4."), "{}", shell.screen());
     shell.press("stty -a > $ATTN_STATE_DIR/after; echo do''ne\r");
     shell.wait_for("done");
     assert_eq!(settings("before"), settings("after"));
@@ -221,13 +221,13 @@ fn a_follower_is_suspended_and_comes_back() {
     let state = state();
     let mut shell = shell(state.path());
     shell.press(&format!("{} lesson follow\r", env!("CARGO_BIN_EXE_attn")));
-    shell.wait_for("Nobody plays yet");
+    shell.wait_for("Nobody plays a lesson yet");
     let in_follower = shell.settings();
     shell.press(CONTROL_Z);
     shell.wait_until("the shell", |screen| screen.matches("shell>").count() == 2);
     assert_ne!(shell.settings(), in_follower);
     shell.press("fg\r");
-    shell.wait_until("the page once more", |screen| screen.matches("Nobody plays yet").count() == 2);
+    shell.wait_until("the page once more", |screen| screen.matches("Nobody plays a lesson yet").count() == 2);
     shell.wait_until("single keys", |_| shell.settings() == in_follower);
     shell.press("q");
     shell.wait_until("the shell", |screen| screen.trim_end().ends_with("shell>"));
@@ -281,7 +281,7 @@ fn a_killed_player_loses_the_present_step_at_most() {
     let listed = piped(state.path(), &["list", "tests/lesson_player"]).0;
     assert!(listed.contains("1/4"), "{listed}");
     let mut next = player(state.path());
-    next.wait_for("Left at step 3, What is left?: 3G goes there.");
+    next.wait_for("Last time you stopped at step 3, “What is left?”. Press 3G to go there.");
     next.shows("3G", "3/4");
 }
 
@@ -292,7 +292,7 @@ fn damaged_progress_is_a_warning_and_no_stop() {
     fs::create_dir(&folder).expect("a folder");
     fs::write(folder.join("mask.json"), "{\"schema\": \"attn-pro").expect("a file");
     let mut terminal = player(state.path());
-    assert!(terminal.screen().contains("warning: progress begins anew"), "{}", terminal.screen());
+    assert!(terminal.screen().contains("warning: progress starts again"), "{}", terminal.screen());
     terminal.shows("  ", "The rows again");
     terminal.press("q");
     assert_eq!(terminal.ended(), 0);
@@ -330,7 +330,7 @@ fn two_players_at_once_do_not_harm_each_other() {
 fn a_second_terminal_follows_the_first() {
     let state = state();
     let mut follower = Terminal::attn(state.path(), &["follow"]);
-    follower.wait_for("Nobody plays yet");
+    follower.wait_for("Nobody plays a lesson yet");
     let mut terminal = player(state.path());
     follower.wait_for("Slide a sheet of paper");
     terminal.press("2G");
@@ -344,10 +344,9 @@ fn a_second_terminal_follows_the_first() {
     let once = piped(state.path(), &["follow", LESSON]).0;
     assert!(once.contains("Hold the sheet over them.") && once.contains("of 6:00"), "{once}");
     terminal.press("q");
-    follower.wait_for("The lesson has been left.");
-    terminal.wait_for(
-        "left at step 2 of 4; attn lesson play tests/lesson_player/mask.md#zeros-step goes on there",
-    );
+    follower.wait_for("The lesson was stopped.");
+    terminal
+        .wait_for("Stopped at step 2 of 4. Resume: attn lesson play tests/lesson_player/mask.md#zeros-step");
     let settings = Terminal::start(state.path(), "/bin/cat", &[], 80, 24).settings();
     follower.press("q");
     assert_eq!(follower.ended(), 0);
@@ -391,7 +390,7 @@ fn without_a_terminal_the_whole_lesson_is_printed() {
     let (answered, code) =
         piped(state.path(), &["play", LESSON, "--answer", "zeros=A", "--answer", "left=0.52"]);
     assert!(
-        code == 0 && answered.contains("Not that: A") && answered.contains("So it was without"),
+        code == 0 && answered.contains("Not quite: A") && answered.contains("So it was without"),
         "{answered}"
     );
     for (answer, words) in [("zero=C", "did you mean `zeros`?"), ("zeros=E", "A to C"), ("zeros", "no `=`")] {
@@ -417,11 +416,178 @@ fn help_fits_one_screen() {
 }
 
 #[test]
-fn a_screen_smaller_than_the_lesson_wants_is_told() {
+fn a_screen_is_called_too_small_only_where_something_does_not_fit() {
     let state = state();
-    let terminal =
-        Terminal::start(state.path(), env!("CARGO_BIN_EXE_attn"), &["lesson", "play", LESSON], 60, 20);
-    terminal.wait_for("written for 80×24, and this screen has 60×20");
-    let large = player(state.path());
-    assert!(!large.screen().contains("written for"));
+    let play = |columns, rows| {
+        let terminal = Terminal::start(
+            state.path(),
+            env!("CARGO_BIN_EXE_attn"),
+            &["lesson", "play", LESSON],
+            columns,
+            rows,
+        );
+        terminal.wait_for("0/4");
+        terminal.all()
+    };
+    assert!(play(60, 8).contains("Best at 80×24; your terminal is 60×8."));
+    for (columns, rows) in [(60, 20), (80, 24), (120, 40)] {
+        let all = play(columns, rows);
+        assert!(!all.contains("Best at"), "{columns}×{rows}: {all}");
+    }
+    let terminal = Terminal::attn(state.path(), &["play", "0-tour"]);
+    terminal.wait_for("0/8");
+    assert!(
+        !terminal.all().contains("Best at"),
+        "written for 100×30, and plays well at 80×24: {}",
+        terminal.all()
+    );
+}
+
+#[test]
+fn votes_are_for_choices_and_what_is_typed_on_answers_nothing() {
+    let state = state();
+    let mut terminal = player(state.path());
+    terminal.shows("3G", "What does `bat` give");
+    let told = terminal.shows("vA3 B14 C8\r", "You can only vote on multiple-choice questions.");
+    assert!(!told.contains("is not a number"), "{told}");
+    let later = terminal.shows("h", "3/4");
+    assert!(!later.contains("is not a number"), "{later}");
+    terminal.shows("2G", "2/4");
+    terminal.shows("vA3 C2\r", "5 hands");
+    let progress = state.path().join("progress/mask.json");
+    let is_kept = || fs::read_to_string(&progress).is_ok_and(|kept| kept.contains("\"votes\""));
+    terminal.wait_until("the kept votes", |_| is_kept());
+}
+
+#[test]
+fn what_is_talked_about_is_shown_again_after_an_aside_and_after_a_resize() {
+    let state = state();
+    let mut terminal = player(state.path());
+    terminal.shows(" ", "1/4");
+    let both = terminal.shows(" ", "The rows again");
+    assert!(both.contains("0.2689"), "{both}");
+    terminal.shows("!softmax 5\r", "any key goes back");
+    terminal.press(" ");
+    let again = terminal.wait_until("the page", |screen| screen.contains("space goes on"));
+    assert!(again.contains("0.2689") && again.contains("1  Before the mask"), "{again}");
+    terminal.resize(90, 24);
+    let wider = terminal.wait_until("the page at the new width", |screen| {
+        screen.lines().any(|line| line.starts_with("1  Before the mask") && line.len() == 90)
+    });
+    assert!(wider.contains("0.2689") && wider.contains("The rows again"), "{wider}");
+}
+
+/// A demo on a terminal of 80×24.
+fn demo(state: &Path, args: &[&str]) -> Terminal {
+    Terminal::start(state, env!("CARGO_BIN_EXE_attn"), args, 80, 24)
+}
+
+#[test]
+fn a_demo_longer_than_the_screen_is_played_under_the_keys_of_a_lesson() {
+    let state = state();
+    let mut terminal = demo(state.path(), &["demo", "weights"]);
+    let first = terminal.wait_for("1/");
+    assert!(first.lines().any(|line| line.starts_with("1  ")), "{first}");
+    assert!(!first.contains("\n2  "), "one step at a time:\n{first}");
+    terminal.shows("2G", "\n 2/");
+    let contents = terminal.shows("t", "any key goes back");
+    assert!(contents.contains("▶   2"), "{contents}");
+    terminal.shows(" ", "2/");
+    terminal.shows(LEFT, " 1/");
+    let keys = terminal.shows("?", "next, previous step");
+    assert!(!keys.contains("hint") && !keys.contains("votes"), "{keys}");
+    terminal.shows(" ", " 1/");
+    terminal.shows("!", "Esc back");
+    terminal.shows(UP, "$ attn demo weights --step 1");
+    terminal.shows("\r", "any key goes back");
+    terminal.shows(" ", " 1/");
+    terminal.resize(60, 24);
+    terminal.wait_until("the page at the new width", |screen| {
+        screen.contains(" 1/")
+            && screen.contains("1  ")
+            && screen.lines().all(|line| line.chars().count() <= 60)
+    });
+    terminal.shows("3G", "\n 3/");
+    terminal.press("q");
+    assert_eq!(terminal.ended(), 0);
+    assert!(terminal.all().contains("Resume: attn demo weights --steps 3-"), "{}", terminal.all());
+    assert!(fs::read_dir(state.path()).expect("a folder").next().is_none(), "a demo keeps nothing");
+}
+
+#[test]
+fn a_demo_played_to_its_end_has_shown_all_of_it_and_leaves() {
+    let state = state();
+    let mut terminal = demo(state.path(), &["demo", "mask"]);
+    terminal.wait_for("1/");
+    for _ in 0..200 {
+        if terminal.screen().contains("space leaves") {
+            break;
+        }
+        let before = terminal.screen();
+        terminal.press(" ");
+        terminal.wait_until("another page", |screen| screen != before && screen.contains("space"));
+    }
+    terminal.press(" ");
+    assert_eq!(terminal.ended(), 0);
+    let all = terminal.all();
+    assert!(!all.contains("Resume:") && !all.contains("space"), "{all}");
+    let printed =
+        Command::new(env!("CARGO_BIN_EXE_attn")).args(["demo", "mask"]).output().expect("it runs").stdout;
+    let printed = String::from_utf8(printed).expect("UTF-8");
+    let lines = |text: &str| -> Vec<String> {
+        text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.trim_end().to_string()).collect()
+    };
+    assert_eq!(lines(&all), lines(&printed));
+}
+
+#[test]
+fn what_fits_is_printed_and_so_is_all_of_it_without_pauses_and_in_a_pipe() {
+    let state = state();
+    let ways: [&[&str]; 3] = [
+        &["demo", "mask", "--no-pause"],
+        &["attend", "--words", "bat cave", "--step", "2"],
+        &["demo", "mask", "--format", "json"],
+    ];
+    for args in ways {
+        let mut terminal = demo(state.path(), args);
+        assert_eq!(terminal.ended(), 0, "{args:?}");
+        assert!(!terminal.all().contains("?: keys"), "{args:?}");
+    }
+    let mut terminal = demo(state.path(), &["attend", "--words", "bat cave racket", "--steps", "2-4"]);
+    terminal.wait_for(" 2/");
+    terminal.shows("4G", " 4/");
+    terminal.shows("9G", "the steps are 2 to 4");
+    terminal.press(CONTROL_C);
+    assert_eq!(terminal.ended(), 130);
+}
+
+#[test]
+fn a_quiz_stopped_by_control_c_tells_the_score_and_goes_on_there() {
+    let state = state();
+    let mut terminal = Terminal::attn(state.path(), &["quiz", "tests/lessons/mask.md"]);
+    terminal.wait_for("Question 1 of 3");
+    terminal.shows("A\r", "Not quite: A. Try again.");
+    terminal.shows("C\r", "Press Enter to go on.");
+    terminal.shows("\r", "Question 2 of 3");
+    terminal.shows(".31\r", "Try again, or h for a hint.");
+    terminal.press(CONTROL_C);
+    assert_eq!(terminal.ended(), 130);
+    let told = terminal.all();
+    assert!(told.contains("Stopped after 1 of 3 questions.") && told.contains("0.5 of 2 points"), "{told}");
+    assert!(told.contains("Resume: attn lesson quiz tests/lessons/mask.md"), "{told}");
+
+    let mut next = Terminal::attn(state.path(), &["quiz", "tests/lessons/mask.md"]);
+    let asked = next.wait_for("Question 2 of 3");
+    assert!(
+        !asked.contains("Question 1 of 3") && next.all().contains("You have answered 1 of 3 questions"),
+        "{asked}"
+    );
+    next.shows("0.41\r", "Press Enter to go on.");
+    next.shows("\r", "Question 3 of 3");
+    next.press("It would cheat.\r");
+    assert_eq!(next.ended(), 0);
+    assert!(next.all().contains("2 of 2 right, 1 of them at the second try"), "{}", next.all());
+
+    let again = Terminal::attn(state.path(), &["quiz", "tests/lessons/mask.md"]);
+    again.wait_for("Question 1 of 3");
 }

@@ -12,7 +12,7 @@ use attn::lesson::key::{Answer, Given, Kind, judge};
 use attn::lesson::show::Show;
 use attn::lesson::{BUILT_IN, Block, Drawn, Lesson, Question, Runner, Screen, draw, open};
 use attn::render::Charset;
-use common::{Outcome, attn, in_process, without_colours};
+use common::{Outcome, attn, in_process, without_colours, words};
 use golden::{list, number, string};
 use serde_json::Value;
 
@@ -157,7 +157,7 @@ fn what_cannot_be_drawn_anew_stays_as_it_is() {
     let outcome = attn(&format!("lesson export {DRAWN} --to md --seed 3")).ok();
     assert_eq!(
         outcome.err,
-        "remark: `only-here` keeps its numbers: no other seed was found that gives it one right answer\n"
+        "remark: `only-here` keeps its numbers: no seed was found that gives it exactly one right answer\n"
     );
     let unread = attn(&format!("lesson export {MASK} --to md --seed 3")).ok();
     assert_eq!(unread.err, "");
@@ -270,7 +270,8 @@ fn answers_from_a_pipe_are_graded() {
     assert_eq!((outcome.code, outcome.err.as_str()), (0, ""), "{}", outcome.out);
     assert!(outcome.out.ends_with("\n2 of 2 right\n1 open question not graded\n"), "{}", outcome.out);
     assert!(!outcome.out.contains("Go back"), "{}", outcome.out);
-    let words = ["> c\nRight: C\n", "> 0.41\nRight: 0.41\n", "> It would cheat.\n"];
+    let words =
+        ["> c\nRight: C. Two tokens lie in the future", "> 0.41\nRight: 0.41\n", "> It would cheat.\n"];
     for word in words {
         assert!(outcome.out.contains(word), "{word}: {}", outcome.out);
     }
@@ -280,8 +281,9 @@ fn answers_from_a_pipe_are_graded() {
 fn a_wrong_option_is_told_its_own_mistake_and_then_the_answer() {
     let outcome = quiz(MASK, "", "A\n.31\nx\n");
     assert_eq!(outcome.code, 1);
+    assert!(!outcome.out.contains("Try again"), "a pipe has one line for each question: {}", outcome.out);
     let first = between(&outcome.out, "> A\n", "Question 2");
-    assert!(first.starts_with("Not that: A\n"), "{first}");
+    assert!(first.starts_with("Not quite: A\n"), "{first}");
     let mut rest = first;
     for words in ["True for finite scores.", "Answer: C", "Two tokens lie in the future", "S_masked"] {
         rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{first}")).1;
@@ -386,7 +388,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
             let env = Env { width, charset, ..Env::default() };
             let shown = |env: Env| attn(&format!("lesson quiz {MASK}")).env(env).input(typed).run().out;
             let plain = shown(env);
-            assert_eq!(without_colours(&shown(Env { colour: true, ..env })), plain);
+            assert_eq!(words(&without_colours(&shown(Env { colour: true, ..env }))), words(&plain));
             assert!(charset == Charset::Utf8 || plain.is_ascii());
             assert!(charset == Charset::Utf8 || plain.contains("Answer: 0.408\n"), "{plain}");
             let widest = plain.lines().map(unicode_width::UnicodeWidthStr::width).max();
@@ -399,8 +401,104 @@ fn it_fits_every_screen_and_colours_change_no_text() {
 fn in_a_terminal_what_is_typed_is_not_written_twice_and_an_answer_waits_until_it_is_read() {
     let env = Env { has_keys: true, has_screen: true, ..Env::default() };
     let out = attn(&format!("lesson quiz {MASK}")).env(env).input("C\n\n0.41\n").run().out;
-    assert!(out.contains("> Right: C\n") && out.contains("> Right: 0.41\n"), "{out}");
-    assert_eq!(out.matches("Enter goes on.").count(), 2, "{out}");
+    assert!(out.contains("> Right: C. Two tokens") && out.contains("> Right: 0.41\n"), "{out}");
+    assert_eq!(out.matches("Press Enter to go on.").count(), 2, "{out}");
     assert!(out.contains("\n2 of 2 right\n"), "{out}");
-    assert!(!quiz(MASK, "", "C\n").out.contains("Enter goes on."));
+    assert!(!quiz(MASK, "", "C\n").out.contains("Press Enter to go on."));
+}
+
+#[test]
+fn a_wrong_answer_may_be_followed_by_a_second_which_counts_half() {
+    let outcome = quiz(MASK, "--tries 2", "A\nc\n.31\nh\n.5\nx\n");
+    assert_eq!(outcome.code, 1, "{}", outcome.out);
+    let first = between(&outcome.out, "> A\n", "Question 2");
+    assert!(first.starts_with("Not quite: A. Try again.\n"), "{first}");
+    assert!(
+        first.contains("> c\nRight: C. Two tokens") && first.contains("A second try counts half."),
+        "{first}"
+    );
+    let second = between(&outcome.out, "> .31\n", "Question 3");
+    assert!(second.starts_with("Not quite: .31") || second.contains("That is what the third"), "{second}");
+    assert!(
+        second.contains("Hint: What does a row sum to?") && second.contains("> .5\nNot quite: .5\n"),
+        "{second}"
+    );
+    assert!(second.contains("Answer: "), "{second}");
+    assert!(
+        outcome.out.contains("\n1 of 2 right, 1 of them at the second try, with 1 hint\n"),
+        "{}",
+        outcome.out
+    );
+    assert!(outcome.out.contains("\n0.5 of 2 points: a second try counts half\n"), "{}", outcome.out);
+    let all = quiz(MASK, "--tries 2", "A\nC\n0.41\nx\n");
+    assert_eq!(all.code, 0, "{}", all.out);
+    assert!(all.out.contains("\n1.5 of 2 points"), "{}", all.out);
+    let missed = quiz(MASK, "--tries 2", "A\n\n0.41\nx\n");
+    assert!(missed.code == 1 && missed.out.contains("\n1 of 2 right\n"), "{}", missed.out);
+    assert!(quiz(MASK, "--tries 2", ".31\nC\n.31\n.4\n").out.contains("Try again, or h for a hint."));
+}
+
+#[test]
+fn results_are_data_for_the_teacher() {
+    let outcome = quiz(MASK, "--tries 2 --name 'Ana, 9b' --format json", "A\nC\nh\n.31\n\nx\n");
+    assert_eq!(outcome.code, 1);
+    let value: Value = serde_json::from_str(&outcome.out).expect("nothing but JSON");
+    assert_eq!((&value["schema"], &value["command"]), (&"attn-table".into(), &"lesson quiz".into()));
+    let rows = value["tables"][0]["rows"].as_array().expect("rows");
+    let told = |row: &Value| {
+        let text = |key: &str| row[key].as_str().expect(key).to_string();
+        (
+            text("question"),
+            text("outcome"),
+            row["points"].as_f64(),
+            row["tries"].as_u64(),
+            row["hints"].as_u64(),
+        )
+    };
+    assert_eq!(
+        rows.iter().map(told).collect::<Vec<_>>(),
+        [
+            ("zeros".to_string(), "second try".to_string(), Some(0.5), Some(2), Some(0)),
+            ("rest".to_string(), "wrong".to_string(), Some(0.0), Some(1), Some(1)),
+            ("why".to_string(), "open".to_string(), None, Some(1), Some(0)),
+        ]
+    );
+    assert!(rows.iter().all(|row| row["name"] == "Ana, 9b" && row["lesson"] == "mask"), "{rows:?}");
+    assert_eq!((&rows[0]["right"], &rows[0]["answer"]), (&"C".into(), &"C".into()));
+    let sum = &value["tables"][1]["rows"][0];
+    assert_eq!(
+        (sum["points"].as_f64(), sum["of"].as_u64(), &sum["complete"]),
+        (Some(0.5), Some(2), &"yes".into())
+    );
+
+    let csv = quiz(DRAWN, "--seed 4 --format csv", "");
+    let mut reader = csv::Reader::from_reader(csv.out.as_bytes());
+    let heads = reader.headers().expect("a header").clone();
+    let at = |head: &str| heads.iter().position(|own| own == head).expect("a column");
+    let records: Vec<csv::StringRecord> = reader.records().map(|record| record.expect("a row")).collect();
+    let all = open(DRAWN).expect("a lesson").0;
+    assert_eq!(records.len(), all.questions().count());
+    for record in &records {
+        assert_eq!(&record[at("seed")], "4");
+        assert!(["unanswered", "open"].contains(&&record[at("outcome")]), "{record:?}");
+    }
+}
+
+#[test]
+fn results_go_to_a_file_and_the_questions_stay_on_the_screen() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let to =
+        |file: &str| attn(&format!("lesson quiz {MASK} --name Ben --output")).arg(file).input("C\n0.41\nx\n");
+    let outcome = to(&file("ben.csv")).ok();
+    assert!(outcome.out.contains("\n2 of 2 right\n"), "{}", outcome.out);
+    let written = fs::read_to_string(file("ben.csv")).expect("written");
+    assert!(written.starts_with("name,lesson,seed,question,") && written.lines().count() == 4, "{written}");
+    assert!(written.contains("\nBen,mask,,zeros,"), "{written}");
+    to(&file("ben.json")).ok();
+    let json = fs::read_to_string(file("ben.json")).expect("written");
+    assert!(json.starts_with("{\"schema\":\"attn-table\""), "{json}");
+    to(&file("ben.txt")).refused(&["results are JSON or CSV", "--format csv"]);
+    fs::write(file("own.md"), fs::read_to_string(MASK).expect("a lesson")).expect("written");
+    to(&file("own.md")).arg("--format").arg("csv").refused(&["is a lesson"]);
 }

@@ -45,7 +45,7 @@ pub use model::{
     Step, Told,
 };
 pub use new::new_lesson;
-pub use progress::{Progress, Store};
+pub use progress::{Progress, Sitting, Store};
 pub use read::read;
 pub use run::{Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};

@@ -28,6 +28,23 @@ pub struct Progress {
     pub done: BTreeSet<String>,
     /// The answers that were given, by the id of the question.
     pub answers: BTreeMap<String, Vec<String>>,
+    /// The last show of hands at a question, option by option.
+    pub votes: BTreeMap<String, Vec<usize>>,
+    /// A quiz that was stopped before its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quiz: Option<Sitting>,
+}
+
+/// A quiz that was stopped before its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sitting {
+    /// The seed of its numbers.
+    pub seed: Option<u32>,
+    /// The answers to each question that is done, in the order in which they were typed; nothing typed is an empty answer.
+    pub answers: BTreeMap<String, Vec<String>>,
+    /// How many hints were shown.
+    pub hints: BTreeMap<String, usize>,
 }
 
 impl Progress {
@@ -72,16 +89,32 @@ impl Store {
     /// # Errors
     /// If it cannot be written.
     pub fn write(&self, lesson: &Lesson, progress: &Progress) -> Result<()> {
-        let mut kept = match self.kept(lesson) {
-            Ok(Some(kept)) => kept,
-            Err(error) if is_later(&error) => return Err(error),
-            _ => Kept { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() },
-        };
+        let mut kept = self.kept_or_new(lesson)?;
         let there = kept.lessons.entry(identity(lesson)).or_default();
         there.step.clone_from(&progress.step);
         there.done.extend(progress.done.iter().cloned());
         there.answers.extend(progress.answers.clone());
+        there.votes.extend(progress.votes.clone());
         write_json(&self.path(lesson), &kept)
+    }
+
+    /// Keeps a quiz that has been stopped, or none once it is done.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<Sitting>) -> Result<()> {
+        let mut kept = self.kept_or_new(lesson)?;
+        kept.lessons.entry(identity(lesson)).or_default().quiz = sitting;
+        write_json(&self.path(lesson), &kept)
+    }
+
+    /// What is kept; of a damaged file nothing.
+    fn kept_or_new(&self, lesson: &Lesson) -> Result<Kept> {
+        match self.kept(lesson) {
+            Ok(Some(kept)) => Ok(kept),
+            Err(error) if is_later(&error) => Err(error),
+            _ => Ok(Kept { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() }),
+        }
     }
 
     fn path(&self, lesson: &Lesson) -> PathBuf {
@@ -157,7 +190,7 @@ mod tests {
         Progress {
             step: Some(step.to_string()),
             done: done.iter().map(|id| id.to_string()).collect(),
-            answers: BTreeMap::new(),
+            ..Progress::default()
         }
     }
 

@@ -8,10 +8,10 @@ use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
 use crate::lesson::check::Checked;
 
-/// Whether everything that a lesson shows is what the program prints
+/// Check that a lesson shows what the program prints
 ///
-/// Runs every command and compares its output, computes every number in the text and every answer again, and looks
-/// whether all of it fits the screen. Exit code 1 if something does not hold, 2 if a file is no lesson.
+/// Runs every command and compares its output, computes every number in the text and every answer again, and checks
+/// that everything fits the screen. Exit code 1 if something is wrong, 2 if a file is not a lesson.
 #[derive(Args, Debug)]
 pub(super) struct CheckArgs {
     /// Lessons: files, folders of them, or the names of built-in ones.

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::{Function, Kind};
 
-/// Everything that a lesson is written with: its head, directives, questions, functions and blocks
+/// What a lesson is written with: its head, directives, questions, functions and blocks
 ///
-/// `attn lesson new NAME` writes a lesson that has one of most.
+/// `attn lesson new NAME` writes a lesson that uses most of it.
 #[derive(Args, Debug)]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
@@ -40,18 +40,15 @@ fn file() -> Table {
     table(
         ["line", "what it is"],
         [
-            ["---", "begins and ends the head: the first line, and the one below the last of its pairs"],
+            ["---", "the first and the last line of the head"],
             ["attn-lesson: 1", "makes the file a lesson"],
-            ["minutes: 12", "the time it is planned for"],
-            ["screen: 100x30", "columns and rows of the screen it is written for; else 80x24"],
+            ["minutes: 12", "the planned time"],
+            ["screen: 100x30", "the screen it is written for, columns and rows [default: 80x24]"],
             ["# Why the mask?", "the title, once"],
             ["## Before the mask", "a step"],
             ["### And now", "a pause inside a step"],
-            ["- A. none", "an option, where a question stands above it"],
-            [
-                "<details>",
-                "folds the answer of a question; <summary>Answer</summary> and an empty line come below it",
-            ],
+            ["- A. none", "an option of the question above it"],
+            ["<details>", "folds the answer; <summary>Answer</summary> and an empty line follow"],
             ["</details>", "ends the answer and the question, after an empty line"],
         ],
     )

@@ -17,7 +17,7 @@ pub(super) struct ExportArgs {
     /// The lesson: its name, or a file.
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// What to make of it.
+    /// Output format.
     #[arg(long, value_enum, value_name = "WHAT")]
     to: Target,
     /// The file to write [default: standard output].
@@ -29,7 +29,7 @@ pub(super) struct ExportArgs {
     /// Draw other random numbers in the questions that can be drawn again, as `attn lesson quiz --seed N` does.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// With the teacher's notes.
+    /// Include the teacher's notes.
     #[arg(long)]
     notes: bool,
 }
@@ -60,7 +60,9 @@ impl ExportArgs {
     pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
         let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
-            return Err(Error::new("an export is of a whole lesson").help("leave out the step behind `#`"));
+            return Err(
+                Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
+            );
         }
         let runner = Runner::new(&in_process);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
@@ -88,11 +90,11 @@ impl ExportArgs {
 
 /// # Errors
 /// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
-fn refuse_lesson(path: &Path) -> Result<()> {
+pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = path.to_string_lossy();
     let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
     match read_text(path, LONGEST).is_ok_and(is_one) {
-        true => Err(Error::new("is a lesson, and an export would take its place")
+        true => Err(Error::new("is a lesson and would be overwritten")
             .in_source(clean_label(&name))
             .help("name another file")),
         false => Ok(()),

@@ -19,7 +19,7 @@ use crate::error::{EXIT_DONE, Result};
 use crate::input::Writing;
 use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
 
-/// Lessons that are played in class, step by step, and checked to the last digit
+/// Lessons to play step by step, in class or alone
 #[derive(Args, Debug)]
 #[command(
     verbatim_doc_comment,
@@ -42,7 +42,7 @@ const HELP: &str = "\
   attn lesson play 0-tour   on the projector; file.md works as well
   attn lesson follow        your notes and the answers, in a second terminal
 
-  space → PgDn  go on         A B C …  answer a choice     v  hands: A3 B14 C8
+  space → PgDn  go on         A B C …  answer a choice     v  votes: A3 B14 C8
   ← PgUp        go back       Enter    show the answer     h  a hint
   5G  n  p      to a step     t        contents            !  any attn command
   ?             more keys     /        search              q  end
@@ -92,7 +92,9 @@ fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &m
     let Drawn { lesson, anew, kept } = draw(&lesson, runner, seed);
     let mut remarks: Vec<String> = kept
         .iter()
-        .map(|id| format!("`{id}` keeps its numbers: no other seed was found that gives it one right answer"))
+        .map(|id| {
+            format!("`{id}` keeps its numbers: no seed was found that gives it exactly one right answer")
+        })
         .collect();
     if anew.is_empty() && kept.is_empty() {
         remarks.push(format!("no question of `{}` can be drawn again; all keep their numbers", lesson.name));

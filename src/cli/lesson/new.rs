@@ -10,7 +10,7 @@ use crate::error::{Error, Place, Result};
 use crate::input::{clean_label, exists, quoted, write_text};
 use crate::lesson::{built_in, new_lesson};
 
-/// Writes a small lesson to begin with, which passes `check`
+/// Write a small lesson to start from; it passes `check`
 #[derive(Args, Debug)]
 pub(super) struct NewArgs {
     /// The file to write; `.md` is added where it is missing.
@@ -49,7 +49,7 @@ impl NewArgs {
         write_text(Path::new(&file), &text)?;
         let name = quoted(&shown);
         let said = format!(
-            "{shown} is written: a lesson of four steps with two questions, to be changed.\n\n  \
+            "{shown} is written: a lesson of four steps with two questions, for you to change.\n\n  \
              attn lesson play {name}        play it\n  \
              attn lesson check {name}       what is wrong with it, after each change\n  \
              attn lesson update {name}      write what its commands print into it\n  \

@@ -1,21 +1,25 @@
 //! `attn lesson play`.
 
 use clap::Args;
+use unicode_width::UnicodeWidthStr;
 
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
 use crate::input::quoted;
-use crate::lesson::play::{Keeper, Manner, Player, Scripted, play, transcript};
+use crate::lesson::play::{Keeper, Manner, Player, Scripted, Window, play, transcript};
 use crate::lesson::show::Show;
-use crate::lesson::{Lesson, Runner, open};
+use crate::lesson::{Lesson, Runner, Screen, open};
 
 use super::{by_hand, in_process};
+
+/// On fewer rows than this not even a question with its options fits.
+const FEW_ROWS: usize = 14;
 
 /// A lesson step by step, on the projector
 ///
 /// Space goes on, ← goes back, ? shows the other keys, q ends. A clicker is enough.
-/// Where the output or the input is no terminal the whole lesson is printed with its answers.
+/// If not run in a terminal, the whole lesson is printed with its answers.
 ///
 /// Examples:
 ///   attn lesson play 0-tour              a built-in lesson
@@ -27,7 +31,7 @@ pub(super) struct PlayArgs {
     /// A built-in lesson (attn lesson lists them), or a file; #STEP, by number or name, begins there.
     #[arg(value_name = "NAME|FILE[#STEP]")]
     lesson: String,
-    /// Go on without keys, as fast as one reads and thinks; keys still work.
+    /// Advance automatically at reading speed; keys still work.
     #[arg(long, conflicts_with = "no_input")]
     auto: bool,
     /// Print the whole lesson with its answers.
@@ -59,7 +63,7 @@ impl PlayArgs {
             Manner { screen, width: self.screen.width.map(usize::from), auto: self.auto, keys: env.has_keys };
         let window = manner.window();
         let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson, first);
-        notices.extend(smaller(&lesson, window.screen.width, window.rows));
+        notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let mut player = Player::new(&lesson, &in_process, window, first)
             .with_commands_by(&by_hand)
@@ -70,13 +74,17 @@ impl PlayArgs {
     }
 }
 
-/// That the screen is smaller than the one that the lesson is written for.
-fn smaller(lesson: &Lesson, columns: usize, rows: usize) -> Option<String> {
-    let size = lesson.size;
-    (columns < size.columns || rows < size.rows).then(|| {
+/// That something does not fit this screen, if it is so: a line is wider than it, or it has no room for a paragraph.
+fn too_small(lesson: &Lesson, runner: &Runner<'_>, window: Window) -> Option<String> {
+    let (size, Window { screen, rows }) = (lesson.size, window);
+    let show = Show::new(lesson, runner, Screen { colour: false, ..screen });
+    let is_cut =
+        || lesson.every_block().any(|block| show.block(block).iter().any(|line| line.width() > screen.width));
+    let fits = rows >= size.rows.min(FEW_ROWS) && (screen.width >= size.columns || !is_cut());
+    (!fits).then(|| {
         format!(
-            "The lesson is written for {}×{}, and this screen has {columns}×{rows}: make the window larger, or the letters smaller.",
-            size.columns, size.rows
+            "Best at {}×{}; your terminal is {}×{rows}. Enlarge it or reduce the font size.",
+            size.columns, size.rows, screen.width
         )
     })
 }
@@ -92,7 +100,7 @@ fn asked_for(asked: &str, first: Option<usize>) -> &str {
 /// That something is wrong with the lesson.
 fn faulty(lesson: &Lesson, asked: &str) -> Option<String> {
     let name = asked.split('#').next().unwrap_or(asked);
-    let faults = counted(lesson.faults.len(), "fault");
+    let faults = counted(lesson.faults.len(), "error");
     (!lesson.faults.is_empty())
         .then(|| format!("warning: {faults} in the lesson: attn lesson check {}", quoted(name)))
 }

@@ -1,27 +1,36 @@
 //! `attn lesson quiz`.
 
 use std::collections::HashSet;
-use std::io::BufReader;
+use std::io::{BufReader, Write, sink};
+use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use super::export::refuse_lesson;
 use super::{in_process, with_seed};
-use crate::cli::output::ScreenArgs;
+use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
+use crate::input::{clean_label, write_text};
 use crate::lesson::play::Scripted;
-use crate::lesson::quiz::{Pupil, quiz};
+use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
-use crate::lesson::{Runner, open};
+use crate::lesson::{Lesson, Runner, Sitting, Store, open};
+use crate::render;
 
-/// The questions of a lesson, for one pupil alone, graded
+/// The exit code after Ctrl-C, where no signal says another.
+const INTERRUPTED: u8 = 130;
+
+/// The questions of a lesson, for one student, graded
 ///
-/// Each answer is judged at once, and what is right is told. Enter alone skips a question, h gives a hint.
-/// Exit code 1 unless all is right. Answers may come from a file: attn lesson quiz 0-tour < answers.txt
+/// Each answer is marked at once and the right one shown. After a wrong answer there is a second try, which counts half.
+/// Enter alone skips a question, h gives a hint, Ctrl-C stops and keeps what is answered.
+/// Exit code 1 unless all is right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
 ///
 /// Examples:
 ///   attn lesson quiz 0-tour             with the numbers of the lesson
 ///   attn lesson quiz 0-tour --seed 31   with others; attn lesson export has the same sheet on paper
+///   attn lesson quiz 0-tour --name Ana --output ana.csv    the results in a file, for the teacher
 #[derive(Args, Debug)]
 #[command(verbatim_doc_comment)]
 pub(super) struct QuizArgs {
@@ -34,8 +43,32 @@ pub(super) struct QuizArgs {
     /// Answer a question beforehand.
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
+    /// How many answers a question takes [default: 2 at a terminal, 1 from a file or a pipe].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
+    tries: Option<u8>,
+    /// Ask every question again, also those answered before Ctrl-C.
+    #[arg(long)]
+    restart: bool,
+    /// The student's name, for the results.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Write the results as data; the questions then go to standard error.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<ResultFormat>,
+    /// Write the results to a file, as its ending says: .json or .csv.
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
     #[command(flatten)]
     screen: ScreenArgs,
+}
+
+/// `--format`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ResultFormat {
+    /// A row for each question, and the score.
+    Json,
+    /// A row for each question.
+    Csv,
 }
 
 impl QuizArgs {
@@ -44,19 +77,112 @@ impl QuizArgs {
         if step.is_some() {
             return Err(Error::new("a quiz is on a whole lesson").help("leave out the step behind `#`"));
         }
+        let format = self.result_format()?;
         let runner = Runner::new(&in_process);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
-        let show = Show::new(&lesson, &runner, self.screen.screen(env));
+        let on_err = format.is_some() && self.output.is_none();
+        let at_terminal = env.has_keys && (env.has_screen || on_err);
+        let mut screen = self.screen.screen(env);
+        screen.colour &= !on_err || env.colour_err;
+        let show = Show::new(&lesson, &runner, screen);
         let scripted = self.scripted(&show)?;
-        let mut pupil = Pupil {
-            input: &mut BufReader::new(&mut *streams.input),
-            out: &mut *streams.out,
-            at_terminal: env.has_keys && env.has_screen,
-            scripted,
+        let store = env.state.filter(|_| at_terminal).map(Store::new);
+        let kept = self.kept(store.as_ref(), &lesson, streams);
+        let interrupt = if at_terminal { Some(Interrupt::new()?) } else { None };
+        let waits = || interrupt.as_ref().is_none_or(Interrupt::waits);
+        let mut nowhere = sink();
+        let out: &mut dyn Write = match (on_err, at_terminal) {
+            (false, _) => &mut *streams.out,
+            (true, true) => &mut *streams.err,
+            (true, false) => &mut nowhere,
         };
-        match quiz(&show, &self.lesson, &mut pupil)? {
-            true => Ok(EXIT_DONE),
-            false => Ok(EXIT_CHECK_FAILED),
+        let tries = self.tries.unwrap_or(if at_terminal { 2 } else { 1 }).into();
+        let input = &mut BufReader::new(&mut *streams.input);
+        let mut student = Student { input, out, at_terminal, scripted, waits: &waits, tries, kept };
+        let results = Results { seed: self.seed, ..quiz(&show, &self.lesson, &mut student)? };
+        student.out.flush()?;
+        if let Some(store) = store {
+            self.keep(&store, &lesson, &results, streams);
+        }
+        if let Some(format) = format {
+            self.write(&results, format, env, streams)?;
+        }
+        Ok(match (results.interrupted, results.all_right()) {
+            (true, _) => interrupt.and_then(|interrupt| interrupt.code()).unwrap_or(INTERRUPTED),
+            (false, true) => EXIT_DONE,
+            (false, false) => EXIT_CHECK_FAILED,
+        })
+    }
+
+    /// What the results are written as, if they are.
+    fn result_format(&self) -> Result<Option<ResultFormat>> {
+        let Some(file) = &self.output else { return Ok(self.format) };
+        refuse_lesson(file)?;
+        let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        let by_ending = match ending.as_deref() {
+            Some("json") => Some(ResultFormat::Json),
+            Some("csv") => Some(ResultFormat::Csv),
+            _ => None,
+        };
+        match self.format.or(by_ending) {
+            Some(format) => Ok(Some(format)),
+            None => Err(Error::new("results are JSON or CSV")
+                .in_source(clean_label(&file.to_string_lossy()))
+                .help("name a file that ends in .json or .csv, or add --format csv")),
+        }
+    }
+
+    /// What was answered before the quiz was stopped, with the same numbers.
+    fn kept(&self, store: Option<&Store>, lesson: &Lesson, streams: &mut Streams<'_>) -> Sitting {
+        let Some(store) = store.filter(|_| !self.restart) else { return Sitting::default() };
+        match store.read(lesson) {
+            Ok(progress) => progress.quiz.filter(|sitting| sitting.seed == self.seed).unwrap_or_default(),
+            Err(error) => {
+                complain(&error, streams);
+                Sitting::default()
+            }
+        }
+    }
+
+    /// Keeps a quiz that was stopped, and says how to go on; forgets one that is done.
+    fn keep(&self, store: &Store, lesson: &Lesson, results: &Results, streams: &mut Streams<'_>) {
+        let done = results.graded.iter().filter(|one| one.is_done());
+        let sitting = results.interrupted.then(|| Sitting {
+            seed: self.seed,
+            answers: done.clone().map(|one| (one.id.clone(), one.answers.clone())).collect(),
+            hints: done.map(|one| (one.id.clone(), one.hints)).collect(),
+        });
+        match store.write_quiz(lesson, sitting) {
+            Err(error) => complain(&error, streams),
+            Ok(()) if results.interrupted => {
+                let seed = self.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
+                let name = crate::input::quoted(&self.lesson);
+                // Where standard error cannot be written there is nobody to tell.
+                let _ = writeln!(streams.err, "Resume: attn lesson quiz {name}{seed}");
+            }
+            Ok(()) => {}
+        }
+    }
+
+    /// Writes the results.
+    fn write(
+        &self,
+        results: &Results,
+        format: ResultFormat,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
+        let parts = tables(results, self.name.as_deref().unwrap_or_default());
+        let (format, parts) = match format {
+            ResultFormat::Json => (FormatArg::Json, &parts[..]),
+            ResultFormat::Csv => (FormatArg::Csv, &parts[..1]),
+        };
+        let style = LookArgs { format, screen: self.screen.clone() }.style(env);
+        let mut bytes = Vec::new();
+        render::tables(parts, "lesson quiz", &style, &mut bytes)?;
+        match &self.output {
+            Some(file) => write_text(file, &String::from_utf8_lossy(&bytes)),
+            None => Ok(streams.out.write_all(&bytes)?),
         }
     }
 
@@ -69,8 +195,15 @@ impl QuizArgs {
         match { ids }.find(|id| !seen.insert(*id)) {
             Some(id) => Err(Error::new(format!("a second answer to `{id}`"))
                 .in_source("--answer")
-                .help("a quiz asks each question once; leave one of them out")),
+                .help("give one answer to each question beforehand; leave one of them out")),
             None => Ok(scripted),
         }
     }
+}
+
+/// Says what does not stop the quiz.
+fn complain(error: &Error, streams: &mut Streams<'_>) {
+    let words = error.to_string().replace("\n  help: ", "; ");
+    // Where standard error cannot be written there is nobody to tell.
+    let _ = writeln!(streams.err, "warning: the quiz cannot be kept: {words}");
 }

@@ -12,7 +12,7 @@ use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
 use crate::lesson::update::{Updated, update};
 
-/// Writes what the commands of a lesson print now into its file
+/// Rewrite the outputs in a lesson's file
 ///
 /// Shows what changes, and rewrites outputs alone; lines with `...` and `[..]` that still match stay. Nothing is written
 /// while a key or a command is wrong. Exit code 1 if something is left to be fixed.

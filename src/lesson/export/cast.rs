@@ -127,8 +127,9 @@ impl Tape<'_> {
         self.say(&self.show.options(question));
         self.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
         if answers {
-            self.say(&self.show.answer(question));
-            self.blocks(&question.reveal, answers);
+            let (answer, rest) = self.show.answer(question, None, |_| true);
+            self.say(&answer);
+            self.blocks(rest, answers);
         } else {
             self.say(&self.show.blank());
         }

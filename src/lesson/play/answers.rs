@@ -3,14 +3,15 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::error::{Error, Result, nearest};
+use crate::input::clean_label;
 use crate::lesson::key::{Answer, Given, Kind, is_show_of_hands, judge, matches_option, votes};
-use crate::lesson::show::{Ink, Show, Tone};
-use crate::lesson::{Choice, Lesson, Question};
+use crate::lesson::show::{Ink, Show, Text, Tone};
+use crate::lesson::{Choice, Lesson, Question, Screen};
 
 /// What has happened at a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Record {
-    /// The answers as they were typed, in order.
+    /// The answers as they were typed, in order; the last one is right where `right` says so.
     pub given: Vec<String>,
     /// Whether the last of them was right.
     pub right: bool,
@@ -28,10 +29,35 @@ pub(super) struct Record {
 pub(in crate::lesson) struct Judged {
     /// Whether it is right; `None` where nobody can tell.
     pub right: Option<bool>,
-    /// What is said.
-    pub lines: Vec<String>,
-    /// The letter of the wrong answer that has feedback.
+    /// The answer as it is repeated.
+    pub shown: String,
+    /// What is said to a wrong answer that is foreseen.
+    pub feedback: Vec<String>,
+    /// Its letter.
     pub told: Option<char>,
+}
+
+impl Judged {
+    /// What is said to a wrong answer: that it is wrong, what comes `next`, and the feedback. Nothing is said to another.
+    pub(in crate::lesson) fn wrong(self, next: &str, screen: Screen) -> Vec<String> {
+        if self.right != Some(false) {
+            return Vec::new();
+        }
+        let mut text = Text::of("Not quite", Ink { bold: true, ..Ink::of(Tone::Asked) }, screen);
+        let next = if next.is_empty() { String::new() } else { format!(". {next}") };
+        text.push(&format!(": {}{next}", self.shown), Ink::default(), screen);
+        let mut lines = text.wrapped(screen.width, ["", "   "], screen);
+        lines.extend(self.feedback);
+        lines
+    }
+}
+
+/// What may be done after a wrong answer, when so many hints have been shown.
+pub(in crate::lesson) fn next_try(question: &Question, hints: usize) -> &'static str {
+    match question.hints.len() > hints {
+        true => "Try again, or h for a hint.",
+        false => "Try again.",
+    }
 }
 
 /// The right answer; an open question has none.
@@ -53,20 +79,15 @@ pub(in crate::lesson) fn options(question: &Question) -> usize {
 /// If it is no answer to this question, or the right one cannot be computed.
 pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_>) -> Result<Judged> {
     let Some(answer) = right_answer(question, show)? else {
-        return Ok(Judged { right: None, lines: Vec::new(), told: None });
+        return Ok(Judged { right: None, shown: String::new(), feedback: Vec::new(), told: None });
     };
     let given = Given::read(typed, &answer, options(question))?;
     let right = judge(&given, &answer);
-    let (word, tone) = if right { ("Right", Tone::Right) } else { ("Not that", Tone::Asked) };
-    let mark = Ink { bold: true, ..Ink::of(tone) }.on(word, show.screen);
-    let typed = typed.trim();
-    let shown = if question.kind == Kind::Choice { typed.to_uppercase() } else { typed.to_string() };
-    let mut lines = vec![format!("{mark}: {}", show.screen.charset.spelled(&shown))];
+    let typed = clean_label(typed.trim());
+    let shown = if question.kind == Kind::Choice { typed.to_uppercase() } else { typed.into_owned() };
     let told = if right { None } else { chosen(question, &given, &answer, show) };
-    if let Some(choice) = told {
-        lines.extend(show.feedback(question, choice));
-    }
-    Ok(Judged { right: Some(right), lines, told: told.map(|choice| choice.letter) })
+    let feedback = told.map(|choice| show.feedback(question, choice)).unwrap_or_default();
+    Ok(Judged { right: Some(right), shown, feedback, told: told.map(|choice| choice.letter) })
 }
 
 /// The option, or the foreseen wrong answer, that an answer is.
@@ -133,8 +154,8 @@ fn usable(question: &Question, typed: &str, show: &Show<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::Runner;
     use crate::lesson::play::sample;
-    use crate::lesson::{Runner, Screen};
 
     fn with_show<T>(test: impl Fn(&Show<'_>) -> T) -> T {
         let lesson = sample::lesson();
@@ -146,7 +167,7 @@ mod tests {
         with_show(|show| {
             let question = show.lesson.questions().find(|question| question.id == id).unwrap();
             let judged = judged(question, typed, show).unwrap();
-            (judged.right, judged.lines.join("\n"))
+            (judged.right, judged.wrong("", show.screen).join("\n"))
         })
     }
 
@@ -154,16 +175,16 @@ mod tests {
     fn a_wrong_option_gets_its_own_feedback_and_the_right_one_none() {
         let (right, lines) = said("zeros", "a");
         assert_eq!(right, Some(false));
-        assert!(lines.starts_with("Not that: A") && lines.contains("True for finite scores."), "{lines}");
-        assert_eq!(said("zeros", "b"), (Some(false), "Not that: B".to_string()));
-        assert_eq!(said("zeros", "C"), (Some(true), "Right: C".to_string()));
+        assert!(lines.starts_with("Not quite: A") && lines.contains("True for finite scores."), "{lines}");
+        assert_eq!(said("zeros", "b"), (Some(false), "Not quite: B".to_string()));
+        assert_eq!(said("zeros", "C"), (Some(true), String::new()));
     }
 
     #[test]
     fn a_foreseen_number_gets_its_feedback_and_another_none() {
         let (right, lines) = said("left", "0.505");
         assert!(right == Some(false) && lines.contains("So it was without the mask."), "{lines}");
-        assert_eq!(said("left", "0.7"), (Some(false), "Not that: 0.7".to_string()));
+        assert_eq!(said("left", "0.7"), (Some(false), "Not quite: 0.7".to_string()));
         assert_eq!(said("left", "100%").0, Some(true));
         assert_eq!(said("order", "a c b").0, Some(true));
     }

@@ -1,10 +1,12 @@
 //! Questions: answers, votes and hints.
 
+use std::time::Duration;
+
 use crate::lesson::key::{self, Answer, Kind};
 use crate::lesson::show::Show;
 use crate::lesson::{Choice, Question};
 
-use super::answers::{judged, options, right_answer};
+use super::answers::{judged, next_try, options, right_answer};
 use super::entry::{Entry, Purpose};
 use super::player::Player;
 use super::votes;
@@ -27,10 +29,11 @@ impl Player<'_> {
         record.given.push(typed.to_string());
         record.right = judged.right.unwrap_or(false);
         record.told.extend(judged.told);
-        match judged.right {
-            Some(false) => judged.lines,
-            _ => self.go_on_behind(judged.lines),
+        if judged.right != Some(false) {
+            return self.go_on_behind(Vec::new());
         }
+        let hints = self.records.get(&question.id).map_or(0, |record| record.hints);
+        judged.wrong(next_try(question, hints), self.window.screen)
     }
 
     /// Whether an answer to the question that is asked may begin with this character.
@@ -54,14 +57,17 @@ impl Player<'_> {
         }
     }
 
-    /// Begins to count hands.
-    pub(super) fn begin_hands(&mut self) -> Vec<String> {
+    /// Begins to count hands. Where there are no options, what is typed on is no answer.
+    pub(super) fn begin_hands(&mut self, now: Duration) -> Vec<String> {
         match self.question() {
             Some(question) if question.kind == Kind::Choice => {
                 self.entry = Some(Entry::new(Purpose::Hands, "", Vec::new()));
                 Vec::new()
             }
-            _ => self.remark("Hands are counted at a question with options to choose from."),
+            _ => {
+                self.dropping = Some(now);
+                self.remark("You can only vote on multiple-choice questions.")
+            }
         }
     }
 
@@ -83,7 +89,10 @@ impl Player<'_> {
             let has_been = record.is_some_and(|record| record.told.contains(&choice.letter));
             show.notes || voted && !has_been
         };
-        groups.extend([show.answer_to(question, is_told), show.blocks(&question.reveal)]);
+        let right = record.filter(|record| record.right);
+        let given = right.and_then(|record| record.given.last()).map(String::as_str);
+        let (answer, rest) = show.answer(question, given, is_told);
+        groups.extend([answer, show.blocks(rest)]);
         groups.retain(|group| !group.is_empty());
         groups.join(&String::new())
     }
@@ -106,7 +115,7 @@ impl Player<'_> {
     /// The next hint.
     pub(super) fn hint(&mut self) -> Vec<String> {
         let Some(question) = self.asking() else {
-            return self.remark("Hints are given at a question.");
+            return self.remark("There are hints at questions only.");
         };
         let shown = self.records.get(&question.id).map_or(0, |record| record.hints);
         let Some(hint) = question.hints.get(shown) else {

@@ -102,7 +102,7 @@ impl Player<'_> {
     /// The time that is left to think, in words.
     fn thinking(&self, now: Duration) -> Option<String> {
         Some(match self.time_left(now)?.as_secs_f64().ceil() as u64 {
-            0 => "TIME IS UP".to_string(),
+            0 => "time is up".to_string(),
             seconds => format!("think {}", minutes_and_seconds(seconds)),
         })
     }

@@ -24,9 +24,9 @@ pub fn present(state: &Path, lesson: Option<&Lesson>, screen: Screen) -> Vec<Str
     match Positions::new(state).read(lesson) {
         Some(position) => page(&position, screen),
         None => {
-            let whom = lesson.map_or_else(String::new, |lesson| format!(" `{}`", lesson.name));
+            let what = lesson.map_or_else(|| "a lesson".to_string(), |lesson| lesson.name.clone());
             Text::of(
-                &format!("Nobody plays{whom} yet. `attn lesson play` in another terminal begins."),
+                &format!("Nobody plays {what} yet. Start with attn lesson play in another terminal."),
                 Ink::default(),
                 screen,
             )
@@ -114,8 +114,8 @@ fn page(position: &Position, screen: Screen) -> Vec<String> {
     lines.extend(pen.line(&format!("{step}/{steps}  {step_title}"), Ink::bold()));
     let notice = match position {
         _ if position.is_alive() => None,
-        Position { left: true, .. } => Some("The lesson has been left."),
-        _ => Some("The player does not answer: it has been stopped, or is gone."),
+        Position { left: true, .. } => Some("The lesson was stopped."),
+        _ => Some("The player does not answer: it is suspended or gone."),
     };
     lines.extend(notice.into_iter().flat_map(|notice| pen.line(notice, Ink::of(Tone::Note))));
     if !position.notes.is_empty() {

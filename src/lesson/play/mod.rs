@@ -22,7 +22,7 @@ mod player;
 mod position;
 mod press;
 mod session;
-mod signals;
+pub(super) mod signals;
 mod state;
 mod stops;
 mod terminal_keys;

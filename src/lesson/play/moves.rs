@@ -59,10 +59,35 @@ impl Player<'_> {
         self.show_from(place(&chunks, last), Vec::new())
     }
 
-    /// Shows the present page again.
+    /// Shows the present page again, and above it as much of its step as there is room for: the table that is talked about.
     pub(super) fn show_again(&mut self) -> Vec<String> {
         self.is_clean = true;
-        self.show_from(self.from, Vec::new())
+        let lines = self.show_from(self.from, Vec::new());
+        let above = self.above(lines.len());
+        match above.is_empty() {
+            true => lines,
+            false => [above, vec![String::new()], lines].concat(),
+        }
+    }
+
+    /// What stands in the present step before the present page: as much as fits above so many lines.
+    fn above(&self, below: usize) -> Vec<String> {
+        let Some(stop) = self.stops.get(self.at) else { return Vec::new() };
+        let first =
+            self.stops[..self.at].iter().rposition(|other| other.step != stop.step).map_or(0, |at| at + 1);
+        let mut chunks: Vec<Chunk> =
+            self.stops[first..self.at].iter().flat_map(|stop| self.chunks(stop)).collect();
+        let own = self.chunks(stop);
+        chunks.extend_from_slice(&own[..position(&own, self.from)]);
+        let mut room = self.height().saturating_sub(below + 1);
+        let fits = |chunk: &&Chunk| {
+            let needed = chunk.lines.len() + chunk.gap;
+            let fits = needed <= room;
+            room = room.saturating_sub(needed);
+            fits
+        };
+        let count = chunks.iter().rev().take_while(fits).count();
+        pages::lines(&chunks[chunks.len() - count..])
     }
 
     /// Goes to a stop.

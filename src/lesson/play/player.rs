@@ -110,6 +110,8 @@ pub struct Player<'a> {
     pub(super) done: BTreeSet<usize>,
     /// The step that was left in an earlier hour.
     left: Option<String>,
+    /// When the last key was pressed of votes that cannot be counted.
+    pub(super) dropping: Option<Duration>,
 }
 
 impl<'a> Player<'a> {
@@ -146,6 +148,7 @@ impl<'a> Player<'a> {
             has_passed: false,
             done: BTreeSet::new(),
             left: None,
+            dropping: None,
         };
         let before: Vec<&str> = player.stops[..at].iter().flat_map(|stop| commands(stop, lesson)).collect();
         before.into_iter().for_each(|typed| player.keep_command(typed));
@@ -206,12 +209,16 @@ impl<'a> Player<'a> {
     pub fn progress(&self) -> Progress {
         let id = |step: usize| self.lesson.steps[step].id.clone();
         let given = self.records.iter().filter(|(_, record)| !record.given.is_empty());
-        // Whoever only looks at the title keeps the place.
+        let votes =
+            self.records.iter().filter_map(|(question, record)| Some((question, record.hands.as_ref()?)));
+        // A class that only looks at the title keeps the place.
         let shown = self.step().map(id).or_else(|| self.left.clone());
         Progress {
             step: shown.filter(|_| !self.is_over()),
             done: self.done.iter().copied().map(id).collect(),
             answers: given.map(|(question, record)| (question.clone(), record.given.clone())).collect(),
+            votes: votes.map(|(question, hands)| (question.clone(), hands.clone())).collect(),
+            quiz: None,
         }
     }
 

@@ -11,6 +11,8 @@ use super::player::{Player, Then, Told};
 
 /// The keys that a line of one letter stands for, where letters are typed into an answer.
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
+/// Keys that follow each other within this time belong to one line.
+const SAME_LINE: Duration = Duration::from_secs(1);
 /// No step has a higher number.
 const LARGEST_COUNT: usize = 99_999;
 
@@ -22,6 +24,9 @@ impl Player<'_> {
             Key::Control('c') => return Told { then: Then::Interrupt, ..Told::default() },
             Key::Control('z') => return Told { then: Then::Suspend, ..Told::default() },
             _ => {}
+        }
+        if self.drops(key, now) {
+            return Told::default();
         }
         if std::mem::take(&mut self.is_blank) {
             let lines = self.show_again();
@@ -43,6 +48,16 @@ impl Player<'_> {
             return self.told(lines, now);
         }
         self.command(key, now)
+    }
+
+    /// Whether a key belongs to the votes that cannot be counted here: they were typed on, up to Enter or a pause.
+    fn drops(&mut self, key: Key, now: Duration) -> bool {
+        let Some(last) = self.dropping.take() else { return false };
+        let is_typed =
+            matches!(key, Key::Char(c) if c.is_alphanumeric() || " ,:".contains(c)) || key == Key::Backspace;
+        let is_line = now.saturating_sub(last) < SAME_LINE && (is_typed || key == Key::Enter);
+        self.dropping = (is_line && key != Key::Enter).then_some(now);
+        is_line
     }
 
     /// Keys that belong to the answer of a question: the lines that they lead to.
@@ -108,7 +123,7 @@ impl Player<'_> {
             't' => self.contents(),
             'r' => self.run_again(),
             'h' => self.hint(),
-            'v' => self.begin_hands(),
+            'v' => self.begin_hands(now),
             '?' => self.help(),
             '/' => self.enter(Purpose::Search),
             '!' => self.enter(Purpose::Command),

@@ -20,7 +20,7 @@ const ENDING: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
 const ENDING: &[i32] = &[SIGINT, SIGTERM];
 
 /// Signals that have come since they were last asked for.
-pub(super) struct Signals {
+pub(in crate::lesson) struct Signals {
     ending: Vec<(u8, Arc<AtomicBool>)>,
     continued: Arc<AtomicBool>,
     ids: Vec<SigId>,
@@ -31,7 +31,7 @@ impl Signals {
     ///
     /// # Errors
     /// If the system refuses.
-    pub(super) fn new() -> io::Result<Signals> {
+    pub(in crate::lesson) fn new() -> io::Result<Signals> {
         let mut signals =
             Signals { ending: Vec::new(), continued: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
         for &signal in ENDING {
@@ -45,7 +45,7 @@ impl Signals {
     }
 
     /// The exit code of a signal that ends the program, if one has come.
-    pub(super) fn ending(&self) -> Option<u8> {
+    pub(in crate::lesson) fn ending(&self) -> Option<u8> {
         self.ending.iter().find(|(_, come)| come.load(Ordering::Relaxed)).map(|(code, _)| *code)
     }
 
@@ -65,7 +65,7 @@ impl Drop for Signals {
 
 /// What waiting has ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waited {
+pub(in crate::lesson) enum Waited {
     /// A key may have come.
     Ready,
     /// The time is up, or a signal has come.
@@ -80,7 +80,7 @@ pub(super) enum Waited {
 /// # Errors
 /// If standard input cannot be waited for.
 #[cfg(unix)]
-pub(super) fn wait(longest: Duration) -> io::Result<Waited> {
+pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Waited> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = rustix::stdio::stdin();
     let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
@@ -101,7 +101,7 @@ pub(super) fn wait(longest: Duration) -> io::Result<Waited> {
 /// # Errors
 /// If the terminal cannot be waited for.
 #[cfg(not(unix))]
-pub(super) fn wait(longest: Duration) -> io::Result<Waited> {
+pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Waited> {
     Ok(if crossterm::event::poll(longest)? { Waited::Ready } else { Waited::Nothing })
 }
 

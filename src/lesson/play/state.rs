@@ -34,7 +34,7 @@ impl Keeper {
         if let Some((store, positions)) = &places {
             match store.read(lesson) {
                 Ok(read) => kept = read,
-                Err(error) => notices.push(format!("warning: progress begins anew: {error}")),
+                Err(error) => notices.push(format!("warning: progress starts again from nothing: {error}")),
             }
             if let Err(error) = positions.begin(lesson) {
                 notices.push(warning(&error));
@@ -93,13 +93,17 @@ impl Keeper {
 
 fn warning(error: &Error) -> String {
     let words = error.to_string().replace("\n  help: ", "; ");
-    format!("warning: nothing is kept of this lesson: {words}")
+    format!("warning: progress in this lesson cannot be kept: {words}")
 }
 
 /// Where the class left the lesson the last time.
 fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
     let position = lesson.step_of(kept.step.as_deref()?)?;
     let number = position + 1;
-    (position > 0)
-        .then(|| format!("Left at step {number}, {}: {number}G goes there.", lesson.steps[position].title))
+    (position > 0).then(|| {
+        format!(
+            "Last time you stopped at step {number}, “{}”. Press {number}G to go there.",
+            lesson.steps[position].title
+        )
+    })
 }

@@ -206,7 +206,7 @@ fn a_letter_answers_a_choice_and_a_wrong_one_may_be_followed_by_another() {
     played(40, |class| {
         class.typed("2G");
         let wrong = class.typed("a");
-        assert_shows(&wrong, "Not that: A");
+        assert_shows(&wrong, "Not quite: A");
         assert_shows(&wrong, "True for finite scores.");
         assert!(!wrong.contains("Two tokens lie"), "a wrong answer reveals nothing:\n{wrong}");
         let right = class.typed("C");
@@ -227,7 +227,7 @@ fn other_answers_are_typed_and_ended_by_enter() {
         assert_shows(&class.typed("1\n"), "Right: 1");
         class.typed(" ");
         assert_shows(&class.typed("b a\n"), "A to C");
-        assert_shows(&class.typed("racket, bat, cave\n"), "Not that: racket, bat, cave");
+        assert_shows(&class.typed("racket, bat, cave\n"), "Not quite: racket, bat, cave");
         assert_shows(&class.typed("bat racket cave\n"), "bat, racket, cave.");
     });
 }
@@ -237,7 +237,7 @@ fn at_a_typed_question_keys_are_keys_unless_an_answer_begins_so() {
     played(40, |class| {
         // An answer here begins with A to C, or as bat, cave and racket do.
         assert_shows(&class.typed("4Gh"), "There is no hint.");
-        assert_shows(&class.typed("v"), "at a question with options");
+        assert_shows(&class.typed("v"), "only vote on multiple-choice");
         assert_shows(&class.typed("t"), "Your own");
         assert_shows(&class.typed("x"), "In which order?");
         assert_shows(&class.typed("p"), "How much is left?");
@@ -334,12 +334,12 @@ fn leaving_tells_how_to_go_on() {
     played(40, |class| {
         assert_eq!(
             class.player.farewell("mask.md").unwrap(),
-            "left before step 1 of 5; attn lesson play mask.md begins again"
+            "Stopped before step 1. Resume: attn lesson play mask.md"
         );
         class.typed("2G");
         assert_eq!(
             class.player.farewell("my masks.md").unwrap(),
-            "left at step 2 of 5; attn lesson play 'my masks.md#zeros-step' goes on there"
+            "Stopped at step 2 of 5. Resume: attn lesson play 'my masks.md#zeros-step'"
         );
         class.typed("5G ");
         assert_eq!(class.player.farewell("mask.md"), None);
@@ -349,7 +349,7 @@ fn leaving_tells_how_to_go_on() {
 #[test]
 fn hands_are_drawn_kept_and_shown_beside_the_answer() {
     played(40, |class| {
-        assert_shows(&class.typed("v"), "at a question with options");
+        assert_shows(&class.typed("v"), "only vote on multiple-choice");
         class.typed("2Gv");
         assert_shows(&class.bottom(), "hands: ");
         assert_shows(&class.typed("A3 B14 D8\n"), "A to C");
@@ -384,7 +384,7 @@ fn the_time_to_think_is_counted_down_and_hints_do_not_stop_it() {
         class.typed("h");
         assert_shows(&class.bottom(), "think 0:12");
         class.now = Duration::from_secs(131);
-        assert_shows(&class.bottom(), "TIME IS UP");
+        assert_shows(&class.bottom(), "time is up");
         class.typed("n");
         assert_shows(&class.bottom(), "think 0:20");
     });
@@ -498,7 +498,7 @@ fn scripted_answers_are_given_when_the_question_comes() {
     class.player.begin(&[], Duration::ZERO);
     class.typed("2G");
     assert_shows(&class.typed(" "), "12 hands");
-    assert_shows(&class.typed(" "), "Not that: A");
+    assert_shows(&class.typed(" "), "Not quite: A");
     assert_shows(&class.typed(" "), "Right: C");
     class.typed("  ");
     assert_shows(&class.typed(" "), "Right: 1");

@@ -16,8 +16,11 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
     show.told(first, &|question| {
         let mut lines = Vec::new();
         while let Some(typed) = scripted.borrow_mut().next(&question.id) {
-            lines.extend(answered(show, question, &typed));
-            lines.push(String::new());
+            let said = answered(show, question, &typed);
+            if !said.is_empty() {
+                lines.extend(said);
+                lines.push(String::new());
+            }
         }
         lines.extend(show.reveal(question));
         lines
@@ -26,7 +29,7 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
 
 fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
     if question.kind != Kind::Choice || !is_show_of_hands(typed) {
-        return judged(question, typed, show).map(|judged| judged.lines).unwrap_or_default();
+        return judged(question, typed, show).map(|judged| judged.wrong("", show.screen)).unwrap_or_default();
     }
     let right = match right_answer(question, show) {
         Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
@@ -55,7 +58,7 @@ mod tests {
             "How many zeros?",
             "How many weights",
             "7 hands",
-            "Not that: A",
+            "Not quite: A",
             "True for finite",
             "Two tokens lie",
             "All of it.",

@@ -1,4 +1,4 @@
-//! Lines that a pupil types, however long.
+//! Lines that a student types, however long.
 
 use std::io::{BufRead, ErrorKind, Read};
 

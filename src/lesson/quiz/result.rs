@@ -7,46 +7,117 @@ use crate::input::quoted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// What has become of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It was answered rightly.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// The first answer was right.
     Right,
-    /// It was answered wrongly.
+    /// The second answer was right.
+    SecondTry,
+    /// It was answered, and never rightly.
     Wrong,
-    /// It was passed over.
+    /// It was skipped.
     Skipped,
     /// The input ended before it was answered.
+    #[default]
     Unanswered,
     /// It is open; nobody grades it.
     Open,
 }
 
-/// A question and what has become of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Graded {
-    /// The position of its step; none before the first.
-    pub step: Option<usize>,
-    /// What has become of it.
-    pub outcome: Outcome,
-    /// So many hints were asked for.
-    pub hints: usize,
+impl Outcome {
+    /// What it counts; an open question is not graded.
+    pub fn points(self) -> Option<f64> {
+        match self {
+            Outcome::Right => Some(1.0),
+            Outcome::SecondTry => Some(0.5),
+            Outcome::Wrong | Outcome::Skipped | Outcome::Unanswered => Some(0.0),
+            Outcome::Open => None,
+        }
+    }
+
+    /// What it is called as data.
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Right => "right",
+            Outcome::SecondTry => "second try",
+            Outcome::Wrong => "wrong",
+            Outcome::Skipped => "skipped",
+            Outcome::Unanswered => "unanswered",
+            Outcome::Open => "open",
+        }
+    }
 }
 
-/// Whether every question that is graded was answered rightly.
+/// A question and what has become of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Graded {
+    /// The id of the question.
+    pub id: String,
+    /// What is typed.
+    pub kind: &'static str,
+    /// The position of its step; none before the first.
+    pub step: Option<usize>,
+    /// The id of its step.
+    pub step_id: String,
+    /// What has become of it.
+    pub outcome: Outcome,
+    /// How many hints were shown.
+    pub hints: usize,
+    /// What was typed, in order.
+    pub answers: Vec<String>,
+    /// The right answer.
+    pub right: String,
+}
+
+impl Graded {
+    /// Whether the student is done with it.
+    pub fn is_done(&self) -> bool {
+        !self.answers.is_empty()
+    }
+}
+
+/// What has come of a quiz.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The name of the lesson.
+    pub lesson: String,
+    /// Its title.
+    pub title: String,
+    /// The seed of its numbers, if they were drawn.
+    pub seed: Option<u32>,
+    /// Every question, in order.
+    pub graded: Vec<Graded>,
+    /// Whether it was stopped before its end.
+    pub interrupted: bool,
+}
+
+impl Results {
+    /// Whether every question that is graded was answered rightly in the end.
+    pub fn all_right(&self) -> bool {
+        all_right(&self.graded)
+    }
+}
+
 pub(super) fn all_right(graded: &[Graded]) -> bool {
     graded.iter().all(is_fine)
 }
 
 fn is_fine(graded: &Graded) -> bool {
-    matches!(graded.outcome, Outcome::Right | Outcome::Open)
+    matches!(graded.outcome, Outcome::Right | Outcome::SecondTry | Outcome::Open)
 }
 
 /// The score, and the steps to go back to. `asked` is what the lesson was asked for by.
 pub(super) fn score(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<String> {
     let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
     let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();
-    let mut text = format!("{} of {total} right", count(Outcome::Right));
-    for (outcome, word) in [(Outcome::Skipped, "skipped"), (Outcome::Unanswered, "unanswered")] {
+    let second = count(Outcome::SecondTry);
+    let mut text = format!("{} of {total} right", count(Outcome::Right) + second);
+    let others = [
+        (Outcome::SecondTry, "of them at the second try"),
+        (Outcome::Skipped, "skipped"),
+        (Outcome::Unanswered, "unanswered"),
+    ];
+    for (outcome, word) in others {
         if count(outcome) > 0 {
             let _ = write!(text, ", {} {word}", count(outcome));
         }
@@ -57,6 +128,11 @@ pub(super) fn score(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<Stri
     }
     let tone = if all_right(graded) { Tone::Right } else { Tone::Asked };
     let mut lines = vec![Ink { bold: true, ..Ink::of(tone) }.on(&text, show.screen)];
+    if second > 0 {
+        let points: f64 = graded.iter().filter_map(|one| one.outcome.points()).sum();
+        let points = format!("{points} of {}: a second try counts half", counted(total, "point"));
+        lines.push(Ink::of(Tone::Quiet).on(&points, show.screen));
+    }
     if count(Outcome::Open) > 0 {
         let open = counted(count(Outcome::Open), "open question");
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));

@@ -6,35 +6,40 @@ use crate::error::{Error, Result, counted};
 use crate::input::{clean_label, quoted};
 use crate::lesson::key::{Answer, Kind};
 use crate::lesson::play::Scripted;
-use crate::lesson::play::answers::{judged, options, right_answer};
+use crate::lesson::play::answers::{judged, next_try, options, right_answer};
 use crate::lesson::show::{Ink, Show, Text, Tone};
-use crate::lesson::{Block, Question};
+use crate::lesson::{Block, Lesson, Question, Sitting};
 
 use super::lines::read_line;
-use super::result::{Graded, Outcome, all_right, score};
+use super::result::{Graded, Outcome, Results, score};
 
-/// What stands before what the pupil types.
+/// What stands before what the student types.
 const PROMPT: &str = "> ";
 
-/// The pupil's side.
-pub struct Pupil<'a> {
+/// The student's side.
+pub struct Student<'a> {
     /// What is typed, line by line.
     pub input: &'a mut dyn BufRead,
     /// What is shown.
     pub out: &'a mut dyn Write,
-    /// Whether the pupil sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
+    /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
     /// it has been read.
     pub at_terminal: bool,
     /// Answers that were given beforehand; no line is read for them.
     pub scripted: Scripted,
+    /// Waits until a line can be read; `false` if the student stops the quiz.
+    pub waits: &'a dyn Fn() -> bool,
+    /// How many answers a question takes: after a wrong one another is asked for.
+    pub tries: usize,
+    /// What has been answered in an earlier sitting: those questions are not asked again.
+    pub kept: Sitting,
 }
 
 /// Asks every question, and tells at once what is to be said of each answer. `asked` is what the lesson was asked for by.
-/// Gives whether all is right.
 ///
 /// # Errors
 /// If the lesson asks nothing, a key of it is false, or reading or writing fails.
-pub fn quiz(show: &Show<'_>, asked: &str, pupil: &mut Pupil<'_>) -> Result<bool> {
+pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<Results> {
     let places = places(show);
     if places.is_empty() {
         return Err(Error::new(format!("`{}` asks nothing", show.lesson.name))
@@ -44,18 +49,35 @@ pub fn quiz(show: &Show<'_>, asked: &str, pupil: &mut Pupil<'_>) -> Result<bool>
         sound(place.question, asked, show)?;
     }
     let mut graded: Vec<Graded> = Vec::new();
-    let mut sitting = Sitting { show, pupil, ended: false };
+    let mut sitting = Asking { show, student, ended: false, stopped: false };
     sitting.say(&show.barred(&show.lesson.title, &counted(places.len(), "question")))?;
+    sitting.tell_kept(&places)?;
     for (number, place) in places.iter().enumerate() {
-        let (outcome, hints) = sitting.ask(place, number + 1, places.len())?;
-        graded.push(Graded { step: place.step, outcome, hints });
-        if number + 1 < places.len() {
+        let is_kept = sitting.kept(place.question).is_some();
+        let Taken { outcome, hints, answers } = sitting.ask(place, number + 1, places.len())?;
+        graded.push(Graded {
+            id: place.question.id.clone(),
+            kind: place.question.kind.word(),
+            step: place.step,
+            step_id: place.step.map(|step| show.lesson.steps[step].id.clone()).unwrap_or_default(),
+            outcome,
+            hints,
+            answers,
+            right: show.right(place.question).map(|right| right.typed()).unwrap_or_default(),
+        });
+        if number + 1 < places.len() && !is_kept {
             sitting.pause()?;
         }
     }
+    let interrupted = sitting.stopped;
     sitting.say(&[String::new(), String::new()])?;
+    if interrupted {
+        let done = graded.iter().filter(|one| one.is_done()).count();
+        sitting.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
+    }
     sitting.say(&score(&graded, asked, show))?;
-    Ok(all_right(&graded))
+    let Lesson { name, title, .. } = show.lesson;
+    Ok(Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted })
 }
 
 /// A question, and what stands before it in its step.
@@ -88,11 +110,23 @@ fn places<'l>(show: &Show<'l>) -> Vec<Place<'l>> {
     places
 }
 
-/// What comes of a question that nobody has answered.
-fn unanswered(question: &Question) -> Outcome {
-    match question.kind {
-        Kind::Open => Outcome::Open,
-        _ => Outcome::Unanswered,
+/// What has come of a question.
+#[derive(Default)]
+struct Taken {
+    outcome: Outcome,
+    hints: usize,
+    answers: Vec<String>,
+}
+
+impl Taken {
+    /// Of a question that is not answered any more.
+    fn unanswered(mut self, question: &Question) -> Taken {
+        self.outcome = match question.kind {
+            Kind::Open => Outcome::Open,
+            _ if self.answers.is_empty() => Outcome::Unanswered,
+            _ => Outcome::Wrong,
+        };
+        self
     }
 }
 
@@ -109,20 +143,46 @@ fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
 }
 
 /// A quiz that goes on.
-struct Sitting<'s, 'p, 'a> {
+struct Asking<'s, 'p, 'a> {
     show: &'s Show<'s>,
-    pupil: &'p mut Pupil<'a>,
+    student: &'p mut Student<'a>,
     /// Whether the input has ended.
     ended: bool,
+    /// Whether the student has stopped the quiz.
+    stopped: bool,
 }
 
-impl Sitting<'_, '_, '_> {
+impl Asking<'_, '_, '_> {
+    /// What was typed to a question in an earlier sitting.
+    fn kept(&self, question: &Question) -> Option<&Vec<String>> {
+        self.student.kept.answers.get(&question.id)
+    }
+
+    /// Says how many questions are done already.
+    fn tell_kept(&mut self, places: &[Place<'_>]) -> Result<()> {
+        let done = places.iter().filter(|place| self.kept(place.question).is_some()).count();
+        if done == 0 {
+            return Ok(());
+        }
+        let of = counted(places.len(), "question");
+        let words = format!("You have answered {done} of {of} before. --restart asks them again.");
+        let screen = self.show.screen;
+        self.say_block(Text::of(&words, Ink::of(Tone::Quiet), screen).wrapped(
+            screen.width,
+            ["", "   "],
+            screen,
+        ))
+    }
+
     /// Shows a question until it is answered, and tells the answer.
-    fn ask(&mut self, place: &Place<'_>, number: usize, of: usize) -> Result<(Outcome, usize)> {
+    fn ask(&mut self, place: &Place<'_>, number: usize, of: usize) -> Result<Taken> {
         let (show, question) = (self.show, place.question);
-        let given = self.pupil.scripted.next(&question.id);
+        if let Some(answers) = self.kept(question) {
+            return Ok(self.graded_before(question, answers.clone()));
+        }
+        let given = self.student.scripted.next(&question.id);
         if self.ended && given.is_none() {
-            return Ok((unanswered(question), 0));
+            return Ok(Taken::default().unanswered(question));
         }
         if let Some(step) = place.begins.and_then(|step| show.lesson.steps.get(step)) {
             self.say(&[String::new(), String::new()])?;
@@ -136,59 +196,123 @@ impl Sitting<'_, '_, '_> {
         self.say_block(show.blocks(&question.asked))?;
         self.say_block(show.options(question))?;
         self.say_block(vec![Ink::of(Tone::Quiet).on(&wanted(question), show.screen)])?;
-        let mut hints = 0;
-        let answer = match given {
-            Some(typed) => {
-                self.prompt(Some(&typed))?;
-                self.judge(question, &typed, &mut hints)?
-            }
-            None => None,
-        };
-        let answer = match answer {
-            None => self.answered(question, &mut hints)?,
-            given => given,
-        };
-        let Some(outcome) = answer else { return Ok((unanswered(question), hints)) };
-        // Of a right answer it has been said.
-        if outcome != Outcome::Right {
-            self.say_block(show.right_line(question))?;
+        let taken = self.answered(question, given)?;
+        if matches!(taken.outcome, Outcome::Unanswered) || self.stopped {
+            return Ok(taken);
         }
-        self.say_block(show.blocks(&question.reveal))?;
-        Ok((outcome, hints))
+        self.tell_answer(question, &taken)?;
+        Ok(taken)
+    }
+
+    /// What came of a question in an earlier sitting: its answers are judged again.
+    fn graded_before(&self, question: &Question, answers: Vec<String>) -> Taken {
+        let right = |typed: &String| {
+            judged(question, typed, self.show).is_ok_and(|judged| judged.right == Some(true))
+        };
+        let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
+        let outcome = match (question.kind, answers.iter().position(right)) {
+            (Kind::Open, _) => Outcome::Open,
+            (_, Some(0)) => Outcome::Right,
+            (_, Some(_)) => Outcome::SecondTry,
+            (_, None) if answers.iter().all(String::is_empty) => Outcome::Skipped,
+            (_, None) => Outcome::Wrong,
+        };
+        Taken { outcome, hints, answers }
+    }
+
+    /// Tells the right answer, below what was typed where that was it.
+    fn tell_answer(&mut self, question: &Question, taken: &Taken) -> Result<()> {
+        let show = self.show;
+        let is_right = matches!(taken.outcome, Outcome::Right | Outcome::SecondTry);
+        let typed = taken.answers.last().filter(|_| is_right).map(String::as_str);
+        let (answer, rest) = show.answer(question, typed, |_| false);
+        match is_right {
+            true => self.say(&answer)?,
+            false => self.say_block(answer)?,
+        }
+        if taken.outcome == Outcome::SecondTry {
+            self.say(&[Ink::of(Tone::Quiet).on("A second try counts half.", show.screen)])?;
+        }
+        self.say_block(show.blocks(rest))
     }
 
     /// Gives time to read the answer, where somebody reads.
     fn pause(&mut self) -> Result<()> {
-        if !self.pupil.at_terminal || self.ended {
+        if !self.student.at_terminal || self.ended {
             return Ok(());
         }
-        write!(self.pupil.out, "\n{}", Ink::of(Tone::Quiet).on("Enter goes on. ", self.show.screen))?;
-        self.pupil.out.flush()?;
-        self.ended = read_line(self.pupil.input)?.is_none();
+        write!(
+            self.student.out,
+            "\n{}",
+            Ink::of(Tone::Quiet).on("Press Enter to go on. ", self.show.screen)
+        )?;
+        self.student.out.flush()?;
+        self.read()?;
         Ok(())
     }
 
-    /// Reads until something is an answer; none is where the input ends.
-    fn answered(&mut self, question: &Question, hints: &mut usize) -> Result<Option<Outcome>> {
+    /// The next line; none where the input ends, or the student stops.
+    fn read(&mut self) -> Result<Option<String>> {
+        if !(self.student.waits)() {
+            (self.ended, self.stopped) = (true, true);
+            return Ok(None);
+        }
+        let line = read_line(self.student.input)?;
+        self.ended = line.is_none();
+        Ok(line)
+    }
+
+    /// Takes answers until one is right or none is left; the first may have been given beforehand.
+    fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Taken> {
+        let mut taken = Taken::default();
+        let mut tries = if given.is_some() || options(question) == 2 { 1 } else { self.student.tries };
+        let mut given = given;
         loop {
-            self.prompt(None)?;
-            let Some(typed) = read_line(self.pupil.input)? else {
-                self.ended = true;
-                writeln!(self.pupil.out)?;
-                return Ok(None);
+            let typed = match given.take() {
+                Some(typed) => {
+                    self.prompt(Some(&typed))?;
+                    typed
+                }
+                None => {
+                    self.prompt(None)?;
+                    let Some(line) = self.read()? else {
+                        writeln!(self.student.out)?;
+                        if self.stopped {
+                            // In the next sitting it is asked once more.
+                            taken.answers.clear();
+                        }
+                        return Ok(taken.unanswered(question));
+                    };
+                    let typed = line.trim().to_string();
+                    if !self.student.at_terminal {
+                        self.echo(&typed)?;
+                    }
+                    typed
+                }
             };
-            let typed = typed.trim();
-            if !self.pupil.at_terminal {
-                self.echo(typed)?;
-            }
-            if let Some(outcome) = self.judge(question, typed, hints)? {
-                return Ok(Some(outcome));
+            let Some(outcome) = self.judge(question, &typed, tries > 1, &mut taken.hints)? else { continue };
+            let is_first = taken.answers.is_empty();
+            taken.outcome = match outcome {
+                Outcome::Right if !is_first => Outcome::SecondTry,
+                Outcome::Skipped if !is_first => Outcome::Wrong,
+                outcome => outcome,
+            };
+            taken.answers.push(typed);
+            tries = tries.saturating_sub(1);
+            if outcome != Outcome::Wrong || tries == 0 {
+                return Ok(taken);
             }
         }
     }
 
     /// Says what is to be said to what was typed; nothing comes of it where it is no answer.
-    fn judge(&mut self, question: &Question, typed: &str, hints: &mut usize) -> Result<Option<Outcome>> {
+    fn judge(
+        &mut self,
+        question: &Question,
+        typed: &str,
+        again: bool,
+        hints: &mut usize,
+    ) -> Result<Option<Outcome>> {
         if typed.is_empty() && question.kind != Kind::Open {
             self.say(&["Skipped.".to_string()])?;
             return Ok(Some(Outcome::Skipped));
@@ -200,26 +324,22 @@ impl Sitting<'_, '_, '_> {
             self.hint(question, hints)?;
             return Ok(None);
         }
+        let screen = self.show.screen;
         match judged {
             Ok(judged) => {
-                self.say(&judged.lines)?;
-                Ok(Some(
-                    judged.right.map_or(
-                        Outcome::Open,
-                        |right| {
-                            if right { Outcome::Right } else { Outcome::Wrong }
-                        },
-                    ),
-                ))
+                let outcome = match judged.right {
+                    None => Outcome::Open,
+                    Some(true) => Outcome::Right,
+                    Some(false) => Outcome::Wrong,
+                };
+                let next = if again { next_try(question, *hints) } else { "" };
+                self.say(&judged.wrong(next, screen))?;
+                Ok(Some(outcome))
             }
             Err(error) => {
                 let text = error.to_string().replace("\n  help: ", "; ");
-                let screen = self.show.screen;
-                self.say(&Text::of(&text, Ink::of(Tone::Note), screen).wrapped(
-                    screen.width,
-                    ["", "   "],
-                    screen,
-                ))?;
+                let text = Text::of(&text, Ink::of(Tone::Note), screen);
+                self.say(&text.wrapped(screen.width, ["", "   "], screen))?;
                 Ok(None)
             }
         }
@@ -238,17 +358,17 @@ impl Sitting<'_, '_, '_> {
     /// The prompt; behind it what was given beforehand, if anything was.
     fn prompt(&mut self, given: Option<&str>) -> Result<()> {
         let prompt = Ink::of(Tone::Asked).on(PROMPT, self.show.screen);
-        write!(self.pupil.out, "{prompt}")?;
+        write!(self.student.out, "{prompt}")?;
         match given {
             Some(typed) => self.echo(typed),
-            None => Ok(self.pupil.out.flush()?),
+            None => Ok(self.student.out.flush()?),
         }
     }
 
     /// Ends the line of the prompt with what was typed, where it does not stand there already.
     fn echo(&mut self, typed: &str) -> Result<()> {
         let typed = clean_label(typed);
-        Ok(writeln!(self.pupil.out, "{}", self.show.screen.charset.spelled(&typed))?)
+        Ok(writeln!(self.student.out, "{}", self.show.screen.charset.spelled(&typed))?)
     }
 
     fn say_block(&mut self, lines: Vec<String>) -> Result<()> {
@@ -261,13 +381,13 @@ impl Sitting<'_, '_, '_> {
 
     fn say(&mut self, lines: &[String]) -> Result<()> {
         for line in lines {
-            writeln!(self.pupil.out, "{line}")?;
+            writeln!(self.student.out, "{line}")?;
         }
         Ok(())
     }
 }
 
-/// What a pupil may type.
+/// What the student may type.
 fn wanted(question: &Question) -> String {
     let answer = match question.kind {
         Kind::Choice => {

@@ -97,11 +97,12 @@ impl Writer {
         }
     }
 
-    /// A name keeps its backticks, which tell `a` from the word; they are faint where that can be.
+    /// A name: its colour tells `a` from the word, and without colour its backticks do.
     fn code(&mut self, code: &str) {
-        self.text.push("`", Ink { tone: Tone::Quiet, ..self.ink() }, self.screen);
+        let mark = if self.screen.colour { "" } else { "`" };
+        self.text.push(mark, self.ink(), self.screen);
         self.text.push_bound(code, Ink { tone: Tone::Code, ..self.ink() }, self.screen);
-        self.text.push("`", Ink { tone: Tone::Quiet, ..self.ink() }, self.screen);
+        self.text.push(mark, self.ink(), self.screen);
     }
 
     fn start(&mut self, tag: Tag<'_>) {

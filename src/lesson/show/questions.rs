@@ -5,8 +5,9 @@ use unicode_width::UnicodeWidthStr;
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
-use crate::lesson::key::{Answer, Kind, Value, within};
-use crate::lesson::{Choice, Question, RunValues};
+use crate::input::clean_label;
+use crate::lesson::key::{Answer, Given, Kind, Value, judge, within};
+use crate::lesson::{Block, Choice, Question, RunValues};
 
 /// Options and remarks are set in by so much.
 const INDENT: &str = "   ";
@@ -52,27 +53,59 @@ impl<'a> Show<'a> {
         question.choices.iter().flat_map(option).collect()
     }
 
-    /// What is shown when the answer is due: [`Show::answer`], and what stands in the details.
+    /// What is shown when the answer is due: [`Show::answer`], and the rest of what stands in the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
-        joined([self.answer(question), self.blocks(&question.reveal)])
+        let (answer, rest) = self.answer(question, None, |_| true);
+        joined([answer, self.blocks(rest)])
     }
 
-    /// The right answer, as computed, and what is said to every wrong one that is foreseen.
-    pub fn answer(&self, question: &Question) -> Vec<String> {
-        self.answer_to(question, |_| true)
-    }
-
-    /// The right answer, as computed, and what is said to some of the wrong ones.
-    pub fn answer_to(&self, question: &Question, is_told: impl Fn(&Choice) -> bool) -> Vec<String> {
+    /// The right answer with what is said to some of the wrong ones, and the blocks of the details that are still to be
+    /// shown. Details that begin with the answer are its first sentence: it is told once. `given` is what was typed, if that
+    /// was right.
+    pub fn answer<'q>(
+        &self,
+        question: &'q Question,
+        given: Option<&str>,
+        is_told: impl Fn(&Choice) -> bool,
+    ) -> (Vec<String>, &'q [Block]) {
         let told = question.choices.iter().filter(|choice| is_told(choice));
-        joined([self.right_line(question), told.flat_map(|choice| self.feedback(question, choice)).collect()])
+        let feedback: Vec<String> = told.flat_map(|choice| self.feedback(question, choice)).collect();
+        let word = if given.is_some() { "Right: " } else { "Answer: " };
+        let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
+        match self.stated(question) {
+            Some((sentence, rest)) => {
+                text.extend(&markdown::inline(sentence, self.screen));
+                (joined([text.wrapped(self.prose_width(), ["", INDENT], self.screen), feedback]), rest)
+            }
+            None => (joined([self.right_line(question, text, given), feedback]), &question.reveal[..]),
+        }
     }
 
-    /// The right answer, as computed; how far off a number may be stands with the teacher's notes alone.
-    pub fn right_line(&self, question: &Question) -> Vec<String> {
+    /// The first paragraph of the details and what follows it, if the paragraph begins with the right answer in bold. The
+    /// teacher's notes have the computed answer instead.
+    fn stated<'q>(&self, question: &'q Question) -> Option<(&'q str, &'q [Block])> {
+        let (Block::Prose(first), rest) = question.reveal.split_first().filter(|_| !self.notes)? else {
+            return None;
+        };
+        let (bold, _) = first.markdown.trim_start().strip_prefix("**")?.split_once("**")?;
+        let words = bold.replace('`', "");
+        let options = question.choices.iter().filter(|choice| choice.text.is_some()).count();
+        let right = self.right(question)?;
+        let given = Given::read(words.trim_end_matches(['.', ':', ',']), &right, options).ok()?;
+        judge(&given, &right).then_some((first.markdown.as_str(), rest))
+    }
+
+    /// The right answer behind a word: as it was typed, or as it is computed. How far off a number may be stands with the
+    /// teacher's notes alone.
+    fn right_line(&self, question: &Question, word: Text, given: Option<&str>) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
-        let mut text = Text::of(&format!("Answer: {}", self.answer_words(&right)), ink, self.screen);
+        let mut text = word;
+        let words = match (given, &right) {
+            (None, _) | (_, Answer::Choice { .. }) => self.answer_words(&right),
+            (Some(given), _) => clean_label(given.trim()).into_owned(),
+        };
+        text.push(&words, ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {
             text.push("  ", Ink::default(), self.screen);
             text.extend(&markdown::inline(option, self.screen));

@@ -1,0 +1,45 @@
+//! Ctrl-C in a quiz: it ends the quiz, and not the program before the score is told.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::lesson::play::signals::{Signals, Waited, wait};
+
+/// How often it is looked for a signal that has come between two waits.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Listens for Ctrl-C, as long as it lives.
+pub struct Interrupt(Signals);
+
+impl Interrupt {
+    /// Listens from now on.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn new() -> Result<Interrupt> {
+        let refused = |error: std::io::Error| {
+            Error::new(format!("the terminal cannot be used: {error}"))
+                .help("pipe the answers in, line by line: attn lesson quiz NAME < answers.txt")
+        };
+        Signals::new().map(Interrupt).map_err(refused)
+    }
+
+    /// Waits until a line can be read; `false` if a signal ends the program, or the terminal is gone.
+    pub fn waits(&self) -> bool {
+        loop {
+            if self.0.ending().is_some() {
+                return false;
+            }
+            match wait(LOOK) {
+                Ok(Waited::Nothing) => {}
+                Ok(Waited::Ready) => return true,
+                Ok(Waited::Gone) | Err(_) => return false,
+            }
+        }
+    }
+
+    /// The exit code of the signal that ended it, if one did.
+    pub fn code(&self) -> Option<u8> {
+        self.0.ending()
+    }
+}
