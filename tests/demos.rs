@@ -161,3 +161,17 @@ fn names_of_demos_are_unique() {
     names.dedup();
     assert_eq!(names.len(), demos().count());
 }
+
+/// What the first screens used to say whatever the numbers were.
+#[test]
+fn what_is_said_of_saturation_and_of_positions_follows_the_numbers() {
+    let notices = |settings: &Settings| -> String {
+        let story = attn::demo::find("init").unwrap().story(settings).unwrap();
+        story.steps.iter().filter_map(|step| step.notice.clone()).collect::<Vec<_>>().join(" ")
+    };
+    assert!(notices(&Settings::default()).contains("saturates"));
+    let zeros = Matrix::filled(3, 4, 0.0);
+    let set = [("W_Q".to_string(), (zeros, "--set".to_string()))].into();
+    let zeroed = notices(&Settings { set, seed: None });
+    assert!(!zeroed.contains("saturates") && zeroed.contains("close to 1/4"), "{zeroed}");
+}

@@ -395,3 +395,68 @@ fn a_users_matrix_of_another_shape_works_or_is_an_ordinary_error() {
         }
     }
 }
+
+#[test]
+fn a_model_of_counts_predicts_the_most_frequent_follower() {
+    let story = told("pooling");
+    assert_eq!(cell(&story, "P", "capital", "city"), 2.0 / 3.0);
+    assert_eq!(cell(&story, "arg_max", "capital", "city"), 1.0);
+    let predicted = matrix(&story, "arg_max");
+    assert!((0..predicted.rows()).all(|i| predicted.row(i).sum::<f64>() == 1.0), "{predicted:?}");
+    assert!((0..6).all(|i| (matrix(&story, "P").row(i).sum::<f64>() - 1.0).abs() < 1e-12));
+}
+
+#[test]
+fn a_score_does_not_depend_on_the_length_of_the_question_but_on_its_words() {
+    let story = told("pooling");
+    let capital: Vec<f64> = matrix(&story, "f_capital").cells().collect();
+    assert_eq!(capital, [4.0, 4.0, 4.0]);
+    let city: Vec<f64> = matrix(&story, "f_city").cells().collect();
+    assert_eq!(city, [0.0, 0.0, 4.0]);
+}
+
+#[test]
+fn the_one_line_formula_has_every_label_of_the_document_and_nobody_cheats() {
+    let story = told("output");
+    let table = story.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
+        Shown::Table(table) if table.header[0] == "label in the document" => Some(table),
+        _ => None,
+    });
+    let labels: Vec<&str> = table.flat_map(|table| table.rows.iter().map(|row| row[0].as_str())).collect();
+    // 003:139, as the document writes them.
+    let document = [
+        "transform1",
+        "transform2",
+        "similarity",
+        "no cheating",
+        "normalising weights",
+        "transformation3",
+        "weighted average",
+        "concat heads",
+        "Getting back to input space",
+    ];
+    assert_eq!(labels, document);
+    assert_eq!(cell(&story, "A_causal_1", "red", "bat"), 0.0);
+    assert_eq!(cell(&story, "A_causal_2", "red", "bat"), 0.0);
+}
+
+#[test]
+fn the_first_row_is_not_turned_and_has_position_0() {
+    let story = told("order");
+    let (before, after) = (matrix(&story, "Q_1_rotary"), matrix(&story, "Q_turned_1_rotary"));
+    assert!(before.row(0).eq(after.row(0)) && !before.row(1).eq(after.row(1)));
+    let sines = matrix(&story, "P");
+    assert_eq!(sines.row(0).collect::<Vec<_>>(), [0.0, 1.0, 0.0, 1.0], "sin 0 and cos 0");
+}
+
+#[test]
+fn the_gate_comes_with_its_source_and_the_documents_quotation() {
+    let story = told("mlp");
+    let said: String = story.steps.iter().map(|step| step.text.as_str()).collect();
+    // 003:173, word for word.
+    assert!(said.contains(
+        "We offer no explanation as to why these architectures seem to work; we attribute their success, as all else, to \
+         divine benevolence."
+    ));
+    assert!(said.contains("Noam Shazeer, “GLU Variants Improve Transformer”"));
+}

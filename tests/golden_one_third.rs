@@ -259,3 +259,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_weighted_values_of_creature_sum_to_its_displacement() {
+    let story = story("update");
+    let (weighted, delta, o) =
+        (node(&story, "weighted_creature"), node(&story, "delta_creature"), node(&story, "O"));
+    for feature in 0..5 {
+        assert_eq!(weighted.col(feature).sum::<f64>(), delta[(0, feature)]);
+        assert!((o[(3, feature)] - delta[(0, feature)]).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn the_matrix_of_singular_vectors_only_turns_or_reflects() {
+    let story = story("lowrank");
+    assert!(number(&story, "turn_largest") < 1e-12);
+    assert_eq!(node(&story, "R_R").rows(), 6);
+}
+
+#[test]
+fn a_trillion_and_four_tenths_of_parameters_is_not_said_to_be_a_trillion() {
+    let story = story("lowrank");
+    let notices: String = story.steps.iter().filter_map(|step| step.notice.clone()).collect();
+    assert!(notices.contains("1.4e12 parameters for the values alone"), "{notices}");
+    assert!(notices.contains("so 9216 heads"), "{notices}");
+}

@@ -221,3 +221,44 @@ fn vectors_of_another_width_run_and_are_left_undrawn() {
     assert_eq!(drawn(&own), 4);
     assert_eq!(drawn(&story("context", &[("X_cave", wide.clone()), ("X_racket", wide)])), 0);
 }
+
+#[test]
+fn it_attends_most_to_cat_and_hardly_to_mat() {
+    let story = demo("context");
+    let of = |word: &str| cell(&story, "A_it", "it", word);
+    assert_eq!(format!("{:.2} {:.2}", of("cat"), of("mat")), "0.81 0.01");
+    assert!(node(&story, "A_it").cells().all(|weight| weight <= of("cat")));
+}
+
+#[test]
+fn the_other_word_of_the_sentence_pulls_squash_to_its_axis() {
+    let story = demo("similarity");
+    let (git, kitchen) = (node(&story, "O_git"), node(&story, "O_kitchen"));
+    assert!(git[(0, 0)] > 2.0 && git[(0, 1)] < 2.0, "{git:?}");
+    assert!(kitchen[(0, 0)] < 2.0 && kitchen[(0, 1)] > 2.0, "{kitchen:?}");
+}
+
+#[test]
+fn both_mixtures_of_the_document_have_the_factors_1_and_0_71() {
+    let story = demo("context");
+    assert_eq!(printed(node(&story, "S_racket")), [["1.00", "0.71"], ["0.71", "1.00"]]);
+    assert_eq!(printed(node(&story, "mixture_racket"))[0], ["3.00", "6.54"]);
+    assert_eq!(printed(node(&story, "A_racket")), [["0.57", "0.43"], ["0.43", "0.57"]]);
+}
+
+#[test]
+fn a_reflection_turns_left_into_right_and_keeps_every_cosine_and_a_projection_does_not() {
+    let story = demo("stretch");
+    let mirror = node(&story, "reflection");
+    assert_eq!(mirror[(0, 0)] * mirror[(1, 1)] - mirror[(0, 1)] * mirror[(1, 0)], -1.0, "the determinant");
+    assert!(close(node(&story, "S_34_reflected"), node(&story, "S_34")));
+    assert_eq!(cell(&story, "S_34_projected", "v3", "v4"), -1.0);
+}
+
+#[test]
+fn an_rnn_takes_a_step_for_each_further_word_and_attention_one() {
+    let story = demo("context");
+    let (length, rnn) = (node(&story, "length"), node(&story, "rnn_steps"));
+    assert!(length.cells().zip(rnn.cells()).all(|(n, steps)| steps == n - 1.0));
+    assert!(node(&story, "attention_steps").cells().all(|steps| steps == 1.0));
+}

@@ -36,3 +36,12 @@ screens! {
     an_explanation_in_markdown: "similarity bat cave --explain cosine[bat,cave] --format markdown"
     notation_at_120_columns: "notation --width 120"
 }
+
+/// A demo fits a class: the longest ones have been shortened, and stay short.
+#[test]
+fn the_demos_of_several_heads_are_not_longer_than_a_class_reads() {
+    for (demo, most) in [("multihead", 220), ("gqa", 200)] {
+        let lines = attn(&format!("demo {demo} --width 80")).ok().out.lines().count();
+        assert!(lines <= most, "{demo} has {lines} lines");
+    }
+}

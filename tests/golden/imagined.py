@@ -71,8 +71,14 @@ def pooling():
     }
     moved = {name.replace("w_", "moved_"): [np.linalg.norm(v - v[0], axis=1)] for name, v in w.items()}
     third = np.array([v[2] for v in w.values()])
+    followed = [[next_word for word, next_word in pairs if word == first] for first in vocabulary[:-1]]
+    p = np.array([[followers.count(word) / len(followers) for word in vocabulary] for followers in followed])
+    dot = lambda q, word: [vectors([word])[0] @ vectors(q)[-1]]
     return w | moved | {
         "counts": [[pairs.count((a, b)) for b in vocabulary] for a in vocabulary],
+        "P": p, "arg_max": p == p.max(axis=1, keepdims=True),
+        "f_capital": [dot(q, "capital") for q in questions],
+        "f_city": [dot(q, "city") for q in questions[1:] + ["What is a city".split()]],
         "sequences": [[7 ** n for n in range(1, 6)]],
         "sequences_llama": [[128256 ** n for n in range(1, 6)]],
         "A_3": [last(questions[2])],
@@ -121,7 +127,11 @@ def output():
     w_o = np.vstack([np.eye(5), [1, 0, 0, 0, 1]])
     heads = attend(x @ w_q, x @ w_k, x @ w_v)
     c = heads.transpose(1, 0, 2).reshape(2, 6)
-    return {"O_1": heads[0], "O_2": heads[1], "C": c, "O": c @ w_o, "C_width": [[32 * 128], [16 * 256]]}
+    hidden = attend(x @ w_q, x @ w_k, x @ w_v, causal=True).transpose(1, 0, 2).reshape(2, 6)
+    return {
+        "O_1": heads[0], "O_2": heads[1], "C": c, "O": c @ w_o, "C_causal": hidden, "O_causal": hidden @ w_o,
+        "C_width": [[32 * 128], [16 * 256]],
+    }
 
 
 def gqa():

@@ -53,7 +53,10 @@ def update():
         scores = np.array([(W_K @ e[i]) @ (W_Q @ e[j]) / np.sqrt(2) for i in range(j + 1)])
         weights[j, : j + 1] = softmax(scores, axis=0)
         delta[j] = sum(weights[j, i] * (W_V @ e[i]) for i in range(j + 1))
+    # One column of the document's table of σ(k_i · q_j) v_i: that of creature, token 4.
+    weighted = np.array([weights[3, i] * (W_V @ e[i]) for i in range(8)])
     return {
+        "weighted_creature": weighted, "delta_creature": [sum(weighted)],
         "X": e, "W_Q": W_Q.T, "W_K": W_K.T, "W_V": W_V.T, "A": weights, "O": delta, "X_updated": e + delta,
     }
 

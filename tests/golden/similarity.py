@@ -42,6 +42,35 @@ def similarity():
         "X_unit": unit, "dot_unit": unit @ unit.T, "euclidean_unit": distance(unit),
         "X_squash": squash, "dot_squash": squash @ squash.T, "cosine_squash": cosine(squash),
         "euclidean_squash": distance(squash),
+    } | in_two_sentences(squash)
+
+
+def in_two_sentences(squash):
+    """One query, squash, that attends to itself and to the other word of its sentence, by a plain sum over both."""
+    nodes = {}
+    for name, other in [("git", squash[1]), ("kitchen", squash[2])]:
+        powers = np.array([np.exp(squash[0] @ key / np.sqrt(2)) for key in (squash[0], other)])
+        share = powers / powers.sum()
+        nodes |= {f"A_{name}": share[None, :], f"O_{name}": (share[0] * squash[0] + share[1] * other)[None, :]}
+    return nodes
+
+
+def introduction():
+    """The document's introduction: a pronoun, the steps of an RNN, a picture in patches."""
+    words = "The cat sat on the mat because it was tired".split()
+    living, thing = {"cat": 2, "it": 1}, {"mat": 2, "it": 1}
+    scores = np.array([3 * living.get(word, 0) + 0 * thing.get(word, 0) for word in words])
+    kept, carried = [], 1.0
+    for step in range(10):
+        if step + 1 in (2, 3, 5, 10):
+            kept.append(carried)
+        carried /= 2
+    image = np.kron(np.eye(2), np.ones((2, 2)))
+    patches = image.reshape(2, 2, 2, 2).transpose(0, 2, 1, 3).reshape(4, 4)
+    return {
+        "A_it": softmax(scores / np.sqrt(2))[None, :],
+        "rnn_steps": np.array([[1, 2, 4, 9]]), "rnn_kept": np.array([kept]),
+        "X_patches": patches, "A_patches": softmax(patches @ patches.T / 2),
     }
 
 
@@ -58,8 +87,15 @@ def context():
     early = np.round(softmax(np.round(s, 2)), 2)
     assert (early[0] == [0.57, 0.43]).all(), "002:54"
     x = nodes["X_cave"]
-    return nodes | {
-        "mixture_cave": s @ x, "S_rounded_cave": np.round(s, 2), "A_rounded_cave": early, "O_rounded_cave": early @ x,
+    # 002:36 and 38, both rows of both sentences, as the document adds them up.
+    tie = 1 / np.sqrt(2)
+    by_hand = {
+        "mixture_cave": np.array([bat + tie * cave, tie * bat + cave]),
+        "mixture_racket": np.array([bat + tie * racket, tie * bat + racket]),
+    }
+    assert (np.round(softmax(np.round(nodes["S_racket"], 2)), 2) == [[0.57, 0.43], [0.43, 0.57]]).all(), "002:42, 43"
+    return introduction() | nodes | by_hand | {
+         "S_rounded_cave": np.round(s, 2), "A_rounded_cave": early, "O_rounded_cave": early @ x,
         "difference_cave": early @ x - softmax(s) @ x,
     }
 
@@ -68,6 +104,8 @@ def stretch():
     v12, v34 = np.array([[1.0, 0], [0, 1]]), np.array([[1.0, 1], [-1, 0]])
     a = np.array([[3.0, 0], [0, 1]])
     turn, shear = np.array([[0.6, -0.8], [0.8, 0.6]]), np.array([[1.0, 1], [0, 1]])
+    mirror, shadow = np.diag([1.0, -1]), np.diag([1.0, 0])
+    assert np.linalg.det(mirror) < 0 and np.linalg.matrix_rank(shadow) == 1
 
     def moved(matrix, rows):  # as the document does it: the matrix times each vector as a column
         return np.array([(matrix @ row.reshape(2, 1)).squeeze() for row in rows])
@@ -81,6 +119,8 @@ def stretch():
         "S_12": cosine(v12), "S_12_stretched": cosine(moved(a, v12)), "S_34": cosine(v34),
         "S_34_stretched": cosine(stretched), "A_34": softmax(cosine(v34)), "A_34_stretched": softmax(cosine(stretched)),
         "X_34_rotated": moved(turn, v34), "S_34_rotated": cosine(moved(turn, v34)),
+        "X_34_reflected": moved(mirror, v34), "S_34_reflected": cosine(moved(mirror, v34)),
+        "X_34_projected": moved(shadow, v34), "S_34_projected": cosine(moved(shadow, v34)),
         "X_12_sheared": moved(shear, v12), "S_12_sheared": cosine(moved(shear, v12)),
     }
 

@@ -178,7 +178,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     .together(&[down, up_k, up_v])
     .together(&[latent, k, v]);
 
-    let o = all_heads(demo, "mla", [q, k, v], HEADS)?;
+    all_heads(demo, "mla", [q, k, v], HEADS)?;
     let ups = demo.split("W_up_K", up_k, HEADS)?;
     let mut changes = Vec::new();
     for (i, up) in ups.into_iter().enumerate() {
@@ -190,7 +190,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
         changes.push(demo.compute(&format!("change_mla_{i}"), Op::Subtract, &[direct, s])?);
     }
     let changes = demo.collect("change_mla", "heads", None, &changes)?;
-    demo.label(changes, "differences of the scores");
+    demo.label(changes, "score differences");
     let difference = demo.compute("difference_mla", Op::Summary(Statistic::LargestSize), &[changes])?;
     let [moved, direct] = [demo.graph().require("Q_latent_1")?, demo.graph().require("S_latent_1")?];
     demo.step(
@@ -200,8 +200,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     )
     .claim(within(1e-9, "difference_mla[1,1]", 0.0), "The largest difference in all four heads is {difference_mla[1,1]}.")
     .together(&[moved, direct])
-    .show(&[difference])
-    .show(&[o]);
+    .show(&[difference]);
     Ok(())
 }
 
@@ -230,8 +229,7 @@ fn sizes(demo: &mut Builder) -> Result<()> {
         "The sizes are those of Llama 3 8B, which uses the row GQA. The latent row has {latent_rows[1,1]} · h numbers, as in \
          DeepSeek-V2.",
     )
-    .together(&[readers, shared, heads])
-    .together(&[h, rows, cached]);
+    .together(&[h, readers, shared, heads, rows, cached]);
     cache(demo, cached)?;
     parameters(demo, cached)
 }

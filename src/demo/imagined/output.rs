@@ -224,7 +224,7 @@ fn one_line(demo: &mut Builder, one: [NodeId; 3], two: [NodeId; 3], w_o: NodeId)
          are its labels, from the inside out. The mask hides later words.",
     )
     .claim(
-        zeros_above_diagonal("A_causal_1"),
+        all([zeros_above_diagonal("A_causal_1"), zeros_above_diagonal("A_causal_2")]),
         "In both heads the weights above the diagonal are 0: “no cheating”.",
     )
     .table(Table::new(&["label in the document", "part of the formula", "here"], rows))

@@ -93,7 +93,8 @@ fn counting(demo: &mut Builder) -> Result<()> {
         equal("n[1,5 words]", 5.0),
         "Even {n[1,5 words]} words from this small table can form {sequences[1,5 words]} sequences.",
     )
-    .show(&[counts, sequences, sequences_llama]);
+    .show(&[counts])
+    .columns(&[(n, None), (sequences, None), (sequences_llama, None)]);
     Ok(())
 }
 
@@ -222,7 +223,7 @@ fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
         own(&["c_1", "c_2", "c_3"]),
         "With c = 4 for “capital” and “India”, question 3 moves the result by {moved_fixed[1,3]:2}.",
     )
-    .together(&constants)
+    .together(&constants[2..])
     .show(&[fixed, moved]);
     Ok(fixed)
 }

@@ -118,7 +118,8 @@ fn racket(demo: &mut Builder) -> Result<()> {
              {O_racket[bat,2]:2}).",
         )
         .together(&[x])
-        .show(&[s, mixture, a, o]);
+        .together(&[s, a])
+        .together(&[mixture, o]);
     picture.beside(step);
     Ok(())
 }
@@ -131,7 +132,8 @@ fn scaled_dot_products(demo: &mut Builder) -> Result<()> {
             "Attention uses scaled dot products as scores. They have no upper bound, so weights can be close to 0 or 1.",
         )
         .claim(less(0.9, "A_scaled_cave[bat,bat]"), "Next to cave, bat keeps {A_scaled_cave[bat,bat]:2} for itself and hardly moves.")
-        .show(&shown);
+        .together(&shown[..2])
+        .show(&shown[2..]);
     picture.beside(step);
 
     let (shown, picture) = scaled(demo, "racket")?;
@@ -147,7 +149,8 @@ fn scaled_dot_products(demo: &mut Builder) -> Result<()> {
             "Next to racket, bat keeps only {A_scaled_racket[bat,bat]:2}. Racket is longer than cave, and length counts \
              now.",
         )
-        .show(&shown);
+        .together(&shown[..2])
+        .show(&shown[2..]);
     picture.beside(step);
     Ok(())
 }

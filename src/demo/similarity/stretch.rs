@@ -90,8 +90,7 @@ fn rotation(demo: &mut Builder, x: NodeId) -> Result<()> {
             within(1e-9, "S_34_rotated[v3,v4]", "S_34[v3,v4]"),
             "The cosine of v3 and v4 is still {S_34_rotated[v3,v4]:2}.",
         )
-        .together(&[rotation])
-        .show(&[y, cosine]);
+        .together(&[rotation, y, cosine]);
     picture.beside(step);
     Ok(())
 }
@@ -108,8 +107,7 @@ fn reflection(demo: &mut Builder, x: NodeId) -> Result<()> {
             within(1e-9, "S_34_reflected[v3,v4]", "S_34[v3,v4]"),
             "The cosine of v3 and v4 is {S_34_reflected[v3,v4]:2}, as before.",
         )
-        .together(&[mirror])
-        .show(&[y, cosine]);
+        .together(&[mirror, y, cosine]);
     picture.beside(step);
     Ok(())
 }
@@ -129,8 +127,7 @@ fn projection(demo: &mut Builder, x: NodeId) -> Result<()> {
             "On the x axis only the direction left or right remains: v3 and v4 had the cosine {S_34[v3,v4]:2}, now they have \
              {S_34_projected[v3,v4]:2}.",
         )
-        .together(&[shadow])
-        .show(&[y, cosine]);
+        .together(&[shadow, y, cosine]);
     picture.beside(step);
     Ok(())
 }
@@ -149,8 +146,7 @@ fn shear(demo: &mut Builder, x: NodeId) -> Result<()> {
             all([less("S_12[v1,v2]", "S_12_sheared[v1,v2]"), equal("S_12_stretched[v1,v2]", "S_12[v1,v2]")]),
             "The stretch left this cosine as it was.",
         )
-        .together(&[shear])
-        .show(&[y, cosine]);
+        .together(&[shear, y, cosine]);
     picture.beside(step);
     Ok(())
 }
