@@ -52,21 +52,55 @@ fn no_line_is_wider_than_the_screen() {
     }
 }
 
+/// The numbers of a 4×12 matrix on a screen, in the order of its cells.
+fn numbers(width: usize, precision: &str) -> Vec<String> {
+    let command = format!("attend --random 4,12 --heads 1 --only Q --width {width} {precision}");
+    let out = attn(&command).ok().out;
+    let rows = out.lines().filter(|line| line.starts_with('│')).map(|line| {
+        let numbers =
+            line.split_whitespace().filter(|word| word.contains('.') && word.parse::<f64>().is_ok());
+        numbers.map(String::from).collect::<Vec<_>>()
+    });
+    let rows: Vec<Vec<String>> = rows.filter(|row| !row.is_empty()).collect();
+    (0..4).flat_map(|row| rows.iter().skip(row).step_by(4).flatten().cloned()).collect()
+}
+
 #[test]
-fn a_number_is_the_same_at_every_width() {
-    let digits = |width: usize| {
-        let out = attn("attend --random 4,12 --heads 1 --only Q").arg(format!("--width={width}")).ok().out;
-        let mut numbers: Vec<String> = out
-            .split_whitespace()
-            .filter(|word| word.parse::<f64>().is_ok() && word.contains('.'))
-            .map(String::from)
-            .collect();
-        numbers.sort_unstable();
-        numbers
-    };
-    assert_eq!(digits(200).len(), 48);
+fn a_number_is_the_same_at_every_width_and_loses_decimals_only_where_that_saves_a_band() {
+    let whole = numbers(200, "");
+    assert_eq!(whole.len(), 48);
+    assert!(whole.iter().all(|number| number.split_once('.').unwrap().1.len() == 4), "{whole:?}");
     for width in 40..200 {
-        assert_eq!(digits(width), digits(200), "at {width} columns");
+        assert_eq!(numbers(width, "--precision 4"), whole, "at {width} columns");
+        let here = numbers(width, "");
+        let places = here[0].split_once('.').unwrap().1.len();
+        assert!((2..=4).contains(&places), "at {width} columns: {here:?}");
+        let bands = |precision: &str| {
+            let command = format!("attend --random 4,12 --heads 1 --only Q --width {width} {precision}");
+            attn(&command).ok().out.matches('╭').count()
+        };
+        if places < 4 {
+            assert!(bands("") == 1 && bands("--precision 4") > 1, "at {width} columns");
+        }
+        for (short, long) in here.iter().zip(&whole) {
+            let (short, long): (f64, f64) = (short.parse().unwrap(), long.parse().unwrap());
+            assert!((short - long).abs() <= 0.5 * 10_f64.powi(-(places as i32)) + 0.5e-4, "{short} {long}");
+        }
+    }
+}
+
+#[test]
+fn no_column_of_a_matrix_stands_alone_unless_there_is_room_for_no_more() {
+    for (command, narrowest) in
+        [("attend --random 4,12 --only Q", 40), ("demo right --precision 8 --only R", 40)]
+    {
+        for width in narrowest..100 {
+            let out = attn(command).arg(format!("--width={width}")).ok().out;
+            let heads = out.lines().filter(|line| line.starts_with("│ Q") || line.starts_with("│ R"));
+            let columns: Vec<usize> = heads.map(|line| line.split_whitespace().count() - 4).collect();
+            assert!(!columns.is_empty(), "{out}");
+            assert!(columns.iter().all(|&count| count > 1), "at {width} columns: {columns:?}");
+        }
     }
 }
 
@@ -119,20 +153,18 @@ fn boxes_close_in_ascii_too_although_some_characters_are_spelled_out() {
         for heat in ["never", "auto", "always"] {
             let out =
                 attn(command).arg("--charset=ascii").arg("--width=40").arg(format!("--heat={heat}")).ok().out;
-            let lines = out
-                .lines()
-                .map(str::trim)
-                .filter(|line| line.starts_with(['+', '|']) && line.ends_with(['+', '|']));
-            let (mut width, mut borders, mut boxes) = (0, 0, 0);
+            let lines: Vec<&str> = out.lines().map(str::trim).collect();
+            let (mut width, mut boxes, mut before) = (0, 0, "");
             for line in lines {
-                if borders == 0 {
+                let is_border = line.starts_with('+') && line.ends_with('+');
+                if is_border && !before.starts_with('|') {
                     width = line.len();
                     boxes += 1;
                 }
                 let beside = line.contains("+  +") || line.contains("|  |");
-                assert!(beside || line.len() == width, "attn {command} --heat {heat}: {line}");
-                // Top, below the head, bottom: then the next box begins.
-                borders = (borders + usize::from(line.starts_with('+'))) % 3;
+                let is_of_box = is_border || (line.starts_with('|') && line.ends_with('|'));
+                assert!(!is_of_box || beside || line.len() == width, "attn {command} --heat {heat}: {line}");
+                before = line;
             }
             assert!(boxes > 0, "attn {command} draws no box");
         }

@@ -5,12 +5,12 @@ use std::io::Read;
 
 use clap::Args;
 
-use super::output::{self, NodeArgs, OutputArgs};
+use super::output::{self, FormatArg, NodeArgs, OutputArgs};
 use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
-use crate::demo::{self, Demo, Document, Passage, Settings, Source, Story, Table};
+use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Table};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
@@ -24,6 +24,8 @@ use crate::render::Page;
 ///   attn demo --document 000           all demos of a document, in its order
 ///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
 ///   attn demo mask --precision 2       fewer decimals, for a projector
+///   attn demo mask --full              every given matrix, too
+///   attn demo mask --as-printed        with the digits that the text prints
 ///   attn demo mask --until A           stop before the answer
 ///   attn demo mask --step 3            one step alone; --steps 3-5 for some
 ///   attn demo mask --brief             one sentence and one result a step
@@ -46,6 +48,12 @@ pub(super) struct DemoArgs {
     numbers: NumberArgs,
     #[command(flatten)]
     steps: StepArgs,
+    /// Show the matrices that are folded to one line, and the remarks on the source text.
+    #[arg(long)]
+    full: bool,
+    /// Numbers with the digits that NumPy prints, as document 000 has them.
+    #[arg(long, conflicts_with = "precision")]
+    as_printed: bool,
     #[command(flatten)]
     versus: VersusArgs,
     #[command(flatten)]
@@ -131,7 +139,8 @@ impl DemoArgs {
     /// The stories of demos. A seed for demos that draw nothing would do nothing.
     fn stories(&self, chosen: &[&'static Demo], settings: &Settings) -> Result<Vec<Story>> {
         let told = |demo: &&Demo| demo.story(settings).map_err(|error| error.help(shapes(demo)));
-        let stories = chosen.iter().map(told).collect::<Result<Vec<Story>>>()?;
+        let stories =
+            chosen.iter().map(told).map(|story| Ok(self.as_asked(story?))).collect::<Result<Vec<Story>>>()?;
         let drawn = |story: &Story| {
             story.graph.nodes().any(|(_, node)| matches!(node.op, Op::Given(Origin::Drawn(_))))
         };
@@ -140,6 +149,13 @@ impl DemoArgs {
                 .help("one that draws its matrices is mask: attn demo mask --seed 1"));
         }
         Ok(stories)
+    }
+
+    /// The story unfolded, and with the digits that are asked for. A page for a browser has room for everything.
+    fn as_asked(&self, story: Story) -> Story {
+        let is_page = self.output.look.format == FormatArg::Html;
+        let story = if self.full || is_page { story.unfolded() } else { story };
+        Story { digits: if self.as_printed { Digits::AsNumPy } else { story.digits }, ..story }
     }
 
     fn chosen(&self) -> Result<Vec<&'static Demo>> {

@@ -229,6 +229,8 @@ impl Builder {
             graph,
             steps,
             notes,
+            notes_told_by: None,
+            full: false,
             remarks: Vec::new(),
             digits,
             claims,
@@ -323,6 +325,12 @@ impl StepBuilder<'_> {
     /// Shows matrices next to each other.
     pub fn together(self, nodes: &[NodeId]) -> Self {
         self.step.shown.push(Shown::Together(nodes.to_vec()));
+        self
+    }
+
+    /// Names matrices by their equations; `--full` shows their numbers.
+    pub fn folded(self, nodes: &[NodeId]) -> Self {
+        self.step.shown.push(Shown::Folded(nodes.to_vec()));
         self
     }
 

@@ -62,7 +62,9 @@ impl Demo {
         settings.check()?;
         let mut builder = Builder::new(settings);
         (self.build)(&mut builder)?;
-        builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)
+        let story =
+            builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)?;
+        Ok(Story { notes_told_by: Some(format!("attn errata --demo {}", self.name)), ..story })
     }
 }
 

@@ -68,7 +68,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Section { document, section, also } => {
-                write!(f, "{}, section “{section}”", document.title())?;
+                write!(f, "{}, “{section}”", document.title())?;
                 also.iter().try_for_each(|other| write!(f, "; {}", other.title()))
             }
             Source::Papers(passages) => {

@@ -18,6 +18,10 @@ pub struct Story {
     pub steps: Vec<Step>,
     /// Where the text itself slips, for the end.
     pub notes: Vec<String>,
+    /// The command that tells these notes, for where one line points to them.
+    pub notes_told_by: Option<String>,
+    /// Whether the notes stand at the end themselves; what is folded has then been unfolded, too.
+    pub full: bool,
     /// What the user should know of what was done with their input.
     pub remarks: Vec<String>,
     /// How numbers are written where the user does not say.
@@ -53,6 +57,8 @@ pub enum Shown {
     Node(NodeId),
     /// Matrices next to each other, under their equations.
     Together(Vec<NodeId>),
+    /// Nodes that are named but not shown: the equation of each, and how to see their values.
+    Folded(Vec<NodeId>),
     /// Nodes of one row, each a column of one table, with the node that holds its sum below it.
     Columns(Vec<(NodeId, Option<NodeId>)>),
     /// A node with each cell written in symbols.
@@ -147,6 +153,8 @@ impl Story {
             graph,
             steps,
             notes: Vec::new(),
+            notes_told_by: None,
+            full: false,
             remarks: Vec::new(),
             digits: Digits::Places(4),
             claims: Vec::new(),
@@ -198,6 +206,21 @@ impl Story {
         }
     }
 
+    /// The story with everything that is folded shown, and every note told.
+    pub fn unfolded(mut self) -> Story {
+        self.full = true;
+        let graph = &self.graph;
+        let unfold = |shown: Shown| match shown {
+            Shown::Folded(ids) if ids.iter().all(|&id| graph[id].op.is_given()) => vec![Shown::Together(ids)],
+            Shown::Folded(ids) => ids.into_iter().map(Shown::Node).collect(),
+            other => vec![other],
+        };
+        for step in &mut self.steps {
+            step.shown = std::mem::take(&mut step.shown).into_iter().flat_map(unfold).collect();
+        }
+        self
+    }
+
     /// The story up to the node, whose values are left open: what a class is asked before it is shown. Nothing that is
     /// computed after the node, or together with it, is shown.
     pub fn until(mut self, node: NodeId) -> Story {
@@ -223,9 +246,10 @@ impl Shown {
     /// What of this comes before a node, where it shows several.
     fn before(&self, node: NodeId) -> Option<Shown> {
         match self {
-            Shown::Together(ids) => {
+            Shown::Together(ids) | Shown::Folded(ids) => {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
-                (!ids.is_empty()).then_some(Shown::Together(ids))
+                let is_folded = matches!(self, Shown::Folded(_));
+                (!ids.is_empty()).then(|| if is_folded { Shown::Folded(ids) } else { Shown::Together(ids) })
             }
             Shown::Columns(columns) => {
                 let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
@@ -242,7 +266,7 @@ impl Shown {
     pub fn nodes(&self) -> Vec<NodeId> {
         match self {
             Shown::Node(id) | Shown::Symbols(id) => vec![*id],
-            Shown::Together(ids) => ids.clone(),
+            Shown::Together(ids) | Shown::Folded(ids) => ids.clone(),
             Shown::Columns(columns) => {
                 columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect()
             }

@@ -56,13 +56,18 @@ pub(super) const GAP: usize = 2;
 
 /// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
 pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
+    rows_apart(widths, room, GAP)
+}
+
+/// The same for what stands this far apart.
+pub(super) fn rows_apart(widths: &[usize], room: usize, gap: usize) -> Vec<Range<usize>> {
     let mut rows: Vec<Range<usize>> = Vec::new();
     let mut used = 0;
     for (i, width) in widths.iter().enumerate() {
         match rows.last_mut() {
-            Some(row) if used + GAP + width <= room => {
+            Some(row) if used + gap + width <= room => {
                 row.end = i + 1;
-                used += GAP + width;
+                used += gap + width;
             }
             _ => {
                 rows.push(i..i + 1);

@@ -72,7 +72,15 @@ pub(super) fn number(x: f64, places: usize) -> String {
         f64::NEG_INFINITY => "-∞".into(),
         0.0 => "0".into(),
         _ if is_large(x) => with_exponent(x, places),
-        _ => format!("{x:.places$}"),
+        _ => without_sign_of_zero(format!("{x:.places$}")),
+    }
+}
+
+/// A negative number that rounds to 0 is “0.00” like a positive one.
+fn without_sign_of_zero(text: String) -> String {
+    match text.strip_prefix('-') {
+        Some(size) if !size.contains(|c| matches!(c, '1'..='9')) => size.to_string(),
+        _ => text,
     }
 }
 
@@ -137,6 +145,7 @@ mod tests {
     #[test]
     fn an_exact_zero_is_told_from_one_that_rounds_to_it() {
         assert_eq!(texts([0.0, 3.3e-6, 1.0 / 3.0], 4), ["0     ", "0.0000", "0.3333"]);
+        assert_eq!(texts([-3.3e-6, -0.5], 2), [" 0.00", "-0.50"]);
     }
 
     #[test]

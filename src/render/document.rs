@@ -4,8 +4,9 @@ use super::explained::{Symbolic, Telling};
 use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style};
-use crate::demo::{Shown, Step, Table};
-use crate::graph::{NodeId, Op, formula};
+use crate::demo::{Shown, Step, Story, Table};
+use crate::error::counted;
+use crate::graph::{NodeId, Op, Origin, formula};
 use crate::matrix::Shape;
 
 /// A computed node: its equation, its operands and its values.
@@ -30,6 +31,10 @@ pub(super) trait Markup {
     fn computed(&mut self, nodes: &[Computed]);
     /// Matrices next to each other, under their equations.
     fn together(&mut self, equations: &[String], matrices: &[View]);
+    /// Equations of matrices that are not shown.
+    fn folded(&mut self, equations: &[String]) {
+        self.together(equations, &[]);
+    }
     /// Several nodes as the columns of one table, under all their equations.
     fn columns(&mut self, equations: &[String], view: &View);
     /// Points and movements in the plane.
@@ -44,6 +49,8 @@ pub(super) trait Markup {
     fn notice(&mut self, text: &str);
     /// A remark at the end.
     fn note(&mut self, text: &str);
+    /// Where such remarks are told, in a line.
+    fn pointer(&mut self, remarks: &str, command: &str);
     /// Everything written so far.
     fn finish(&mut self) -> String;
 }
@@ -87,8 +94,20 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
             markup.notice(notice);
         }
     }
-    for note in story.notes.iter().chain(story.remarks.iter().filter(|_| page.headed)) {
-        markup.note(note);
+    write_notes(story, markup);
+    for remark in story.remarks.iter().filter(|_| page.headed) {
+        markup.note(remark);
+    }
+}
+
+/// The notes, or the one line that says where they are.
+fn write_notes(story: &Story, markup: &mut dyn Markup) {
+    match &story.notes_told_by {
+        Some(command) if !story.full && !story.notes.is_empty() => {
+            let remarks = format!("{} on the source text", counted(story.notes.len(), "remark"));
+            markup.pointer(&remarks, command);
+        }
+        _ => story.notes.iter().for_each(|note| markup.note(note)),
     }
 }
 
@@ -122,8 +141,12 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
+            Shown::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
             Shown::Columns(columns) => {
-                let equations = columns.iter().map(|(id, _)| equation(*id, viewer));
+                let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
+                let computed = columns.iter().filter(|(id, _)| !is_stated(*id));
+                let equations =
+                    computed.map(|(id, _)| formula(&viewer.story.graph, *id, viewer.style.convention, false));
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
             Shown::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
@@ -157,7 +180,10 @@ fn equation(id: NodeId, viewer: &Viewer<'_>) -> String {
 fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
     let mut lines: Vec<(Vec<String>, String)> = Vec::new();
     for &id in ids {
-        let Computed { equation, .. } = computed(id, viewer);
+        let equation = match viewer.story.graph[id].shape() {
+            Shape { rows: 1, cols: 1 } => computed(id, viewer).equation,
+            _ => equation(id, viewer),
+        };
         let (left, right) = equation.split_once(" = ").unwrap_or((&equation, ""));
         match lines.last_mut() {
             Some((names, same)) if same == right => names.push(left.to_string()),

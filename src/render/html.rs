@@ -180,6 +180,11 @@ impl Markup for Html<'_> {
         self.paragraph("note", &format!("Note: {text}"));
     }
 
+    fn pointer(&mut self, remarks: &str, command: &str) {
+        self.end_step();
+        self.paragraph("note", &format!("{remarks}: {command}"));
+    }
+
     fn finish(&mut self) -> String {
         self.end_story();
         let inside = std::mem::take(&mut self.text);

@@ -115,6 +115,10 @@ impl Markup for Latex {
         self.paragraph(&format!("\\emph{{Note.}} {}", prose(text)));
     }
 
+    fn pointer(&mut self, remarks: &str, command: &str) {
+        self.paragraph(&format!("\\emph{{{}:}} \\texttt{{{}}}", prose(remarks), prose(command)));
+    }
+
     fn finish(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

@@ -121,6 +121,10 @@ impl Markup for Markdown {
         self.paragraph(&format!("*Note.* {text}"));
     }
 
+    fn pointer(&mut self, remarks: &str, command: &str) {
+        self.paragraph(&format!("*{remarks}:* `{command}`"));
+    }
+
     fn finish(&mut self) -> String {
         std::mem::take(&mut self.text)
     }

@@ -92,6 +92,11 @@ impl Style {
         self.places.map_or(story.digits, Digits::Places)
     }
 
+    /// Whether a matrix that is too wide may have fewer decimals.
+    fn may_round_further(&self) -> bool {
+        self.places.is_none() && self.format == Format::Table
+    }
+
     /// The same on a page, which has all characters, whatever the terminal has.
     fn of_a_browser(&self) -> Style {
         Style { charset: Charset::Utf8, ..*self }

@@ -1,5 +1,7 @@
 //! Blocks of lines, drawn with comfy-table: the one file that touches it.
 
+use std::ops::Range;
+
 use comfy_table::{
     Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
@@ -9,8 +11,10 @@ use unicode_width::UnicodeWidthStr;
 use super::Style;
 use super::block::{Block, Level, rows};
 use super::heat::Shade;
-use super::view::View;
+use super::view::{FRAME, View};
 use crate::demo::Table;
+
+mod joint;
 
 /// A box with a rule under its head, and air instead of lines between the columns.
 const BOX: TableStyle = TableStyle::new()
@@ -23,21 +27,55 @@ const BOX: TableStyle = TableStyle::new()
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
 /// move closer together where that saves a band.
 pub(super) fn matrix(view: &View, width: usize, style: &Style) -> Vec<Block> {
-    matrices(std::slice::from_ref(view), width, style)
+    apart(&[view], width, style)
 }
 
-/// Several matrices as boxes to be set from left to right. Their columns move closer together where that saves a band, or
-/// lets more boxes stand in a row.
-pub(super) fn matrices(views: &[View], width: usize, style: &Style) -> Vec<Block> {
-    let views: &[View] = &views.iter().map(|view| with_notes_that_fit(view, width)).collect::<Vec<_>>();
+/// Several matrices as boxes to be set from left to right; those of the same tokens share a frame where that saves lines.
+pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
+    let height = |blocks: &[Block]| {
+        let rows = rows(&blocks.iter().map(|block| block.width).collect::<Vec<_>>(), width);
+        let tallest = |row: Range<usize>| blocks[row].iter().map(|block| block.lines.len()).max();
+        rows.into_iter().filter_map(tallest).sum::<usize>()
+    };
+    let (apart, joint) = (apart(views, width, style), joint::blocks(views, width, style));
+    let (lines_apart, lines_joint) = (height(&apart), height(&joint));
+    // Names of tokens say that it is the same tokens; mere numbers do not.
+    let are_tokens = !views.iter().any(|view| view.has_plain_rows());
+    match lines_joint < lines_apart || (lines_joint == lines_apart && are_tokens) {
+        true => joint,
+        false => apart,
+    }
+}
+
+/// The columns of a view as rows of a frame without a head, the last row, their sums, in a part of its own; nothing if that
+/// does not fit or is no shorter.
+pub(super) fn rows_and_sum(view: &View, width: usize, style: &Style) -> Option<Block> {
+    let (rows, sums) = view.as_rows();
+    let parts: Vec<&View> = std::iter::once(&rows).chain(&sums).collect();
+    let block = joint::frame_within(&parts, width, style)?;
+    (block.lines.len() < view.rows.len() + 4).then_some(block)
+}
+
+/// Whether a matrix goes without a head: where its rows have names, and the columns nothing but numbers.
+fn is_headless(view: &View) -> bool {
+    view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
+}
+
+/// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
+fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
+    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width)).collect();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
         rows(&widths.collect::<Vec<_>>(), width).len()
     };
     let fewest = rows(1);
     let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
-    let bands_of =
-        |view| bands(view, width, gap).into_iter().map(move |at| band(view, at.from, at.to, gap, style));
+    let bands_of = |view: &View| {
+        bands(view, width, gap)
+            .into_iter()
+            .map(|at| band(view, at.from, at.to, gap, style))
+            .collect::<Vec<_>>()
+    };
     views.iter().flat_map(bands_of).collect()
 }
 
@@ -48,15 +86,32 @@ struct Band {
     width: usize,
 }
 
-/// The bands of a matrix.
+/// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
 fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
+    let fewest = filled(view, width, gap, view.cols.len()).len();
+    let even = view.cols.len().div_ceil(fewest.max(1));
+    // Where columns differ in width, equally many of them need not fit.
+    let more = (even..=view.cols.len()).map(|most| filled(view, width, gap, most));
+    let is_good = |bands: &Vec<Band>| bands.len() == fewest;
+    let mut good = more.filter(is_good);
+    let mut bands = good.next().unwrap_or_else(|| filled(view, width, gap, view.cols.len()));
+    if let [whole] = &mut bands[..]
+        && is_headless(view)
+    {
+        whole.width = joint::total(&[view], gap);
+    }
+    bands
+}
+
+/// The bands of a matrix, each as wide as there is room for, of at most so many columns.
+fn filled(view: &View, width: usize, gap: usize, most: usize) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
-    let frame = label_width(view) + 7;
+    let frame = view.label_width() + FRAME;
     let width = width.saturating_sub(note_width(view));
     let (mut start, mut used) = (0, frame);
     for j in 0..view.cols.len() {
-        let wide = column_width(view, j);
-        if j > start && used + gap + wide > width {
+        let wide = view.column_width(j);
+        if j > start && (used + gap + wide > width || j - start == most) {
             bands.push(Band { from: start, to: j, width: used });
             (start, used) = (j, frame);
         }
@@ -68,8 +123,8 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
 
 /// The view, without what is said of its rows where not even one column has room next to it.
 fn with_notes_that_fit(view: &View, width: usize) -> View {
-    let widest = (0..view.cols.len()).map(|j| column_width(view, j)).max().unwrap_or(0);
-    let fits = label_width(view) + 7 + widest + note_width(view) <= width;
+    let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
+    let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
     View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() }
 }
 
@@ -79,6 +134,9 @@ fn note_width(view: &View) -> usize {
 }
 
 fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
+    if is_headless(view) && to - from == view.cols.len() {
+        return joint::frame(&[view], gap, style);
+    }
     let mut grid = new_grid(style);
     let header =
         std::iter::once(text(&view.name)).chain(view.cols[from..to].iter().map(|label| right(label)));
@@ -87,15 +145,15 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
         let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
         grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
     }
-    let label = Width { text: label_width(view), left: 1, right: 1 };
+    let label = Width { text: view.label_width(), left: 1, right: 1 };
     let number = |j: usize| Width {
-        text: column_width(view, j),
+        text: view.column_width(j),
         left: if j == from { 1 } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j + 1 == to),
     };
     let widths: Vec<Width> = std::iter::once(label).chain((from..to).map(number)).collect();
     let mut block = fixed(grid, &widths);
-    block.lines = block.lines.iter().map(|line| ruled(line, label.text + 3)).collect();
+    block.lines = block.lines.iter().map(|line| ruled(line, &[label.text + 3])).collect();
     noted(block, &view.notes)
 }
 
@@ -111,27 +169,37 @@ fn noted(block: Block, notes: &[String]) -> Block {
     Block::beside(&[block, Block::plain(lines)], 1, Level::Tops)
 }
 
-fn label_width(view: &View) -> usize {
-    view.rows.iter().map(|label| label.width()).max().unwrap_or(0).max(view.name.width())
+/// The line with a rule at each of these places, counted in columns of the screen. Escapes for colours have no width.
+fn ruled(line: &str, places: &[usize]) -> String {
+    let (rule, mut in_escape) = (rule_of(line), false);
+    let mut places = places.iter().copied().peekable();
+    let (mut out, mut before) = (String::with_capacity(line.len() + 2 * places.len()), String::new());
+    for character in line.chars() {
+        in_escape |= character == '\x1b';
+        if in_escape {
+            in_escape = character != 'm';
+            out.push(character);
+            continue;
+        }
+        // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
+        let is_place = places.peek().is_some_and(|&place| before.width() >= place);
+        out.push(if is_place { rule } else { character });
+        before.push(character);
+        if is_place {
+            places.next();
+        }
+    }
+    out
 }
 
-fn column_width(view: &View, j: usize) -> usize {
-    let cells = view.cells.iter().map(|row| row[j].text.width());
-    cells.chain([view.cols[j].width()]).max().unwrap_or(0)
-}
-
-/// The line with a rule between the labels and the numbers, `at` columns from the left. The label before it has no colour.
-fn ruled(line: &str, at: usize) -> String {
-    // The width of a text is not the sum of the widths of its characters: 👩‍👩‍👧 is two columns wide.
-    let starts = line.char_indices().find(|(start, _)| line[..*start].width() >= at);
-    let Some((start, replaced)) = starts else { return line.to_string() };
-    let rule = match line.chars().next() {
+/// The rule that stands in a line of a box.
+fn rule_of(line: &str) -> char {
+    match line.chars().next() {
         Some('╭') => '┬',
         Some('├') => '┼',
         Some('╰') => '┴',
         _ => '│',
-    };
-    format!("{}{rule}{}", &line[..start], &line[start + replaced.len_utf8()..])
+    }
 }
 
 /// A table of words: columns as wide as their texts, the widest ones wrapped where the screen is too narrow. Where not even

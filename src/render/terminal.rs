@@ -10,24 +10,26 @@ use super::explained::{Symbolic, Telling};
 use super::plane::Drawing;
 use super::table;
 use super::tree;
-use super::view::View;
+use super::view::{INDENT, View};
 use crate::demo::Table;
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;
-/// What stands under a step is set in by so many columns.
-const INDENT: usize = 3;
 
 /// What has been written so far, and how it is to look.
 pub(super) struct Terminal<'a> {
     style: &'a Style,
     text: String,
     in_steps: bool,
+    /// Whether the sentence of a step is the last that was written.
+    begun: bool,
+    /// Whether the way to what is folded has been pointed out.
+    pointed: bool,
 }
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(style: &'a Style) -> Terminal<'a> {
-        Terminal { style, text: String::new(), in_steps: false }
+        Terminal { style, text: String::new(), in_steps: false, begun: false, pointed: false }
     }
 
     fn line(&mut self, line: &str) {
@@ -67,6 +69,23 @@ impl<'a> Terminal<'a> {
         for line in textwrap::wrap(&self.style.charset.spelled(text), options) {
             let line = self.painted(&line, &paint);
             self.line(&line);
+        }
+    }
+
+    /// Begins a part of a step: apart from what stands before it, unless that is the sentence of the step.
+    fn part(&mut self) {
+        if !std::mem::take(&mut self.begun) {
+            self.gap();
+        }
+    }
+
+    /// Equations, several in a line where there is room.
+    fn equations(&mut self, equations: &[String]) {
+        const BETWEEN: &str = "    ";
+        let widths: Vec<usize> =
+            equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
+        for row in block::rows_apart(&widths, self.room(), BETWEEN.len()) {
+            self.equation(&equations[row].join(BETWEEN));
         }
     }
 
@@ -140,13 +159,14 @@ impl Markup for Terminal<'_> {
         self.gap();
         let mark = format!("{number:<INDENT$}");
         self.prose(&mark, &" ".repeat(INDENT), text, |line| line.normal());
+        self.begun = true;
     }
 
     fn computed(&mut self, nodes: &[Computed]) {
         let pictures: Vec<Option<Block>> = nodes.iter().map(|node| self.pictured(node)).collect();
         if pictures.iter().any(Option::is_some) || nodes.len() == 1 {
             for (node, picture) in nodes.iter().zip(pictures) {
-                self.gap();
+                self.part();
                 self.equation(&node.equation);
                 match (picture, &node.value) {
                     (Some(picture), _) => self.block(&picture),
@@ -159,37 +179,41 @@ impl Markup for Terminal<'_> {
             }
             return;
         }
-        self.gap();
-        for node in nodes {
-            self.equation(&node.equation);
-        }
-        let bands: Vec<Block> = nodes
-            .iter()
-            .filter_map(|node| node.value.as_ref())
-            .flat_map(|value| table::matrix(value, self.room(), self.style))
-            .collect();
-        if !bands.is_empty() {
-            self.flow(&bands);
-        }
+        self.part();
+        self.equations(&nodes.iter().map(|node| node.equation.clone()).collect::<Vec<_>>());
+        let values: Vec<&View> = nodes.iter().filter_map(|node| node.value.as_ref()).collect();
+        let boxes = table::matrices(&values, self.room(), self.style);
+        self.flow(&boxes);
     }
 
     fn together(&mut self, equations: &[String], matrices: &[View]) {
-        self.gap();
-        for equation in equations {
-            self.equation(equation);
+        self.part();
+        self.equations(equations);
+        let boxes = table::matrices(&matrices.iter().collect::<Vec<_>>(), self.room(), self.style);
+        self.flow(&boxes);
+    }
+
+    fn folded(&mut self, equations: &[String]) {
+        self.part();
+        let (mut equations, count) = (equations.to_vec(), equations.len());
+        if !std::mem::replace(&mut self.pointed, true)
+            && let Some(last) = equations.last_mut()
+        {
+            let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
+            last.push_str(if several { "; --full shows them" } else { "; --full shows it" });
         }
-        let bands = table::matrices(matrices, self.room(), self.style);
-        self.flow(&bands);
+        self.equations(&equations);
+        self.begun = true;
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {
-        self.gap();
-        for equation in equations {
-            self.equation(equation);
-        }
-        self.gap();
-        let bands = table::matrix(view, self.room(), self.style);
-        self.flow(&bands);
+        self.part();
+        self.equations(equations);
+        let boxes = match table::rows_and_sum(view, self.room(), self.style) {
+            Some(rows) => vec![rows],
+            None => table::matrix(view, self.room(), self.style),
+        };
+        self.flow(&boxes);
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -197,7 +221,7 @@ impl Markup for Terminal<'_> {
         if lines.is_empty() {
             return;
         }
-        self.gap();
+        self.part();
         let indent = " ".repeat(self.indent() + 1);
         for line in lines {
             self.line(&format!("{indent}{line}"));
@@ -205,7 +229,7 @@ impl Markup for Terminal<'_> {
     }
 
     fn table(&mut self, table: &Table) {
-        self.gap();
+        self.part();
         for block in table::words(table, self.room(), self.style) {
             self.block(&block);
         }
@@ -229,7 +253,7 @@ impl Markup for Terminal<'_> {
     }
 
     fn notice(&mut self, text: &str) {
-        self.gap();
+        self.begun = false;
         let indent = " ".repeat(self.indent());
         self.prose(&format!("{indent}→ "), &format!("{indent}  "), text, |line| line.magenta());
     }
@@ -237,6 +261,11 @@ impl Markup for Terminal<'_> {
     fn note(&mut self, text: &str) {
         self.gap();
         self.prose("Note: ", "      ", text, |line| line.dimmed());
+    }
+
+    fn pointer(&mut self, remarks: &str, command: &str) {
+        self.gap();
+        self.prose("", "", &format!("{remarks}: {command}"), |line| line.dimmed());
     }
 
     fn finish(&mut self) -> String {

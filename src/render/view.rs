@@ -38,10 +38,18 @@ pub(super) struct Cell {
     pub of: Option<CellId>,
 }
 
+/// The name of the sums of several columns.
+const SUM: &str = "sum";
 /// What stands where a value is left open.
 pub(super) const OPEN: &str = "?";
 /// What stands for rows and columns that are too many.
 const ELIDED: &str = "…";
+/// What stands under a step is set in by so many columns.
+pub(super) const INDENT: usize = 3;
+/// A matrix that is too wide for the screen keeps at least this many decimals.
+const FEWEST_PLACES: usize = 2;
+/// The lines of a box and the air within them, beside the texts.
+pub(super) const FRAME: usize = 7;
 /// What hides behind a mask is drawn with these.
 pub(super) const HATCH: char = '░';
 
@@ -60,17 +68,33 @@ impl Viewer<'_> {
     }
 
     /// A node's values; `turned` for its transpose, as in `Kᵀ`. Of too many to look at the first and the last rows and columns,
-    /// of what is never formed none.
+    /// of what is never formed none. Where the user does not say how many decimals there are to be, a matrix that is too wide
+    /// for the screen has as many as fit, but at least two.
     pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
+        let view = self.node_with(id, turned, self.digits());
+        let is_told = self.story.steps.iter().any(|step| !step.text.is_empty());
+        let room = self.style.width.saturating_sub(if is_told { INDENT } else { 0 });
+        let fits = |view: &View| view.box_width(1) <= room;
+        match self.digits() {
+            Digits::Places(places) if self.style.may_round_further() && !fits(&view) => {
+                let fewer = (FEWEST_PLACES..places).rev();
+                let mut rounded = fewer.map(|places| self.node_with(id, turned, Digits::Places(places)));
+                rounded.find(fits).unwrap_or(view)
+            }
+            _ => view,
+        }
+    }
+
+    fn node_with(&self, id: NodeId, turned: bool, digits: Digits) -> View {
         let node = &self.story.graph[id];
         let shape = node.shape();
         let most = if self.story.graph.is_fused() { MOST_SHOWN } else { MOST_LOOKED_AT };
         let is_small = shape.rows.saturating_mul(shape.cols) <= most;
         match (&node.value, node.matrix()) {
             (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
-            (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix), turned),
-            (Value::Formed(matrix), _) => self.edges(id, &|i, j| matrix[(i, j)], turned),
-            (Value::Typed(numbers), _) => self.edges(id, &|i, j| numbers.at(i, j), turned),
+            (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix, digits), turned),
+            (Value::Formed(matrix), _) => self.edges(id, &|i, j| matrix[(i, j)], digits, turned),
+            (Value::Typed(numbers), _) => self.edges(id, &|i, j| numbers.at(i, j), digits, turned),
         }
     }
 
@@ -91,13 +115,13 @@ impl Viewer<'_> {
     }
 
     /// The first and the last rows and columns of a node, and dots for the others.
-    fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, turned: bool) -> View {
+    fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, digits: Digits, turned: bool) -> View {
         let node = &self.story.graph[id];
         let (rows, cols) = (edges(node.shape().rows), edges(node.shape().cols));
         let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
         let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
         let corner = Matrix::from_fn(kept_rows.len(), kept_cols.len(), |i, j| at(kept_rows[i], kept_cols[j]));
-        let mut texts = digits::cells(&corner, self.digits(), self.style.charset).into_iter();
+        let mut texts = digits::cells(&corner, digits, self.style.charset).into_iter();
         let mut cell = |row: Option<usize>, col: Option<usize>| {
             let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
             let text = of.and_then(|_| texts.next()).unwrap_or_else(|| ELIDED.to_string());
@@ -165,16 +189,16 @@ impl Viewer<'_> {
         let mut rows = labels;
         if columns.iter().any(|(_, id)| id.is_some()) {
             cells.push(sums);
-            rows.push("sum".to_string());
+            rows.push(SUM.to_string());
         }
         let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
         View { name: String::new(), rows, cols, cells, notes: Vec::new() }.in_charset(self.style.charset)
     }
 
-    fn values(&self, id: NodeId, matrix: &Matrix) -> Vec<Vec<Cell>> {
+    fn values(&self, id: NodeId, matrix: &Matrix, digits: Digits) -> Vec<Vec<Cell>> {
         let texts = match self.story.graph[id].op {
-            Op::Change => digits::changes(matrix, self.digits(), self.style.charset),
-            _ => digits::cells(matrix, self.digits(), self.style.charset),
+            Op::Change => digits::changes(matrix, digits, self.style.charset),
+            _ => digits::cells(matrix, digits, self.style.charset),
         };
         let shades = match self.style.heat {
             Heat::Never => Vec::new(),
@@ -230,6 +254,69 @@ impl Viewer<'_> {
 }
 
 impl View {
+    /// How wide the labels of its rows are, and the name above them.
+    pub(super) fn label_width(&self) -> usize {
+        self.rows_width().max(self.name_width())
+    }
+
+    /// How wide the labels of its rows are.
+    pub(super) fn rows_width(&self) -> usize {
+        self.rows.iter().map(|label| label.width()).max().unwrap_or(0)
+    }
+
+    /// How wide its name is.
+    pub(super) fn name_width(&self) -> usize {
+        self.name.width()
+    }
+
+    /// How wide a column is, its head included.
+    pub(super) fn column_width(&self, j: usize) -> usize {
+        let cells = self.cells.iter().map(|row| row[j].text.width());
+        cells.chain([self.cols[j].width()]).max().unwrap_or(0)
+    }
+
+    /// How wide its columns are together, this far apart.
+    pub(super) fn columns_width(&self, gap: usize) -> usize {
+        let widths = (0..self.cols.len()).map(|j| self.column_width(j));
+        widths.sum::<usize>() + gap * self.cols.len().saturating_sub(1)
+    }
+
+    /// How wide its box is, its columns this far apart.
+    pub(super) fn box_width(&self, gap: usize) -> usize {
+        self.label_width() + FRAME + self.columns_width(gap)
+    }
+
+    /// Its columns as rows, and apart from them its last row, where that holds their sums.
+    pub(super) fn as_rows(&self) -> (View, Option<View>) {
+        let mut rows = View { name: String::new(), ..self.clone().turned() };
+        if rows.cols.last().is_none_or(|name| name != SUM) {
+            return (rows, None);
+        }
+        rows.cols.pop();
+        let sums = rows.cells.iter_mut().map(|cells| cells.pop().into_iter().collect()).collect();
+        let names = rows.rows.clone();
+        (
+            rows,
+            Some(View {
+                name: SUM.to_string(),
+                rows: names,
+                cols: vec!["1".to_string()],
+                cells: sums,
+                notes: Vec::new(),
+            }),
+        )
+    }
+
+    /// Whether its columns have nothing but their numbers for names.
+    pub(super) fn has_plain_columns(&self) -> bool {
+        are_numbers(&self.cols)
+    }
+
+    /// Whether its rows have nothing but their numbers for names.
+    pub(super) fn has_plain_rows(&self) -> bool {
+        are_numbers(&self.rows)
+    }
+
     /// In characters that the screen has, before anything is laid out: spelled out, some of them are wider.
     fn in_charset(mut self, charset: Charset) -> View {
         if charset == Charset::Utf8 {
@@ -258,6 +345,10 @@ impl View {
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
     }
+}
+
+fn are_numbers(names: &[String]) -> bool {
+    names.iter().enumerate().all(|(i, name)| *name == (i + 1).to_string())
 }
 
 /// What stands in the corner of a node's table: its label, unless that is so long that the name has to do.

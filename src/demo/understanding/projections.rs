@@ -1,6 +1,6 @@
 //! Q, K and V from X, as the demos of this document compute them.
 
-use super::stream::{FEATURES, Projected, TOKENS};
+use super::stream::Projected;
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -26,7 +26,7 @@ pub enum Widths {
 /// Draws X and the weights, each with the suffix to its name; what follows a matrix of the user fits its shape.
 pub fn inputs(demo: &mut Builder, suffix: &str, places: &Projected, widths: Widths) -> Result<Inputs> {
     let seed = demo.seed();
-    let x = demo.drawn(&format!("X{suffix}"), places.x.draw(seed, TOKENS, FEATURES))?;
+    let x = demo.drawn(&format!("X{suffix}"), places.x.tokens(seed))?;
     let features = demo.matrix(x)?.cols();
     let (d_k, d_v) = match widths {
         Widths::AsX => (features, features),

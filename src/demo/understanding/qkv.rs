@@ -3,6 +3,7 @@
 use super::projections::{Inputs, Widths, inputs, projections};
 use super::stream::{MASKED, SQUARE, WIDE};
 use crate::attention::{Axis, Base};
+use crate::demo::condition::less;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
@@ -24,7 +25,7 @@ pub(super) const DEMO: Demo = Demo {
         "values",
         "projection",
     ],
-    digits: Digits::AsNumPy,
+    digits: Digits::Places(2),
     build,
 };
 
@@ -35,27 +36,27 @@ const D_V: usize = 6;
 fn build(demo: &mut Builder) -> Result<()> {
     let wide = inputs(demo, "", &WIDE, Widths::Of(D_K, D_V))?;
     let [w_q, w_k, w_v] = wide.weights;
-    demo.step("Each row of X is one token; the three other matrices are parameters. W_Q and W_K share one width, W_V may have another.")
-        .together(&[wide.x])
-        .together(&[w_q])
-        .together(&[w_k])
-        .together(&[w_v]);
+    demo.step(
+        "Each row of X is a token. The other three matrices are parameters; W_V may have a width of its own.",
+    )
+    .together(&[wide.x])
+    .folded(&[w_q, w_k, w_v]);
 
     let [q, k, v] = projections(demo, "", wide)?;
-    demo.step("Each token gets a query, a key and a value. All three are products on the right of X: no token has met another yet.")
-        .show(&[q, k, v]);
+    demo.step("Each matrix multiplies X from the right, so no token has been mixed with another yet.")
+        .together(&[q, k, v]);
 
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
-    demo.step("Row i of the scores holds the dot products of query i with every key. As in the text they are not divided by √d_k.")
-        .show(&[s]);
-
     let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
-    demo.step("The softmax of each row gives the weights A: the left matrix, which the text calls L.")
-        .notice("Scores of this size, unscaled, leave token 1 with hardly anything but itself: {A[1,1]:6}.")
-        .show(&[a]);
+    demo.step("Row i of the scores S holds the dot products of query i with every key; like the text, we do not divide by √d_k. The softmax of each row gives the weights A, which the text calls L.")
+        .together(&[s, a])
+        .claim(
+            less(0.99, "A[1,1]"),
+            "With unscaled scores this large, token 1 gives {A[1,1]:6} of its attention to itself.",
+        );
 
     let o = demo.compute("O", Op::Product, &[a, v])?;
-    demo.step("A V is L X R: W_V changes the features of each token, A mixes the tokens.").show(&[o]);
+    demo.step("A V is L X R: W_V changes the features of each token, A mixes the tokens.").together(&[o]);
 
     one_matrix(demo, wide, s)?;
     other_tokens(demo, wide, a)?;
@@ -70,23 +71,27 @@ fn one_matrix(demo: &mut Builder, wide: Inputs, s: NodeId) -> Result<()> {
     let direct = demo.compute("S_direct", Op::ProductTransposed, &[half, wide.x])?;
     let difference = demo.compute("difference", Op::Subtract, &[direct, s])?;
     let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
-    demo.step("Q Kᵀ = X (W_Q W_Kᵀ) Xᵀ, up to rounding: only the product of the two weight matrices counts, and X stands on both sides of it.")
-        .show(&[w_qk, direct, largest]);
+    demo.step("Q Kᵀ = X (W_Q W_Kᵀ) Xᵀ up to rounding: only the product of the two weight matrices counts, and X stands on both sides of it.")
+        .together(&[w_qk])
+        .together(&[direct, largest]);
     Ok(())
 }
 
 /// The same weight matrices on other tokens.
 fn other_tokens(demo: &mut Builder, wide: Inputs, a: NodeId) -> Result<()> {
     let (rows, cols) = (demo.matrix(wide.x)?.rows(), demo.matrix(wide.x)?.cols());
-    let other = MASKED.x.draw(demo.seed(), rows, cols);
+    let other = MASKED.x.other_tokens(demo.seed(), rows, cols);
     let x = demo.drawn("X_other", other)?;
     let [q, k, _] = projections(demo, "_other", Inputs { x, ..wide })?;
     let s = demo.compute("S_other", Op::ProductTransposed, &[q, k])?;
     let a_other = demo.compute("A_other", Op::Softmax(Axis::Rows, Base::E), &[s])?;
-    demo.step("Another X with the same W_Q and W_K gives other weights. An L learned as a parameter would mix every text in the same way.")
-        .notice("In the first text token 1 gives itself {A[1,1]:6}, in the second {A_other[1,1]:6}.")
-        .together(&[x])
-        .together(&[a, a_other]);
+    demo.step("Another X with the same W_Q and W_K gives other weights. An L that is itself a parameter would mix every text in the same way.")
+        .folded(&[x])
+        .together(&[a, a_other])
+        .claim(
+            less("A_other[1,1]", "A[1,1]"),
+            "In the first text token 1 gives itself {A[1,1]:6}, in the second {A_other[1,1]:6}.",
+        );
     Ok(())
 }
 
@@ -97,8 +102,10 @@ fn square(demo: &mut Builder) -> Result<()> {
     let s = demo.compute("S_square", Op::ProductTransposed, &[q, k])?;
     let a = demo.compute("A_square", Op::Softmax(Axis::Rows, Base::E), &[s])?;
     let o = demo.compute("O_square", Op::Product, &[a, v])?;
+    let [w_q, w_k, w_v] = square.weights;
     demo.step("The same steps with Q, K and V as wide as X, so that the result can be added to X. With several heads, this is the width of all of them together.")
-        .together(&[square.x])
-        .show(&[a, v, o]);
+        .folded(&[square.x, w_q, w_k, w_v])
+        .together(&[a, v])
+        .together(&[o]);
     Ok(())
 }

@@ -25,6 +25,11 @@ pub const SQUARE: Projected = Projected::after(WIDE.end, 5, 5);
 /// The same shapes once more, for the mask.
 pub const MASKED: Projected = Projected::after(SQUARE.end, 5, 5);
 
+/// The tokens: the document's example sentence begins with these words.
+const WORDS: [&str; TOKENS] = ["the", "art", "of", "writing"];
+/// Other tokens: its next four words.
+const FURTHER_WORDS: [&str; TOKENS] = ["is", "the", "art", "of"];
+
 /// The document's data matrices all have this many rows, the tokens.
 pub const TOKENS: usize = 4;
 /// The document's data matrices all have this many columns, the features.
@@ -54,6 +59,16 @@ impl Projected {
 }
 
 impl Place {
+    /// A data matrix of the document, its rows named after words.
+    pub fn tokens(self, seed: u32) -> Matrix {
+        self.draw(seed, TOKENS, FEATURES).rows_named(&WORDS)
+    }
+
+    /// The data matrix of another text, fitted to the shape of the first.
+    pub fn other_tokens(self, seed: u32, rows: usize, cols: usize) -> Matrix {
+        self.draw(seed, rows, cols).rows_named(&FURTHER_WORDS)
+    }
+
     /// A matrix of numbers drawn from N(0, 1), from this place on.
     pub fn draw(self, seed: u32, rows: usize, cols: usize) -> Matrix {
         let mut stream = LegacyStream::seeded(seed);

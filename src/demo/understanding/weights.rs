@@ -24,7 +24,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &columns,
-        "Weights should sum to 1. Positive numbers only have to be divided by their sum.",
+        "Weights must sum to 1. Positive numbers only need dividing by their sum.",
         "1/8, 2/8, 2/8 and 3/8.",
     )?;
 
@@ -33,8 +33,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &columns,
-        "With numbers of both signs the shares may still sum to 1, but some can be negative or above 1.",
-        "A share of {share_mixed[1,2]} is no weight: that token would be taken away, not mixed in.",
+        "With both signs the shares may still sum to 1, but some can be negative.",
+        "A share of {share_mixed[1,2]} is not a weight: it takes a token away instead of mixing it in.",
     )?;
 
     let balanced = demo.given("S_balanced", Matrix::of([[-1.0, 2.0, 2.0, -3.0]]))?;
@@ -42,8 +42,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &columns,
-        "Numbers can also sum to 0. Then the division is by 0, and there are no weights at all.",
-        "The shares are {share_balanced[1,1]} and {share_balanced[1,2]}, and so they have no sum either.",
+        "Numbers can also sum to 0. Dividing by 0 gives no weights at all.",
+        "The shares are {share_balanced[1,1]} and {share_balanced[1,2]}, so they have no sum either.",
     )?;
 
     exponentials_first(demo, [positive, mixed, balanced], positive_shares)?;
@@ -98,15 +98,15 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
     tell(
         demo,
         &[(mixed, None), powers, a],
-        "exp(x) is positive for every x, and larger for a larger x. So exponentiate first, then divide.",
-        "−2 now has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
+        "exp(x) is always positive, and grows with x. So take exp first, then divide.",
+        "Now −2 has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
     )?;
 
     let [powers, a] = weights(demo, "balanced", balanced)?;
     tell(
         demo,
         &[(balanced, None), powers, a],
-        "Numbers that sum to 0 have exponentials that do not.",
+        "Even if numbers sum to 0, their exponentials do not.",
         "−1, 2, 2 and −3 sum to 0, their exponentials to {sum_exp_balanced[1,1]}.",
     )?;
 
@@ -114,8 +114,8 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
     tell(
         demo,
         &[(positive, None), positive_shares, powers, a],
-        "Where plain division works, exp gives other weights: it looks at differences, not at ratios.",
-        "3 is 1 more than 2, so its weight is e times as large: {A_positive[1,4]}, not {A_positive[1,2]}.",
+        "Where plain division works, exp gives other weights.",
+        "exp turns differences into ratios: 3 is 1 more than 2, so its weight is e times as large.",
     )?;
     Ok(())
 }
@@ -126,7 +126,7 @@ fn overflow(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &[(large, None), powers, a],
-        "exp grows fast: above 709.78 it is more than a 64-bit number can hold, and becomes ∞.",
+        "For x above 709.78, exp(x) no longer fits a 64-bit number and becomes ∞.",
         "∞ / ∞ is not a number: NaN.",
     )?;
 
@@ -135,12 +135,12 @@ fn overflow(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &[(large, None), (shifted, None), powers, a],
-        "So the maximum is subtracted first. This divides every exponential and their sum by the same exp(max): no weight changes.",
-        "The largest exponential is now exactly {exp_shifted[1,2]}; nothing can overflow.",
+        "So subtract the maximum first. It divides each exponential and their sum by the same number: no weight changes.",
+        "The largest exponential is now exactly {exp_shifted[1,2]}, so nothing can overflow.",
     )?;
 
     let softmax = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[large])?;
-    demo.step("The softmax is these three steps: minus the maximum, exp, divided by the sum.")
+    demo.step("The softmax is these three steps: subtract the maximum, take exp, divide by the sum.")
         .show(&[softmax]);
     Ok(())
 }
