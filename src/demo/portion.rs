@@ -94,6 +94,7 @@ impl Shown {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(is_computed).collect();
                 (!ids.is_empty()).then_some(Shown::Together(ids))
             }
+            Shown::Folded(ids) => ids.iter().any(is_computed).then(|| self.clone()),
             Shown::Columns(_) | Shown::Open(_) | Shown::Symbols(_) => Some(self.clone()),
             Shown::Plane(_) | Shown::Table(_) | Shown::Explained { .. } | Shown::Symbolic(_) => None,
         }
