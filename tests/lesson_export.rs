@@ -201,6 +201,29 @@ fn a_recording_plays_to_the_end_with_a_marker_at_each_step() {
 }
 
 #[test]
+fn a_recording_shows_how_the_class_voted_before_the_answer() {
+    let recording = |answers: &[&str]| {
+        let mut cast = attn(&format!("lesson export {MASK} --to cast"));
+        for answer in answers {
+            cast = cast.arg("--answer").arg(*answer);
+        }
+        cast.ok().out
+    };
+    let said = |cast: &str| -> String {
+        let data = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")[2].as_str().map(without_colours);
+        cast.lines().skip(1).filter_map(data).collect()
+    };
+    let voted = said(&recording(&["zeros=A3 B14 C8", "zeros=A"]));
+    let mut rest = voted.as_str();
+    for words in ["none, a softmax", "votes: A3 B14 C8", "25 hands", "answer: A", "Answer: C"] {
+        rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{voted}")).1;
+    }
+    assert!(!said(&recording(&[])).contains("votes:"));
+    attn(&format!("lesson export {MASK} --to cast --answer nothing=A")).refused(&["no question `nothing`"]);
+    attn(&format!("lesson export {MASK} --to txt --answer zeros=A")).refused(&["--to cast"]);
+}
+
+#[test]
 fn a_file_is_written_whole_and_a_single_step_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("mask.txt");

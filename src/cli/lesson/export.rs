@@ -9,6 +9,7 @@ use crate::cli::Streams;
 use crate::error::{Error, Result};
 use crate::input::{clean_label, read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
+use crate::lesson::play::Scripted;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
 
 /// A lesson as a page, a handout, a transcript or a recording
@@ -29,6 +30,9 @@ pub(super) struct ExportArgs {
     /// Draw other random numbers in the questions that can be drawn again, as `attn lesson quiz --seed N` does.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
+    /// In a recording, answer a question, or vote on it: share=C, or share="A9 B4 C12". Give it again for a second try.
+    #[arg(long, value_name = "ID=ANSWER")]
+    answer: Vec<String>,
     /// Include the teacher's notes.
     #[arg(long)]
     notes: bool,
@@ -71,9 +75,15 @@ impl ExportArgs {
             Some(AnswersArg::Shown) => Answers::Shown,
             None => Answers::Folded,
         };
+        if !self.answer.is_empty() && self.to != Target::Cast {
+            return Err(Error::new("--answer goes with a recording").help("add --to cast"));
+        }
         let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
         let text = match self.to {
-            Target::Cast => export::cast(&handout),
+            Target::Cast => {
+                let scripted = Scripted::read(&self.answer, &handout.show(true))?;
+                export::cast(&handout, scripted)
+            }
             Target::Html => export::html(&handout),
             Target::Md => export::markdown(&handout),
             Target::Txt => export::transcript(&handout),

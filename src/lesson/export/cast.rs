@@ -1,11 +1,15 @@
 //! A lesson as a recording of a terminal: asciicast v2, <https://docs.asciinema.org/manual/asciicast/v2/>.
 
+use std::cell::RefCell;
+
 use serde_json::{Value, json};
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
+use crate::lesson::key::is_show_of_hands;
 use crate::lesson::model::{Block, Console, Lesson, Question};
-use crate::lesson::show::Show;
+use crate::lesson::play::{Scripted, answered};
+use crate::lesson::show::{Ink, Show, Tone};
 
 /// Between two keys of a command.
 const KEY: u64 = 40;
@@ -25,10 +29,12 @@ const THINK: u64 = 10_000;
 const IDLE_LIMIT: u64 = 10;
 
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
-/// each question before its answer. The same lesson gives the same bytes.
-pub fn cast(handout: &Handout<'_>) -> String {
+/// each question before its answer. Scripted answers, votes among them, are typed after the `think` and judged. The same
+/// lesson and answers give the same bytes.
+pub fn cast(handout: &Handout<'_>, scripted: Scripted) -> String {
     let lesson = handout.lesson;
-    let mut tape = Tape { show: handout.show(true), time: 0, lines: vec![header(lesson)] };
+    let mut tape =
+        Tape { show: handout.show(true), scripted: RefCell::new(scripted), time: 0, lines: vec![header(lesson)] };
     let answers = handout.answers != Answers::Hidden;
     tape.print(&tape.show.title(), HEADING);
     tape.blocks(&lesson.opening, answers);
@@ -63,6 +69,8 @@ fn header(lesson: &Lesson) -> String {
 /// What has been recorded so far.
 struct Tape<'a> {
     show: Show<'a>,
+    /// What the class answers.
+    scripted: RefCell<Scripted>,
     /// Milliseconds since the beginning.
     time: u64,
     lines: Vec<String>,
@@ -108,11 +116,7 @@ impl Tape<'_> {
                     self.event("o", "\r\n");
                 }
                 self.event("o", &self.show.prompt(number));
-                self.wait(BREATH);
-                for key in line.chars() {
-                    self.event("o", &self.show.command(&key.to_string()));
-                    self.wait(KEY);
-                }
+                self.type_in(line);
             }
             self.wait(BREATH);
             self.event("o", "\r\n");
@@ -121,11 +125,27 @@ impl Tape<'_> {
         }
     }
 
+    /// Types a line, key by key.
+    fn type_in(&mut self, line: &str) {
+        self.wait(BREATH);
+        for key in line.chars() {
+            self.event("o", &self.show.command(&key.to_string()));
+            self.wait(KEY);
+        }
+    }
+
     fn question(&mut self, question: &Question, answers: bool) {
         self.say(&self.show.question_head(question));
         self.blocks(&question.asked, answers);
         self.say(&self.show.options(question));
         self.wait(question.think.map_or(THINK, |think| think.as_secs() * 1000));
+        while let Some(typed) = self.next_answer(question) {
+            let prompt = if is_show_of_hands(&typed) { "votes: " } else { "answer: " };
+            self.event("o", &Ink::of(Tone::Asked).on(prompt, self.show.screen));
+            self.type_in(&typed);
+            self.event("o", "\r\n\r\n");
+            self.say(&answered(&self.show, question, &typed));
+        }
         if answers {
             let (answer, rest) = self.show.answer(question, None, |_| true);
             self.say(&answer);
@@ -133,6 +153,12 @@ impl Tape<'_> {
         } else {
             self.say(&self.show.blank());
         }
+    }
+}
+
+impl Tape<'_> {
+    fn next_answer(&self, question: &Question) -> Option<String> {
+        self.scripted.borrow_mut().next(&question.id)
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Handout<'a> {
 
 impl<'a> Handout<'a> {
     /// The lesson on the screen that it is written for.
-    fn show(&self, colour: bool) -> Show<'a> {
+    pub fn show(&self, colour: bool) -> Show<'a> {
         let screen = Screen { colour, ..Screen::plain(self.lesson.size.columns) };
         let mut show = Show::new(self.lesson, self.runner, screen);
         show.notes = self.notes;

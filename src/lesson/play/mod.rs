@@ -41,4 +41,5 @@ pub use keys::Key;
 pub use player::{Player, Then, Told, Window};
 pub use session::{Manner, play};
 pub use state::Keeper;
+pub(in crate::lesson) use transcript::answered;
 pub use transcript::transcript;

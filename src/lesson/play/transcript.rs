@@ -27,7 +27,8 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
     })
 }
 
-fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
+/// What is said to an answer, or to a show of hands, that was given beforehand.
+pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
     if question.kind != Kind::Choice || !is_show_of_hands(typed) {
         return judged(question, typed, show).map(|judged| judged.wrong("", show.screen)).unwrap_or_default();
     }
