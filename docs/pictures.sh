@@ -8,7 +8,7 @@ svg() { cargo run --quiet --example screen_to_svg -- "$@"; }
 
 # A class votes: the numbers are an example.
 attn lesson export 0-tour --to cast --answer "share=A11 B6 C4" | svg --cast 3 > docs/tour.svg
-svg diagnose --batch examples/data/class --x examples/data/bat.json > docs/batch.svg
+svg diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers > docs/batch.svg
 
 # The page, with the pointer on a number.
 attn attend --words "bat cave racket" --causal --format html > docs/page.html
