@@ -7,7 +7,7 @@
 //!
 //! `docs/pictures.sh` draws the pictures of the README.
 
-mod svg;
+pub mod svg;
 
 use std::io::{Read as _, Write as _};
 
