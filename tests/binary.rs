@@ -12,7 +12,7 @@ fn success_is_0_and_unusable_input_is_2_with_the_message_on_standard_error() {
     let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
     assert!(message.starts_with("error: there is no demo `maks`\n  help: did you mean `mask`?"), "{message}");
     cargo_bin_cmd!("attn").arg("--no-such-option").assert().code(2).stdout("");
-    cargo_bin_cmd!("attn").assert().code(2);
+    cargo_bin_cmd!("attn").assert().code(0).stderr("");
 }
 
 #[test]
@@ -65,4 +65,58 @@ fn the_environment_decides_colour_width_and_charset() {
     assert!(!with(&[("LANG", "en_GB.UTF-8")]).is_ascii());
     let widest = |text: String| text.lines().map(|line| line.chars().count()).max();
     assert!(widest(with(&[("COLUMNS", "200")])) > widest(with(&[("COLUMNS", "40")])));
+}
+
+/// What a command prints on standard output with these variables, and the exit code and standard error.
+fn with_defaults(args: &[&str], variables: &[(&str, &str)]) -> (String, i32, String) {
+    let output = cargo_bin_cmd!("attn").args(args).envs(variables.iter().copied()).output().expect("it runs");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    (text(output.stdout), output.status.code().expect("a code"), text(output.stderr))
+}
+
+#[test]
+fn variables_set_defaults_and_options_win_over_them() {
+    let softmax = ["softmax", "1", "2", "3"];
+    for (variable, value, option) in [
+        ("ATTN_PRECISION", "2", "--precision=2"),
+        ("ATTN_HEAT", "always", "--heat=always"),
+        ("ATTN_CHARSET", "ascii", "--charset=ascii"),
+        ("ATTN_COLOR", "always", "--color=always"),
+        ("ATTN_WIDTH", "40", "--width=40"),
+    ] {
+        let plain = with_defaults(&softmax, &[]).0;
+        let by_variable = with_defaults(&softmax, &[(variable, value)]).0;
+        let by_option = with_defaults(&[&softmax[..], &[option]].concat(), &[]).0;
+        assert_eq!(by_variable, by_option, "{variable}={value}");
+        assert_ne!(by_variable, plain, "{variable}={value} changes nothing");
+        assert_eq!(with_defaults(&softmax, &[(variable, "")]).0, plain, "an empty {variable} says nothing");
+    }
+    let both = with_defaults(&["softmax", "1", "2", "--precision", "3"], &[("ATTN_PRECISION", "1")]).0;
+    assert!(both.contains("0.269") && !both.contains("0.2689"), "{both}");
+}
+
+#[test]
+fn a_variable_that_cannot_be_used_is_named() {
+    for (variable, value, words) in [
+        ("ATTN_PRECISION", "99", "0..=17"),
+        ("ATTN_HEAT", "hot", "auto, always, never"),
+        ("ATTN_CHARSET", "latin1", "utf8"),
+        ("ATTN_WIDTH", "wide", "unset ATTN_WIDTH"),
+    ] {
+        let (out, code, err) = with_defaults(&["softmax", "1", "2"], &[(variable, value)]);
+        assert_eq!((code, out.as_str()), (2, ""), "{variable}={value}");
+        assert!(err.starts_with(&format!("error: {variable}: ")) && err.contains(words), "{err}");
+    }
+}
+
+#[test]
+fn a_lesson_is_checked_and_printed_the_same_whatever_the_variables_say() {
+    let variables = [("ATTN_PRECISION", "1"), ("ATTN_HEAT", "always"), ("ATTN_WIDTH", "60")];
+    for args in [["lesson", "check", "0-tour"], ["lesson", "export", "0-tour"]] {
+        let args: Vec<&str> = match args[1] {
+            "export" => args.into_iter().chain(["--to", "md"]).collect(),
+            _ => args.to_vec(),
+        };
+        assert_eq!(with_defaults(&args, &variables), with_defaults(&args, &[]), "{args:?}");
+    }
 }

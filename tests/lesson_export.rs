@@ -41,7 +41,10 @@ fn colours_are_all_that_colour_adds() {
         assert!(coloured.matches("\x1b[").count() > 200, "hardly any colour at {width}");
         let (coloured, plain) = (without_colours(&coloured), transcript(MASK, Screen::plain(width)));
         assert_eq!(words(&coloured), words(&plain));
-        assert!(plain.contains("`bat`") && !coloured.contains("`bat`"), "backticks stand in for colour alone");
+        assert!(
+            plain.contains("`bat`") && !coloured.contains("`bat`"),
+            "backticks stand in for colour alone"
+        );
     }
 }
 
@@ -210,7 +213,8 @@ fn a_recording_shows_how_the_class_voted_before_the_answer() {
         cast.ok().out
     };
     let said = |cast: &str| -> String {
-        let data = |line: &str| serde_json::from_str::<Value>(line).expect("JSON")[2].as_str().map(without_colours);
+        let data =
+            |line: &str| serde_json::from_str::<Value>(line).expect("JSON")[2].as_str().map(without_colours);
         cast.lines().skip(1).filter_map(data).collect()
     };
     let voted = said(&recording(&["zeros=A3 B14 C8", "zeros=A"]));

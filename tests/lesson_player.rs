@@ -591,3 +591,26 @@ fn a_quiz_stopped_by_control_c_tells_the_score_and_goes_on_there() {
     let again = Terminal::attn(state.path(), &["quiz", "tests/lessons/mask.md"]);
     again.wait_for("Question 1 of 3");
 }
+
+#[test]
+fn a_list_longer_than_the_screen_is_shown_a_screen_at_a_time() {
+    let state = tempfile::tempdir().expect("a folder");
+    let program = env!("CARGO_BIN_EXE_attn");
+    let mut terminal = Terminal::start(state.path(), program, &["demo"], 80, 24);
+    let first = terminal.wait_for("q: end");
+    assert!(first.starts_with("Start here") && !first.contains("lowrank"), "{first}");
+    let last = terminal.shows(" ", "`attn demo NAME` shows one.");
+    assert!(last.contains("blocks") && !last.contains("q: end"), "{last}");
+    assert_eq!(terminal.ended(), 0);
+
+    let mut terminal = Terminal::start(state.path(), program, &["demo"], 80, 24);
+    terminal.wait_for("q: end");
+    let one_more = terminal.shows("\r", "56%");
+    assert!(!one_more.starts_with("Start here"), "{one_more}");
+    terminal.press("q");
+    assert_eq!(terminal.ended(), 0);
+
+    let mut terminal = Terminal::start(state.path(), program, &["demo"], 80, 60);
+    terminal.wait_for("`attn demo NAME` shows one.");
+    assert_eq!(terminal.ended(), 0);
+}

@@ -41,7 +41,8 @@ fn the_readme_is_short_and_its_links_lead_somewhere() {
 #[test]
 fn the_readme_names_the_rust_version_and_the_five_texts() {
     let readme = file("README.md");
-    let wanted = file("Cargo.toml").lines().find_map(|line| line.strip_prefix("rust-version = ").map(String::from));
+    let wanted =
+        file("Cargo.toml").lines().find_map(|line| line.strip_prefix("rust-version = ").map(String::from));
     assert!(readme.contains(wanted.expect("a version").trim_matches('"')), "the required Rust version");
     for document in attn::demo::Document::ALL {
         assert!(readme.contains(document.title()), "{}", document.title());

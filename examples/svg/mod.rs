@@ -161,7 +161,9 @@ fn rows_of(screen: &Screen) -> Vec<Vec<Span>> {
 fn spans_of(screen: &Screen, row: u16, columns: u16) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for column in 0..columns {
-        let Some(cell) = screen.cell(row, column).filter(|cell| !cell.is_wide_continuation()) else { continue };
+        let Some(cell) = screen.cell(row, column).filter(|cell| !cell.is_wide_continuation()) else {
+            continue;
+        };
         let text = if cell.has_contents() { cell.contents() } else { " " };
         let columns = if cell.is_wide() { 2 } else { 1 };
         let span = Span {

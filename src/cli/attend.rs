@@ -26,28 +26,24 @@ use crate::render::Page;
 use fast::Ran;
 use loading::TypedRoles;
 
-/// Attention on your own matrices, every step on show
+/// Compute attention over your own words or matrices, and show every step
 ///
-/// Examples:
-///   attn attend --words "bat cave racket"
-///   attn attend --q q.csv --k k.csv --v v.csv --causal
-///   attn attend --q "1 0; 0 1" --k "1 0; 0 1" --v "1 2; 3 4"
-///   attn attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4
-///   attn attend layer.safetensors --x x.npy --heads 8 --only A_1,O
-///   attn attend --random 4,6 --heads 2 --save O=out.npy
-///   attn attend --words "bat cave racket" --versus "--scale none"
-///   attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy
-///   attn attend --words "bat cave racket" --explain 'A[bat,cave]' --depth 2
+/// Give words with --words, tokens as vectors with --x, or queries, keys and values with --q, --k and --v. FILE is a .npy,
+/// .npz, .safetensors, .csv, .tsv or .json file, `-` for standard input, or a matrix typed in place: "1 2; 3 4".
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct AttendArgs {
     #[command(flatten)]
     varied: VariedArgs,
 
-    /// Show tokens as rows or as columns; JSON and saved files stay in rows.
-    #[arg(long, value_enum, default_value = "rows", help_heading = "Output")]
+    /// Show tokens as rows or as columns
+    ///
+    /// JSON and saved files always have rows.
+    #[arg(long, value_enum, default_value = "rows", value_name = "WAY", help_heading = "Output")]
     convention: ConventionArg,
-    /// Write one matrix to a file, in the format of its ending: O=out.npy.
+    /// Write a matrix to a file: O=out.npy, .csv, .json
+    ///
+    /// The ending chooses the format: .npy, .npz, .safetensors, .csv, .tsv or .json.
     #[arg(long, value_name = "NODE=FILE", help_heading = "Output")]
     save: Vec<String>,
     #[command(flatten)]
@@ -59,6 +55,18 @@ pub(super) struct AttendArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn attend --words \"bat cave racket\"
+  attn attend --words \"bat cave racket\" --causal --only A
+  attn attend --words \"bat cave racket\" --explain 'A[bat,cave]' --depth 2
+  attn attend --words \"bat cave racket\" --versus \"--scale none\"
+  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"
+  attn attend examples/data/bat.json --heads 2 --only A_1,A_2
+  attn attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4
+  attn attend --random 4,6 --heads 2 --save O=out.npy
+  attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy";
 
 /// What `--versus` may change.
 #[derive(Args, Debug)]
@@ -81,9 +89,9 @@ pub(super) struct ComputationArgs {
 /// `--convention`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ConventionArg {
-    /// A row for each token.
+    /// One row for each token
     Rows,
-    /// A column for each token.
+    /// One column for each token
     Columns,
 }
 

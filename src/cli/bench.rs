@@ -19,60 +19,66 @@ use crate::error::{Error, Result};
 use crate::kernel::Machine;
 use crate::render::Style;
 
-/// How fast attention is on this machine, and how much memory it takes
+/// Measure how fast attention runs on your machine, and how much memory it needs
 ///
-/// Examples:
-///   attn bench                            three ways from n = 64 to 8192, beside the machine's peak
-///   attn bench --causal --dtype f64       the same under a mask, in double precision
-///   attn bench --n 1024 --heads 12        one shape, thoroughly
-///   attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128    decoding with a cache
-///   attn bench --n 1024 --format json     one line for a script
+/// Without --n it measures three ways to compute one head, from 64 to 8192 tokens, next to what the machine can do at most.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct BenchArgs {
-    /// Keys and values; without it, one head at a row of lengths.
+    /// Number of keys [default: lengths from 64 to 8192]
     #[arg(long, value_name = "N")]
     n: Option<usize>,
-    /// Queries, the last of the N tokens [default: N].
+    /// Number of queries, the last of N [default: N]
     #[arg(long, value_name = "T")]
     n_q: Option<usize>,
-    /// Query heads [default: 8].
+    /// Number of heads [default: 8]
     #[arg(long, value_name = "H")]
     heads: Option<usize>,
-    /// Key/value heads that the query heads share [default: as many as query heads].
+    /// Number of key/value heads [default: as --heads]
     #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
-    /// The width of a head.
+    /// Width of a head
     #[arg(long, value_name = "D", default_value_t = 64)]
     dim: usize,
-    /// Hide from each query the keys after it.
+    /// Hide later tokens from each token
     #[arg(long)]
     causal: bool,
-    /// The numbers of the fused path.
+    /// Type of the numbers in the fused path: f32 or f64
     #[arg(long, value_enum, default_value = "f32", value_name = "TYPE")]
     dtype: DtypeArg,
-    /// Threads of the fused path [default: all of this machine].
+    /// Threads of the fused path [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    /// Instructions of the fused path: portable, neon, avx2, avx512 [default: ATTN_SIMD, or the widest].
+    /// Instruction set: portable, neon, avx2 or avx512
+    ///
+    /// Without this option it is that of the variable ATTN_SIMD, or else the widest that the processor has.
     #[arg(long, value_name = "LEVEL")]
     simd: Option<String>,
-    /// How long to measure, about [default: 1 for one shape, 20 for all lengths].
+    /// Seconds to measure [default: 1 for one shape, else 20]
     #[arg(long, value_name = "S")]
     seconds: Option<String>,
-    /// What to write.
+    /// Output format: table or json
     #[arg(long, value_enum, default_value = "table")]
     format: BenchFormat,
     #[command(flatten)]
     screen: ScreenArgs,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  attn bench                           all lengths, about 20 seconds
+  attn bench --causal --dtype f64      with a mask, in double precision
+  attn bench --n 1024 --heads 12       one shape, measured for longer
+  attn bench --n 1024 --format json    one line for a script
+  attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128
+                                       decoding with a cache";
+
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum BenchFormat {
-    /// Tables and curves for a terminal.
+    /// Tables and curves for a terminal
     Table,
-    /// A line for each measurement, every digit.
+    /// One line for each measurement, with every digit
     Json,
 }
 

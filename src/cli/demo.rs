@@ -5,53 +5,47 @@ use std::io::Read;
 
 use clap::Args;
 
+use super::listing::{self, Group};
 use super::output::{self, FormatArg, NodeArgs, OutputArgs};
 use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
-use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Table};
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Topic};
+use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files, clean_label};
 use crate::render::Page;
 
-/// The documents and algorithms of papers, step by step; without a name, the list
+/// Small computations, each showing one idea step by step
 ///
-/// Examples:
-///   attn demo                          the list
-///   attn demo mask                     scores, mask, softmax, output
-///   attn demo --document 000           all demos of a document, in its order
-///   attn demo right --set "R=1 0; 0 1; 1 1; 2 0; 0 2"    your own numbers
-///   attn demo mask --precision 2       fewer decimals, for a projector
-///   attn demo mask --full              every given matrix, too
-///   attn demo mask --as-printed        with the digits that the text prints
-///   attn demo mask --until A           stop before the answer
-///   attn demo mask --step 3            one step alone; --steps 3-5 for some
-///   attn demo mask --brief             one sentence and one result a step
-///   attn demo mask --versus "--seed 1" what moves with other numbers
-///   attn demo qkv --format numpy       arrays as NumPy prints them
-///   attn demo online --set block=4     the online softmax in blocks of four keys
-///   attn demo context --explain 'O_cave[bat,1]'          where a number comes from
+/// Without a name it lists the demos by what they help to understand, the easiest first.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DemoArgs {
-    /// Names of demos.
+    /// Names of demos; without one, the list
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// All demos of a document: 000 to 004.
+    /// List the demos by what they help to understand
+    #[arg(long, conflicts_with_all = ["names", "document", "all"])]
+    list: bool,
+    /// List the demos by the text that they follow
+    #[arg(long, conflicts_with_all = ["names", "document", "all"])]
+    by_document: bool,
+    /// Show all demos of a text: 000 to 004
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["names", "all"])]
     document: Option<String>,
-    /// Every demo.
+    /// Show every demo
     #[arg(long, conflicts_with = "names")]
     all: bool,
     #[command(flatten)]
     numbers: NumberArgs,
     #[command(flatten)]
     steps: StepArgs,
-    /// Show the matrices that are folded to one line, and the remarks on the source text.
+    /// Show folded matrices and remarks on the text too
     #[arg(long)]
     full: bool,
-    /// Numbers with the digits that NumPy prints, as document 000 has them.
+    /// Numbers as NumPy prints them, as in text 000
     #[arg(long, conflicts_with = "precision")]
     as_printed: bool,
     #[command(flatten)]
@@ -65,13 +59,26 @@ pub(super) struct DemoArgs {
 /// The numbers that a demo computes with.
 #[derive(Args, Debug)]
 struct NumberArgs {
-    /// Your own numbers for a given matrix: a file, or "1 2; 3 4".
+    /// Set a given matrix: a file, or "1 2; 3 4"
     #[arg(long, value_name = "NODE=FILE")]
     set: Vec<String>,
-    /// Draw the random matrices anew, as np.random.seed(N) would.
+    /// Draw other random matrices, as np.random.seed(N) does
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn demo                                list all demos
+  attn demo mask                           scores, mask, weights, result
+  attn demo mask --full                    every given matrix too
+  attn demo mask --as-printed              the digits that the text prints
+  attn demo mask --until A                 stop before the weights
+  attn demo mask --steps 2-3               some of the steps; --step 3 for one
+  attn demo mask --brief                   one sentence and one result per step
+  attn demo mask --versus '--seed 1'       what changes with other numbers
+  attn demo online --set block=4           with your own number
+  attn demo context --explain 'A_cave[1,2]'";
 
 impl DemoArgs {
     pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -88,10 +95,9 @@ impl DemoArgs {
         }
         if chosen.is_empty() {
             if self.numbers.seed.is_some() {
-                return Err(Error::new("--seed without a demo").help("attn demo mask --seed 1"));
+                return Err(Error::new("--seed needs a demo").help("attn demo mask --seed 1"));
             }
-            self.output.look.tables("demo", &list(), env, streams)?;
-            return Ok(EXIT_DONE);
+            return self.lists(env, streams);
         }
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages = match (self.versus.options(), &chosen[..]) {
@@ -112,6 +118,16 @@ impl DemoArgs {
         let style = self.output.style(env, Convention::Rows);
         let telling = Telling { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
         telling.show(&pages, env, streams)
+    }
+
+    /// The list of demos.
+    fn lists(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let (groups, other) = match self.by_document {
+            true => (by_document(), "`attn demo --document 000` shows all demos of a text."),
+            false => (by_topic(), "`attn demo --by-document` lists them by text."),
+        };
+        let closing = format!("`attn demo NAME` shows one. {other}");
+        listing::write(&groups, &closing, "demo", &self.output.look, env, streams)
     }
 
     /// The demo, and what differs under the further options.
@@ -145,8 +161,8 @@ impl DemoArgs {
             story.graph.nodes().any(|(_, node)| matches!(node.op, Op::Given(Origin::Drawn(_))))
         };
         if self.numbers.seed.is_some() && !stories.iter().any(drawn) {
-            return Err(Error::new("--seed, and nothing here is drawn")
-                .help("one that draws its matrices is mask: attn demo mask --seed 1"));
+            return Err(Error::new("--seed changes nothing here: this demo draws no random numbers")
+                .help("a demo that does: attn demo mask --seed 1"));
         }
         Ok(stories)
     }
@@ -207,26 +223,43 @@ fn shapes(demo: &Demo) -> String {
     let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
     let given = story.graph.nodes().filter(|(_, node)| node.op.is_given());
     let given: Vec<String> = given.map(|(_, node)| format!("{} ({})", node.name, node.shape())).collect();
-    format!("what depends on each other has to be set together; this demo is given {}", given.join(", "))
+    format!(
+        "set matrices whose shapes depend on each other in one command; this demo is given {}",
+        given.join(", ")
+    )
 }
 
-/// The demos, a table for each document and one for those of papers.
-fn list() -> Vec<(String, Table)> {
-    let part = |document: Document| {
-        let rows = demo::demos()
-            .filter(|demo| demo.source.document() == Some(document))
-            .map(|demo| vec![demo.name.to_string(), demo.summary.to_string()]);
-        (format!("{}  {}", document.number(), document.title()), Table::new(&["demo", "shows"], rows))
+/// The demos by what they help to understand, the easiest first.
+fn by_topic() -> Vec<Group> {
+    let group = |topic: Topic| {
+        let demos = demo::demos_by_topic().into_iter().filter(|demo| demo.place.topic == topic);
+        Group { title: topic.title().to_string(), head: HEAD, rows: demos.map(row).collect() }
+    };
+    Topic::ALL.into_iter().map(group).collect()
+}
+
+/// The demos by the document that they follow, in its order, and by their papers.
+fn by_document() -> Vec<Group> {
+    let of = |document: Document| {
+        let demos = demo::demos().filter(|demo| demo.source.document() == Some(document));
+        let title = format!("{}  {}", document.number(), document.title());
+        Group { title, head: HEAD, rows: demos.map(row).collect() }
     };
     let of_papers = demo::demos().filter_map(|demo| match demo.source {
         Source::Papers(passages) => {
             let cited: Vec<String> = passages.iter().map(Passage::short).collect();
-            Some(vec![demo.name.to_string(), demo.summary.to_string(), cited.join("; ")])
+            let (name, summary) = row(demo);
+            Some((name, format!("{summary} ({})", cited.join("; "))))
         }
         Source::Section { .. } => None,
     });
-    let papers = ("Papers".to_string(), Table::new(&["demo", "shows", "follows"], of_papers));
-    let how = "`attn demo mask` plays one, `attn demo --document 000` a whole text";
-    let parts = Document::ALL.into_iter().map(part);
-    parts.chain([papers, (how.to_string(), Table::default())]).collect()
+    let papers = Group { title: "Papers".into(), head: HEAD, rows: of_papers.collect() };
+    Document::ALL.into_iter().map(of).chain([papers]).collect()
+}
+
+/// The columns of a list of demos.
+const HEAD: [&str; 2] = ["demo", "shows"];
+
+fn row(demo: &'static Demo) -> (String, String) {
+    (demo.name.to_string(), demo.summary.to_string())
 }

@@ -20,42 +20,38 @@ use crate::graph::Convention;
 use crate::input::{self, Files};
 use crate::render::{self, Page};
 
-/// Your result against the right one: right or wrong, where, and which classic mistake gives your numbers
+/// Compare your result with the right one, and name the mistake in it
 ///
-/// Inputs and options are those of `attn attend`: they say what was to be
-/// computed. NaN and infinities in your result are data. Numbers rounded by hand
-/// are right if they are right to the decimals that they carry.
-/// Exit code 0: right, 1: wrong, 2: it cannot be used.
+/// The inputs and options are those of `attn attend`: they say what was to be computed. Your result may contain NaN and
+/// infinities. A number that you rounded by hand is right if it is right to its last decimal.
 ///
-/// Examples:
-///   attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
-///   attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
-///   attn diagnose --words "bat cave racket" --yours "2.86 3.09; 3.98 0.05; 0 5"
-///   attn diagnose --x x.npy --batch submissions --by-mistake
-///   attn diagnose --x x.npy --suggest-input better.npz
-///   attn diagnose --list
+/// Exit code 0: right. 1: wrong. 2: it cannot be used.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct DiagnoseArgs {
-    /// What you computed: O as FILE, other steps as A=FILE; several in one .npz, .safetensors or .json under their names.
+    /// Your result: O as FILE, another step as A=FILE
+    ///
+    /// A .npz, .safetensors or .json file may hold several steps under their names.
     #[arg(long, value_name = "[NODE=]FILE", help_heading = "What is judged", conflicts_with_all = ["batch", "list"])]
     yours: Vec<String>,
-    /// Every file of this folder is one student's, judged one after the other.
+    /// Check every file of a folder, one per student
     #[arg(long, value_name = "DIR", help_heading = "What is judged", conflicts_with = "list")]
     batch: Option<String>,
-    /// Only a table of which mistakes were made by whom.
+    /// Only a summary: who made which mistake
     #[arg(long, requires = "batch", conflicts_with_all = ["yours", "list", "suggest_input"], help_heading = "What is judged")]
     by_mistake: bool,
-    /// Off by this share of the right number is right [default: 1e-5].
+    /// Relative tolerance [default: 1e-5]
     #[arg(long, value_name = "R", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
     rtol: Option<String>,
-    /// Off by this much is right [default: 1e-6 of the largest right number].
+    /// Absolute tolerance [default: 1e-6 of the largest]
     #[arg(long, value_name = "A", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
     atol: Option<String>,
-    /// The catalogue of mistakes; with an ID everything about one.
+    /// List the known mistakes, or explain one
     #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]
     list: Option<Option<String>>,
-    /// Write an input on which mistakes can be told apart, in the same shapes where these can tell: .npz or .json.
+    /// Write a test input that tells mistakes apart
+    ///
+    /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
     #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
     suggest_input: Option<String>,
     #[command(flatten)]
@@ -63,6 +59,15 @@ pub(super) struct DiagnoseArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn diagnose --list                     the mistakes that it knows
+  attn diagnose --words \"bat cave racket\" --yours \"2.86 3.09; 3.98 0.05; 0 5\"
+  attn diagnose --q q.csv --k k.csv --v v.csv --yours out.npy
+  attn diagnose layer.npz --x x.npy --heads 4 --yours S=s.npy --yours O=o.npy
+  attn diagnose --x x.npy --batch submissions --by-mistake
+  attn diagnose --x x.npy --suggest-input better.npz";
 
 impl DiagnoseArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

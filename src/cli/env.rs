@@ -29,6 +29,8 @@ pub struct Env {
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
+    /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
+    pub defaults: &'static [(String, String)],
     /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
     pub simd: Option<&'static str>,
 }
@@ -48,6 +50,7 @@ impl Default for Env {
             has_screen: false,
             state: None,
             writing: Writing::Allowed,
+            defaults: &[],
             simd: None,
         }
     }
@@ -65,6 +68,7 @@ impl Env {
             has_screen: is_terminal && !is_dumb,
             // Both are looked up once, and good for as long as the process lives.
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
+            defaults: super::variables::set(variable).leak(),
             state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
             ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }

@@ -18,15 +18,18 @@ const MANY: usize = 20;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Where a number comes from")]
 pub(super) struct ExplainArgs {
-    /// The formula behind a cell, its operands, its value: 'A[3,2]', 'A[cave,bat]'; 'A[bat]' for each cell of a row. May be
-    /// repeated.
+    /// Show where a number comes from: 'A[cave,bat]'
+    ///
+    /// The formula, its operands and its value. A cell is named by its labels, or by row and column: 'A[3,2]'. 'A[bat]' explains
+    /// each number of a row. May be repeated.
     #[arg(long, value_name = "CELL")]
     explain: Vec<String>,
-    /// How many levels of operands: 1, 2, …, or all, down to the numbers given [default: 1].
+    /// Levels of operands to explain, or all [default: 1]
     #[arg(long, value_name = "N", requires = "explain", conflicts_with = "symbolic", value_parser = depth)]
     depth: Option<Depth>,
-    /// A node, row or cell in symbols only, ready to paste; without an address, the cells of --explain, the nodes of --only, or
-    /// everything that is shown.
+    /// Show a node, row or cell in symbols, ready to paste
+    ///
+    /// Without an address it shows the cells of --explain, the nodes of --only, or everything that is shown.
     #[arg(long, value_name = "CELL", num_args = 0..=1)]
     symbolic: Option<Option<String>>,
 }

@@ -2,21 +2,30 @@
 
 mod attend;
 mod bench;
+mod completions;
 mod demo;
 mod diagnose;
 mod env;
+mod examples;
 mod explain;
+mod find;
+mod front;
+mod glossary;
+mod help;
+mod hints;
 mod lesson;
+mod listing;
 mod machine;
+mod man;
 mod negative;
 mod output;
 mod params;
 mod reference;
-mod shell;
 mod similarity;
 mod softmax;
 mod stepping;
 mod steps;
+mod variables;
 mod versus;
 mod words;
 
@@ -25,11 +34,11 @@ pub use env::Env;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
-use crate::error::{EXIT_DONE, Error, Result, nearest};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::kernel::SimdLevel;
 
 /// What a command reads and writes besides its arguments.
@@ -42,43 +51,33 @@ pub struct Streams<'a> {
     pub err: &'a mut dyn Write,
 }
 
-/// Every number of attention, and where it comes from.
+/// Computes attention and shows where every number comes from
 #[derive(Parser, Debug)]
 #[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
-#[command(before_help = EXAMPLES)]
+#[command(override_help = front::FRONT, disable_help_subcommand = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
 }
 
-const EXAMPLES: &str = "\
-Try:
-  attn demo                                  the list of demos
-  attn demo mask                             one of them, step by step
-  attn similarity bat cave racket            how alike words are, four ways
-  attn softmax 1 2 3                         a softmax, every step of it
-  attn softmax 1 2 3 --explain 'A[1,3]'      where a number comes from
-  attn attend --words \"bat cave racket\"      attention over words
-  attn attend --q q.csv --k k.csv --v v.csv  the same on your own matrices
-  attn lesson                                lessons to play in class
-  attn diagnose --list                       mistakes that give wrong attention
-  attn params gpt2                           a model's weights, counted
-  attn bench                                 how fast it is here, and how it grows";
-
 #[derive(Subcommand, Debug)]
 enum Command {
-    Demo(demo::DemoArgs),
-    Attend(Box<attend::AttendArgs>),
-    Diagnose(Box<diagnose::DiagnoseArgs>),
-    Similarity(similarity::SimilarityArgs),
-    Softmax(softmax::SoftmaxArgs),
     Lesson(lesson::LessonArgs),
+    Demo(demo::DemoArgs),
+    Glossary(glossary::GlossaryArgs),
+    Attend(Box<attend::AttendArgs>),
+    Softmax(softmax::SoftmaxArgs),
+    Similarity(similarity::SimilarityArgs),
     Params(params::ParamsArgs),
     Bench(bench::BenchArgs),
+    Diagnose(Box<diagnose::DiagnoseArgs>),
+    Find(find::FindArgs),
+    Examples(examples::ExamplesArgs),
     Errata(reference::ErrataArgs),
     Notation(reference::NotationArgs),
-    Completions(shell::CompletionsArgs),
-    Man(shell::ManArgs),
+    Help(help::HelpArgs),
+    Man(man::ManArgs),
+    Completions(completions::CompletionsArgs),
 }
 
 /// Runs one command and returns its exit code. Nothing global decides what it prints: the same arguments, surroundings and
@@ -89,11 +88,24 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
     // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
-    let args: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let typed: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let hints::Meant { args, said } = hints::meant(typed);
+    let (args, env) = match variables::applied(args, env) {
+        Ok(applied) => applied,
+        Err(error) => {
+            report(&error, env, streams);
+            return error.exit_code();
+        }
+    };
     let env = &env.with_colour_asked_for(&args);
-    let outcome = parse(&args, env, streams).and_then(|cli| match cli {
-        Some(cli) => execute(cli, &args, env, streams),
-        None => Ok(EXIT_DONE),
+    let outcome = parse(&args, env, streams).and_then(|cli| {
+        if let Some(said) = said {
+            writeln!(streams.out, "{said}\n")?;
+        }
+        match cli {
+            Some(cli) => execute(cli, &args, env, streams),
+            None => Ok(EXIT_DONE),
+        }
     });
     let outcome = outcome.and_then(|code| {
         streams.out.flush()?;
@@ -120,37 +132,28 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 
 /// The parsed command; `None` if help or the version was asked for and has been written.
 fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Option<Cli>> {
-    let mut failed = match Cli::read(command().term_width(env.width.clamp(40, 100)), args) {
+    let is_short = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "-h");
+    let definitions = command().term_width(help::width(env));
+    let definitions = if is_short { help::shortened(definitions) } else { definitions };
+    let mut failed = match Cli::read(definitions, args) {
         Ok(cli) => return Ok(Some(cli)),
         Err(failed) => failed,
     };
-    drop_far_fetched(&mut failed);
-    let text = failed.render();
-    let is_help = matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    // Nothing typed at all is asking what there is.
+    let is_help =
+        matches!(failed.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) || args.is_empty();
     if is_help {
-        let text = if env.colour { text.ansi().to_string() } else { text.to_string() };
+        let text = help::written(&failed.render(), env);
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
         return Ok(None);
     }
+    hints::improve(&mut failed, args);
+    let text = failed.render();
     let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
     Err(Error::AlreadySaid)
-}
-
-/// Takes away clap's “a similar argument exists” where the two are not near: `--x` for `--explain`.
-fn drop_far_fetched(failed: &mut clap::Error) {
-    let text = |kind| match failed.get(kind) {
-        Some(ContextValue::String(text)) => Some(text.as_str()),
-        _ => None,
-    };
-    let (typed, similar) = (text(ContextKind::InvalidArg), text(ContextKind::SuggestedArg));
-    if let (Some(typed), Some(similar)) = (typed, similar)
-        && nearest(typed.trim_matches('-'), [similar.trim_matches('-')]).is_none()
-    {
-        failed.remove(ContextKind::SuggestedArg);
-    }
 }
 
 impl Cli {
@@ -178,14 +181,18 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
         Command::Attend(args) => return args.run(typed, env, streams),
         Command::Diagnose(args) => return args.run(env, streams),
         Command::Lesson(args) => return args.run(env, streams),
+        Command::Glossary(args) => return args.run(env, streams),
+        Command::Find(args) => return args.run(env, streams),
+        Command::Examples(args) => return args.run(env, streams),
         Command::Similarity(args) => args.run(typed, env, streams)?,
         Command::Softmax(args) => args.run(typed, env, streams)?,
         Command::Params(args) => args.run(env, streams)?,
         Command::Bench(args) => args.run(env, streams)?,
         Command::Errata(args) => args.run(env, streams)?,
         Command::Notation(args) => args.run(env, streams)?,
+        Command::Help(args) => args.run(env, streams)?,
+        Command::Man(args) => args.run(env, streams)?,
         Command::Completions(args) => args.run(streams)?,
-        Command::Man(args) => args.run(streams)?,
     }
     Ok(EXIT_DONE)
 }

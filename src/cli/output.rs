@@ -15,25 +15,40 @@ use crate::render::{self, Charset, Format, Heat, Page, Style};
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct LookArgs {
-    /// What to write.
+    /// Format: table, json, numpy, markdown, latex, csv, html
     #[arg(long, value_enum, default_value = "table")]
     pub format: FormatArg,
     #[command(flatten)]
     pub screen: ScreenArgs,
 }
 
+/// What a table of words is written as, and on what screen.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Output")]
+pub(super) struct TablesArgs {
+    /// Format: table, json, csv, markdown, latex, html
+    #[arg(long, value_enum, default_value = "table")]
+    format: TablesFormatArg,
+    #[command(flatten)]
+    screen: ScreenArgs,
+}
+
 /// On what screen.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct ScreenArgs {
-    /// Columns of the screen [default: COLUMNS, the terminal, or 80].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    /// Columns of the screen [default: the terminal's, or 80]
+    ///
+    /// The variables ATTN_WIDTH and COLUMNS set it too.
+    #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     pub width: Option<u16>,
-    /// Colours; `auto` heeds NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
-    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    /// Colours
+    ///
+    /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", hide_short_help = true)]
     pub color: ColorArg,
-    /// Characters; `auto` heeds the locale.
-    #[arg(long, value_enum, default_value = "auto")]
+    /// Characters
+    #[arg(long, value_enum, default_value = "auto", value_name = "SET", hide_short_help = true)]
     pub charset: CharsetArg,
 }
 
@@ -43,10 +58,14 @@ pub(super) struct ScreenArgs {
 pub(super) struct OutputArgs {
     #[command(flatten)]
     pub look: LookArgs,
-    /// Decimals in text (JSON and CSV have every digit) [default: 4, or as the document has them].
+    /// Decimals in text [default: 4, or the document's]
+    ///
+    /// JSON and CSV always have every digit.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=17))]
     pub precision: Option<u8>,
-    /// Shades for weights and scores; `always` adds a bar to each number, for screens without colour.
+    /// Shades behind weights and scores: auto, always, never
+    ///
+    /// `always` adds a bar to each number, for screens without colour.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub heat: HeatArg,
 }
@@ -54,52 +73,69 @@ pub(super) struct OutputArgs {
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum FormatArg {
-    /// Tables for a terminal.
+    /// Tables for a terminal
     Table,
-    /// The graph, every digit.
+    /// The whole computation as data, with every digit
     Json,
-    /// Arrays as NumPy prints them.
+    /// Arrays as NumPy prints them
     Numpy,
-    /// Markdown.
+    /// Markdown
     Markdown,
-    /// LaTeX.
+    /// LaTeX
     Latex,
-    /// Comma-separated values, every digit.
+    /// Comma-separated values, with every digit
     Csv,
-    /// A page for a browser: hover, tap or focus a number to see what made it.
+    /// A page for a browser: point at a number to see what made it
+    Html,
+}
+
+/// `--format` of a table of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum TablesFormatArg {
+    /// Tables for a terminal
+    Table,
+    /// The rows as data
+    Json,
+    /// Comma-separated values
+    Csv,
+    /// Markdown
+    Markdown,
+    /// LaTeX
+    Latex,
+    /// A page for a browser
     Html,
 }
 
 /// `--color`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum ColorArg {
-    /// As the surroundings say.
+    /// Detect automatically
     Auto,
-    /// Yes.
+    /// Always
     Always,
-    /// No.
+    /// Never
     Never,
 }
 
 /// `--charset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum CharsetArg {
-    /// As the locale says.
+    /// Detect from the locale
     Auto,
-    /// All characters.
+    /// All characters
     Utf8,
-    /// ASCII alone.
+    /// ASCII only
     Ascii,
 }
 
 /// `--heat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum HeatArg {
-    /// In colour, where there is colour.
+    /// Colour if available
     Auto,
-    /// With bars too.
+    /// Colour and bars
     Always,
-    /// None.
+    /// Off
     Never,
 }
 
@@ -184,11 +220,46 @@ impl LookArgs {
     }
 }
 
+impl TablesArgs {
+    /// The same format among all that there are.
+    pub(super) fn format(&self) -> FormatArg {
+        match self.format {
+            TablesFormatArg::Table => FormatArg::Table,
+            TablesFormatArg::Json => FormatArg::Json,
+            TablesFormatArg::Csv => FormatArg::Csv,
+            TablesFormatArg::Markdown => FormatArg::Markdown,
+            TablesFormatArg::Latex => FormatArg::Latex,
+            TablesFormatArg::Html => FormatArg::Html,
+        }
+    }
+
+    /// The same options as those of every command.
+    pub(super) fn look(&self) -> LookArgs {
+        LookArgs { format: self.format(), screen: self.screen.clone() }
+    }
+
+    /// The style under these options and surroundings.
+    pub(super) fn style(&self, env: &Env) -> Style {
+        self.look().style(env)
+    }
+
+    /// Writes tables of words.
+    pub(super) fn tables(
+        &self,
+        command: &str,
+        parts: &[(String, Table)],
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
+        self.look().tables(command, parts, env, streams)
+    }
+}
+
 /// Which nodes of a graph are written, or which of its cells explained.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Output")]
 pub(super) struct NodeArgs {
-    /// Only these nodes and pictures, without the sentences: S,A,O or plane.
+    /// Show only these nodes or pictures: S,A,O or plane
     #[arg(long, value_name = "NODE,…", value_delimiter = ',')]
     pub only: Vec<String>,
     #[command(flatten)]

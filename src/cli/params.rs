@@ -2,34 +2,38 @@
 
 use clap::Args;
 
-use super::output::{FormatArg, LookArgs};
+use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::input::{self, Files, clean_label};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
-/// Every weight matrix of a model, counted; its key/value cache
-///
-/// Examples:
-///   attn params gpt3                     both ways of counting it
-///   attn params llama3-8b --context 8192
-///   attn params mixtral-8x7b             all weights, and those that one token uses
-///   attn params path/to/config.json      a configuration from Hugging Face
+/// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ParamsArgs {
-    /// A built-in name or a config.json; without one, the list of built-in models.
+    /// A built-in model or a config.json; without one, the list
     model: Option<String>,
-    /// Tokens in the key/value cache [default: as many as the model has positions, at most 8192].
+    /// Tokens in the key/value cache [default: at most 8192]
+    ///
+    /// Without this option it is the longest context of the model, but at most 8192.
     #[arg(long, value_name = "N", requires = "model")]
     context: Option<u64>,
-    /// Bytes per number in the cache.
+    /// Bytes of one number in the cache
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=16))]
     bytes: u64,
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn params                            list the built-in models
+  attn params gpt3                       both ways of counting it
+  attn params llama3-8b --context 8192   the size of its key/value cache
+  attn params mixtral-8x7b               all weights, and those one token uses
+  attn params path/to/config.json        a configuration from Hugging Face";
 
 /// On narrower screens a count and its share stand in one column.
 const WIDE: usize = 100;
@@ -42,13 +46,13 @@ impl ParamsArgs {
         let Some(name) = &self.model else {
             let rows =
                 params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
-            let table = Table::new(&["model", "is"], rows);
+            let table = Table::new(&["model", "title"], rows);
             return self.look.tables("params", &[("Built-in models".into(), table)], env, streams);
         };
         let mut parts = Vec::new();
-        let joined = self.look.format == FormatArg::Table;
+        let joined = self.look.format() == FormatArg::Table;
         let written = Written {
-            for_people: self.look.is_for_people(),
+            for_people: self.look.look().is_for_people(),
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::output::{self, LookArgs};
+use super::output::{self, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
 use crate::demo::{Document, Step, Story, Table, find, notation};
@@ -14,23 +14,24 @@ use crate::render::Page;
 ///
 /// Each entry quotes the text, and then says what is true. “003, line 97” is line 97 of text 003 as a plain file, where
 /// each paragraph is one line.
-///
-/// Examples:
-///   attn errata                  all of them
-///   attn errata --document 003   of one text: 000 to 004
-///   attn errata --demo mask      that one demo shows
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ErrataArgs {
-    /// Only this text: 000 to 004.
+    /// Only one text: 000 to 004
     #[arg(long, value_name = "NUMBER")]
     document: Option<String>,
-    /// Only what this demo shows.
+    /// Only what belongs to this demo
     #[arg(long, value_name = "DEMO")]
     demo: Option<String>,
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn errata                   all of them
+  attn errata --document 003    of one text
+  attn errata --demo mask       of one demo";
 
 impl ErrataArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
@@ -40,7 +41,7 @@ impl ErrataArgs {
                 "no mistake of the texts belongs to this demo; attn errata lists them all".to_string();
             output::aside(&Graph::new(), &[remark], &self.look.style(env), streams);
         }
-        if self.look.is_for_people() {
+        if self.look.look().is_for_people() {
             let pages: Vec<Page> =
                 parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
             return output::pages(&pages, "errata", &self.look.style(env), streams);
@@ -112,14 +113,11 @@ fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
 }
 
 /// The letters of the five texts, compared with ours
-///
-/// Example:
-///   attn notation --width 120
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "Example:\n  attn notation --width 120")]
 pub(super) struct NotationArgs {
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
 
 impl NotationArgs {

@@ -15,19 +15,11 @@ use crate::graph::build::{self, Measure};
 use crate::graph::{Convention, Graph};
 use crate::input::{self, Files};
 
-/// How alike words are: dot products, cosines, distances
-///
-/// Examples:
-///   attn similarity bat cave racket
-///   attn similarity "any words of yours"
-///   attn similarity bat dog --define dog=1,2
-///   attn similarity bat dog --define dog=1,2 --versus "--define dog=2,1"
-///   attn similarity bat cave --explain 'cosine[bat,cave]'
-///   attn similarity king queen --embeddings glove.txt.gz --measure cosine
+/// Compare words: dot products, cosines, distances
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct SimilarityArgs {
-    /// The words, with blanks or commas between them.
+    /// The words, with blanks or commas between them
     #[arg(required = true, value_name = "WORD")]
     words: Vec<String>,
     #[command(flatten)]
@@ -40,11 +32,20 @@ pub(super) struct SimilarityArgs {
     output: OutputArgs,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  attn similarity bat cave racket
+  attn similarity \"any words of yours\"
+  attn similarity bat dog --define dog=1,2
+  attn similarity bat dog --define dog=1,2 --versus \"--define dog=2,1\"
+  attn similarity bat cave --explain 'cosine[bat,cave]'
+  attn similarity king queen --embeddings glove.txt.gz --measure cosine";
+
 /// What `--versus` may change.
 #[derive(Args, Debug)]
 struct VariedArgs {
-    /// Which tables to show [default: all].
-    #[arg(long, value_enum, value_delimiter = ',')]
+    /// Tables to show: dot, scaled, cosine, euclidean
+    #[arg(long, value_enum, value_name = "TABLE", value_delimiter = ',')]
     measure: Vec<MeasureArg>,
     #[command(flatten)]
     vectors: WordArgs,
@@ -53,13 +54,13 @@ struct VariedArgs {
 /// `--measure`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum MeasureArg {
-    /// The dot product.
+    /// The dot product
     Dot,
-    /// The dot product over the root of the width.
+    /// The dot product divided by the root of the width
     Scaled,
-    /// The cosine.
+    /// The cosine
     Cosine,
-    /// The distance.
+    /// The distance
     Euclidean,
 }
 

@@ -15,18 +15,10 @@ use crate::input;
 use crate::matrix::Matrix;
 
 /// Turn numbers into weights, one column per step
-///
-/// Examples:
-///   attn softmax 1 2 3
-///   attn softmax 2.5 -1 -inf                a masked score gets weight 0
-///   attn softmax 1 2 3 --temperature 0.5    sharper
-///   attn softmax 1 2 3 --base 2             powers of 2 instead of e
-///   attn softmax 1 2 3 --versus "--temperature 2"    what moves
-///   attn softmax 1 2 3 --explain 'A[1,3]'   one weight, worked out
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct SoftmaxArgs {
-    /// The scores; negative ones and -inf as they are.
+    /// The scores; -1 and -inf can be typed as they are
     #[arg(required = true, value_name = "NUMBER")]
     numbers: Vec<String>,
     #[command(flatten)]
@@ -39,13 +31,22 @@ pub(super) struct SoftmaxArgs {
     output: OutputArgs,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  attn softmax 1 2 3
+  attn softmax 2.5 -1 -inf                 a hidden score gets weight 0
+  attn softmax 1 2 3 --temperature 0.5     sharper
+  attn softmax 1 2 3 --base 2              powers of 2 instead of powers of e
+  attn softmax 1 2 3 --versus '--temperature 2'
+  attn softmax 1 2 3 --explain 'A[1,3]'    one weight, worked out";
+
 /// What `--versus` may change.
 #[derive(Args, Debug)]
 struct VariedArgs {
-    /// Divide the scores by this first: below 1 sharpens, above 1 flattens.
+    /// Divide the scores: below 1 sharpens, above 1 flattens
     #[arg(long, value_name = "T", default_value = "1")]
     temperature: String,
-    /// The base of the powers [default: e].
+    /// The base of the powers [default: e]
     #[arg(long, value_name = "B")]
     base: Option<String>,
 }

@@ -14,19 +14,25 @@ use crate::render::Page;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Steps")]
 pub(super) struct StepArgs {
-    /// Show one step alone, under its own number.
+    /// Show only one step
     #[arg(long, value_name = "N", conflicts_with = "steps")]
     step: Option<String>,
-    /// Show some of the steps: 3-5, 3- (to the end) or -3 (from the start).
+    /// Show some steps: 3-5, 3- or -3
+    ///
+    /// 3- goes to the end, -3 begins at the start.
     #[arg(long, value_name = "FROM-TO", allow_hyphen_values = true)]
     steps: Option<String>,
-    /// Show one sentence and one result for each step, without inputs and operands.
+    /// Show one sentence and one result for each step
+    ///
+    /// Inputs and operands are left out.
     #[arg(long)]
     brief: bool,
-    /// Stop at a node and leave its values open.
+    /// Stop at a node and leave its values open
     #[arg(long, value_name = "NODE")]
     until: Option<String>,
-    /// Print everything at once; on a terminal, what is longer than the screen is otherwise shown step by step.
+    /// Print everything at once, without waiting for keys
+    ///
+    /// On a terminal, what is longer than the screen is otherwise shown step by step.
     #[arg(long)]
     no_pause: bool,
 }

@@ -21,7 +21,9 @@ const MOST_KEPT: usize = 1 << 30;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Output")]
 pub(super) struct VersusArgs {
-    /// Compute the same with further options too, and show what moves: "--scale none" in attend, "--seed 1" in a demo.
+    /// Compute again with more options, and show what changes
+    ///
+    /// For example --versus "--scale none" in attend, or --versus "--seed 1" in a demo.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true, conflicts_with_all = ["explain", "symbolic"])]
     versus: Option<String>,
 }

@@ -14,10 +14,12 @@ const USUAL_LENGTH: f64 = 4.0;
 /// Where the vectors of words come from.
 #[derive(Args, Clone, Debug)]
 pub(super) struct WordArgs {
-    /// A word of your own, or other numbers for a known one: dog=1,2.
+    /// Set the numbers of a word: dog=1,2
     #[arg(long, value_name = "WORD=NUMBERS")]
     pub define: Vec<String>,
-    /// Word vectors: a word and its numbers on every line, plain or gzip.
+    /// A file of word vectors
+    ///
+    /// Each line has a word and its numbers; the file may be compressed with gzip.
     #[arg(long, value_name = "FILE")]
     pub embeddings: Option<String>,
 }

@@ -6,6 +6,7 @@ pub mod condition;
 mod documents;
 pub mod errata;
 mod fit;
+mod glossary;
 mod imagined;
 mod multiplication;
 mod notation;
@@ -24,6 +25,7 @@ pub use builder::{Builder, SEED, Settings};
 pub use comparison::{Comparison, comparison};
 pub use condition::{Claim, Condition, Quantity, Relation};
 pub use documents::Document;
+pub use glossary::{Term, glossary, term};
 pub use notation::notation;
 pub use pipeline::pipeline;
 pub use source::{Passage, Source};
@@ -101,7 +103,10 @@ pub fn find(name: &str) -> Result<&'static Demo> {
         match (&about[..], nearest(name, demos().map(|demo| demo.name))) {
             ([], Some(near)) => error.help(format!("did you mean `{near}`? `attn demo` lists all demos")),
             ([], None) => error.help(format!("`attn demo` lists all demos; search with: attn find {name}")),
-            (about, _) => error.help(format!("about {}: {}", name.to_lowercase(), about.join(", "))),
+            (about, _) => {
+                let word = name.to_lowercase();
+                error.help(format!("about {word}: {}; more with: attn find {word}", about.join(", ")))
+            }
         }
     })
 }

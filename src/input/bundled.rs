@@ -8,29 +8,40 @@ const FOLDER: &str = "examples/data/";
 pub struct Bundled {
     /// Its name without the folder.
     pub name: &'static str,
+    /// One line about it.
+    pub about: &'static str,
     /// What is in it.
     pub bytes: &'static [u8],
 }
 
-macro_rules! bundled {
-    ($($name:literal),* $(,)?) => {
-        &[$(Bundled { name: $name, bytes: include_bytes!(concat!("../../examples/data/", $name)) }),*]
+macro_rules! files {
+    ($($name:literal: $about:literal),* $(,)?) => {
+        &[$(Bundled {
+            name: $name,
+            about: $about,
+            bytes: include_bytes!(concat!("../../examples/data/", $name)),
+        }),*]
     };
 }
 
 /// All of them, sorted by name.
-pub(super) const BUNDLED: &[Bundled] = bundled![
-    "animals.txt",
-    "bat.json",
-    "brook.json",
-    "creature.json",
-    "gemma2-2b-config.json",
-    "gpt2-config.json",
-    "k.csv",
-    "llama3-8b-config.json",
-    "q.csv",
-    "v.csv",
+pub(super) const BUNDLED: &[Bundled] = files![
+    "animals.txt": "six words with four numbers each, as a file of word vectors",
+    "bat.json": "bat, cave and racket in two columns, with W_Q, W_K and W_V",
+    "brook.json": "four words in two columns: the dot product and the cosine disagree",
+    "creature.json": "eight tokens: “a fluffy blue creature roamed the verdant forest”",
+    "gemma2-2b-config.json": "the configuration of Gemma 2 2B, for attn params",
+    "gpt2-config.json": "the configuration of GPT-2, for attn params",
+    "k.csv": "the keys of three tokens",
+    "llama3-8b-config.json": "the configuration of Llama 3 8B, for attn params",
+    "q.csv": "the queries of three tokens",
+    "v.csv": "the values of three tokens",
 ];
+
+/// The files that travel with the program, sorted by name.
+pub fn bundled() -> &'static [Bundled] {
+    BUNDLED
+}
 
 /// The file of a name such as `examples/data/bat.json`.
 pub(super) fn find(text: &str) -> Option<&'static Bundled> {

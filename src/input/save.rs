@@ -32,7 +32,7 @@ pub enum Writing {
 impl Writing {
     /// # Errors
     /// If nothing may be written.
-    fn check(self, path: &Path) -> Result<()> {
+    pub(super) fn check(self, path: &Path) -> Result<()> {
         match self {
             Writing::Allowed => Ok(()),
             Writing::Refused => Err(Error::new("a lesson writes no files")

@@ -98,9 +98,20 @@ fn missing(text: &str) -> Error {
 fn near_name(text: &str) -> Option<String> {
     let among_bundled = || {
         let names: Vec<String> = bundled::names_beside(text).collect();
-        nearest(text, names.iter().map(String::as_str)).map(str::to_string)
+        near_file(text, &names).map(str::to_string)
     };
     neighbour(Path::new(text)).or_else(among_bundled)
+}
+
+/// The name whose stem is nearest: an ending that two files share says nothing.
+fn near_file<'a>(file: &str, names: &'a [String]) -> Option<&'a str> {
+    let stem = |name: &'a str| Path::new(name).file_stem().and_then(|stem| stem.to_str()).unwrap_or(name);
+    let asked = Path::new(file).file_stem()?.to_str()?;
+    if let Some(same) = names.iter().find(|name| stem(name).eq_ignore_ascii_case(asked)) {
+        return Some(same);
+    }
+    let near = nearest(asked, names.iter().map(|name| stem(name)))?;
+    names.iter().find(|name| stem(name) == near).map(String::as_str)
 }
 
 /// The name in the same folder that is nearest to the one that is missing, written with its folder.
@@ -113,7 +124,7 @@ fn neighbour(path: &Path) -> Option<String> {
         .take(MOST_NAMES)
         .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
         .collect();
-    let near = nearest(file, names.iter().map(String::as_str))?;
+    let near = near_file(file, &names)?;
     match folder {
         Some(folder) => Some(folder.join(near).to_string_lossy().into_owned()),
         None => Some(near.to_string()),
@@ -157,6 +168,21 @@ mod tests {
         let said = Source::of(typed.to_str().unwrap()).unwrap_err().to_string();
         assert!(said.contains("scroes.csv: no such file"), "{said}");
         assert!(said.contains("did you mean `") && said.contains("scores.csv`"), "{said}");
+    }
+
+    #[test]
+    fn a_file_that_only_shares_its_ending_is_no_neighbour() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("de.csv"), "1").unwrap();
+        fs::write(folder.path().join("weights.npy"), "1").unwrap();
+        let said = |name: &str| {
+            let typed = folder.path().join(name);
+            Source::of(typed.to_str().unwrap()).unwrap_err().to_string()
+        };
+        assert!(!said("nope.csv").contains("did you mean"), "{}", said("nope.csv"));
+        assert!(said("weights.csv").contains("weights.npy"), "{}", said("weights.csv"));
+        let bundled = Source::of("examples/data/nope.csv").unwrap_err().to_string();
+        assert!(!bundled.contains("did you mean"), "{bundled}");
     }
 
     #[test]

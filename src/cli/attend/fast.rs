@@ -15,17 +15,23 @@ use super::loading::TypedRoles;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Fast path")]
 pub(super) struct FastArgs {
-    /// Compute O and LSE by the fused kernel, which forms neither scores nor weights: for many tokens.
+    /// Compute O in one fused pass, for many tokens
+    ///
+    /// It never stores the scores and the weights; it also returns LSE, the logarithm of each row's sum of exponentials.
     #[arg(long)]
     fast: bool,
-    /// The type of the numbers [default: f32].
+    /// Type of the numbers: f32 or f64 [default: f32]
     #[arg(long, value_enum, value_name = "TYPE", requires = "fast")]
     dtype: Option<DtypeArg>,
-    /// Threads; the result does not depend on them [default: all of this machine].
-    #[arg(long, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
+    /// Number of threads [default: all]
+    ///
+    /// The result does not depend on it.
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    /// Instructions: portable, neon, avx2, avx512; the result does not depend on them [default: ATTN_SIMD, or the widest].
-    #[arg(long, value_name = "LEVEL", requires = "fast")]
+    /// Instruction set: portable, neon, avx2 or avx512 [default: the widest]
+    ///
+    /// The result does not depend on it. The variable ATTN_SIMD sets it too.
+    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast")]
     simd: Option<String>,
 }
 

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
 use crate::graph::{Dtype, Origin};
-use crate::input::{self, Allow, Files, Typing, clean_label};
+use crate::input::{self, Allow, Files, Typing, clean_label, exists, quoted};
 
 use super::loading::{Loaded, Loading};
 
@@ -13,59 +13,71 @@ use super::loading::{Loaded, Loading};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Input")]
 pub(super) struct InputArgs {
-    /// A file that holds several matrices under their names: X W_Q W_K W_V W_O Q K V, q_proj.weight …
+    /// A file of several matrices: X, W_Q, W_K, W_V, …
+    ///
+    /// Names are X W_Q W_K W_V W_O Q K V, or those of a model's file such as q_proj.weight.
     file: Option<String>,
-    /// Queries, a row for each token.
+    /// Queries, one row for each token
     #[arg(long, value_name = "FILE")]
     q: Option<String>,
-    /// Keys.
+    /// Keys
     #[arg(long, value_name = "FILE")]
     k: Option<String>,
-    /// Values.
+    /// Values
     #[arg(long, value_name = "FILE")]
     v: Option<String>,
-    /// Tokens, a row for each: Q, K and V are computed from it.
+    /// Tokens as vectors, for Q, K and V
     #[arg(long, value_name = "FILE", conflicts_with_all = ["words", "random"])]
     x: Option<String>,
-    /// The weights of the queries [default: the identity].
+    /// W_Q, for the queries [default: identity]
     #[arg(long, value_name = "FILE")]
     wq: Option<String>,
-    /// The weights of the keys.
+    /// W_K, for the keys [default: identity]
     #[arg(long, value_name = "FILE")]
     wk: Option<String>,
-    /// The weights of the values.
+    /// W_V, for the values [default: identity]
     #[arg(long, value_name = "FILE")]
     wv: Option<String>,
-    /// The output projection [default: none].
+    /// W_O, which mixes the heads [default: none]
     #[arg(long, value_name = "FILE")]
     wo: Option<String>,
-    /// A sentence of yours: each word becomes a token, and so does the punctuation around it.
+    /// A sentence of yours: each word is a token
+    ///
+    /// Punctuation becomes tokens too. Words that have no vector get one invented from their letters.
     #[arg(long, value_name = "SENTENCE")]
     words: Option<String>,
     #[command(flatten)]
     vectors: WordArgs,
-    /// Draw X (T×E) and the weights (E×E) as np.random.randn would; --words or --tokens name the rows.
+    /// Random tokens and weights: T tokens of width E
+    ///
+    /// X (T×E) and W_Q, W_K, W_V (E×E) are drawn as np.random.randn does; --words or --tokens name the rows.
     #[arg(long, value_name = "T,E")]
     random: Option<String>,
-    /// The seed of --random.
+    /// Seed of --random
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u32,
-    /// How weights are stored: x·W (in-out) or PyTorch's Linear (out-in) [default: by their names, else in-out].
-    #[arg(long, value_enum)]
+    /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
+    ///
+    /// PyTorch's Linear stores out-in. Without this option the names in the file decide, else in-out.
+    #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
     layout: Option<LayoutArg>,
-    /// Which layer of a model's file.
-    #[arg(long, value_name = "LAYER", requires = "file")]
+    /// Which layer of a model's file
+    #[arg(long, hide_short_help = true, value_name = "LAYER", requires = "file")]
     layer: Option<String>,
-    /// Who may attend to whom: true/false, 1/0 with --mask-kind, or numbers to add.
+    /// Which token may attend to which
+    ///
+    /// true and false, 1 and 0 together with --mask-kind, or numbers that are added to the scores.
     #[arg(long, value_name = "FILE")]
     mask: Option<String>,
-    /// What the numbers of the mask mean: not 0 may attend, not 0 may not, or added to the scores.
+    /// What a 1 in the mask means: allow, block or add
     #[arg(long, value_enum, value_name = "KIND")]
     mask_kind: Option<MaskKindArg>,
-    /// Numbers to add to the scores of every head.
+    /// Numbers to add to the scores of every head
     #[arg(long, value_name = "FILE")]
     bias: Option<String>,
-    /// Names for the tokens: the,cat,sat or "the cat sat".
+    /// Names of the tokens: the,cat,sat
+    ///
+    /// Blanks separate names too if there is no comma: "the cat sat".
     #[arg(long, value_name = "A,B,…", conflicts_with = "words")]
     tokens: Option<String>,
 }
@@ -73,20 +85,20 @@ pub(super) struct InputArgs {
 /// `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum LayoutArg {
-    /// A row for each input feature: x·W.
+    /// One row for each input feature: x·W
     InOut,
-    /// A row for each output feature: x·Wᵀ.
+    /// One row for each output feature: x·Wᵀ
     OutIn,
 }
 
 /// `--mask-kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum MaskKindArg {
-    /// Not 0: may attend.
+    /// Not 0: may attend
     Allow,
-    /// Not 0: may not attend.
+    /// Not 0: may not attend
     Block,
-    /// Added to the scores.
+    /// Added to the scores
     Add,
 }
 
@@ -102,6 +114,7 @@ impl InputArgs {
         let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
         let typing = dtype.map(|dtype| Typing { dtype, mask_as_truth });
         if let Some(file) = &self.file {
+            refuse_word(file)?;
             loading.bundle(files.bundle_in(file, self.layer.as_deref(), typing)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
@@ -155,4 +168,18 @@ impl InputArgs {
         }
         loading.finished(self.mask_kind)
     }
+}
+
+/// # Errors
+/// If a word stands where a file belongs: words are another option's.
+fn refuse_word(file: &str) -> Result<()> {
+    let is_word =
+        !file.is_empty() && file.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | ','));
+    if !is_word || exists(file) {
+        return Ok(());
+    }
+    let shown = clean_label(file).into_owned();
+    Err(Error::new("no such file")
+        .in_source(shown.clone())
+        .help(format!("words go in --words: attn attend --words {}", quoted(&shown))))
 }

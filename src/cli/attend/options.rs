@@ -13,31 +13,33 @@ use crate::input;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
 pub(super) struct AttentionArgs {
-    /// Hide from each query the keys after it.
+    /// Hide later tokens from each token
     #[arg(long)]
     causal: bool,
-    /// Where queries and keys are aligned if there are more of one: at the last token, as with a cache, or at the first.
-    #[arg(long, value_enum, default_value = "end", value_name = "WHERE")]
+    /// Align queries and keys at the end or at the start
+    ///
+    /// It matters if there are more keys than queries: `end` is right with a key/value cache, `start` is what PyTorch does.
+    #[arg(long, value_enum, default_value = "end", value_name = "WHERE", hide_short_help = true)]
     causal_from: FromArg,
-    /// Hide keys N or more positions away.
+    /// Hide tokens that are N or more positions away
     #[arg(long, value_name = "N")]
     window: Option<usize>,
-    /// How a query is compared with a key.
-    #[arg(long, value_enum, default_value = "dot")]
+    /// Compare query and key by dot product or cosine
+    #[arg(long, value_enum, default_value = "dot", value_name = "KIND")]
     score: ScoreArg,
-    /// What scores are multiplied by: auto is 1/√d_k, none, or a number.
-    #[arg(long, default_value = "auto")]
+    /// Multiply the scores: auto (1/√d_k), none or a number
+    #[arg(long, default_value = "auto", value_name = "FACTOR")]
     scale: String,
-    /// Divide scores by this: below 1 sharpens, above 1 flattens.
+    /// Divide the scores: below 1 sharpens, above 1 flattens
     #[arg(long, value_name = "T", default_value = "1")]
     temperature: String,
-    /// Query heads [default: 1, or as many as Q is stacked of].
+    /// Number of heads [default: 1, or those of a stacked Q]
     #[arg(long, value_name = "H")]
     heads: Option<usize>,
-    /// Key/value heads that the query heads share [default: as many as query heads].
+    /// Number of key/value heads [default: as --heads]
     #[arg(long, value_name = "G")]
     kv_heads: Option<usize>,
-    /// Add X to the result.
+    /// Add X to the result (residual connection)
     #[arg(long)]
     residual: bool,
 }
@@ -45,18 +47,18 @@ pub(super) struct AttentionArgs {
 /// `--causal-from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FromArg {
-    /// The last query stands at the last key.
+    /// The last query belongs to the last key
     End,
-    /// The first query stands at the first key.
+    /// The first query belongs to the first key
     Start,
 }
 
 /// `--score`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ScoreArg {
-    /// The dot product.
+    /// The dot product
     Dot,
-    /// The cosine.
+    /// The cosine
     Cosine,
 }
 
@@ -64,8 +66,8 @@ impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
     pub(super) fn recipe(&self, loaded: &Loaded) -> Result<Recipe> {
         if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
-            return Err(Error::new("--causal-from start, and nothing that it aligns")
-                .help("give --causal or --window with it"));
+            return Err(Error::new("--causal-from start changes nothing without --causal or --window")
+                .help("add --causal or --window"));
         }
         let heads = agreed("--heads", self.heads, "Q", loaded.query_heads)?.unwrap_or(1);
         let kv_heads = agreed("--kv-heads", self.kv_heads, "K and V", loaded.kv_heads)?.unwrap_or(heads);

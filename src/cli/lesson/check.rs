@@ -10,11 +10,12 @@ use crate::lesson::check::Checked;
 
 /// Check that a lesson shows what the program prints
 ///
-/// Runs every command and compares its output, computes every number in the text and every answer again, and checks
-/// that everything fits the screen. Exit code 1 if something is wrong, 2 if a file is not a lesson.
+/// Runs every command and compares its output, computes every number in the text and every answer again, and checks that
+/// everything fits the screen. Exit code 1 if something is wrong, 2 if a file is not a lesson.
 #[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  attn lesson check my-lesson.md\n  attn lesson check my-lessons")]
 pub(super) struct CheckArgs {
-    /// Lessons: files, folders of them, or the names of built-in ones.
+    /// Lessons: files, folders, or names of built-in lessons
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }

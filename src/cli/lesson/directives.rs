@@ -2,20 +2,20 @@
 
 use clap::Args;
 
-use crate::cli::output::LookArgs;
+use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::{Function, Kind};
 
-/// What a lesson is written with: its head, directives, questions, functions and blocks
+/// List what a lesson file can contain
 ///
-/// `attn lesson new NAME` writes a lesson that uses most of it.
+/// Its head, directives, questions, functions and blocks. `attn lesson new NAME` writes a lesson with most of them.
 #[derive(Args, Debug)]
 pub(super) struct DirectivesArgs {
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
 
 impl DirectivesArgs {

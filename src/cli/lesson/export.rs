@@ -12,51 +12,64 @@ use crate::lesson::export::{self, Answers, Handout};
 use crate::lesson::play::Scripted;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
 
-/// A lesson as a page, a handout, a transcript or a recording
+/// Write a lesson as a page, a handout, a transcript or a recording
 #[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct ExportArgs {
-    /// The lesson: its name, or a file.
+    /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// Output format.
+    /// The kind of document: html, md, txt or cast
     #[arg(long, value_enum, value_name = "WHAT")]
     to: Target,
-    /// The file to write [default: standard output].
+    /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Leave the answers out, or show them openly [default: folded in html and md, shown in txt and cast].
+    /// Answers: hidden or shown
+    ///
+    /// Without this option they are folded in html and md, and shown in txt and cast.
     #[arg(long, value_enum, value_name = "WHICH")]
     answers: Option<AnswersArg>,
-    /// Draw other random numbers in the questions that can be drawn again, as `attn lesson quiz --seed N` does.
+    /// Draw other random numbers
+    ///
+    /// `attn lesson quiz --seed N` has the same ones.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// In a recording, answer a question, or vote on it: share=C, or share="A9 B4 C12". Give it again for a second try.
+    /// Answer or vote in a recording: share=C, share="A9 B4"
+    ///
+    /// Give it again for a second try.
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
-    /// Include the teacher's notes.
+    /// Include the teacher's notes
     #[arg(long)]
     notes: bool,
 }
 
+const EXAMPLES: &str = "\
+Examples:
+  attn lesson export 0-tour --to html -o tour.html
+  attn lesson export 0-tour --to md --answers hidden -o worksheet.md
+  attn lesson export 0-tour --to cast -o tour.cast";
+
 /// `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Target {
-    /// A recording that asciinema plays, with a marker at each step.
+    /// A recording for asciinema, with a marker at each step
     Cast,
-    /// A page for a browser: one file, whose numbers show what made them.
+    /// A page for a browser: point at a number to see what made it
     Html,
-    /// A handout in Markdown.
+    /// A handout in Markdown
     Md,
-    /// A transcript.
+    /// A transcript
     Txt,
 }
 
 /// `--answers`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum AnswersArg {
-    /// Left out, with a line to write each on.
+    /// Left out, with a line to write each on
     Hidden,
-    /// After each question.
+    /// After each question
     Shown,
 }
 

@@ -8,15 +8,14 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;
 use crate::lesson::play::{Manner, follow, present};
 
-/// Your notes, the answers, the next step and the clock
+/// Show notes, answers and the clock in a second terminal
 ///
-/// For a second terminal, on the screen that only you see.
-/// Begin it before or after `attn lesson play`. q ends.
-/// Where the output or the input is no terminal the present state is printed once.
+/// Run it on a screen that only you see, before or after `attn lesson play`. q ends it. If not run in a terminal, it prints
+/// the present state once.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "Example:\n  attn lesson follow")]
 pub(super) struct FollowArgs {
-    /// The lesson that is played [default: the one that was begun last].
+    /// The lesson that is played [default: the one begun last]
     #[arg(value_name = "NAME|FILE")]
     lesson: Option<String>,
     #[command(flatten)]

@@ -4,29 +4,29 @@ use std::path::Path;
 
 use clap::Args;
 
-use crate::cli::output::LookArgs;
+use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::input::{clean_label, exists, is_folder, markdown_files, quoted, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 
-/// The lessons: title, minutes, steps, and how many were shown
+/// List the lessons: title, minutes, steps, and how far you are
 ///
-/// Without a folder those that travel with the program.
+/// Without a folder it lists the built-in lessons.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = "Examples:\n  attn lesson list\n  attn lesson list my-lessons")]
 pub(super) struct ListArgs {
-    /// A folder whose lessons are listed.
+    /// A folder of lessons
     #[arg(value_name = "DIR")]
     folder: Option<String>,
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
 
 impl ListArgs {
     /// Of the lessons that travel with the program.
-    pub(super) fn built_in(look: LookArgs) -> ListArgs {
+    pub(super) fn built_in(look: TablesArgs) -> ListArgs {
         ListArgs { folder: None, look }
     }
 

@@ -13,13 +13,13 @@ mod update;
 
 use clap::{Args, Subcommand};
 
-use super::output::LookArgs;
+use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::input::Writing;
 use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
 
-/// Lessons to play step by step, in class or alone
+/// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
 #[command(
     verbatim_doc_comment,
@@ -32,7 +32,7 @@ pub(super) struct LessonArgs {
     #[command(subcommand)]
     command: Option<LessonCommand>,
     #[command(flatten)]
-    look: LookArgs,
+    look: TablesArgs,
 }
 
 /// All that a teacher needs, on one screen.

@@ -10,10 +10,11 @@ use crate::error::{Error, Place, Result};
 use crate::input::{clean_label, exists, quoted, write_text};
 use crate::lesson::{built_in, new_lesson};
 
-/// Write a small lesson to start from; it passes `check`
+/// Write a small lesson to start from, which passes `check`
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  attn lesson new my-lesson")]
 pub(super) struct NewArgs {
-    /// The file to write; `.md` is added where it is missing.
+    /// The file to write; .md is added if it is missing
     #[arg(value_name = "NAME")]
     name: String,
 }

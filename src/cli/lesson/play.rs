@@ -16,36 +16,41 @@ use super::{by_hand, in_process};
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
 
-/// A lesson step by step, on the projector
+/// Play a lesson step by step
 ///
-/// Space goes on, ← goes back, ? shows the other keys, q ends. A clicker is enough.
-/// If not run in a terminal, the whole lesson is printed with its answers.
-///
-/// Examples:
-///   attn lesson play 0-tour              a built-in lesson
-///   attn lesson play lessons/mask.md#3   a file, from its third step on
-///   attn lesson play 0-tour --auto       it goes on by itself
+/// Space goes on, ← goes back, ? shows all keys, q ends. A clicker is enough. If not run in a terminal, the whole lesson is
+/// printed with its answers.
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct PlayArgs {
-    /// A built-in lesson (attn lesson lists them), or a file; #STEP, by number or name, begins there.
+    /// A built-in lesson or a file; #STEP begins at a step
+    ///
+    /// `attn lesson` lists the built-in lessons. A step is a number or a name: 0-tour#3, 0-tour#rows.
     #[arg(value_name = "NAME|FILE[#STEP]")]
     lesson: String,
-    /// Advance automatically at reading speed; keys still work.
+    /// Advance automatically at reading speed
+    ///
+    /// Keys still work.
     #[arg(long, conflicts_with = "no_input")]
     auto: bool,
-    /// Print the whole lesson with its answers.
+    /// Print the whole lesson with its answers
     #[arg(long)]
     no_input: bool,
-    /// Show the teacher's notes among the text.
+    /// Show the teacher's notes too
     #[arg(long)]
     notes: bool,
-    /// Answer a question when its turn comes; again for a second try.
+    /// Answer a question in advance; may be repeated
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
     #[command(flatten)]
     screen: ScreenArgs,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn lesson play 0-tour               a built-in lesson
+  attn lesson play lessons/mask.md#3    a file, from its third step on
+  attn lesson play 0-tour --auto        advance automatically";
 
 impl PlayArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

@@ -21,41 +21,45 @@ use crate::render;
 /// The exit code after Ctrl-C, where no signal says another.
 const INTERRUPTED: u8 = 130;
 
-/// The questions of a lesson, for one student, graded
+/// Answer the questions of a lesson alone, with marks
 ///
 /// Each answer is marked at once and the right one shown. After a wrong answer there is a second try, which counts half.
 /// Enter alone skips a question, h gives a hint, Ctrl-C stops and keeps what is answered.
-/// Exit code 1 unless all is right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
 ///
-/// Examples:
-///   attn lesson quiz 0-tour             with the numbers of the lesson
-///   attn lesson quiz 0-tour --seed 31   with others; attn lesson export has the same sheet on paper
-///   attn lesson quiz 0-tour --name Ana --output ana.csv    the results in a file, for the teacher
+/// Exit code 1 unless all answers are right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
 #[derive(Args, Debug)]
-#[command(verbatim_doc_comment)]
+#[command(after_help = EXAMPLES)]
 pub(super) struct QuizArgs {
-    /// A built-in lesson (attn lesson lists them), or a file.
+    /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// Draw other random numbers in the questions that can be drawn again: a number for each pupil.
+    /// Draw other random numbers
+    ///
+    /// Give each student another N.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Answer a question beforehand.
+    /// Answer a question in advance; may be repeated
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
-    /// How many answers a question takes [default: 2 at a terminal, 1 from a file or a pipe].
+    /// Tries for each question, 1 or 2
+    ///
+    /// Without this option: 2 at a terminal, 1 from a file or a pipe.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..=2))]
     tries: Option<u8>,
-    /// Ask every question again, also those answered before Ctrl-C.
+    /// Ask every question again
+    ///
+    /// Otherwise a quiz goes on where Ctrl-C stopped it.
     #[arg(long)]
     restart: bool,
-    /// The student's name, for the results.
+    /// The student's name, for the results
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// Write the results as data; the questions then go to standard error.
+    /// Write the results as data: json or csv
+    ///
+    /// The questions then go to standard error.
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ResultFormat>,
-    /// Write the results to a file, as its ending says: .json or .csv.
+    /// Write the results to a file: .json or .csv
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -65,11 +69,17 @@ pub(super) struct QuizArgs {
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ResultFormat {
-    /// A row for each question, and the score.
+    /// A row for each question, and the score
     Json,
-    /// A row for each question.
+    /// A row for each question
     Csv,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  attn lesson quiz 0-tour              with the numbers of the lesson
+  attn lesson quiz 0-tour --seed 31    with other numbers
+  attn lesson quiz 0-tour --name Ana --output ana.csv";
 
 impl QuizArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {

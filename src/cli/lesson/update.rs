@@ -14,11 +14,12 @@ use crate::lesson::update::{Updated, update};
 
 /// Rewrite the outputs in a lesson's file
 ///
-/// Shows what changes, and rewrites outputs alone; lines with `...` and `[..]` that still match stay. Nothing is written
-/// while a key or a command is wrong. Exit code 1 if something is left to be fixed.
+/// It shows what changes and rewrites only outputs. Lines with `...` and `[..]` that still match stay. It writes nothing while
+/// a key or a command is wrong. Exit code 1 if something is left to fix.
 #[derive(Args, Debug)]
+#[command(after_help = "Example:\n  attn lesson update my-lesson.md")]
 pub(super) struct UpdateArgs {
-    /// Lessons: files, or folders of them.
+    /// Lessons: files or folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
 }
@@ -79,7 +80,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
     }
 }
 
-/// What an update leaves to be fixed.
+/// What an update leaves to fix.
 fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
     let said: String = report.findings.iter().map(|finding| told(finding, file, colour)).collect();
     match report.wrong() {

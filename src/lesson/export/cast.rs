@@ -33,8 +33,12 @@ const IDLE_LIMIT: u64 = 10;
 /// lesson and answers give the same bytes.
 pub fn cast(handout: &Handout<'_>, scripted: Scripted) -> String {
     let lesson = handout.lesson;
-    let mut tape =
-        Tape { show: handout.show(true), scripted: RefCell::new(scripted), time: 0, lines: vec![header(lesson)] };
+    let mut tape = Tape {
+        show: handout.show(true),
+        scripted: RefCell::new(scripted),
+        time: 0,
+        lines: vec![header(lesson)],
+    };
     let answers = handout.answers != Answers::Hidden;
     tape.print(&tape.show.title(), HEADING);
     tape.blocks(&lesson.opening, answers);

@@ -1,0 +1,180 @@
+//! `attn completions`: made from the definition of the command line, with the names that a user can type.
+
+use std::collections::BTreeSet;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap_complete::Shell;
+
+use super::Streams;
+use crate::demo::{Settings, demos_by_topic, glossary};
+use crate::diagnose::catalogue;
+use crate::error::Result;
+use crate::graph::build::{AttendInputs, Recipe, attend};
+use crate::graph::{Graph, Origin};
+use crate::input::bundled;
+use crate::lesson::{BUILT_IN, read};
+use crate::matrix::Matrix;
+use crate::params;
+
+/// Print a completion script for your shell
+///
+/// It completes commands, options, and the names of demos, lessons, models, mistakes, terms and nodes.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct CompletionsArgs {
+    /// The shell: bash, zsh, fish, elvish or powershell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn completions bash > ~/.local/share/bash-completion/completions/attn
+  attn completions zsh > ~/.zfunc/_attn
+  attn completions fish > ~/.config/fish/completions/attn.fish";
+
+impl CompletionsArgs {
+    pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
+        let mut command = super::command();
+        let named = named();
+        for one in &named {
+            command = with_values(command, one.path, one.arg, &one.values);
+        }
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut command, "attn", &mut script);
+        if self.shell == Shell::Fish {
+            // The generator leaves out what is no option.
+            for one in named.iter().filter(|one| one.is_positional) {
+                script.extend(fish(one).into_bytes());
+            }
+        }
+        streams.out.write_all(&script)?;
+        Ok(())
+    }
+}
+
+/// The names that an argument of a command can be.
+struct Named {
+    path: &'static [&'static str],
+    arg: &'static str,
+    is_positional: bool,
+    values: Vec<(String, String)>,
+}
+
+fn named() -> Vec<Named> {
+    let positional = |path, arg, values: &[(String, String)]| Named {
+        path,
+        arg,
+        is_positional: true,
+        values: values.to_vec(),
+    };
+    let option = |path, arg, values: &[(String, String)]| Named {
+        path,
+        arg,
+        is_positional: false,
+        values: values.to_vec(),
+    };
+    let pair = |name: &str, line: &str| (name.to_string(), line.to_string());
+    let demos: Vec<_> = demos_by_topic().iter().map(|demo| pair(demo.name, demo.summary)).collect();
+    let lessons: Vec<_> = BUILT_IN
+        .iter()
+        .filter_map(|(file, text)| Some(pair(file.trim_end_matches(".md"), &read(file, text).ok()?.title)))
+        .collect();
+    let models: Vec<_> = params::BUILT_IN.iter().map(|model| pair(model.name, model.title)).collect();
+    let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
+    let files: Vec<_> = bundled().iter().map(|file| pair(file.name, file.about)).collect();
+    let terms: Vec<_> = glossary()
+        .iter()
+        .filter(|term| !term.name.contains([' ', '/']))
+        .map(|term| pair(term.name, term.means.split_once(". ").map_or(term.means, |(first, _)| first)))
+        .collect();
+    let of_demos = nodes_of_demos();
+    let of_attend = nodes_of_attend();
+    let commands: Vec<_> = super::command()
+        .get_subcommands()
+        .map(|one| pair(one.get_name(), ""))
+        .chain([pair("environment", "")])
+        .collect();
+    let mut named = vec![
+        positional(&["demo"], "names", &demos),
+        option(&["demo"], "only", &of_demos),
+        option(&["demo"], "until", &of_demos),
+        option(&["demo"], "explain", &of_demos),
+        option(&["attend"], "only", &of_attend),
+        option(&["attend"], "explain", &of_attend),
+        option(&["diagnose"], "list", &mistakes),
+        positional(&["params"], "model", &models),
+        positional(&["examples"], "name", &files),
+        positional(&["glossary"], "term", &terms),
+        positional(&["help"], "topic", &commands),
+        positional(&["man"], "command", &commands[..commands.len() - 1]),
+    ];
+    for path in
+        [&["lesson", "play"] as &[&str], &["lesson", "quiz"], &["lesson", "export"], &["lesson", "follow"]]
+    {
+        named.push(positional(path, "lesson", &lessons));
+    }
+    named
+}
+
+/// The command with these values for an argument, if it has this argument.
+fn with_values(
+    command: clap::Command,
+    path: &[&'static str],
+    arg: &'static str,
+    values: &[(String, String)],
+) -> clap::Command {
+    match path {
+        [] if command.get_arguments().any(|one| one.get_id() == arg) => {
+            let value = |(name, line): &(String, String)| {
+                let value = PossibleValue::new(name.clone());
+                if line.is_empty() { value } else { value.help(line.clone()) }
+            };
+            let values: Vec<PossibleValue> = values.iter().map(value).collect();
+            command.mut_arg(arg, |arg| arg.value_parser(PossibleValuesParser::new(values)))
+        }
+        [] => command,
+        [first, rest @ ..] => command.mut_subcommand(first, |inner| with_values(inner, rest, arg, values)),
+    }
+}
+
+/// Lines for fish, one for each name.
+fn fish(named: &Named) -> String {
+    let seen = |name: &&str| format!("__fish_seen_subcommand_from {name}");
+    let when: Vec<String> = named.path.iter().map(seen).collect();
+    let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
+    let line = |(name, words): &(String, String)| {
+        format!(
+            "complete -c attn -n '{}' -f -a '{}' -d '{}'\n",
+            when.join("; and "),
+            quoted(name),
+            quoted(words)
+        )
+    };
+    named.values.iter().map(line).collect()
+}
+
+/// The names of all nodes of all demos.
+fn nodes_of_demos() -> Vec<(String, String)> {
+    let stories = demos_by_topic().into_iter().filter_map(|demo| demo.story(&Settings::default()).ok());
+    let names: BTreeSet<String> = stories.flat_map(|story| names(&story.graph)).collect();
+    names.into_iter().map(|name| (name, String::new())).collect()
+}
+
+/// The names of the nodes of `attn attend` with one and with two heads.
+fn nodes_of_attend() -> Vec<(String, String)> {
+    let of = |heads: usize| {
+        let x = Matrix::of([[1.0, 0.0], [0.0, 1.0]]);
+        let mut recipe = Recipe { heads, kv_heads: heads, ..Recipe::default() };
+        recipe.mask.causal = true;
+        attend(&recipe, AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() })
+    };
+    let names: BTreeSet<String> =
+        [1, 2].into_iter().filter_map(|heads| of(heads).ok()).flat_map(|graph| names(&graph)).collect();
+    names.into_iter().map(|name| (name, String::new())).collect()
+}
+
+fn names(graph: &Graph) -> Vec<String> {
+    graph.nodes().map(|(_, node)| node.name.clone()).collect()
+}

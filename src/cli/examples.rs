@@ -1,0 +1,84 @@
+//! `attn examples`: the small data that travels with the program.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::listing::{self, Group};
+use super::output::TablesArgs;
+use super::{Env, Streams};
+use crate::error::{EXIT_DONE, Error, Result, counted, nearest};
+use crate::input::{Bundled, Put, bundled, clean_label, put_files, quoted};
+
+/// Example data to try commands on: list it, print it, or write it to a folder
+///
+/// Commands find the files from every folder as examples/data/NAME. Write them to a folder of your own to change numbers in
+/// them.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct ExamplesArgs {
+    /// The file to print; without one, the list
+    #[arg(value_name = "NAME", conflicts_with = "write")]
+    name: Option<String>,
+    /// Write all files to this folder
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    write: Option<String>,
+    /// Replace files that are there with other contents
+    #[arg(long, requires = "write")]
+    overwrite: bool,
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn examples                           the list
+  attn examples bat.json                  print one
+  attn examples --write data              write all of them
+  attn attend examples/data/bat.json      use one";
+
+impl ExamplesArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        if let Some(folder) = &self.write {
+            return self.write_to(folder, env, streams);
+        }
+        let Some(name) = &self.name else {
+            let rows = bundled().iter().map(|file| (file.name.to_string(), file.about.to_string()));
+            let group = Group { title: "Example data".into(), head: ["file", "holds"], rows: rows.collect() };
+            let closing = "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every \
+                           command finds them: attn attend examples/data/bat.json";
+            return listing::write(&[group], closing, "examples", &self.look.look(), env, streams);
+        };
+        streams.out.write_all(file(name)?.bytes)?;
+        Ok(EXIT_DONE)
+    }
+
+    fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
+        let put = put_files(Path::new(folder), &files, self.overwrite, env.writing)
+            .map_err(|error| error.help("name another folder, or replace them with --overwrite"))?;
+        let written = put.iter().filter(|put| **put != Put::WasThere).count();
+        let shown = clean_label(folder).into_owned();
+        let mut said = format!("{} written to {shown}", counted(written, "file"));
+        if written < put.len() {
+            said.push_str(&format!("; {} there already", put.len() - written));
+        }
+        let example = Path::new(folder).join("bat.json");
+        let example = quoted(&example.to_string_lossy()).into_owned();
+        said.push_str(&format!("\n\n  attn attend {example}\n"));
+        streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
+        Ok(EXIT_DONE)
+    }
+}
+
+/// The file of this name, with or without its folder.
+fn file(name: &str) -> Result<&'static Bundled> {
+    let bare = name.rsplit('/').next().unwrap_or(name);
+    bundled().iter().find(|file| file.name == bare).ok_or_else(|| {
+        let error = Error::new(format!("there is no example `{}`", clean_label(name)));
+        match nearest(bare, bundled().iter().map(|file| file.name)) {
+            Some(near) => error.help(format!("did you mean: attn examples {near}")),
+            None => error.help("`attn examples` lists them"),
+        }
+    })
+}

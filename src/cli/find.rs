@@ -1,0 +1,207 @@
+//! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
+
+use clap::Args;
+
+use super::listing::{self, Group};
+use super::output::TablesArgs;
+use super::{Env, Streams};
+use crate::demo::{demos_by_topic, glossary};
+use crate::diagnose::catalogue;
+use crate::error::{Error, Result, nearest};
+use crate::input::{bundled, clean_label, quoted};
+use crate::lesson::{BUILT_IN, read};
+use crate::params;
+
+/// Search demos, lessons, terms, mistakes, models, examples and options
+///
+/// Finds what has all of the words, whole or from their beginning.
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct FindArgs {
+    /// What to search for
+    #[arg(value_name = "WORD", required = true)]
+    words: Vec<String>,
+    #[command(flatten)]
+    look: TablesArgs,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  attn find softmax
+  attn find causal mask     both words";
+
+/// Something that can be found.
+struct Entry {
+    /// What to type to see it.
+    command: String,
+    /// One line about it.
+    line: String,
+    /// All that is searched besides these two.
+    more: String,
+}
+
+/// Everything of one kind.
+struct Kind {
+    title: &'static str,
+    head: [&'static str; 2],
+    entries: Vec<Entry>,
+}
+
+impl FindArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let words: Vec<String> =
+            self.words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
+        if words.is_empty() {
+            return Err(Error::new("there is no word to search for").help("for example: attn find softmax"));
+        }
+        let kinds = everything();
+        let groups: Vec<Group> = kinds.iter().filter_map(|kind| found(kind, &words)).collect();
+        if groups.is_empty() {
+            return Err(self.nothing(&kinds, &words));
+        }
+        listing::write(&groups, "", "find", &self.look.look(), env, streams)
+    }
+
+    fn nothing(&self, kinds: &[Kind], words: &[String]) -> Error {
+        let shown = clean_label(&self.words.join(" ")).into_owned();
+        let error = Error::new(format!("nothing is about `{shown}`"));
+        let all: Vec<String> =
+            kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| entry.tokens()).collect();
+        let known = |word: &String| all.iter().any(|token| token.starts_with(word.as_str()));
+        let strange: Vec<&String> = words.iter().filter(|word| !known(word)).collect();
+        match &strange[..] {
+            [] => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
+            [one, ..] => match nearest(one, all.iter().map(String::as_str)) {
+                Some(near) => error.help(format!("did you mean: attn find {near}")),
+                None => {
+                    error.help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list")
+                }
+            },
+        }
+    }
+}
+
+impl Entry {
+    fn new(command: String, line: &str, more: String) -> Entry {
+        Entry { command, line: line.to_string(), more }
+    }
+
+    /// Its words in lower case.
+    fn tokens(&self) -> Vec<String> {
+        let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
+        text.split(|c: char| !c.is_alphanumeric() && c != '_')
+            .filter(|word| !word.is_empty())
+            .map(str::to_string)
+            .collect()
+    }
+
+    /// How well all words fit: 0 if one is missing; more where they stand in the command or in the line.
+    fn fits(&self, words: &[String]) -> usize {
+        let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
+        let tokens = self.tokens();
+        let begins = |text: &str, word: &String| {
+            text.to_lowercase()
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .any(|token| token.starts_with(word.as_str()))
+        };
+        let fit = |word: &String| match () {
+            _ if begins(&self.command, word) => 4,
+            _ if begins(&self.line, word) => 3,
+            _ if tokens.iter().any(|token| token.starts_with(word.as_str())) => 2,
+            // A word with a hyphen, or with other marks in it.
+            _ if word.contains(|c: char| !c.is_alphanumeric()) && text.contains(word.as_str()) => 1,
+            _ => 0,
+        };
+        let fits: Vec<usize> = words.iter().map(fit).collect();
+        if fits.contains(&0) { 0 } else { fits.iter().sum() }
+    }
+}
+
+/// What of one kind fits, the best first.
+fn found(kind: &Kind, words: &[String]) -> Option<Group> {
+    let mut fitting: Vec<(usize, &Entry)> =
+        kind.entries.iter().map(|entry| (entry.fits(words), entry)).filter(|(fit, _)| *fit > 0).collect();
+    fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
+    let rows: Vec<(String, String)> =
+        fitting.into_iter().map(|(_, entry)| (entry.command.clone(), entry.line.clone())).collect();
+    (!rows.is_empty()).then(|| Group { title: kind.title.to_string(), head: kind.head, rows })
+}
+
+fn everything() -> Vec<Kind> {
+    let demos = demos_by_topic().into_iter().map(|demo| {
+        let more = format!("{} {} {}", demo.title, demo.place.topic.title(), demo.keywords.join(" "));
+        Entry::new(format!("attn demo {}", demo.name), demo.summary, more)
+    });
+    let terms = glossary().iter().map(|term| {
+        let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
+        let more = format!("{} {} {}", term.means, term.also.join(" "), term.see.join(" "));
+        Entry::new(format!("attn glossary {}", term.name), line, more)
+    });
+    let mistakes = catalogue().map(|mistake| {
+        let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo);
+        Entry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
+    });
+    let models = params::BUILT_IN
+        .iter()
+        .map(|model| Entry::new(format!("attn params {}", model.name), model.title, "model".to_string()));
+    let examples = bundled()
+        .iter()
+        .map(|file| Entry::new(format!("attn examples {}", file.name), file.about, String::new()));
+    let kind = |title, entries| Kind { title, head: ["command", "about"], entries };
+    vec![
+        kind("Demos", demos.collect()),
+        kind("Lessons", lessons()),
+        kind("Terms", terms.collect()),
+        kind("Mistakes", mistakes.collect()),
+        kind("Commands and options", options()),
+        kind("Models", models.collect()),
+        kind("Example data", examples.collect()),
+    ]
+}
+
+/// Each lesson, and each of its steps.
+fn lessons() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    for (file, text) in BUILT_IN {
+        let Ok(lesson) = read(file, text) else { continue };
+        let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
+        entries.push(Entry::new(play.clone(), &lesson.title, "lesson".to_string()));
+        for step in &lesson.steps {
+            entries.push(Entry::new(format!("{play}#{}", step.id), &step.title, String::new()));
+        }
+    }
+    entries
+}
+
+/// Each command, and each of its options that is not one of all commands.
+fn options() -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let whole = super::command();
+    for command in whole.get_subcommands() {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        let name = format!("attn {}", command.get_name());
+        entries.push(Entry::new(format!("{name} -h"), &about, String::new()));
+        collect(command, &name, &mut entries);
+    }
+    entries
+}
+
+/// The options of a command, without those of how the output looks: they would come again with each command.
+fn collect(command: &clap::Command, name: &str, entries: &mut Vec<Entry>) {
+    let is_own = |arg: &&clap::Arg| {
+        let common = ["format", "width", "color", "charset", "theme", "precision", "heat", "help"];
+        arg.get_long().is_some_and(|long| !common.contains(&long) || command.get_name() == "demo")
+    };
+    for arg in command.get_arguments().filter(is_own) {
+        let text =
+            |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
+        let option = format!("{name} --{}", arg.get_long().unwrap_or_default());
+        entries.push(Entry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
+    }
+    for inner in command.get_subcommands() {
+        let name = format!("{name} {}", inner.get_name());
+        let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
+        entries.push(Entry::new(format!("{name} -h"), &about, String::new()));
+        collect(inner, &name, entries);
+    }
+}

@@ -1,0 +1,26 @@
+//! What somebody sees who types `attn` and nothing else.
+
+/// The same for `attn`, `attn -h`, `attn --help` and `attn help`; it fits a terminal of 80×24.
+pub(super) const FRONT: &str = "\
+attn computes attention and shows where every number comes from.
+
+Try these first:
+  attn lesson play 0-tour                          a tour, 10 minutes
+  attn demo mask                                   one idea, step by step
+  attn attend --words \"A bat lives in the cave\"    attention over your words
+  attn softmax 1 2 3 --explain 'A[1,3]'            where a number comes from
+  attn find softmax                                everything about a word
+
+Learn      lesson     lessons, alone or in class: play, quiz, check, export
+           demo       small computations, from easy to hard
+           glossary   the terms, each in a sentence or two
+Compute    attend     attention over your own words or matrices
+           softmax    numbers to weights     similarity  how alike words are
+           params     a model's weights      bench       speed on this machine
+Check      diagnose   find the mistake in your own result
+Reference  find       search everything      examples    data to try things on
+           errata     mistakes in the texts  notation    letters of the texts
+           help       variables and options  man, completions  for your shell
+
+attn COMMAND -h explains a command, attn COMMAND --help explains all of it.
+";

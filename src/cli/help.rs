@@ -1,0 +1,97 @@
+//! `attn help`, and what `-h` leaves out that `--help` tells.
+
+use clap::Args;
+use clap::builder::StyledStr;
+
+use super::front::FRONT;
+use super::{Env, Streams, command};
+use crate::error::{Error, Result, nearest};
+use crate::input::clean_label;
+
+/// The columns that help is laid out for, whatever the screen has.
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
+
+/// The whole help of a command, or the list of variables
+///
+/// `attn help lesson play` explains `attn lesson play`, and `attn help environment` the variables that set defaults.
+#[derive(Args, Debug)]
+pub(super) struct HelpArgs {
+    /// A command, or: environment
+    #[arg(value_name = "COMMAND")]
+    topic: Vec<String>,
+}
+
+/// The variables that `attn` looks at.
+const ENVIRONMENT: &str = "\
+Variables that set defaults. An option of the command wins over its variable.
+
+  ATTN_PRECISION   decimals in text, 0 to 17        as --precision
+  ATTN_HEAT        auto, always or never            as --heat
+  ATTN_THEME       auto, dark or light              as --theme
+  ATTN_COLOR       auto, always or never            as --color
+  ATTN_CHARSET     auto, utf8 or ascii              as --charset
+  ATTN_WIDTH       columns of the screen            as --width
+  ATTN_SIMD        portable, neon, avx2 or avx512   as --simd
+  ATTN_STATE_DIR   the folder that remembers how far a lesson has come
+
+Variables of the system that count where neither option nor variable is given:
+  COLUMNS (width), NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and TERM (colours),
+  LC_ALL, LC_CTYPE and LANG (characters)
+
+A lesson looks the same for everybody: its commands see none of these.
+
+  ATTN_PRECISION=2 attn demo mask     two decimals, for a projector
+";
+
+impl HelpArgs {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
+        let text = match words[..] {
+            [] => FRONT.to_string(),
+            ["environment" | "variables"] => ENVIRONMENT.to_string(),
+            _ => of_command(&words, env)?,
+        };
+        streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
+        Ok(())
+    }
+}
+
+/// The long help of the command that these words name.
+fn of_command(words: &[&str], env: &Env) -> Result<String> {
+    let mut whole = command().term_width(width(env));
+    whole.build();
+    let mut found = &mut whole;
+    for word in words {
+        let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
+        let Some(at) = names.iter().position(|name| name == word) else {
+            let error = Error::new(format!("there is no command `{}` to explain", clean_label(word)));
+            let near = nearest(word, names.iter().map(String::as_str));
+            return Err(match near {
+                Some(near) => error.help(format!("did you mean `attn help {near}`?")),
+                None => error.help(format!("search for it: attn find {}", clean_label(word))),
+            });
+        };
+        found =
+            found.find_subcommand_mut(&names[at]).unwrap_or_else(|| unreachable!("it has just been found"));
+    }
+    Ok(written(&found.render_long_help(), env))
+}
+
+/// The columns of a help text on this screen.
+pub(super) fn width(env: &Env) -> usize {
+    env.width.clamp(*WIDTHS.start(), *WIDTHS.end())
+}
+
+/// A help text, in colour where there is colour.
+pub(super) fn written(text: &StyledStr, env: &Env) -> String {
+    if env.colour { text.ansi().to_string() } else { text.to_string() }
+}
+
+/// The definitions for `-h`: values and defaults are left to `--help`.
+pub(super) fn shortened(command: clap::Command) -> clap::Command {
+    let hidden = |arg: clap::Arg| match arg.get_action().takes_values() {
+        true => arg.hide_possible_values(true).hide_default_value(true),
+        false => arg,
+    };
+    command.mut_args(hidden).mut_subcommands(shortened)
+}

@@ -1,0 +1,190 @@
+//! What somebody means who types a command that is nearly right.
+
+use std::ffi::OsString;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use super::command;
+use crate::demo::{demos, demos_about};
+use crate::error::nearest;
+use crate::input::{clean_label, exists, quoted};
+use crate::lesson::built_in;
+use crate::params;
+
+/// Commands that need an input, with one that shows what they do.
+const WORKED: [(&str, &[&str]); 3] = [
+    ("attend", &["attend", "--words", "bat cave racket"]),
+    ("softmax", &["softmax", "1", "2", "3"]),
+    ("similarity", &["similarity", "bat", "cave", "racket"]),
+];
+
+/// What is run for what was typed.
+pub(super) struct Meant {
+    /// The arguments.
+    pub args: Vec<OsString>,
+    /// What is said first, if the command is an example.
+    pub said: Option<String>,
+}
+
+/// The arguments as they are meant: `demo list` is `demo --list`, `lesson 0-tour` plays it, and a command that needs an input
+/// and has none shows an example.
+pub(super) fn meant(args: Vec<OsString>) -> Meant {
+    let words: Vec<&str> = args.iter().map_while(|arg| arg.to_str()).collect();
+    let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+    if let [only] = words[..]
+        && args.len() == 1
+        && let Some((_, example)) = WORKED.iter().find(|(command, _)| *command == only)
+    {
+        let typed: Vec<String> = example.iter().map(|word| quoted(word).into_owned()).collect();
+        let said = format!("`attn {only}` needs an input. An example: attn {}", typed.join(" "));
+        return Meant { args: with(example), said: Some(said) };
+    }
+    let first = match words[..] {
+        ["demo", "list", ..] => with(&["demo", "--list"]),
+        ["lesson", "play"] => with(&["lesson", "list"]),
+        ["lesson", name, ..] if is_lesson(name) => with(&["lesson", "play", name]),
+        _ => return Meant { args, said: None },
+    };
+    let rest = args.into_iter().skip(2);
+    Meant { args: first.into_iter().chain(rest).collect(), said: None }
+}
+
+/// Whether a lesson, and no subcommand of `lesson`, has this name.
+fn is_lesson(name: &str) -> bool {
+    let own = command();
+    let is_command = own.find_subcommand("lesson").is_some_and(|own| own.find_subcommand(name).is_some());
+    let name = name.split('#').next().unwrap_or(name);
+    !is_command
+        && !name.starts_with('-')
+        && (built_in(name).is_some() || (name.ends_with(".md") && exists(name)))
+}
+
+/// Takes away what clap suggests wrongly, and adds what helps.
+pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
+    drop_far_fetched(failed);
+    let tip = tip(failed, args);
+    if tip.is_some() {
+        failed.remove(ContextKind::SuggestedSubcommand);
+    }
+    let kept = match failed.remove(ContextKind::Suggested) {
+        Some(ContextValue::StyledStrs(tips)) => tips,
+        _ => Vec::new(),
+    };
+    // “to pass '--x' as a value, use '-- --x'” is never what is meant.
+    let kept = kept.into_iter().filter(|tip| !tip.to_string().contains("as a value"));
+    let tips: Vec<StyledStr> = tip.into_iter().map(StyledStr::from).chain(kept).collect();
+    if !tips.is_empty() {
+        failed.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    }
+}
+
+fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
+    match failed.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    }
+}
+
+/// Takes away clap's “a similar argument exists” where the two are not near: `--x` for `--explain`.
+fn drop_far_fetched(failed: &mut clap::Error) {
+    let (typed, similar) = (text(failed, ContextKind::InvalidArg), text(failed, ContextKind::SuggestedArg));
+    if let (Some(typed), Some(similar)) = (typed, similar)
+        && nearest(typed.trim_matches('-'), [similar.trim_matches('-')]).is_none()
+    {
+        failed.remove(ContextKind::SuggestedArg);
+    }
+}
+
+/// What to type instead.
+fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
+    let first = args.first()?.to_str()?;
+    match failed.kind() {
+        ErrorKind::InvalidSubcommand => {
+            let typed = text(failed, ContextKind::InvalidSubcommand)?;
+            match first == "lesson" && args.len() > 1 {
+                true => Some("list the lessons with: attn lesson".to_string()),
+                false => other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some()),
+            }
+        }
+        ErrorKind::UnknownArgument => {
+            let typed = text(failed, ContextKind::InvalidArg)?;
+            if first == "attend" && !typed.starts_with('-') {
+                let words = args[1..].iter().filter_map(|arg| arg.to_str());
+                let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
+                return Some(format!(
+                    "words go in --words: attn attend --words {}",
+                    quoted(&words.join(" "))
+                ));
+            }
+            let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
+            (typed.starts_with("--") && !has_neighbour).then(|| elsewhere(typed, first)).flatten()
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
+            let example = match words[..] {
+                ["lesson", "quiz", ..] => "lesson quiz 0-tour",
+                ["lesson", "export", ..] => "lesson export 0-tour --to html -o tour.html",
+                ["lesson", "check", ..] => "lesson check my-lesson.md",
+                ["lesson", "update", ..] => "lesson update my-lesson.md",
+                ["lesson", "new", ..] => "lesson new my-lesson",
+                ["lesson", ..] => "lesson play 0-tour",
+                ["find", ..] => "find softmax",
+                ["completions", ..] => "completions bash",
+                ["softmax", ..] => "softmax 1 2 3",
+                ["similarity", ..] => "similarity bat cave racket",
+                _ => return None,
+            };
+            Some(format!("for example: attn {example}"))
+        }
+        _ => None,
+    }
+}
+
+/// What a word stands for that is no command.
+fn other_command(typed: &str, has_neighbour: bool) -> Option<String> {
+    let shown = clean_label(typed);
+    let known = match typed.to_lowercase().as_str() {
+        "quiz" => Some("a lesson has a quiz: attn lesson quiz 0-tour".to_string()),
+        "play" => Some("lessons are played: attn lesson play 0-tour".to_string()),
+        "tour" | "start" | "tutorial" | "intro" => Some("take the tour: attn lesson play 0-tour".to_string()),
+        "follow" | "check" | "export" | "update" | "new" | "directives" => {
+            Some(format!("it is a command of lessons: attn lesson {shown}"))
+        }
+        "explain" | "why" => {
+            Some("--explain belongs to a computation: attn softmax 1 2 3 --explain 'A[1,3]'".to_string())
+        }
+        "list" | "ls" | "demos" => Some("list the demos with: attn demo".to_string()),
+        "version" => Some("attn --version".to_string()),
+        "attention" | "attn" => {
+            Some("attn attend --words \"bat cave racket\", or attn demo mask".to_string())
+        }
+        "mistakes" => Some("list the mistakes with: attn diagnose --list".to_string()),
+        "models" => Some("list the models with: attn params".to_string()),
+        _ if demos().any(|demo| demo.name == typed) => Some(format!("it is a demo: attn demo {shown}")),
+        _ if built_in(typed).is_some() => Some(format!("it is a lesson: attn lesson play {shown}")),
+        name if params::BUILT_IN.iter().any(|model| model.name == name) => {
+            Some(format!("it is a model: attn params {name}"))
+        }
+        _ => None,
+    };
+    let about =
+        || demos_about(typed).first().map(|demo| format!("a demo is about it: attn demo {}", demo.name));
+    known
+        .or_else(about)
+        .or_else(|| (!has_neighbour).then(|| format!("search for it: attn find {}", quoted(&shown))))
+}
+
+/// The commands that have an option which this one does not have.
+fn elsewhere(option: &str, own: &str) -> Option<String> {
+    let long = option.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
+    let whole = command();
+    let has = |one: &&clap::Command| one.get_arguments().any(|arg| arg.get_long() == Some(&long));
+    let names: Vec<String> = whole
+        .get_subcommands()
+        .filter(|one| one.get_name() != own)
+        .filter(has)
+        .map(|one| format!("attn {}", one.get_name()))
+        .collect();
+    (!names.is_empty()).then(|| format!("--{long} is an option of {}", names.join(", ")))
+}

@@ -1,0 +1,94 @@
+//! Lists of names, each with one line of words: demos, terms, examples, and what a search finds.
+
+use colored::Colorize;
+use unicode_width::UnicodeWidthStr;
+
+use super::output::{FormatArg, LookArgs};
+use super::{Env, Streams};
+use crate::demo::Table;
+use crate::error::{EXIT_DONE, Result};
+use crate::lesson::play::{paged, rows};
+use crate::render::Style;
+
+/// Names and their lines under a heading.
+pub(super) struct Group {
+    /// The heading.
+    pub title: String,
+    /// What the two columns are called where they are a table.
+    pub head: [&'static str; 2],
+    /// Each name with its line.
+    pub rows: Vec<(String, String)>,
+}
+
+/// The groups as plain lines on a screen, paged on a terminal that is too small, and as tables in every other format. `closing`
+/// is what people read below them.
+pub(super) fn write(
+    groups: &[Group],
+    closing: &str,
+    command: &str,
+    look: &LookArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    if look.format != FormatArg::Table {
+        let table = |group: &Group| {
+            let rows = group.rows.iter().map(|(name, line)| vec![name.clone(), line.clone()]);
+            (group.title.clone(), Table::new(&group.head, rows))
+        };
+        look.tables(command, &groups.iter().map(table).collect::<Vec<_>>(), env, streams)?;
+        return Ok(EXIT_DONE);
+    }
+    let style = look.style(env);
+    let mut text = lines(groups, &style);
+    if !closing.is_empty() {
+        text.push_str(&format!("\n{}\n", wrapped(closing, "", style.width)));
+    }
+    show(&text, &style, env, streams)
+}
+
+/// Writes a text; on a terminal that has fewer rows it is paged.
+pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    let text = style.charset.spelled(text);
+    let is_long = || rows().is_some_and(|rows| text.lines().count() >= rows);
+    if env.has_screen && env.has_keys && is_long() {
+        return paged(&text, streams.out);
+    }
+    streams.out.write_all(text.as_bytes())?;
+    Ok(EXIT_DONE)
+}
+
+fn lines(groups: &[Group], style: &Style) -> String {
+    let names = groups.iter().flat_map(|group| &group.rows).map(|(name, _)| name.width());
+    // A long name leaves its words the line below.
+    let column = names.filter(|&width| width <= style.width * 2 / 5).max().unwrap_or(0) + 4;
+    let mut text = String::new();
+    for (at, group) in groups.iter().enumerate() {
+        let gap = if at > 0 { "\n" } else { "" };
+        let title = if style.colour { group.title.bold().to_string() } else { group.title.clone() };
+        text.push_str(&format!("{gap}{title}\n"));
+        for (name, line) in &group.rows {
+            let shown = if style.colour { name.cyan().to_string() } else { name.clone() };
+            let blank = " ".repeat(column);
+            let words = wrapped(line, &blank, style.width);
+            let words = words.trim_start();
+            match name.width() + 4 <= column {
+                true => {
+                    let rest = " ".repeat(column - 2 - name.width());
+                    text.push_str(format!("  {shown}{rest}{words}").trim_end());
+                }
+                false => text.push_str(&format!("  {shown}\n{blank}{words}")),
+            }
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// Words broken at the width, each line after this indent.
+pub(super) fn wrapped(words: &str, indent: &str, width: usize) -> String {
+    let options = textwrap::Options::new(width.max(indent.len() + 20))
+        .initial_indent(indent)
+        .subsequent_indent(indent)
+        .break_words(false);
+    textwrap::fill(words, options)
+}

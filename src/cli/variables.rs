@@ -1,0 +1,92 @@
+//! Defaults from the environment: `ATTN_PRECISION=2` stands for `--precision 2` in each command that has this option.
+
+use std::ffi::OsString;
+
+use super::Env;
+use crate::error::{Error, Result};
+use crate::input::clean_label;
+use crate::render::Charset;
+
+/// What every variable's name begins with; the rest is the option's name.
+const PREFIX: &str = "ATTN_";
+
+/// The options that have a variable.
+pub(super) const OPTIONS: [&str; 6] = ["charset", "color", "heat", "precision", "theme", "width"];
+
+/// The variables that are set to something, with their values.
+pub(super) fn set(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+    let name = |option: &str| format!("{PREFIX}{}", option.to_uppercase());
+    let value = |option: &&str| variable(&name(option)).filter(|value| !value.is_empty());
+    OPTIONS.iter().filter_map(|option| Some((option.to_string(), value(option)?))).collect()
+}
+
+/// The arguments with an option for each variable that the command knows and the user has not typed; and the surroundings that
+/// the variables ask for where a command has no such option.
+///
+/// # Errors
+/// If a variable has a value that its option would not take.
+pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, Env)> {
+    let (mut args, mut env) = (args, *env);
+    if env.defaults.is_empty() {
+        return Ok((args, env));
+    }
+    let whole = super::command();
+    let (end, chosen) = deepest(&whole, &args);
+    for (option, value) in env.defaults {
+        let Some(definition) = defined(&whole, option) else { continue };
+        check(definition, option, value)?;
+        let typed = args.iter().any(|arg| {
+            let arg = arg.to_string_lossy();
+            arg.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(option))
+        });
+        if typed {
+            continue;
+        }
+        match (option.as_str(), value.as_str()) {
+            ("color", "always") => (env.colour, env.colour_err) = (true, true),
+            ("color", "never") => (env.colour, env.colour_err) = (false, false),
+            ("charset", "utf8") => env.charset = Charset::Utf8,
+            ("charset", "ascii") => env.charset = Charset::Ascii,
+            ("width", columns) => env.width = columns.parse().unwrap_or(env.width),
+            _ => {}
+        }
+        if chosen.get_arguments().any(|arg| arg.get_long() == Some(option)) {
+            args.insert(end, format!("--{option}={value}").into());
+        }
+    }
+    Ok((args, env))
+}
+
+/// The innermost subcommand that the arguments name, and where its own arguments begin.
+fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
+    let (mut end, mut found) = (0, whole);
+    while let Some(next) = args.get(end).and_then(|arg| found.find_subcommand(arg)) {
+        (end, found) = (end + 1, next);
+    }
+    (end, found)
+}
+
+/// The option of this name, in whichever command has it.
+fn defined<'a>(command: &'a clap::Command, option: &str) -> Option<&'a clap::Arg> {
+    let own = command.get_arguments().find(|arg| arg.get_long() == Some(option));
+    own.or_else(|| command.get_subcommands().find_map(|inner| defined(inner, option)))
+}
+
+fn check(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
+    let arg = clap::Arg::new("value").long("value").value_parser(definition.get_value_parser().clone());
+    let typed = ["attn".to_string(), format!("--value={value}")];
+    let Err(failed) = clap::Command::new("attn").arg(arg).try_get_matches_from(typed) else { return Ok(()) };
+    let name = format!("{PREFIX}{}", option.to_uppercase());
+    let values = definition.get_possible_values();
+    let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+    let said = failed.to_string();
+    let reason = said.lines().next().and_then(|line| line.rsplit_once("': ")).map(|(_, reason)| reason);
+    let help = match (&names[..], reason) {
+        ([], Some(reason)) => format!("{reason}; set it to a number, or unset it: unset {name}"),
+        ([], None) => format!("unset it: unset {name}"),
+        (names, _) => format!("it can be {}; or unset it: unset {name}", names.join(", ")),
+    };
+    Err(Error::new(format!("`{}` is not a value for --{option}", clean_label(value)))
+        .in_source(name)
+        .help(help))
+}

@@ -1,0 +1,80 @@
+//! The terms of the field, each in a sentence or two, with a command that shows it.
+
+mod terms;
+
+use crate::error::{Error, Result, nearest};
+use crate::input::{clean_label, quoted};
+
+/// A term of the field.
+#[derive(Debug)]
+pub struct Term {
+    /// The term.
+    pub name: &'static str,
+    /// Other names for it.
+    pub also: &'static [&'static str],
+    /// What it means.
+    pub means: &'static str,
+    /// Its formula, if it has one.
+    pub formula: Option<&'static str>,
+    /// The node of `attn attend` or `attn similarity` that holds it, if there is one.
+    pub node: Option<&'static str>,
+    /// Commands that show it.
+    pub see: &'static [&'static str],
+}
+
+/// All terms, sorted by name.
+pub fn glossary() -> &'static [Term] {
+    terms::TERMS
+}
+
+/// The term of this name, or with this other name; a plural counts too.
+///
+/// # Errors
+/// If there is none: the error names the nearest.
+pub fn term(name: &str) -> Result<&'static Term> {
+    let asked = name.trim().to_lowercase();
+    let singular = asked.strip_suffix('s').unwrap_or(&asked);
+    let has = |term: &&Term, asked: &str| {
+        std::iter::once(&term.name).chain(term.also).any(|name| name.to_lowercase() == asked)
+    };
+    let found = |asked: &str| glossary().iter().find(|term| has(term, asked));
+    found(&asked).or_else(|| found(singular)).ok_or_else(|| {
+        let error = Error::new(format!("the glossary has no `{}`", clean_label(name)));
+        let names = glossary().iter().flat_map(|term| std::iter::once(&term.name).chain(term.also));
+        match nearest(&asked, names.copied()) {
+            Some(near) => error.help(format!("did you mean `attn glossary {}`?", quoted(near))),
+            None => error.help(format!(
+                "`attn glossary` lists the terms; attn find {} searches everything",
+                quoted(&clean_label(name))
+            )),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_is_found_by_each_of_its_names_and_by_a_plural_and_no_name_is_used_twice() {
+        let mut names = std::collections::HashSet::new();
+        for term in glossary() {
+            for name in std::iter::once(&term.name).chain(term.also) {
+                assert!(names.insert(name.to_lowercase()), "{name} names two terms");
+                assert_eq!(super::term(&name.to_uppercase()).unwrap().name, term.name);
+            }
+        }
+        assert_eq!(term("heads").unwrap().name, "head");
+        assert!(term("sofmax").unwrap_err().to_string().contains("attn glossary softmax"));
+    }
+
+    #[test]
+    fn the_terms_are_sorted_and_each_is_a_sentence_or_two() {
+        let names: Vec<String> = glossary().iter().map(|term| term.name.to_lowercase()).collect();
+        assert!(names.is_sorted(), "{names:?}");
+        for term in glossary() {
+            assert!(term.means.ends_with('.') && term.means.matches(". ").count() <= 2, "{}", term.name);
+            assert!(!term.see.is_empty(), "{}", term.name);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Writing several files into a folder, none over what a user has there.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+use super::label::{clean_label, listed_briefly};
+use super::open::unreadable;
+use super::save::{Writing, replaced};
+
+/// What became of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is new.
+    New,
+    /// It has taken the place of another.
+    Replaced,
+    /// The same contents were there.
+    WasThere,
+}
+
+/// Writes files, by name and contents, into a folder, which is made if it is missing; each file is whole before it is seen. A
+/// file with other contents is replaced only if `overwrite` says so.
+///
+/// # Errors
+/// If nothing may be written, files with other contents are there, or one cannot be written. The first two leave everything as
+/// it was.
+pub fn put_files(
+    folder: &Path,
+    files: &[(&str, &[u8])],
+    overwrite: bool,
+    writing: Writing,
+) -> Result<Vec<Put>> {
+    writing.check(folder)?;
+    let shown = clean_label(&folder.to_string_lossy()).into_owned();
+    let put = |(name, bytes): &(&str, &[u8])| {
+        let path = folder.join(name);
+        let is_same = |path: &Path| {
+            // What is no file, a pipe for example, would hold us there.
+            fs::metadata(path).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64)
+                && fs::read(path).is_ok_and(|there| there == *bytes)
+        };
+        match fs::symlink_metadata(&path) {
+            Ok(_) if is_same(&path) => Put::WasThere,
+            Ok(_) => Put::Replaced,
+            Err(_) => Put::New,
+        }
+    };
+    let puts: Vec<Put> = files.iter().map(put).collect();
+    let others =
+        files.iter().zip(&puts).filter(|(_, put)| **put == Put::Replaced).map(|((name, _), _)| *name);
+    let others: Vec<&str> = others.collect();
+    if !others.is_empty() && !overwrite {
+        return Err(
+            Error::new(format!("{} exist with other contents", listed_briefly(others))).in_source(shown)
+        );
+    }
+    fs::create_dir_all(folder).map_err(|error| unreadable(&shown, &error))?;
+    for ((name, bytes), put) in files.iter().zip(&puts) {
+        if *put != Put::WasThere {
+            replaced(&folder.join(name), |file| {
+                file.write_all(bytes)?;
+                Ok(())
+            })?;
+        }
+    }
+    Ok(puts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_new_then_there_and_changed_ones_are_replaced_only_when_asked() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a/b");
+        let files: [(&str, &[u8]); 2] = [("x", b"1"), ("y", b"2")];
+        let put = |overwrite| put_files(&deep, &files, overwrite, Writing::Allowed);
+        assert_eq!(put(false).unwrap(), [Put::New, Put::New]);
+        assert_eq!(put(false).unwrap(), [Put::WasThere, Put::WasThere]);
+        fs::write(deep.join("y"), "3").unwrap();
+        fs::remove_file(deep.join("x")).unwrap();
+        let said = put(false).unwrap_err().to_string();
+        assert!(said.contains("`y`") && !deep.join("x").exists(), "{said}");
+        assert_eq!(put(true).unwrap(), [Put::New, Put::Replaced]);
+        assert_eq!(fs::read(deep.join("y")).unwrap(), b"2");
+        let refused = put_files(&folder.path().join("c"), &files, true, Writing::Refused);
+        assert!(refused.is_err() && !folder.path().join("c").exists());
+    }
+}

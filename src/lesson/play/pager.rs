@@ -1,0 +1,111 @@
+//! A long text on a terminal, one screen at a time.
+
+use std::io::Write;
+use std::time::Duration;
+
+use terminal_size::terminal_size_of;
+
+use crate::error::{EXIT_DONE, Error, Result};
+
+use super::guard::{Guard, OwnTerminal};
+use super::keys::Key;
+use super::paper::ERASE;
+use super::session::INTERRUPTED;
+use super::signals::{Signals, Waited, suspend, wait};
+use super::terminal_keys::pressed;
+
+/// How long one wait for a key lasts before signals are looked at.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// What a key asks of the pager.
+enum Turn {
+    Page,
+    Line,
+    Rest,
+    Leave(u8),
+    Stop,
+    Nothing,
+}
+
+/// How many rows the terminal of standard output has, if it says.
+pub fn rows() -> Option<usize> {
+    terminal_size_of(std::io::stdout()).map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0)
+}
+
+/// Writes a text one screen at a time: space shows the next screen, Enter the next line, `q` ends. Returns the exit code.
+///
+/// # Errors
+/// If the terminal cannot be read or written.
+pub fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
+    let unreadable = |error: std::io::Error| {
+        Error::new(format!("the terminal cannot be used: {error}")).help("pipe the output into a pager")
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    let signals = Signals::new().map_err(unreadable)?;
+    let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
+    let mut at = 0;
+    let mut more = page();
+    loop {
+        let next = lines.len().min(at + more);
+        for line in &lines[at..next] {
+            write!(out, "{line}\r\n")?;
+        }
+        at = next;
+        if at == lines.len() {
+            out.flush()?;
+            return Ok(EXIT_DONE);
+        }
+        let percent = 100 * at / lines.len();
+        write!(out, "-- {percent}%   space: go on   Enter: one line   q: end --")?;
+        out.flush()?;
+        let turn = loop {
+            if let Some(code) = signals.ending() {
+                break Turn::Leave(code);
+            }
+            match wait(LOOK).map_err(unreadable)? {
+                Waited::Gone => break Turn::Leave(EXIT_DONE),
+                Waited::Nothing => {}
+                Waited::Ready => match pressed().map_err(unreadable)?.first().map_or(Turn::Nothing, turn) {
+                    Turn::Nothing => {}
+                    turn => break turn,
+                },
+            }
+        };
+        write!(out, "{ERASE}")?;
+        more = match turn {
+            Turn::Page => page(),
+            Turn::Line => 1,
+            Turn::Rest => lines.len(),
+            Turn::Nothing => 0,
+            Turn::Leave(code) => {
+                out.flush()?;
+                return Ok(code);
+            }
+            Turn::Stop => {
+                out.flush()?;
+                guard.pause().map_err(unreadable)?;
+                suspend().map_err(unreadable)?;
+                guard.resume().map_err(unreadable)?;
+                signals.continued();
+                0
+            }
+        };
+    }
+}
+
+/// The lines of a screen, of which the last is the pager's own.
+fn page() -> usize {
+    rows().map_or(23, |rows| rows.saturating_sub(1)).max(1)
+}
+
+fn turn(key: &Key) -> Turn {
+    match key {
+        Key::Char(' ' | 'f' | 'n') | Key::PageDown | Key::Right => Turn::Page,
+        Key::Enter | Key::Down | Key::Char('j') => Turn::Line,
+        Key::Char('G') | Key::End => Turn::Rest,
+        Key::Char('q' | 'Q') | Key::Escape => Turn::Leave(EXIT_DONE),
+        Key::Control('c') => Turn::Leave(INTERRUPTED),
+        Key::Control('z') => Turn::Stop,
+        _ => Turn::Nothing,
+    }
+}
