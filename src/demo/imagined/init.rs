@@ -63,7 +63,7 @@ fn inputs(demo: &mut Builder) -> Result<Inputs> {
     .together(&[w_q, w_k, w_v]);
     let v = demo.compute("V", Op::Product, &[x, w_v])?;
     let n = demo.matrix(x)?.rows();
-    let ones = demo.given("ones", Matrix::filled(n, n, 1.0))?;
+    let ones = demo.compute("ones", Op::Ones { rows: n, cols: n }, &[])?;
     let d_o = rows_over_and_over([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 2.0]], n);
     let d_o = demo.fitted("dO", d_o, (4, 2))?;
     let x_turned = demo.compute("X_turned", Op::Transpose, &[x])?;
@@ -175,7 +175,7 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
 
 fn far_from_zero(demo: &mut Builder) -> Result<()> {
     let a = demo.graph().require("A_large")?;
-    demo.step("W_Q and W_K times 10. The scores become 100 times as large as with the weights themselves.")
+    demo.step("W_Q and W_K times 10. The scores become 10 · 10 = 100 times as large as with W_Q and W_K themselves.")
         .claim(less(0.99, largest("A_large")), "The softmax saturates: the largest weight is more than 0.99.")
         .show(&[a]);
     let names = labels(&CASES.map(|(name, _)| name));

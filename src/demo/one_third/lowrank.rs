@@ -63,7 +63,7 @@ fn cost(demo: &mut Builder) -> Result<()> {
     let d_k = demo.given("d_k", Matrix::of([[128.0]]))?;
     let copies = Matrix::of([[1.0], [96.0], [9216.0]]);
     let copies = demo.given("copies", copies.rows_named(&["head", "block", "model"]))?;
-    demo.step("The sizes of the example: d, the width of a head d_k, and how many heads there are in a head, in a block, in the model.")
+    demo.step("The sizes of the example: d, the width of a head d_k, and how many copies of W_V are needed for one head, one block and the whole model.")
         .claim(
             own(&["d", "d_k", "copies"]),
             "The document gives d, d_k and the 96 heads of a block of GPT-3. GPT-3 also has 96 blocks, so {copies[model,1]} heads.",

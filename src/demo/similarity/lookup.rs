@@ -113,7 +113,7 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
     let sharper = demo.compute("S_sharp", Op::Temperature(0.125), &[s])?;
     let a = demo.compute("A_sharp", SOFTMAX, &[sharper])?;
     let o = demo.compute("O_sharp", Op::Product, &[a, v])?;
-    demo.step("Dividing the scores by a small number makes the softmax sharper. The smaller the number, the more only the best key counts.")
+    demo.step("Dividing the scores by a small number makes the softmax sharper. The smaller the number, the more the best key dominates.")
         .claim(
             less(0.99, "A_sharp[Alex,alex.]"),
             "“alex.” now has {A_sharp[Alex,alex.]:4} of the weight. This is nearly an exact lookup, with an age of \
