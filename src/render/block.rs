@@ -30,6 +30,15 @@ impl Block {
         Block { lines: lines.into_iter().map(pad).collect(), width }
     }
 
+    /// A block of lines that may hold escapes for colours, padded to this width.
+    pub(super) fn coloured(lines: Vec<String>, width: usize) -> Block {
+        let pad = |line: String| {
+            let missing = width.saturating_sub(visible(&line));
+            format!("{line}{}", " ".repeat(missing))
+        };
+        Block { lines: lines.into_iter().map(pad).collect(), width }
+    }
+
     /// Blocks next to each other, their tops level, or the shorter ones centred.
     pub(super) fn beside(blocks: &[Block], gap: usize, level: Level) -> Block {
         let height = blocks.iter().map(|block| block.lines.len()).max().unwrap_or(0);
@@ -49,6 +58,17 @@ impl Block {
             blocks.iter().map(|block| block.width).sum::<usize>() + gap * blocks.len().saturating_sub(1);
         Block { lines, width }
     }
+}
+
+/// How wide a line is on the screen, without its escapes.
+pub(super) fn visible(line: &str) -> usize {
+    let mut inside = false;
+    let shown = |c: &char| {
+        let was = inside;
+        inside = (inside && *c != 'm') || *c == '\x1b';
+        !was && *c != '\x1b'
+    };
+    line.chars().filter(shown).collect::<String>().width()
 }
 
 /// How far boxes next to each other stand apart.

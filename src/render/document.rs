@@ -76,28 +76,68 @@ pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> Stri
     markup.finish()
 }
 
+/// A step, and the number that it has if it begins with a sentence.
+pub(super) struct Numbered<'a> {
+    /// Its number, from 1.
+    pub number: Option<usize>,
+    /// The step.
+    pub step: &'a Step,
+}
+
+/// The steps of a story with their numbers.
+pub(super) fn numbered(page: &Page) -> Vec<Numbered<'_>> {
+    let mut number = page.skipped;
+    let mut count = |step| {
+        let Step { text, .. }: &Step = step;
+        number += usize::from(!text.is_empty());
+        Numbered { number: (!text.is_empty()).then_some(number), step }
+    };
+    page.story.steps.iter().map(&mut count).collect()
+}
+
 fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
-    let story = &page.story;
+    write_head(page, markup);
+    let viewer = Viewer { story: &page.story, style };
+    for step in numbered(page) {
+        write_numbered(&step, &viewer, markup);
+    }
+    write_end(page, markup);
+}
+
+/// What stands above the steps.
+pub(super) fn write_head(page: &Page, markup: &mut dyn Markup) {
     markup.begin();
     if page.headed {
-        markup.title(&story.title, story.source.as_deref());
+        markup.title(&page.story.title, page.story.source.as_deref());
     }
-    let viewer = Viewer { story, style };
-    let mut number = page.skipped;
-    for step in &story.steps {
-        if !step.text.is_empty() {
-            number += 1;
-            markup.step(number, &step.text);
-        }
-        write_step(step, &viewer, markup);
-        if let Some(notice) = &step.notice {
-            markup.notice(notice);
-        }
+}
+
+/// One step.
+pub(super) fn write_numbered(
+    Numbered { number, step }: &Numbered<'_>,
+    viewer: &Viewer<'_>,
+    markup: &mut dyn Markup,
+) {
+    if let Some(number) = number {
+        markup.step(*number, &step.text);
     }
-    write_notes(story, markup);
-    for remark in story.remarks.iter().filter(|_| page.headed) {
+    write_step(step, viewer, markup);
+    if let Some(notice) = &step.notice {
+        markup.notice(notice);
+    }
+}
+
+/// What stands below the steps.
+pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
+    write_notes(&page.story, markup);
+    for remark in page.story.remarks.iter().filter(|_| page.headed) {
         markup.note(remark);
     }
+}
+
+/// Everything written so far.
+pub(super) fn finished(markup: &mut dyn Markup) -> String {
+    markup.finish()
 }
 
 /// The notes, or the one line that says where they are.

@@ -28,6 +28,7 @@ mod table;
 mod terminal;
 mod tree;
 mod view;
+mod wide;
 
 pub use charset::Charset;
 pub use heat::Heat;
@@ -154,7 +155,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages), out),
         Format::Csv => return data(&csv::pages(pages)?, out),
-        Format::Table => document::write_all(pages, style, &mut terminal::Terminal::new(style)),
+        Format::Table => wide::write_all(pages, style),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),
         Format::Latex => document::write_all(pages, style, &mut latex::Latex::default()),
         Format::Html => {

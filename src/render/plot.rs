@@ -4,7 +4,7 @@ use std::io::Write;
 
 use unicode_width::UnicodeWidthStr;
 
-use super::block::{Block, GAP, Level, rows};
+use super::block::{Block, GAP, Level, rows, visible};
 use super::{Style, write_text};
 use crate::error::Result;
 
@@ -106,17 +106,6 @@ impl Plot {
         let rule: String = rule.into_iter().collect();
         [format!("{}└{rule}", " ".repeat(margin - 1)), format!("{}{numbers}", " ".repeat(margin))]
     }
-}
-
-/// How wide a line is on the screen, without its escapes.
-fn visible(line: &str) -> usize {
-    let mut inside = false;
-    let shown = |c: &char| {
-        let was = inside;
-        inside = (inside && *c != 'm') || *c == '\x1b';
-        !was && *c != '\x1b'
-    };
-    line.chars().filter(shown).collect::<String>().width()
 }
 
 #[cfg(test)]

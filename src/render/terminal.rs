@@ -32,6 +32,30 @@ impl<'a> Terminal<'a> {
         Terminal { style, text: String::new(), in_steps: false, begun: false, pointed: false }
     }
 
+    /// Whether it has been said how to see what is folded.
+    pub(super) fn has_pointed(&self) -> bool {
+        self.pointed
+    }
+
+    /// The same, where this has been said elsewhere on the screen.
+    pub(super) fn having_pointed(mut self, pointed: bool) -> Terminal<'a> {
+        self.point(pointed);
+        self
+    }
+
+    /// Takes note of whether this has been said.
+    pub(super) fn point(&mut self, pointed: bool) {
+        self.pointed = pointed;
+    }
+
+    /// Lines that are laid out already, apart from what stands above them.
+    pub(super) fn lines(&mut self, lines: &[String]) {
+        self.gap();
+        for line in lines {
+            self.line(line);
+        }
+    }
+
     fn line(&mut self, line: &str) {
         self.text.push_str(line.trim_end());
         self.text.push('\n');
