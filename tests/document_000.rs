@@ -129,10 +129,10 @@ fn exactly_0_is_0_and_what_rounds_to_it_has_decimals() {
     assert!(!row.contains("0. "), "{row}");
     let out = attn("demo mask --only A --heat never").ok().out;
     let row: Vec<&str> =
-        out.lines().find(|line| line.contains("writing │")).unwrap().split_whitespace().collect();
+        out.lines().find(|line| line.starts_with("│ writing")).unwrap().split_whitespace().collect();
     assert!(row.contains(&"0.00") && row.contains(&"0.98"), "{row:?}");
     let row: Vec<&str> =
-        out.lines().find(|line| line.contains("│ the")).unwrap().split_whitespace().collect();
+        out.lines().find(|line| line.starts_with("│ the")).unwrap().split_whitespace().collect();
     assert_eq!(row[3..7], ["1.00", "0", "0", "0"]);
 }
 
