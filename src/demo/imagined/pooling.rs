@@ -293,8 +293,8 @@ fn properties(demo: &mut Builder) -> Result<()> {
     };
     let capital = row("f_capital", &[("1", "capital"), ("2", "capital"), ("3", "capital")])?;
     let city = row("f_city", &[("2", "city"), ("3", "city"), ("4", "city")])?;
-    demo.label(capital, "score of “capital”");
-    demo.label(city, "score of “city”");
+    demo.label(capital, "score of capital");
+    demo.label(city, "score of city");
     demo.step(
         "The function f that gives the weights should have three properties. It depends on the input. It does not depend on \
          the length of the input. It returns one number for each word. The dot product with the last word has all three, \

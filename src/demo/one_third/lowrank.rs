@@ -115,7 +115,6 @@ fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
     let one = demo.compute("identity", Op::Diagonal, &[one])?;
     let apart = demo.compute("turn_difference", Op::Subtract, &[r_r, one])?;
     let turn = demo.compute("turn_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
-    demo.label(apart, "Rᵀ R − identity");
     demo.step(
         "Now a W_V that was not built from two factors. Every matrix is a product U Σ Rᵀ: a rotation or reflection, then a \
          scaling of each axis by a singular value, then another rotation or reflection. The singular values are on the diagonal \

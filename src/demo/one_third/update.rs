@@ -104,12 +104,13 @@ fn weighted_values(demo: &mut Builder, a: NodeId, v: NodeId) -> Result<()> {
     let spread = demo.compute("a_creature_diagonal", Op::Diagonal, &[row])?;
     let weighted = demo.compute("weighted_creature", Op::Product, &[spread, v])?;
     let sums = demo.compute("delta_creature", Op::Sums(Axis::Columns), &[weighted])?;
-    demo.label(weighted, "weighted values of creature");
-    demo.label(sums, "Δe of creature");
+    demo.label(weighted, "weighted values");
+    demo.label(sums, "sum of the weighted values");
     demo.step(
-        "For one query, creature, each value is multiplied by its weight: row i is σ(k_i · q_j) · v_i. The document has one such \
-         column for each query. The sum over the rows is Δe.",
+        "For one query, each value is multiplied by its weight: row i is σ(k_i · q_j) · v_i. The document has one such column for \
+         each query. The sum over the rows is Δe.",
     )
+    .claim(own(&["X"]), "This is the query of creature, token 4.")
     .claim(
         within(1e-9, "delta_creature[1,fluffy]", "weighted_creature[fluffy,fluffy]"),
         "All of the fluffy part, {delta_creature[1,fluffy]:2}, comes from the token fluffy.",
