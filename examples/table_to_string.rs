@@ -5,7 +5,7 @@ use std::io::Write;
 use attn::demo::{Digits, Settings, Story, find};
 use attn::graph::{Convention, Graph, Op, Origin};
 use attn::matrix::Matrix;
-use attn::render::{Charset, Format, Heat, Page, Style, stories};
+use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
 
 fn main() -> attn::error::Result<()> {
     let mut graph = Graph::new();
@@ -19,6 +19,7 @@ fn main() -> attn::error::Result<()> {
         places: Some(2),
         width: 100,
         colour: false,
+        theme: Theme::Unknown,
         charset: Charset::Utf8,
         heat: Heat::Auto,
         convention: Convention::Rows,

@@ -34,6 +34,7 @@
 //! A room uses those above it in this list, never those below; a test holds that order.
 //!
 //! - [`error`]: what went wrong, where, and what to do about it
+//! - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
 //! - [`kernel`]: the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
@@ -88,3 +89,4 @@ pub mod lesson;
 pub mod matrix;
 pub mod params;
 pub mod render;
+mod terminal;

@@ -11,7 +11,7 @@ use attn::demo::{Digits, Explained, Settings, Shown, Step, Story, demos};
 use attn::explain::{Branch, Depth, Explanation, Sums, explain, shortened};
 use attn::graph::{CellId, Convention, Graph, Op, Origin, Symbols, resolve};
 use attn::matrix::Matrix;
-use attn::render::{Charset, Format, Heat, Page, Style, stories};
+use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
 use common::attn;
 use serde_json::Value;
 
@@ -20,6 +20,7 @@ const STYLE: Style = Style {
     places: None,
     width: 80,
     colour: false,
+    theme: Theme::Unknown,
     charset: Charset::Utf8,
     heat: Heat::Auto,
     convention: Convention::Rows,

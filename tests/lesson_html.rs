@@ -120,7 +120,7 @@ fn pointing_at_a_cell_lights_the_row_and_the_column_that_made_it_and_says_the_su
     assert_eq!(page.eval(LIT), "A 2 1, A 2 2, A 2 3, V 1 1, V 2 1, V 3 1");
     let said =
         page.eval("document.querySelector('#o-2-1').closest('figure').querySelector('.sum').textContent");
-    assert_eq!(said, "o21 = a21·v11 + a22·v21 + a23·v31 = 3.9442");
+    assert_eq!(said, "o21 = a21·v11 + a22·v21 + a23·v31 = 0.0558·3 + 0.9442·4 + 0·0 = 3.9442");
     page.hover("#o-1-2");
     assert_eq!(page.eval(LIT), "A 1 1, A 1 2, A 1 3, V 1 2, V 2 2, V 3 2");
     page.hover("h1");
@@ -135,6 +135,95 @@ fn mark_result(page: &mut browser::Page<'_>) {
          return o.querySelectorAll('td[id]').length; })()",
     );
     assert_eq!(marked, 6);
+}
+
+#[test]
+fn the_head_of_every_table_is_one_line_high() {
+    let Some(mut browser) = browser() else { return };
+    let built_in = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    for lesson in [LESSON].into_iter().chain(built_in) {
+        for (width, options) in [(1280, "--answers shown"), (1280, "--answers hidden"), (390, "")] {
+            let mut page = browser.open(&page(lesson, options), window(width, 800));
+            let heights = page.eval(
+                "[...document.querySelectorAll('table.matrix')].filter((t) => t.offsetHeight).map((t) => \
+                 [t.tHead.rows[0].offsetHeight, t.tBodies[0].rows[0].offsetHeight, t.tHead.rows[0].cells[0].offsetHeight])",
+            );
+            for heights in heights.as_array().unwrap() {
+                let [head, row, corner] = [0, 1, 2].map(|i| heights[i].as_f64().unwrap());
+                // A rule below the head, and nothing more.
+                assert!(head <= row + 2.0 && corner == head, "{lesson} {options}: {heights}");
+            }
+            assert!(options == "--answers hidden" || !heights.as_array().unwrap().is_empty(), "{lesson}");
+        }
+    }
+}
+
+#[test]
+fn an_option_that_is_chosen_says_whether_it_is_right_and_what_the_lesson_says_to_it() {
+    let Some(mut browser) = browser() else { return };
+    let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
+    let reply = "document.querySelector('.question .reply').innerText";
+    let is_open = "document.querySelector('details.answer').open";
+    assert_eq!(page.eval(reply), "");
+    page.click("ol.options > li:nth-child(1) > .option");
+    let said = page.eval(reply).as_str().unwrap().to_string();
+    assert!(said.starts_with("A: not quite.") && said.contains("True without a mask."), "{said}");
+    assert!(said.contains("Try again, or open the hint.") && !said.contains('B'), "{said}");
+    assert_eq!(page.eval(is_open), false);
+    // By keyboard: from one option to the next, and Enter or the space bar.
+    page.press("Tab");
+    for key in ["Enter", " "] {
+        page.press(key);
+        assert_eq!(page.eval(reply), "B is right.", "{key}");
+    }
+    assert_eq!(page.eval(is_open), true);
+    let marks = "[...document.querySelectorAll('.option')].map((o) => getComputedStyle(o, '::after').content + o.getAttribute('aria-pressed')).join()";
+    assert_eq!(page.eval(marks), "\"✗ not this one\"false,\"✓ right\"true");
+    assert_eq!(page.complaints(), [""; 0]);
+    // On paper an option is only its text.
+    page.media("print", false);
+    assert_eq!(page.eval("getComputedStyle(document.querySelector('.option')).borderTopStyle"), "none");
+}
+
+#[test]
+fn a_sheet_does_not_know_which_option_is_right() {
+    for answers in ["hidden", "shown"] {
+        let sheet = page(LESSON, &format!("--answers {answers}"));
+        assert!(!sheet.contains(" data-right=\""), "{answers}");
+    }
+    assert!(page(LESSON, "").contains("<ol class=\"options\" type=\"A\" data-right=\"B\">"));
+}
+
+#[test]
+fn a_page_of_a_command_says_once_that_one_can_point_at_its_numbers() {
+    for (command, times) in [
+        ("attend --words 'bat cave racket' --format html", 1),
+        ("demo mask context --format html", 1),
+        ("similarity bat cave --format html", 1),
+        ("errata --format html", 0),
+        ("lesson export tests/lessons/page.md", 1),
+    ] {
+        let html = attn(command).ok().out;
+        assert_eq!(html.matches("Point at a number of a result, or tap it").count(), times, "attn {command}");
+    }
+}
+
+#[test]
+fn what_is_said_of_a_number_moves_nothing_on_the_page() {
+    let Some(mut browser) = browser() else { return };
+    let html = attn("demo weights --format html").ok().out;
+    let place = "[document.documentElement.scrollHeight, document.querySelector('article').lastElementChild.getBoundingClientRect().top + scrollY]";
+    for (width, touch) in [(390, true), (1280, false)] {
+        let mut page = browser.open(&html, Window { touch, ..window(width, 800) });
+        let before = page.eval(place);
+        let sums = page.eval(
+            "(() => { const lines = []; for (const cell of document.querySelectorAll('td[data-sum]')) { cell.focus({ preventScroll: true }); \
+             lines.push(cell.closest('figure').querySelector('.sum').getBoundingClientRect().height); } return Math.max(...lines); })()",
+        );
+        assert!(sums.as_f64() > Some(30.0), "none of the sums takes two lines: {sums}");
+        assert_eq!(page.eval(place), before, "{width}");
+        assert!(!page.scrolls_sideways());
+    }
 }
 
 #[test]
@@ -236,6 +325,7 @@ fn on_paper_nothing_is_cut_answers_are_read_and_nothing_is_left_to_press() {
             "(() => {{ const r = document.querySelector('{selector}').getBoundingClientRect(); return r.height > 0 && r.width > 0; }})()"
         )
     };
+    assert_eq!(page.eval("getComputedStyle(document.querySelector('.question')).breakInside"), "avoid");
     for gone in ["nav", ".copy", ".hint"] {
         assert_eq!(page.eval(&is_shown(gone)), false, "{gone}");
     }

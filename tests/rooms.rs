@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 16] = [
+const ROOMS: [&str; 17] = [
     "error",
+    "terminal",
     "elementary",
     "matrix",
     "kernel",

@@ -8,7 +8,7 @@ use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
 use crate::input::Writing;
-use crate::render::Charset;
+use crate::render::{Charset, Theme};
 
 /// What the surroundings decide where no option does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,10 @@ pub struct Env {
     pub colour: bool,
     /// Whether standard error gets colours.
     pub colour_err: bool,
+    /// The ground of the terminal, as `COLORFGBG` tells it.
+    pub theme: Theme,
+    /// Whether the terminal may be asked for its ground: standard input and output are a terminal that answers.
+    pub asks_terminal: bool,
     /// Which characters can be shown.
     pub charset: Charset,
     /// Whether keys can be read: standard input is a terminal.
@@ -45,6 +49,8 @@ impl Default for Env {
             width: DEFAULT_WIDTH,
             colour: false,
             colour_err: false,
+            theme: Theme::Unknown,
+            asks_terminal: false,
             charset: Charset::Utf8,
             has_keys: false,
             has_screen: false,
@@ -62,9 +68,13 @@ impl Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
         let is_terminal = std::io::stdout().is_terminal();
-        let is_dumb = variable("TERM").as_deref() == Some("dumb");
+        let term = variable("TERM").unwrap_or_default();
+        let is_dumb = term == "dumb";
+        let has_keys = std::io::stdin().is_terminal();
         Env {
-            has_keys: std::io::stdin().is_terminal(),
+            has_keys,
+            // The console of Linux has no answer, nor has a terminal that nobody has named.
+            asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
             // Both are looked up once, and good for as long as the process lives.
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
@@ -119,6 +129,7 @@ impl Env {
             width: width.or(columns.filter(|&columns| columns > 0)).unwrap_or(DEFAULT_WIDTH),
             colour: colour(is_terminal[0]),
             colour_err: colour(is_terminal[1]),
+            theme: set("COLORFGBG").map_or(Theme::Unknown, |text| Theme::of_colorfgbg(&text)),
             charset,
             ..Env::default()
         }

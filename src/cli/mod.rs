@@ -120,6 +120,12 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
     }
 }
 
+/// Takes in what the terminal has been asked and answers late, so that the shell does not read it. Call it once, when
+/// everything is written.
+pub fn settle() {
+    crate::terminal::settle();
+}
+
 fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
     if matches!(error, Error::ClosedPipe | Error::AlreadySaid) {
         return;

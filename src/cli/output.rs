@@ -9,7 +9,8 @@ use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Graph};
 use crate::lesson::Screen;
-use crate::render::{self, Charset, Format, Heat, Page, Style};
+use crate::render::{self, Charset, Format, Heat, Page, Style, Theme};
+use crate::terminal;
 
 /// What the output is, and on what screen.
 #[derive(Args, Clone, Debug)]
@@ -47,6 +48,11 @@ pub(super) struct ScreenArgs {
     /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", hide_short_help = true)]
     pub color: ColorArg,
+    /// Whether the terminal is dark or light
+    ///
+    /// Shades stand out from its ground. `auto` asks the terminal, or reads COLORFGBG.
+    #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
+    pub theme: ThemeArg,
     /// Characters
     #[arg(long, value_enum, default_value = "auto", value_name = "SET", hide_short_help = true)]
     pub charset: CharsetArg,
@@ -117,6 +123,17 @@ pub(super) enum ColorArg {
     Never,
 }
 
+/// `--theme`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ThemeArg {
+    /// Dark
+    Dark,
+    /// Light
+    Light,
+    /// Detect automatically
+    Auto,
+}
+
 /// `--charset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum CharsetArg {
@@ -156,6 +173,10 @@ impl FormatArg {
 impl OutputArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
+        let mut style = self.look.style(env);
+        if style.format == Format::Table && self.heat != HeatArg::Never {
+            style.theme = self.look.screen.shaded_screen(env).theme;
+        }
         Style {
             places: self.precision.map(usize::from),
             heat: match self.heat {
@@ -164,7 +185,7 @@ impl OutputArgs {
                 HeatArg::Never => Heat::Never,
             },
             convention,
-            ..self.look.style(env)
+            ..style
         }
     }
 }
@@ -179,6 +200,11 @@ impl ScreenArgs {
                 ColorArg::Always => true,
                 ColorArg::Never => false,
             },
+            theme: match self.theme {
+                ThemeArg::Dark => Theme::Dark,
+                ThemeArg::Light => Theme::Light,
+                ThemeArg::Auto => env.theme,
+            },
             charset: match self.charset {
                 CharsetArg::Auto => env.charset,
                 CharsetArg::Utf8 => Charset::Utf8,
@@ -188,15 +214,29 @@ impl ScreenArgs {
     }
 }
 
+impl ScreenArgs {
+    /// The same for what is shaded: a terminal with colours is asked for its ground, where no option says what it is.
+    pub(super) fn shaded_screen(&self, env: &Env) -> Screen {
+        let screen = self.screen(env);
+        match (self.theme, screen.colour && env.asks_terminal) {
+            (ThemeArg::Auto, true) => {
+                Screen { theme: terminal::ground().map_or(screen.theme, Theme::of_ground), ..screen }
+            }
+            _ => screen,
+        }
+    }
+}
+
 impl LookArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env) -> Style {
-        let Screen { width, colour, charset } = self.screen.screen(env);
+        let Screen { width, colour, theme, charset } = self.screen.screen(env);
         Style {
             format: self.format.format(),
             places: None,
             width,
             colour,
+            theme,
             charset,
             heat: Heat::Auto,
             convention: Convention::Rows,

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::graph::Graph;
-use crate::render::Charset;
+use crate::render::{Charset, Theme};
 
 use super::command::Command;
 use super::values;
@@ -17,6 +17,8 @@ pub struct Screen {
     pub width: usize,
     /// Whether it shows colours.
     pub colour: bool,
+    /// The ground that colours stand on.
+    pub theme: Theme,
     /// The characters it shows.
     pub charset: Charset,
 }
@@ -24,7 +26,7 @@ pub struct Screen {
 impl Screen {
     /// A screen without colours that shows every character: what the blocks of a lesson are compared on.
     pub fn plain(width: usize) -> Screen {
-        Screen { width, colour: false, charset: Charset::Utf8 }
+        Screen { width, colour: false, theme: Theme::Unknown, charset: Charset::Utf8 }
     }
 }
 

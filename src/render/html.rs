@@ -191,10 +191,14 @@ impl Markup for Html<'_> {
         let command = format!("attn {}", self.command);
         let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
         // A single headline is the page's own; several stand below it.
+        let how = html_page::how(&inside);
         let main = match self.titles {
-            0 => inside,
-            1 => inside.replacen("<h2>", "<h1>", 1).replacen("</h2>", "</h1>", 1),
-            _ => format!("<h1>{}</h1>\n{inside}", escaped(&command)),
+            0 => format!("{how}{inside}"),
+            1 => {
+                let inside = inside.replacen("<h2>", "<h1>", 1);
+                inside.replacen("</h2>\n", &format!("</h1>\n{how}"), 1)
+            }
+            _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
         html_page::Page { title: &title, style: "", script: "", main: &main }.to_string()
     }

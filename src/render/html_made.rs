@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::explained::Telling;
-use crate::explain::{Note, notes, shortened};
-use crate::graph::{CellId, Graph, NodeId, PlainSymbols, Term, written};
+use super::explained::{Plain, Telling, Worked};
+use crate::explain::{Explanation, Note, notes, shortened};
+use crate::graph::{CellId, Graph, NodeId, Term};
 use crate::matrix::Shape;
 
 /// So many numbers are read for the cells of one page; what comes after them does without.
@@ -73,7 +73,7 @@ fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
     }
 }
 
-/// The sum of a cell: `o12 = a11·v12 + a12·v22 = 1.5`. `None` for a number that is not derived, and in tables of many cells.
+/// The sum of a cell in symbols, in numbers and what it comes to: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a number that is not derived, and in tables of many cells.
 pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
@@ -82,20 +82,22 @@ pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: 
     if let Term::Leaf(..) = term {
         return None;
     }
-    let notation = PlainSymbols { symbols: &telling.symbols };
-    let (symbol, value) = (telling.symbols.cell(cell), telling.number(Term::Cell(cell).evaluate(graph)));
     let shown = shortened(graph, &term);
-    let mut sum = match &shown {
-        Term::With { name, is, within } => {
-            let (is, within) = (written(is, &notation), written(within, &notation));
-            format!("{symbol} = {within} = {value}, with {name} = {is}")
-        }
-        term => match written(term, &notation) {
-            same if same == value => format!("{symbol} = {value}"),
-            formula => format!("{symbol} = {formula} = {value}"),
-        },
-    };
-    for note in notes(graph, cell, &shown) {
+    let notes = notes(graph, cell, &shown);
+    let value = Term::Cell(cell).evaluate(graph);
+    let (address, operands) = (String::new(), Vec::new());
+    let explanation = Explanation { cell, address, value, term, shown, notes, operands };
+    let Worked { mut lines, with, .. } =
+        telling.worked(&explanation, &Plain::symbols(telling), &Plain::numbers(telling));
+    // In symbols, with the numbers put in, and the value: what lies between is for `--explain`.
+    if lines.len() > 3 {
+        lines.drain(2..lines.len() - 1);
+    }
+    let mut sum = format!("{} = {}", telling.symbols.cell(cell), lines.join(" = "));
+    if let Some((name, is, value)) = with {
+        sum.push_str(&format!(", with {name} = {is} = {value}"));
+    }
+    for note in explanation.notes {
         let sign = match note {
             Note::Because(_) => ",",
             Note::Decided(_) => ";",

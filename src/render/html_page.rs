@@ -10,6 +10,17 @@ const HEAD: &str = include_str!("html_head.html");
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
 
+/// What a page says under its headline where its numbers light.
+pub const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
+
+/// What stands at each cell that lights.
+const LIT: &str = " data-from=\"";
+
+/// [`HOW`], where something in the HTML lights.
+pub fn how(inside: &str) -> &'static str {
+    if inside.contains(LIT) { HOW } else { "" }
+}
+
 /// A whole page.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
@@ -43,7 +54,8 @@ pub fn fragment(page: &str) -> Option<String> {
     // A text in the page is escaped, so that tags are the page's own.
     let start = page.find(OPENS)? + OPENS.len();
     let end = page.rfind(CLOSES)?;
-    let mut inside = page.get(start..end)?.to_string();
+    // The page around it says this once for all.
+    let mut inside = page.get(start..end)?.replacen(HOW, "", 1);
     for level in (1..=3).rev() {
         inside = inside
             .replace(&format!("<h{level}>"), &format!("<h{}>", level + 3))

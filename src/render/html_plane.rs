@@ -15,6 +15,8 @@ const HEAD: f64 = 9.0;
 /// About as wide as a letter of a label, and as high as a line.
 const LETTER: f64 = 7.0;
 const LINE: f64 = 14.0;
+/// A movement that is shorter is not seen.
+const NEAR: f64 = 2.0;
 /// Numbers of an axis are at least this far apart.
 const APART: f64 = 52.0;
 
@@ -27,7 +29,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
         inside.push_str(&frame.arrow(from, to));
     }
     let points = drawing.points.iter().map(|point| (point, true));
-    let moved = drawing.arrows.iter().filter(|(from, to)| (from.x, from.y) != (to.x, to.y));
+    let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
     let mut taken: Vec<Area> = all.iter().map(|(spot, _)| frame.mark(spot)).collect();
     for (spot, is_point) in &all {
@@ -129,10 +131,16 @@ impl Frame {
         out
     }
 
+    /// How far one spot is from another in the picture.
+    fn distance(&self, from: &Spot, to: &Spot) -> f64 {
+        let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
+        ((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)).sqrt()
+    }
+
     fn arrow(&self, from: &Spot, to: &Spot) -> String {
         let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
-        let length = ((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)).sqrt();
-        if length < 0.5 {
+        let length = self.distance(from, to);
+        if length < NEAR {
             return String::new();
         }
         // The head: a triangle whose tip is the end, so that no picture needs a name for a marker.

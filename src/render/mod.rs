@@ -26,6 +26,7 @@ mod plot;
 mod rounding;
 mod table;
 mod terminal;
+mod theme;
 mod tree;
 mod view;
 mod wide;
@@ -34,6 +35,7 @@ pub use charset::Charset;
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
+pub use theme::Theme;
 
 use std::io::Write;
 
@@ -79,6 +81,8 @@ pub struct Style {
     pub width: usize,
     /// Whether escapes for colours may be written.
     pub colour: bool,
+    /// The ground that colours stand on.
+    pub theme: Theme,
     /// Which characters may be written.
     pub charset: Charset,
     /// Whether weights and scores are shaded.

@@ -112,11 +112,11 @@ impl Plot {
 mod tests {
     use super::*;
     use crate::graph::Convention;
-    use crate::render::{Charset, Format, Heat};
+    use crate::render::{Charset, Format, Heat, Theme};
 
     fn style(width: usize, charset: Charset, colour: bool) -> Style {
         let (format, heat, convention) = (Format::Table, Heat::Auto, Convention::Rows);
-        Style { format, places: None, width, colour, charset, heat, convention }
+        Style { format, places: None, width, colour, theme: Theme::Unknown, charset, heat, convention }
     }
 
     fn plot(curves: &[(&str, &[(f64, f64)])]) -> Plot {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use comfy_table::{
-    Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
+    Attribute, Cell as TableCell, CellAlignment, Color, ColumnConstraint, ContentArrangement, Table as Grid,
 };
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::UnicodeWidthStr;
@@ -169,6 +169,22 @@ fn noted(block: Block, notes: &[String]) -> Block {
     Block::beside(&[block, Block::plain(lines)], 1, Level::Tops)
 }
 
+/// The line with the escape for bold type before those for colours: a shaded cell is its ground, its ink and then its text.
+fn bold_first(line: &str) -> String {
+    let (bold, ground) = ("\x1b[1m", "\x1b[48;5;");
+    let mut out = String::with_capacity(line.len());
+    for piece in line.split_inclusive(bold) {
+        match piece.strip_suffix(bold).and_then(|before| before.rfind(ground)) {
+            Some(at) => {
+                let colours = piece[at..].trim_end_matches(bold);
+                out.extend([&piece[..at], bold, colours]);
+            }
+            None => out.push_str(piece),
+        }
+    }
+    out
+}
+
 /// The line with a rule at each of these places, counted in columns of the screen. Escapes for colours have no width.
 fn ruled(line: &str, places: &[usize]) -> String {
     let (rule, mut in_escape) = (rule_of(line), false);
@@ -323,7 +339,7 @@ fn fixed(mut grid: Grid, widths: &[Width]) -> Block {
     for (column, width) in grid.column_iter_mut().zip(widths) {
         column.set_padding((narrow(width.left), narrow(width.right)));
     }
-    Block { lines: grid.lines().collect(), width: total }
+    Block { lines: grid.lines().map(|line| bold_first(&line)).collect(), width: total }
 }
 
 fn text(content: &str) -> TableCell {
@@ -335,9 +351,10 @@ fn right(content: &str) -> TableCell {
 }
 
 fn shaded(cell: TableCell, shade: Shade, style: &Style) -> TableCell {
-    match shade.colours() {
-        Some((foreground, background)) if style.colour => {
-            cell.fg(Color::AnsiValue(foreground)).bg(Color::AnsiValue(background))
+    match shade.look(style.theme) {
+        Some(look) if style.colour => {
+            let cell = cell.fg(Color::AnsiValue(look.ink)).bg(Color::AnsiValue(look.ground));
+            if look.bold { cell.add_attribute(Attribute::Bold) } else { cell }
         }
         _ => cell,
     }

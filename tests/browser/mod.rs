@@ -33,7 +33,7 @@ pub fn browser() -> Option<MutexGuard<'static, Browser>> {
         None => {
             let _ = writeln!(
                 std::io::stderr(),
-                "NOT TESTED in a browser: no Chromium among {}; install the package chromium",
+                "NOT RUN in a browser: no Chromium among {}; install the package chromium",
                 PLACES.join(", ")
             );
             None
@@ -103,7 +103,7 @@ impl Browser {
                 "--remote-debugging-pipe",
             ])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-            .args(["--disable-dev-shm-usage", "--hide-scrollbars"])
+            .args(["--disable-dev-shm-usage", "--hide-scrollbars", "--disable-quic"])
             .arg(format!("--user-data-dir={}", folder.join("profile").display()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -272,6 +272,7 @@ impl Page<'_> {
         let code = match key {
             "Tab" => 9,
             "Enter" => 13,
+            " " => 32,
             "Escape" => 27,
             "End" => 35,
             "Home" => 36,
@@ -282,8 +283,8 @@ impl Page<'_> {
             other => panic!("no code for {other}"),
         };
         let mut down = json!({ "type": "keyDown", "key": key, "code": key, "windowsVirtualKeyCode": code });
-        if key == "Enter" {
-            down["text"] = "\r".into();
+        if key == "Enter" || key == " " {
+            down["text"] = if key == " " { " ".into() } else { "\r".into() };
         }
         self.ask("Input.dispatchKeyEvent", down);
         self.ask(

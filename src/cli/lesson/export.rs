@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::{in_process, with_seed};
-use crate::cli::Streams;
+use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
-use crate::input::{clean_label, read_text, write_text};
+use crate::input::{clean_label, quoted, read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
 use crate::lesson::play::Scripted;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
@@ -20,7 +20,7 @@ pub(super) struct ExportArgs {
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
     /// The kind of document: html, md, txt or cast
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "html")]
     to: Target,
     /// The file to write [default: standard output]
     #[arg(long, short, value_name = "FILE")]
@@ -73,13 +73,34 @@ enum AnswersArg {
     Shown,
 }
 
+impl Target {
+    /// The ending of its files, where nobody wants to read them on a terminal.
+    fn ending(self) -> Option<&'static str> {
+        match self {
+            Target::Cast => Some("cast"),
+            Target::Html => Some("html"),
+            Target::Md | Target::Txt => None,
+        }
+    }
+}
+
 impl ExportArgs {
-    pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
             return Err(
                 Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
             );
+        }
+        if let (None, true, Some(ending)) = (&self.output, env.has_screen, self.to.ending()) {
+            let name = quoted(&self.lesson);
+            return Err(Error::new(format!(
+                "a lesson as {ending} is a file, not something to read on a terminal"
+            ))
+            .help(format!(
+                "name the file: attn lesson export {name} --to {ending} --output {}.{ending}",
+                lesson.name
+            )));
         }
         let runner = Runner::new(&in_process);
         let lesson = with_seed(lesson, self.seed, &runner, streams);

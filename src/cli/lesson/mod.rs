@@ -80,7 +80,7 @@ impl LessonArgs {
             LessonCommand::Update(args) => return args.run(env, streams),
             LessonCommand::New(args) => args.run(env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
-            LessonCommand::Export(args) => args.run(streams)?,
+            LessonCommand::Export(args) => args.run(env, streams)?,
         }
         Ok(EXIT_DONE)
     }
@@ -122,6 +122,7 @@ fn ran(args: &[String], screen: Screen, writing: Writing) -> Ran {
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,
+        theme: screen.theme,
         charset: screen.charset,
         ..Env::default()
     };

@@ -55,7 +55,7 @@ Examples:
 impl PlayArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, first) = open(&self.lesson)?;
-        let screen = self.screen.screen(env);
+        let screen = self.screen.shaded_screen(env);
         let runner = Runner::new(&in_process);
         let mut show = Show::new(&lesson, &runner, screen);
         show.notes = self.notes;

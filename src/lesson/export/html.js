@@ -20,6 +20,53 @@ function select(button, done) {
   getSelection().addRange(range);
   done("Selected");
 }
+// Options are buttons: an answer is marked at once, with what the lesson says to those who choose it.
+for (const list of document.querySelectorAll("ol.options[data-right]")) {
+  const question = list.closest(".question");
+  const answer = question.querySelector("details.answer");
+  const reply = document.createElement("div");
+  reply.className = "reply";
+  reply.setAttribute("role", "status");
+  list.after(reply);
+  const said = new Map();
+  for (const name of answer ? answer.querySelectorAll("dl.feedback > dt") : []) said.set(name.textContent, name.nextElementSibling);
+  const options = [...list.children].map((item, i) => {
+    const option = document.createElement("div");
+    option.className = "option";
+    option.tabIndex = 0;
+    option.setAttribute("role", "button");
+    option.setAttribute("aria-pressed", "false");
+    option.append(...item.childNodes);
+    item.append(option);
+    const letter = String.fromCharCode(65 + i);
+    const choose = () => {
+      const right = letter === list.dataset.right;
+      for (const other of options) other.setAttribute("aria-pressed", String(other === option));
+      option.classList.add(right ? "is-right" : "is-wrong");
+      const verdict = document.createElement("p");
+      const bold = document.createElement("strong");
+      bold.textContent = right ? `${letter} is right.` : `${letter}: not quite.`;
+      verdict.append(bold);
+      const words = said.get(letter);
+      reply.replaceChildren(verdict, ...(words ? words.cloneNode(true).childNodes : []));
+      if (!right) {
+        const again = document.createElement("p");
+        again.textContent = question.querySelector("details.hint") ? "Try again, or open the hint." : "Try again.";
+        reply.append(again);
+      } else if (answer) answer.open = true;
+    };
+    option.addEventListener("click", (event) => {
+      // Links stay links, and a text that is being marked is not an answer.
+      if (!event.target.closest("a") && getSelection().isCollapsed) choose();
+    });
+    option.addEventListener("keydown", (event) => {
+      if (event.target !== option || (event.key !== "Enter" && event.key !== " ")) return;
+      event.preventDefault();
+      choose();
+    });
+    return option;
+  });
+}
 // A printer prints every answer that the page has, also in browsers whose folds the style cannot open.
 let folded = [];
 addEventListener("beforeprint", () => {

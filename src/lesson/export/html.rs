@@ -2,19 +2,16 @@
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
 use crate::error::counted;
-use crate::lesson::key::Kind;
+use crate::lesson::key::{Answer, Kind};
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
-use crate::render::html_page::{Page, escaped, fragment};
+use crate::render::html_page::{Page, escaped, fragment, how};
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
 /// Where the answers are left out.
-const NAME: &str = "<p class=\"name\"><span>Name:</span><span>Date:</span></p>\n";
-
-/// What a page of numbers does, where it has some that light.
-const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
+const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span></p>\n";
 
 /// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
 /// printed.
@@ -23,13 +20,13 @@ pub fn html(handout: &Handout<'_>) -> String {
     let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
-    let is_lit = [&opening, &steps].iter().any(|text| text.contains(" data-from="));
+    let steps = format!("{opening}{steps}");
     let main = format!(
         "<div class=\"lesson\">\n<header>\n<h1>{}</h1>\n<p class=\"source\">{}</p>\n{}{}</header>\n{}<div class=\"steps\">\n\
-         {opening}{steps}</div>\n</div>\n",
+         {steps}</div>\n</div>\n",
         escaped(&lesson.title),
         writer.length(),
-        if is_lit { HOW } else { "" },
+        how(&steps),
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
     );
@@ -169,9 +166,16 @@ impl Writer<'_> {
         let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
         let items: String =
             texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
+        let right = match (self.answers, question.kind, self.show.right(question)) {
+            // The script makes buttons of the options; where answers are left out it must not know.
+            (Answers::Folded, Kind::Choice, Some(Answer::Choice { letter, .. })) => {
+                format!(" data-right=\"{letter}\"")
+            }
+            _ => String::new(),
+        };
         match items.is_empty() {
             true => items,
-            false => format!("<ol class=\"options\" type=\"A\">\n{items}</ol>\n"),
+            false => format!("<ol class=\"options\" type=\"A\"{right}>\n{items}</ol>\n"),
         }
     }
 

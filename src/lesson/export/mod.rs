@@ -14,6 +14,7 @@ pub use txt::transcript;
 use super::model::Lesson;
 use super::run::{Runner, Screen};
 use super::show::Show;
+use crate::render::Theme;
 
 /// What becomes of the answers in a lesson that is handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,8 @@ pub struct Handout<'a> {
 impl<'a> Handout<'a> {
     /// The lesson on the screen that it is written for.
     pub fn show(&self, colour: bool) -> Show<'a> {
-        let screen = Screen { colour, ..Screen::plain(self.lesson.size.columns) };
+        // A recording is played on a dark ground.
+        let screen = Screen { colour, theme: Theme::Dark, ..Screen::plain(self.lesson.size.columns) };
         let mut show = Show::new(self.lesson, self.runner, screen);
         show.notes = self.notes;
         show

@@ -64,6 +64,8 @@ pub fn play(
     keeper: Keeper,
     out: &mut dyn Write,
 ) -> Result<u8> {
+    // What the terminal has been asked for its colours is no key.
+    crate::terminal::settle();
     let signals = Signals::new().map_err(unreadable)?;
     let guard = match manner.keys {
         true => Some(Guard::new(OwnTerminal).map_err(unreadable)?),

@@ -39,6 +39,7 @@ impl Signals {
             signals.ids.push(flag::register(signal, Arc::clone(&come))?);
             signals.ending.push((ENDED_BY + signal as u8, come));
         }
+        crate::terminal::signals_are_handled(true);
         #[cfg(unix)]
         signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
         Ok(signals)
@@ -57,6 +58,7 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
+        crate::terminal::signals_are_handled(false);
         for id in self.ids.drain(..) {
             low_level::unregister(id);
         }

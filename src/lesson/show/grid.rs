@@ -26,6 +26,7 @@ impl Grid {
             places: None,
             width: screen.width,
             colour: screen.colour,
+            theme: screen.theme,
             charset: screen.charset,
             heat: Heat::Auto,
             convention: Convention::Rows,

@@ -92,6 +92,7 @@ fn what_a_table_prints_agrees_with_its_cell() {
         places: None,
         width: 80,
         colour: false,
+        theme: crate::render::Theme::Unknown,
         charset: Charset::Utf8,
         heat: Heat::default(),
         convention: Convention::default(),
