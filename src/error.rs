@@ -105,11 +105,11 @@ impl Error {
         self
     }
 
-    /// The same error, with more behind what is to be done about it.
+    /// The same error, with one more line of what is to be done about it.
     pub fn and_help(mut self, more: &str) -> Error {
         if let Error::Unusable(problem) = &mut self {
             problem.help = Some(match problem.help.take() {
-                Some(help) => format!("{help}; {more}"),
+                Some(help) => format!("{help}\n  {more}"),
                 None => more.to_string(),
             });
         }

@@ -377,7 +377,7 @@ fn a_picture_of_the_plane_is_asked_for_by_name_and_written_in_every_format() {
 #[test]
 fn a_picture_that_is_not_there_is_refused_with_those_that_are() {
     attn("demo context --only plan").refused(&["did you mean `plane`", "plane plane_2 plane_3 plane_4"]);
-    attn("demo context --only S_cav").refused(&["did you mean `S_cave`", "the pictures are plane"]);
+    attn("demo context --only S_cav").refused(&["did you mean `S_cave`", "pictures: plane plane_2"]);
     attn("demo mask --only plane").refused(&["no picture", "attn similarity bat cave racket --only plane"]);
     attn("demo context --only é").refused(&["there is no node `é`"]);
 }

@@ -119,8 +119,7 @@ fn a_weight_is_made_of_its_row_of_scores_and_shows_its_sum() {
     let a = cells(&page, "A");
     assert!(a[1][0].0.contains(":r2\""), "{:?}", a[1][0]);
     // e⁰ / (e⁰ + e¹) = 0.2689
-    let sum =
-        "data-sum=\"a21 = exp(s21 − m) / (exp(s21 − m) + exp(s22 − m)) = 0.269, with m = max(s21, s22)\"";
+    let sum = "data-sum=\"a21 = exp(s21 − m) / (exp(s21 − m) + exp(s22 − m)) = exp(0 − 1) / (exp(0 − 1) + exp(1 − 1)) = 0.269, with m = max(s21, s22) = 1\"";
     assert!(a[1][0].0.contains(sum), "{:?}", a[1][0]);
 }
 

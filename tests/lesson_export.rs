@@ -6,7 +6,7 @@ use std::fs;
 
 use attn::lesson::show::Show;
 use attn::lesson::{BUILT_IN, Lesson, Runner, Screen, open};
-use attn::render::Charset;
+use attn::render::{Charset, Theme};
 use common::{attn, in_process, without_colours, words};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use serde_json::Value;
@@ -37,7 +37,7 @@ fn the_transcript_has_everything_in_order() {
 #[test]
 fn colours_are_all_that_colour_adds() {
     for width in [60, 80, 100, 200] {
-        let coloured = transcript(MASK, Screen { colour: true, ..Screen::plain(width) });
+        let coloured = transcript(MASK, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });
         assert!(coloured.matches("\x1b[").count() > 200, "hardly any colour at {width}");
         let (coloured, plain) = (without_colours(&coloured), transcript(MASK, Screen::plain(width)));
         assert_eq!(words(&coloured), words(&plain));
@@ -72,7 +72,8 @@ fn the_walkthroughs_fit_their_screens_and_are_handed_out_in_every_form() {
         let size = lesson(name).size;
         for width in [80, size.columns] {
             let plain = transcript(name, Screen::plain(width));
-            let coloured = transcript(name, Screen { colour: true, ..Screen::plain(width) });
+            let coloured =
+                transcript(name, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });
             assert_eq!(words(&without_colours(&coloured)), words(&plain), "{name} at {width}");
             for line in plain.lines() {
                 assert!(line.width() <= width, "{name} at {width}: {line}");

@@ -228,7 +228,7 @@ mod asked {
         let ((prompt, asked), (late, asked_too)) = (played(0), played(150));
         assert_eq!((asked, asked_too), (1, 1), "{prompt:?}");
         assert_eq!(late, prompt);
-        assert!(prompt.contains("Two words"), "{prompt:?}");
+        assert!(prompt.contains("From two words to many heads"), "{prompt:?}");
     }
 
     #[test]

@@ -30,10 +30,14 @@ impl Telling<'_> {
     pub(super) fn show(&self, pages: &[Page], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let lesson = self.lesson(pages).filter(|_| self.may_pause(env));
         let Some(lesson) = lesson else { return self.print(pages, streams) };
-        let Style { width, colour, charset, .. } = self.style;
+        let Style { width, colour, theme, charset, .. } = self.style;
         let asked = self.output.look.screen.width.map(usize::from);
-        let manner =
-            Manner { screen: Screen { width, colour, charset }, width: asked, auto: false, keys: true };
+        let manner = Manner {
+            screen: Screen { width, colour, theme, charset },
+            width: asked,
+            auto: false,
+            keys: true,
+        };
         let window = manner.window();
         let mut whole = Vec::new();
         render::stories(
@@ -85,8 +89,8 @@ impl Telling<'_> {
     /// What the scene at a position prints on a screen.
     fn printed(&self, pages: &[Page], args: &[String], screen: Screen) -> Ran {
         let position = args.first().and_then(|arg| arg.parse().ok()).unwrap_or_default();
-        let Screen { width, colour, charset } = screen;
-        let style = Style { width, colour, charset, ..self.style };
+        let Screen { width, colour, theme, charset } = screen;
+        let style = Style { width, colour, theme, charset, ..self.style };
         let mut out = Vec::new();
         let said = match scene(pages, position) {
             Some(page) => render::stories(&[page], self.command, &style, &mut out),

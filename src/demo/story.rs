@@ -200,7 +200,7 @@ impl Story {
             ))
             .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
             Err(error) if !planes.is_empty() => {
-                Err(error.and_help(&format!("the pictures are {}", planes.join(" "))))
+                Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
             }
             found => found.map(Shown::Node),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::explained::{Plain, Telling, Worked};
+use super::explained::{Plain, Sign, Telling, Worked};
 use crate::explain::{Explanation, Note, notes, shortened};
 use crate::graph::{CellId, Graph, NodeId, Term};
 use crate::matrix::Shape;
@@ -88,12 +88,19 @@ pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: 
     let (address, operands) = (String::new(), Vec::new());
     let explanation = Explanation { cell, address, value, term, shown, notes, operands };
     let Worked { mut lines, with, .. } =
-        telling.worked(&explanation, &Plain::symbols(telling), &Plain::numbers(telling));
+        telling.worked(&explanation, &Plain::symbols(telling), |digits| Plain::numbers(telling, digits));
     // In symbols, with the numbers put in, and the value: what lies between is for `--explain`.
     if lines.len() > 3 {
-        lines.drain(2..lines.len() - 1);
+        let end = lines.len() - 1;
+        let rounded = lines.drain(2..end).any(|(sign, _)| sign == Sign::Rounded);
+        if let Some((sign, _)) = lines.last_mut().filter(|_| rounded) {
+            *sign = Sign::Rounded;
+        }
     }
-    let mut sum = format!("{} = {}", telling.symbols.cell(cell), lines.join(" = "));
+    let mut sum = telling.symbols.cell(cell);
+    for (sign, line) in lines {
+        sum.push_str(&format!(" {} {line}", sign.text()));
+    }
     if let Some((name, is, value)) = with {
         sum.push_str(&format!(", with {name} = {is} = {value}"));
     }

@@ -119,6 +119,7 @@ pub fn in_process(args: &[String], screen: Screen) -> Ran {
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,
+        theme: screen.theme,
         charset: screen.charset,
         ..Env::default()
     };
