@@ -143,7 +143,7 @@ fn a_teacher_gets_a_table_by_mistake() {
     assert_eq!(lines[0], "mistake,files,which");
     assert_eq!(lines[1], r#"no-scale,3,"ben.csv, eve.json, fred.csv""#, "the most frequent comes first");
     assert!(lines.contains(&"mask-inverted,1,cara.npy") && lines.contains(&"right,1,anna.npy"), "{lines:?}");
-    assert!(lines.contains(&"no classic mistake,1,dora.txt"), "{lines:?}");
+    assert!(lines.contains(&"no known mistake,1,dora.txt"), "{lines:?}");
     assert!(lines.last().unwrap().starts_with("unusable,"), "{lines:?}");
 }
 

@@ -82,8 +82,12 @@ fn other_ways_to_the_same_result_are_right() {
 
 #[test]
 fn the_first_wrong_cell_is_explained_both_ways() {
-    let told = attn(EXERCISE).arg("--yours").arg(typed(NO_SCALE)).arg("--width").arg("160").run().out;
-    assert!(told.contains("The first wrong cell, O[2,1], in the right way and with the mistake."), "{told}");
+    let told = attn(EXERCISE).arg("--details").arg("--yours").arg(typed(NO_SCALE)).arg("--width").arg("160");
+    let told = told.run().out;
+    assert!(
+        told.contains("The first wrong cell, O[2,1], computed correctly and with the mistake."),
+        "{told}"
+    );
     // It stands in the first head: A_1[2,1] · V_1[1,1] + … by NumPy, 0.0295 and 0.0133.
     assert!(told.contains("O_1[2,1]   O_1 = A_1 · V_1"), "{told}");
     assert!(
@@ -136,7 +140,10 @@ fn nothing_is_named_for_noise() {
     let noise = yours("0.31 -1.2 0.8 2.1; 0.7 0.33 -0.4 1.9; -2.2 0.1 0.6 0.5");
     assert_eq!(noise.code, 1);
     let said = noise.out.replace('\n', " ");
-    assert!(said.contains("No classic mistake, and no pair of them, gives these numbers."), "{said}");
+    assert!(
+        said.contains("No known mistake gives these numbers, and no pair of known mistakes does."),
+        "{said}"
+    );
     assert!(said.contains("--yours S=FILE"), "{said}");
 }
 
@@ -146,7 +153,7 @@ fn numbers_without_digits_prove_nothing() {
     let judged = judged(std::slice::from_ref(&coarse));
     assert_eq!((&judged["verdict"], &judged["mistakes"]), (&json!("wrong"), &json!([])), "{judged}");
     assert_eq!(judged["nodes"][0]["mistakes"], json!([]), "{judged}");
-    assert!(!yours(coarse).out.contains("was forgotten"));
+    assert!(!yours(coarse).out.contains("To fix it"));
 }
 
 #[test]
@@ -158,6 +165,76 @@ fn what_this_input_cannot_show_is_neither_blamed_nor_ruled_out() {
     let value = attn("diagnose --q '0; 0' --k '1; 2' --v '1; 3' --yours '2; 2' --format json").run().out;
     let value: Value = serde_json::from_str(&value).unwrap();
     assert!(golden::list(&value, "undetectable").contains(&json!("no-scale")), "{value}");
+}
+
+/// A `.npy` of the right result in half precision, and the same numbers in another type.
+fn halves(place: &std::path::Path, dtype: &str) -> String {
+    let path = place.join(format!("half{}.npy", &dtype[1..]));
+    let rounded: Vec<half::f16> = RIGHT.iter().flatten().map(|&x| half::f16::from_f64(x)).collect();
+    let bytes = match dtype {
+        "<f2" => rounded.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
+        _ => rounded.iter().flat_map(|x| x.to_f32().to_le_bytes()).collect(),
+    };
+    npy(&path, dtype, &[3, RIGHT[0].len()], bytes);
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn what_is_said_of_precision_is_what_was_allowed_and_what_differs() {
+    let place = place();
+    let furthest = RIGHT.iter().flatten().map(|&x| (x - half::f16::from_f64(x).to_f64()).abs());
+    let furthest = furthest.fold(0.0, f64::max);
+    assert!(furthest > 1e-6, "the example differs by more than six decimals");
+    let half = yours(halves(place.path(), "<f2"));
+    let said = half.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.starts_with("O is right within half precision (float16): the largest difference is 0.000"),
+        "{said}"
+    );
+    assert!(half.code == 0 && !said.contains("decimals"), "{said}");
+    // Saved as single precision the same numbers are wrong, and half precision is named with a command that agrees.
+    let single = yours(halves(place.path(), "<f4"));
+    let said = single.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(single.code == 1 && said.contains("is a float16 number"), "{said}");
+    let options =
+        said.split("compare with ").nth(1).unwrap().split(". ").next().unwrap().trim_end_matches('.');
+    let again = attn(&format!("{EXERCISE} {options}")).arg("--yours").arg(halves(place.path(), "<f4")).run();
+    assert_eq!(again.code, 0, "{options}: {}{}", again.out, again.err);
+    let typed = yours(by_hand(RIGHT, 3));
+    assert!(
+        typed.out.starts_with("O is right to 3 decimals: the largest difference is 0.000"),
+        "{}",
+        typed.out
+    );
+}
+
+#[test]
+fn the_report_is_short_and_details_has_the_rest() {
+    let short = yours(typed(NO_SCALE)).out;
+    assert!(short.lines().count() <= 16, "{short}");
+    let said = short.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "[no-scale]",
+        "To fix it: Divide the scores by √d_k",
+        "cells are wrong",
+        "If we make the same mistake",
+    ] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    let long = attn(EXERCISE).arg("--details").arg("--yours").arg(typed(NO_SCALE)).run().out;
+    assert!(long.contains("Symptom: ") && long.lines().count() > 2 * short.lines().count(), "{long}");
+}
+
+#[test]
+fn one_head_cannot_be_taken_for_the_whole_width() {
+    let one = attn("diagnose --x '1 0; 0 1; 1 1' --yours '1 0; 0 1; 1 1'").run().out;
+    assert!(!one.contains("scale-model-width"), "{one}");
+}
+
+#[test]
+fn cells_without_numbers_are_said_to_say_nothing() {
+    let nan = attn("diagnose --x '1 0; 0 1' --yours 'nan nan; nan nan'").run().out;
+    assert!(nan.contains("Every cell is NaN, so nothing can be compared."), "{nan}");
 }
 
 #[test]

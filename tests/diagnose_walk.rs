@@ -193,8 +193,8 @@ fn the_catalogue_has_each_mistake_once_with_everything_said() {
     assert_eq!(ids.len(), catalogue().count());
     for mistake in catalogue() {
         assert!(attn::demo::find(mistake.demo).is_ok(), "{}: no demo {}", mistake.id, mistake.demo);
-        for text in [mistake.slip, mistake.why, mistake.symptom] {
-            assert!(text.ends_with('.') && text.len() > 20, "{}: {text}", mistake.id);
+        for text in [mistake.slip, mistake.why, mistake.fix, mistake.symptom] {
+            assert!(text.ends_with('.') && text.len() > 15, "{}: {text}", mistake.id);
         }
     }
 }

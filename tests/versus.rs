@@ -65,7 +65,7 @@ fn without_the_root_the_largest_weights_grow() {
         "The same in both: X, W_Q, Q, W_K, K, W_V, V, S.",
         "S_scaled: no such step with --scale none.",
         "Every cell moves, most of all A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
-        "The largest change is in O[bat,1]: 2.6956 → 2.8604 (+0.1648).",
+        "The largest change is in O[bat,animals]: 2.6956 → 2.8604 (+0.1648).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
     }
@@ -240,7 +240,7 @@ fn what_cannot_stand_beside_it_is_refused() {
         ("--scale many", vec!["in --versus: --scale is `many`"]),
         ("--heads 3", vec!["in --versus: ", "cannot be split into 3 heads"]),
         ("--mask nowhere.csv", vec!["in --versus: nowhere.csv: no such file"]),
-        ("--random 2,2", vec!["in --versus: ", "cannot be used with"]),
+        ("--random 3,2", vec!["in --versus: ", "2 names for 3 tokens"]),
     ] {
         attn(attend).arg(options).refused(&words);
     }

@@ -54,6 +54,9 @@ pub(super) struct DiagnoseArgs {
     /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
     #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
     suggest_input: Option<String>,
+    /// Show everything, with the first wrong cell both ways
+    #[arg(long, help_heading = "What is judged", conflicts_with_all = ["batch", "list", "suggest_input"])]
+    details: bool,
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
@@ -75,9 +78,8 @@ impl DiagnoseArgs {
             return list::write(id.as_deref(), &self.output.look, env, streams).map(|()| EXIT_DONE);
         }
         if self.yours.is_empty() && self.batch.is_none() && self.suggest_input.is_none() {
-            return Err(Error::new("nothing to judge").help(
-                "give --yours FILE, or --batch DIR; `attn diagnose --list` has the mistakes that are known",
-            ));
+            return Err(Error::new("there is no result to judge")
+                .help("give --yours FILE or --batch DIR; attn diagnose --list shows the known mistakes"));
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input);
@@ -113,7 +115,9 @@ impl DiagnoseArgs {
         streams: &mut Streams<'_>,
     ) -> Result<u8> {
         if matches!(self.output.look.format, FormatArg::Csv | FormatArg::Numpy) {
-            return Err(Error::new("a diagnosis is no matrix").help("--format json has it as data"));
+            return Err(
+                Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
+            );
         }
         let diagnosis = examiner.examine(answers)?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
@@ -124,22 +128,21 @@ impl DiagnoseArgs {
             output::aside(right, &remarks, &style, streams);
             return Ok(code);
         }
-        let mut story = page::story(&diagnosis, examiner.task(), answers);
+        let mut story = page::story(&diagnosis, examiner.task(), answers, self.details);
         story.remarks = remarks;
         output::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
         Ok(code)
     }
 
     fn tolerance(&self) -> Result<Tolerance> {
-        let read =
-            |option: &str, text: &Option<String>| -> Result<Option<f64>> {
-                let Some(text) = text else { return Ok(None) };
-                match input::number(text) {
-                    Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
-                    _ => Err(Error::new(format!("{option} is `{text}`"))
-                        .help("take a number from 0 on, such as 1e-3")),
-                }
-            };
+        let read = |option: &str, text: &Option<String>| -> Result<Option<f64>> {
+            let Some(text) = text else { return Ok(None) };
+            match input::number(text) {
+                Ok(number) if number.value >= 0.0 && number.value.is_finite() => Ok(Some(number.value)),
+                _ => Err(Error::new(format!("{option} is `{text}`"))
+                    .help("give a number that is not negative, such as 1e-3")),
+            }
+        };
         Ok(Tolerance { relative: read("--rtol", &self.rtol)?, absolute: read("--atol", &self.atol)? })
     }
 }

@@ -20,7 +20,7 @@ pub struct Tolerance {
 /// What single precision keeps of a number, and of the largest of them.
 const RELATIVE: f64 = 1e-5;
 const OF_THE_LARGEST: f64 = 1e-6;
-/// So many roundings of the type that a file stores its numbers in.
+/// This many roundings of the type that a file stores its numbers in.
 const ROUNDINGS: f64 = 4.0;
 
 /// The distance between a student's numbers and those expected.
@@ -32,6 +32,8 @@ pub struct Difference {
     pub of: usize,
     /// The largest distance; ∞ where one of both is not finite, or is NaN.
     pub largest: f64,
+    /// How far the cell with the largest distance may be from the number expected.
+    pub allowed: f64,
     /// Where that is: row and column from 0.
     pub at: (usize, usize),
     /// The student's number there.
@@ -125,6 +127,7 @@ pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) ->
         cells: 0,
         of: cells,
         largest: 0.0,
+        allowed: allowed.around(start.1),
         at: (0, 0),
         yours: start.0,
         expected: start.1,
@@ -136,6 +139,7 @@ pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) ->
             let distance = distance(own, right);
             if distance > all.largest {
                 (all.largest, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
+                all.allowed = allowed.around(right);
             }
             if distance > allowed.around(right) {
                 if all.cells == 0 {

@@ -75,11 +75,12 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
         each_line(name, &mut reader, |number, line| search.line(number, line))?;
     }
     let Some((width @ 1.., _)) = search.width else {
-        return Err(Error::new("there are no word vectors in it")
-            .in_source(name)
-            .help("write a word and its numbers on every line, such as: bat 3 3"));
+        return Err(Error::new("there are no word vectors in it").in_source(name).help(EXAMPLE));
     };
     let found = |word: &str| search.found.get(word.as_bytes()).cloned();
+    if search.found.is_empty() && !search.is_plausible {
+        return Err(Error::new("there are no word vectors in it").in_source(name).help(EXAMPLE));
+    }
     let rows: Vec<_> =
         words.iter().zip(&lower).map(|(word, lower)| found(word).or_else(|| found(lower))).collect();
     let missing = words.iter().zip(&rows).filter(|(_, row)| row.is_none()).map(|(word, _)| *word);
@@ -115,6 +116,8 @@ struct Search<'w> {
     found: HashMap<&'w [u8], Vec<f64>>,
     /// The common width, and the line that decided it.
     width: Option<(usize, usize)>,
+    /// Whether the line that decided the width is a vector.
+    is_plausible: bool,
 }
 
 impl<'w> Search<'w> {
@@ -126,30 +129,33 @@ impl<'w> Search<'w> {
         for first in wanted.iter().filter_map(|word| word.first()) {
             first_bytes[usize::from(*first)] = true;
         }
-        Search { name, wanted, awaited, first_bytes, found: HashMap::new(), width: None }
+        Search { name, wanted, awaited, first_bytes, found: HashMap::new(), width: None, is_plausible: false }
     }
 
-    fn line(&mut self, number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
-        if number == 1 {
+    fn line(&mut self, line_number: usize, mut line: &[u8]) -> Result<ControlFlow<()>> {
+        if line_number == 1 {
             line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line);
             if memchr::memchr(0, line).is_some() {
                 return Err(Error::new("not text").in_source(self.name).help(BINARY));
             }
             if let Some(width) = header_width(line) {
                 self.width = Some((width, 1));
+                self.is_plausible = true;
                 return Ok(ControlFlow::Continue(()));
             }
         }
         if self.width.is_none() {
             let fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
-            self.width = (fields > 0).then(|| (fields - 1, number));
+            self.width = (fields > 0).then(|| (fields - 1, line_number));
+            let numbers = String::from_utf8_lossy(split_word(line).1).into_owned();
+            self.is_plausible = numbers.split_ascii_whitespace().all(|field| number(field).is_ok());
         }
         if !line.first().is_some_and(|&first| self.first_bytes[usize::from(first)]) {
             return Ok(ControlFlow::Continue(()));
         }
         let (word, rest) = split_word(line);
         if let Some(&word) = self.wanted.get(word)
-            && let Some(vector) = self.vector(number, rest)?
+            && let Some(vector) = self.vector(line_number, rest)?
         {
             self.found.insert(word, vector);
             self.wanted.remove(word);
@@ -187,6 +193,8 @@ impl<'w> Search<'w> {
             .map(Some)
     }
 }
+
+const EXAMPLE: &str = "write a word and its numbers on every line, such as: bat 3 3";
 
 const BINARY: &str =
     "word vectors are read as text, a word and its numbers on every line; convert the binary form first";

@@ -279,8 +279,10 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
 
 /// The pieces of a text that a line break should not cut.
 fn unbreakable(text: &str) -> Vec<&str> {
+    // What has spaces or lines of its own is broken there, and the name of a weight behind its points.
+    let is_name = !text.contains([' ', '\n']);
     text.split([' ', '\n'])
-        .flat_map(|word| if text.contains(' ') { vec![word] } else { word.split_inclusive('.').collect() })
+        .flat_map(|word| if is_name { word.split_inclusive('.').collect() } else { vec![word] })
         .collect()
 }
 
@@ -297,7 +299,7 @@ fn narrow(widths: &mut [usize], longest_words: &[usize], room: usize) {
 
 /// A text without spaces that is too wide, such as the name of a weight, broken behind its points.
 fn broken(cell: &str, width: usize) -> String {
-    if cell.width() <= width || cell.contains(' ') {
+    if cell.width() <= width || cell.contains([' ', '\n']) {
         return cell.to_string();
     }
     let mut lines = vec![String::new()];

@@ -96,12 +96,12 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
     if !handed.answers.is_empty() {
         if !surplus.is_empty() {
             let names = listed_briefly(surplus.iter().map(|(name, _)| name.as_str()));
-            handed.remarks.push(format!("Left aside: {names}, which this exercise has no step for."));
+            handed.remarks.push(format!("Not judged, because this exercise has no such step: {names}."));
         }
         return Ok(handed);
     }
     let nothing =
-        || Error::new("holds nothing that is computed").help("hand in what was computed: S, A, O …");
+        || Error::new("there is nothing computed in it").help("hand in what you computed: S, A, O …");
     Err(surplus.into_iter().next().map_or_else(nothing, |(_, error)| error))
 }
 
@@ -109,8 +109,8 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
 fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
     match (arrays.pop(), arrays.len()) {
         (Some((_, array)), 0) => Ok(array),
-        (_, others) => Err(Error::new(format!("holds {} arrays where one belongs", others + 1))
-            .help("leave out the name: the nodes are those that the file names")),
+        (_, others) => Err(Error::new(format!("there are {} arrays in it, but one is needed", others + 1))
+            .help("leave out the name: then each array is the step whose name it has")),
     }
 }
 
@@ -160,8 +160,8 @@ fn unknown(name: &str, right: &Graph) -> Error {
     let shown = clean_label(name);
     let near = nearest(name, computed.iter().copied());
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-    Error::new(format!("`{shown}` names no step of this exercise"))
-        .help(format!("{near}What can be handed in: {}", computed.join(" ")))
+    Error::new(format!("this exercise has no step `{shown}`"))
+        .help(format!("{near}You can hand in {}", computed.join(" ")))
 }
 
 #[cfg(test)]
@@ -203,7 +203,7 @@ mod tests {
     fn a_word_that_could_be_anything_is_refused() {
         for name in ["foo", "A_3", "", "W", "7"] {
             let said = node(name, &right(2)).unwrap_err().to_string();
-            assert!(said.contains("names no step") && said.contains("S S_scaled"), "{name}: {said}");
+            assert!(said.contains("has no step") && said.contains("S S_scaled"), "{name}: {said}");
         }
     }
 }

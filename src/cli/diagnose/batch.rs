@@ -7,7 +7,7 @@ use super::{answers, words};
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
-use crate::diagnose::{self, Answer, Diagnosis, Examiner, Verdict};
+use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
 use crate::input::FolderEntry;
 use crate::render;
@@ -24,8 +24,8 @@ pub(super) struct Batch {
 struct Judged {
     file: String,
     outcome: std::result::Result<Diagnosis, String>,
-    /// The fewest decimals that a node of it carries, where it carries few.
-    decimals: Option<usize>,
+    /// How exactly it is right: “to 2 decimals: the largest difference is 0.0041”.
+    exactly: String,
 }
 
 impl Batch {
@@ -39,7 +39,9 @@ impl Batch {
     ) -> Result<u8> {
         let style = look.style(env);
         if look.format == FormatArg::Numpy {
-            return Err(Error::new("a list of files is no array").help("--format json has it as data"));
+            return Err(
+                Error::new("a list of files is not an array").help("give --format json to get it as data")
+            );
         }
         let mut lines = match look.format {
             FormatArg::Table if !self.by_mistake => {
@@ -82,10 +84,10 @@ impl Batch {
 
     fn judge(&self, entry: &FolderEntry) -> Judged {
         let right = self.examiner.task().right();
-        let mut decimals = None;
+        let mut answers = Vec::new();
         let outcome = entry.named(answers::limit(right)).and_then(|arrays| {
             let handed = answers::submission(arrays, right)?;
-            decimals = few_decimals(&handed.answers);
+            answers.clone_from(&handed.answers);
             self.examiner.examine(&handed.answers)
         });
         // What to do about it is for the student, who is not here; the line has the name of the file already.
@@ -100,7 +102,9 @@ impl Batch {
                 rest.to_string()
             }
         });
-        Judged { file: entry.name.clone(), outcome, decimals }
+        let exactly =
+            outcome.as_ref().map_or(String::new(), |diagnosis| words::precision(diagnosis, &answers));
+        Judged { file: entry.name.clone(), outcome, exactly }
     }
 
     fn json(&self, judged: &Judged, streams: &mut Streams<'_>) -> Result<()> {
@@ -127,17 +131,11 @@ impl Judged {
             Ok(diagnosis) => diagnosis,
         };
         let Some(wrong) = diagnosis.first_wrong() else {
-            let to = |decimals| format!("to {}", counted(decimals, "decimal"));
-            return Line { verdict: "right", said: self.decimals.map_or(String::new(), to), ..line };
+            return Line { verdict: "right", said: self.exactly.clone(), ..line };
         };
         let remains = wrong.mistakes.first().map_or(String::new(), |named| words::size(named.residual));
         Line { verdict: "wrong", node: wrong.name.clone(), said: mistakes(diagnosis), remains, ..line }
     }
-}
-
-/// The fewest decimals of any answer that was rounded by hand, as it seems: a right answer is right to these and no more.
-fn few_decimals(answers: &[Answer]) -> Option<usize> {
-    answers.iter().filter_map(|answer| answer.decimals).filter(|decimals| (1..=6).contains(decimals)).min()
 }
 
 /// The mistakes of a wrong submission in one cell.
@@ -157,8 +155,8 @@ fn mistakes(diagnosis: &Diagnosis) -> String {
                 }
             )
         }
-        _ if diagnosis.pairs_tried => "no classic mistake".into(),
-        _ => "no single classic mistake".into(),
+        _ if diagnosis.pairs_tried => "no known mistake".into(),
+        _ => "no single known mistake".into(),
     }
 }
 
@@ -216,7 +214,7 @@ impl Tally {
             self.named.iter().map(|(mistakes, files)| (mistakes.as_str(), files)).collect();
         named.sort_by_key(|(_, files)| std::cmp::Reverse(files.len()));
         let others =
-            [("no classic mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
+            [("no known mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
         let all = named.into_iter().chain(others).filter(|(_, files)| !files.is_empty());
         let rows = all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), first(files)]);
         Table::new(&["mistake", "files", "which"], rows).with_numbers(&["files"])

@@ -37,11 +37,11 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
     if let Some((pair, at)) = first {
         let address = |node| address_of(&both.graph, CellId { node, row: at.0, col: at.1 });
         let cell = pair.base.map_or(String::new(), address);
-        let text = format!("The first wrong cell, {cell}, in the right way and with the mistake.");
+        let text = format!("The first wrong cell, {cell}, computed correctly and with the mistake.");
         steps.extend(step(&text, &both, pair, at, named)?);
     }
     if let Some((pair, at)) = parting.and_then(|pair| Some((pair, cell(&both, pair, row)?))) {
-        let text = "The first step in which the two ways differ.";
+        let text = "The first step in which the two computations differ.";
         steps.extend(step(text, &both, pair, at, named)?);
     }
     if let Some(Step { text, .. }) = steps.last_mut() {
@@ -50,7 +50,7 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
     Ok(BothWays { graph: both.graph, steps })
 }
 
-/// The steps that only one of the two ways takes: “The right way alone has S_scaled = S · 1/√2.”
+/// The steps that only one of the two ways takes: “Only the correct computation has S_scaled = S · 1/√2.”
 fn one_sided(both: &Beside) -> String {
     let of = |ids: Vec<NodeId>, who: &str| {
         let formulas: Vec<String> =
@@ -58,7 +58,7 @@ fn one_sided(both: &Beside) -> String {
         if formulas.is_empty() {
             String::new()
         } else {
-            format!(" {who} alone has {}.", formulas.join(" and "))
+            format!(" Only the {who} computation has {}.", formulas.join(" and "))
         }
     };
     let alone = |base: bool| {
@@ -69,7 +69,7 @@ fn one_sided(both: &Beside) -> String {
             _ => None,
         })
     };
-    format!("{}{}", of(alone(true).collect(), "The right way"), of(alone(false).collect(), "The other"))
+    format!("{}{}", of(alone(true).collect(), "correct"), of(alone(false).collect(), "mistaken"))
 }
 
 /// The steps that both ways compute, and whose numbers differ.

@@ -29,19 +29,20 @@ fn story(mistake: &Mistake) -> Story {
     let step = |text: &str, notice: Option<String>| Step { text: text.into(), notice, ..Step::default() };
     let steps = vec![
         step(mistake.slip, None),
-        step(mistake.why, Some(format!("What it looks like: {}", mistake.symptom))),
-        step(&format!("To see the step done right: attn demo {}.", mistake.demo), None),
+        step(mistake.why, Some(format!("Symptom: {}", mistake.symptom))),
+        step(&format!("To fix it: {}", mistake.fix), None),
+        step(&format!("The correct step: attn demo {}.", mistake.demo), None),
     ];
     Story::of_steps(mistake.id, Graph::new(), steps)
 }
 
 fn table(mistakes: &[&Mistake], whole: bool) -> Table {
     let row = |mistake: &&Mistake| {
-        let all = [mistake.id, mistake.slip, mistake.why, mistake.symptom, mistake.demo];
+        let all = [mistake.id, mistake.slip, mistake.why, mistake.symptom, mistake.fix, mistake.demo];
         all[..if whole { all.len() } else { 2 }].iter().map(|text| text.to_string()).collect()
     };
     let header: &[&str] = match whole {
-        true => &["id", "slip", "why", "symptom", "demo"],
+        true => &["id", "slip", "why", "symptom", "fix", "demo"],
         false => &["id", "the mistake"],
     };
     Table::new(header, mistakes.iter().map(row))

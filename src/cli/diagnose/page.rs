@@ -3,13 +3,85 @@
 use super::both_ways::both_ways;
 use super::words;
 use crate::demo::{Shown, Step, Story, Table};
-use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Named, Task, Verdict};
+use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Named, Resemblance, Task, Verdict};
 
-/// So many explanations that fit equally are told one by one; the headline names the others.
+/// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;
 
+/// The report: verdict, fix and evidence in a few lines, or with `details` everything that was found.
+pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer], details: bool) -> Story {
+    match details {
+        true => detailed(diagnosis, task, answers),
+        false => short(diagnosis, task, answers),
+    }
+}
+
+/// Verdict, fix, and what speaks for it.
+fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
+    let mut steps: Vec<Step> = Vec::new();
+    let wrong: Vec<&Judged> = diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect();
+    let answer = |node: &Judged| answers.iter().find(|answer| answer.name == node.name);
+    for (at, node) in wrong.iter().enumerate() {
+        if at > 0 {
+            steps.push(further(node, task));
+        }
+        let told = if words::are_one(&node.mistakes) { 1 } else { MOST_TOLD };
+        for named in node.mistakes.iter().take(told) {
+            let several = node.mistakes.len() > 1 || named.slips.len() > 1 || at > 0;
+            for slip in &named.slips {
+                let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
+                steps.push(said(format!("To fix it{id}: {}", slip.mistake.fix)));
+            }
+        }
+        let evidence = evidence(node, answer(node), task);
+        if let Some(last) = steps.last_mut().filter(|_| !evidence.is_empty()) {
+            last.notice = Some(evidence);
+        } else if !evidence.is_empty() {
+            steps.push(Step { notice: Some(evidence), ..Step::default() });
+        }
+    }
+    if diagnosis.nodes.len() > 1 {
+        steps.push(Step {
+            notice: words::forms(&diagnosis.nodes),
+            shown: vec![Shown::Table(nodes(diagnosis, task))],
+            ..said("Your steps next to the right ones.".into())
+        });
+    } else if let Some(forms) = words::forms(&diagnosis.nodes) {
+        steps.push(Step { notice: Some(forms), ..Step::default() });
+    }
+    let title = words::headline(diagnosis, task.right(), answers);
+    let mut story = Story::of_steps(&title, task.right().clone(), steps);
+    story.notes = notes(diagnosis, answers);
+    if diagnosis.is_right() {
+        story.notes.extend(cannot_show(diagnosis, task));
+    }
+    if wrong.first().is_some_and(|node| !node.mistakes.is_empty()) {
+        story.notes.push("--details shows the first wrong cell computed both ways.".into());
+    }
+    story
+}
+
+/// A step that is a sentence.
+fn said(text: String) -> Step {
+    Step { text, ..Step::default() }
+}
+
+/// At most three lines: how far off it is, and what remains with the mistake; the demo of the step.
+fn evidence(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
+    let extent = match &node.verdict {
+        // Nothing is compared where all cells are NaN or 0.
+        _ if matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros)) => None,
+        Verdict::Wrong(distance) => Some(words::extent(distance, task.right())),
+        _ => None,
+    };
+    let named = node.mistakes.first();
+    let matches =
+        named.map(|named| format!("{} {}", words::evidence(named, node, answer), words::demos(named)));
+    extent.into_iter().chain(matches).collect::<Vec<_>>().join(" ")
+}
+
 /// Right or wrong, what was done, the evidence, and every node that was handed in.
-pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
+fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     let mut steps = Vec::new();
     let wrong: Vec<&Judged> = diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect();
     for (at, node) in wrong.iter().enumerate() {
@@ -24,7 +96,7 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> S
         }
     }
     steps.push(Step {
-        text: "What was handed in, beside what belongs there.".into(),
+        text: "Your steps next to the right ones.".into(),
         notice: words::forms(&diagnosis.nodes),
         shown: vec![Shown::Table(nodes(diagnosis, task))],
     });
@@ -40,22 +112,28 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> S
         None => task.right().clone(),
     };
     let mut story = Story::of_steps(&words::headline(diagnosis, task.right(), answers), graph, steps);
-    story.steps.extend(undetectable(diagnosis));
+    story.steps.extend(undetectable(diagnosis, task));
     story.notes = notes(diagnosis, answers);
+    if !diagnosis.is_right() {
+        story.notes.extend(cannot_show(diagnosis, task));
+    }
     story
 }
 
 /// A node that is wrong by itself, after another that was.
 fn further(node: &Judged, task: &Task) -> Step {
     let nothing = match node.mistakes.is_empty() {
-        true => " No classic mistake gives these numbers.",
+        true => " No known mistake gives these numbers.",
         false => "",
     };
     let opening = words::opening(node, task.right());
-    Step { text: format!("Also, taking your own numbers before it: {opening}{nothing}"), ..Step::default() }
+    Step {
+        text: format!("Also, computed from your own earlier steps: {opening}{nothing}"),
+        ..Step::default()
+    }
 }
 
-/// Why it is wrong, what it looks like, and what speaks for it. The headline has said already what was done if there is
+/// Why it is wrong, how to fix it, its symptom, and what speaks for it. The headline has said already what was done if there is
 /// only one explanation.
 fn explanation(named: &Named, node: &Judged, answer: Option<&Answer>, is_alone: bool) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
@@ -66,7 +144,8 @@ fn explanation(named: &Named, node: &Judged, answer: Option<&Answer>, is_alone: 
             (true, _) => format!("[{}] ", mistake.id),
             (false, _) => format!("{} ", words::sentence(slip)),
         };
-        let text = format!("{said}{} What it looks like: {}", mistake.why, lower(mistake.symptom));
+        let text =
+            format!("{said}{} To fix it: {} Symptom: {}", mistake.why, mistake.fix, lower(mistake.symptom));
         steps.push(Step { text, ..Step::default() });
     }
     if let Some(last) = steps.last_mut() {
@@ -107,22 +186,31 @@ fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
     };
     let rows: Vec<Vec<String>> = diagnosis.nodes.iter().enumerate().map(row).collect();
     let measured = rows.iter().any(|row| row[2..].iter().any(|cell| !cell.is_empty()));
-    let header = ["node", "verdict", "furthest off", "yours", "right", "by", "cells wrong"];
+    let header = ["node", "verdict", "largest at", "yours", "right", "difference", "cells wrong"];
     let shown = if measured { header.len() } else { 2 };
     let table = Table::new(&header[..shown], rows.into_iter().map(|row| row[..shown].to_vec()));
-    table.with_numbers(&["yours", "right", "by", "cells wrong"])
+    table.with_numbers(&["yours", "right", "difference", "cells wrong"])
+}
+
+/// The mistakes that this exercise cannot show. With one head the width of the model may be that of the head, and then there is
+/// nothing to mistake.
+fn hidden(diagnosis: &Diagnosis, task: &Task) -> Vec<&'static Mistake> {
+    let is_possible =
+        |mistake: &&'static Mistake| task.recipe().heads > 1 || mistake.id != "scale-model-width";
+    diagnosis.undetectable.iter().copied().filter(is_possible).collect()
 }
 
 /// What a right answer does not prove.
-fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
-    if !diagnosis.is_right() || diagnosis.undetectable.is_empty() {
+fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
+    let hidden = hidden(diagnosis, task);
+    if !diagnosis.is_right() || hidden.is_empty() {
         return None;
     }
     let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
-    let table = Table::new(&["mistake", "what it would be"], diagnosis.undetectable.iter().map(row));
+    let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
     Some(Step {
-        text: "On this input some mistakes change nothing in what was handed in. They are neither found nor ruled out.".into(),
-        notice: Some("--suggest-input FILE in place of --yours writes an input on which they would show.".into()),
+        text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
+        notice: Some("--suggest-input FILE instead of --yours writes an input that shows them.".into()),
         shown: vec![Shown::Table(table)],
     })
 }
@@ -130,19 +218,31 @@ fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
 fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(wrong) = diagnosis.first_wrong() {
-        notes.extend(what_would_help(diagnosis, wrong, answers));
-        if !diagnosis.undetectable.is_empty() {
-            let ids: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
-            let it = if ids.len() == 1 { "it is" } else { "they are" };
-            notes.push(format!(
-                "On this input {} would change nothing: {it} neither blamed nor ruled out.",
-                words::listed(&ids)
-            ));
+        let answer = answers.iter().find(|answer| answer.name == wrong.name);
+        if let (Verdict::Wrong(distance), Some(answer)) = (&wrong.verdict, answer) {
+            notes.extend(words::half_precision(answer, distance));
         }
+        notes.extend(wrong.mistakes.first().and_then(|named| words::caution(named, wrong, answer)));
+        notes.extend(what_would_help(diagnosis, wrong, answers));
+    }
+    notes
+}
+
+/// What this input says nothing about.
+fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
+    let mut notes = Vec::new();
+    let hidden: Vec<&str> = hidden(diagnosis, task).iter().map(|mistake| mistake.id).collect();
+    if !hidden.is_empty() {
+        let it = if hidden.len() == 1 { "it is" } else { "they are" };
+        notes.push(format!(
+            "On this input {} would change nothing: {it} neither found nor ruled out. --suggest-input FILE instead of --yours \
+             writes an input that shows more.",
+            words::listed(&hidden)
+        ));
     }
     if !diagnosis.too_coarse.is_empty() {
         let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
-        notes.push(format!("More digits would show {} too; these do not.", words::listed(&ids)));
+        notes.push(format!("With more digits {} would show too.", words::listed(&ids)));
     }
     notes
 }
@@ -160,24 +260,20 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) ->
     let missing: Vec<String> =
         steps.into_iter().filter(|step| !handed(step)).map(|step| format!("--yours {step}=FILE")).collect();
     if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
-        notes.push(
-            "Whole numbers are taken as exact, unless they spread widely. Hand in some decimals.".into(),
-        );
+        notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
     } else if wrong.too_few_digits {
-        notes.push("Hand in more digits, or a larger exercise.".into());
+        notes.push("Hand in more digits, or use a larger exercise.".into());
     } else if wrong.mistakes.is_empty() && wrong.resembles.is_none() && !missing.is_empty() {
         notes.push(format!(
-            "Hand in the steps before this one to see where it begins: {}.",
+            "Hand in the steps before this one too, to see where the error begins: {}.",
             missing.join(" ")
         ));
     }
     if !diagnosis.pairs_tried {
-        notes.push("On a smaller input, with fewer tokens, pairs of mistakes are tried too.".into());
+        notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
     }
     if wrong.mistakes.len() > 1 && !words::are_one(&wrong.mistakes) {
-        notes.push(
-            "--suggest-input FILE in place of --yours writes an input that tells mistakes apart.".into(),
-        );
+        notes.push("--suggest-input FILE instead of --yours writes an input that tells them apart.".into());
     }
     notes
 }

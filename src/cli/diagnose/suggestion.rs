@@ -26,16 +26,16 @@ pub(super) fn write(
     streams: &mut Streams<'_>,
 ) -> Result<()> {
     if matches!(look.format, FormatArg::Csv | FormatArg::Numpy) {
-        return Err(Error::new("what is said of a suggested input is no matrix")
-            .help("--format json has it as data; the matrices are in the file"));
+        return Err(Error::new("the description of a suggested input is not a matrix")
+            .help("give --format json to get it as data; the matrices are in the file"));
     }
     let path = Path::new(file);
     input::check_bundle_ending(path)?;
     // What is there may be the exercise itself, which cannot be made again.
     if input::exists(file) {
-        return Err(Error::new("exists already")
+        return Err(Error::new("the file exists already")
             .in_source(input::clean_label(file))
-            .help("name a new file: nothing is overwritten"));
+            .help("name a new file: no file is overwritten"));
     }
     let suggestion = suggest(task, SEED)?;
     let matrices = named(&suggestion.inputs);
@@ -76,16 +76,13 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
         (all, 0) => format!("all {}", counted(all, "mistake")),
         (shown, hidden) => format!("{shown} of {}", counted(shown + hidden, "mistake")),
     };
-    let title = format!(
-        "An input on which {shown} that can be made here show in the result: {}",
-        input::clean_label(file)
-    );
+    let title = format!("A test input that shows {shown} in the result: {}", input::clean_label(file));
     let holds: Vec<String> =
         matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
     let mut steps = vec![
         Step { text: format!("The file holds {}.", holds.join(", ")), ..Step::default() },
         Step {
-            text: "Compute attention on it in your own way. The right answer, and what became of yours:"
+            text: "Compute attention on it with your own code. Then see the right answer, and check yours:"
                 .into(),
             notice: None,
             shown: vec![Shown::Table(Table::new(
@@ -100,8 +97,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
     if !suggestion.hidden.is_empty() {
         let rows = suggestion.hidden.iter().map(|mistake| vec![mistake.id.into(), mistake.slip.into()]);
         steps.push(Step {
-            text: "With these options some mistakes change nothing in the result, whatever the numbers."
-                .into(),
+            text: "With these options some mistakes change nothing in the result, on any numbers.".into(),
             notice: None,
             shown: vec![Shown::Table(Table::new(&["mistake", "what it would be"], rows))],
         });

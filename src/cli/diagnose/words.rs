@@ -11,7 +11,9 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
         let another = diagnosis.nodes.iter().any(|node| matches!(node.verdict, Verdict::AnotherForm(_)));
         let is = if names.len() == 1 { "is" } else { "are" };
         let form = if another { ", in another form" } else { "" };
-        return format!("{} {is} right{form}{}.", listed(&names), to_its_digits(diagnosis, answers));
+        let exactly = precision(diagnosis, answers);
+        let exactly = if exactly.is_empty() { exactly } else { format!(" {exactly}") };
+        return format!("{} {is} right{form}{exactly}.", listed(&names));
     };
     let mistakes = match &wrong.mistakes[..] {
         [] => nothing_fits(diagnosis, wrong),
@@ -19,18 +21,18 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
             [slip] => sentence(slip),
             slips => {
                 let slips: Vec<String> = slips.iter().map(sentence).collect();
-                format!("Two mistakes together give these numbers. {}", slips.join(" "))
+                format!("Two mistakes together give these numbers: {}", slips.join(" "))
             }
         },
         several if are_one(several) => {
             format!(
-                "{} [{}, which are the same here]",
+                "{} [{}: on this exercise they are the same]",
                 several[0].slips[0].mistake.slip,
                 alternatives(several)
             )
         }
         several => format!(
-            "{} explanations fit equally, and this input cannot tell them apart: {}.",
+            "{} explanations fit equally well, and this input cannot tell them apart: {}.",
             number_word(several.len()),
             alternatives(several)
         ),
@@ -50,37 +52,101 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
             format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
         }
         Verdict::OtherShape(yours, expected) => {
-            format!("{name} has another shape: {yours}, where {expected} belongs.")
+            format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
         }
         Verdict::OtherCount(yours, expected) => format!("{name} {}.", other_count(*yours, *expected)),
-        _ => format!("{name} cannot be reached from what comes before it."),
+        _ => format!("{name} does not follow from the steps before it."),
     }
 }
 
-/// “comes as one matrix, where there is one for each of 2 heads”.
+/// “is one matrix, but each of 2 heads has its own”.
 fn other_count(yours: usize, expected: usize) -> String {
     let handed_in = if yours == 1 { "one matrix".to_string() } else { format!("a stack of {yours}") };
     match expected {
-        1 => format!("comes as {handed_in}, where one matrix belongs"),
-        _ => format!("comes as {handed_in}, where each of {expected} heads has its own"),
+        1 => format!("is {handed_in}, but it should be one matrix"),
+        _ => format!("is {handed_in}, but each of {expected} heads has its own"),
     }
 }
 
-/// “, to the 2 decimals that it carries”, where more digits might say something else.
-fn to_its_digits(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
-    let rounded = |node: &Judged| match &node.verdict {
+/// How exactly it is right, where the numbers are not the same to nine digits: which precision was allowed for, and the largest
+/// difference.
+pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
+    let measured = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
         Verdict::Right(distance) if distance.difference.largest > 1e-9 => {
             let answer = answers.iter().find(|answer| answer.name == node.name)?;
-            answer.decimals.filter(|&decimals| decimals <= 6)
+            Some((answer, &distance.difference))
         }
         _ => None,
+    });
+    let furthest = measured.max_by(|a, b| a.1.largest.total_cmp(&b.1.largest));
+    let Some((answer, difference)) = furthest else { return String::new() };
+    let how = match (within(answer.roundoff), rounded_to(answer, difference.largest)) {
+        (Some(half), _) => format!("within {half}"),
+        (None, Some(0)) => "to whole numbers".to_string(),
+        (None, Some(decimals)) => format!("to {}", counted(decimals, "decimal")),
+        (None, None) => format!("within the tolerance of {}", size(difference.allowed)),
     };
-    let fewest = diagnosis.nodes.iter().filter_map(rounded).min();
-    match fewest {
-        Some(0) => ", rounded to whole numbers".into(),
-        Some(decimals) => format!(", to {}", counted(decimals, "decimal")),
-        None => String::new(),
+    format!("{how}: the largest difference is {}", size(difference.largest))
+}
+
+/// What a type with this unit roundoff is called, if it is one of half precision.
+fn within(roundoff: f64) -> Option<&'static str> {
+    match roundoff {
+        _ if roundoff >= 1.0 / 512.0 => Some("the precision of bfloat16"),
+        _ if roundoff >= 1.0 / 4096.0 => Some("half precision (float16)"),
+        _ => None,
     }
+}
+
+/// The decimals that the numbers carry, where every difference is at most half a unit of the last.
+fn rounded_to(answer: &Answer, largest: f64) -> Option<usize> {
+    let half_unit = |decimals| (0..decimals).fold(0.5 * (1.0 + 1e-9), |unit: f64, _| unit / 10.0);
+    answer.decimals.filter(|&decimals| decimals <= 6 && largest <= half_unit(decimals))
+}
+
+/// A note where wrong numbers look like right ones in half precision: all of them are numbers of that type, and none is
+/// further off than its roundings.
+pub(super) fn half_precision(answer: &Answer, distance: &Distance) -> Option<String> {
+    let numbers = || answer.matrices.iter().flat_map(|matrix| matrix.cells());
+    let largest = numbers().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
+    let all = |rounded: fn(f64) -> f64| numbers().all(|x| rounded(x).to_bits() == x.to_bits());
+    let float16: fn(f64) -> f64 = |x| half::f16::from_f64(x).to_f64();
+    let bfloat16: fn(f64) -> f64 = |x| half::bf16::from_f64(x).to_f64();
+    let types = [("float16", float16, 1.0 / 2048.0), ("bfloat16", bfloat16, 1.0 / 256.0)];
+    let is_fraction = numbers().any(|x| x.fract() != 0.0);
+    let fits = |&(_, rounded, unit): &(_, fn(f64) -> f64, f64)| {
+        is_fraction && distance.difference.largest <= 4.0 * unit * largest && all(rounded)
+    };
+    let (name, _, unit) = types.into_iter().find(fits)?;
+    Some(format!(
+        "Every number in {} is a {name} number, and the largest difference ({}) is what {name} rounds. If you computed in \
+         half precision, compare with --rtol {} --atol {}.",
+        answer.name,
+        size(distance.difference.largest),
+        size(4.0 * unit),
+        size((4.0 * unit * largest * 1000.0).ceil() / 1000.0)
+    ))
+}
+
+/// A word of caution, where two mistakes together explain a handful of coarse numbers.
+pub(super) fn caution(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
+    const FEW_CELLS: usize = 12;
+    const FEW_DECIMALS: usize = 2;
+    let decimals = answer?.decimals.filter(|&decimals| decimals <= FEW_DECIMALS)?;
+    let cells = match &wrong.verdict {
+        Verdict::Wrong(distance) => distance.difference.of,
+        _ => return None,
+    };
+    (named.slips.len() > 1 && cells <= FEW_CELLS).then(|| {
+        format!(
+            "Be careful: {} with {} can fit two mistakes by chance. Hand in more digits or a larger exercise to be sure.",
+            counted(cells, "number"),
+            match decimals {
+                0 => "no decimals".to_string(),
+                decimals => counted(decimals, "decimal"),
+            }
+        )
+    })
 }
 
 /// Whether several explanations are one and the same computation, whatever the input.
@@ -99,11 +165,11 @@ pub(super) fn are_one(several: &[Named]) -> bool {
 /// What the numbers are instead.
 fn instead(resembles: &Resemblance) -> String {
     match resembles {
-        Resemblance::Zeros => "All of its numbers are 0, which says nothing.".into(),
-        Resemblance::NotANumber => "None of its cells is a number, which says nothing.".into(),
+        Resemblance::Zeros => "Every cell is 0, so nothing can be compared.".into(),
+        Resemblance::NotANumber => "Every cell is NaN, so nothing can be compared.".into(),
         Resemblance::Node(name) => format!("These are the numbers of {name}."),
         Resemblance::EvenWeights => {
-            "Every query attends evenly to all that it sees: all scores count as the same.".into()
+            "Every query attends equally to every visible key, as if all scores were equal.".into()
         }
     }
 }
@@ -113,10 +179,10 @@ fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
         return instead(resembles);
     }
     match (wrong.too_few_digits, diagnosis.pairs_tried) {
-        (true, _) => "Mistakes were found that give these numbers, but numbers so few or so coarse prove nothing.".into(),
-        (false, true) => "No classic mistake, and no pair of them, gives these numbers.".into(),
+        (true, _) => "Some mistakes give these numbers, but there are too few numbers or digits to tell.".into(),
+        (false, true) => "No known mistake gives these numbers, and no pair of known mistakes does.".into(),
         (false, false) => {
-            "No single classic mistake gives these numbers; pairs of them were not tried, which would take too long.".into()
+            "No known mistake gives these numbers. Pairs of mistakes were not tried, because that would take too long.".into()
         }
     }
 }
@@ -153,20 +219,36 @@ pub(super) fn alternatives(several: &[Named]) -> String {
 
 /// What speaks for an explanation: how little remains with it, and how much without.
 pub(super) fn evidence(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
-    let put_in = if named.slips.len() == 1 { "this mistake" } else { "both mistakes" };
+    let same = if named.slips.len() == 1 { "the same mistake" } else { "both mistakes" };
     let remains = match named.residual {
-        0.0 => "nothing differs any more".to_string(),
-        residual => format!("the largest difference that remains is {}", size(residual)),
+        0.0 => "our result is exactly yours".to_string(),
+        residual => format!("our result matches yours to {}", size(residual)),
     };
     let without = match &wrong.verdict {
-        Verdict::Wrong(distance) => format!(" (without: {})", size(distance.difference.largest)),
+        Verdict::Wrong(distance) => {
+            format!(" (otherwise it differs by {})", size(distance.difference.largest))
+        }
         _ => String::new(),
     };
     let carried = match answer.and_then(|answer| answer.decimals) {
-        Some(decimals @ 1..=6) => format!("; your numbers carry {}", counted(decimals, "decimal")),
+        Some(decimals @ 1..=6) => format!(". Your numbers have {}", counted(decimals, "decimal")),
         _ => String::new(),
     };
-    format!("With {put_in} put in, {remains}{without}{carried}.")
+    format!("If we make {same}, {remains}{without}{carried}.")
+}
+
+/// How far off the answer is: “12 of 15 cells are wrong; the worst is O[2,1]: yours 0.1, right 0.3.”
+pub(super) fn extent(distance: &Distance, right: &Graph) -> String {
+    let difference = &distance.difference;
+    let are = if difference.cells == 1 { "is" } else { "are" };
+    format!(
+        "{} of {} cells {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
+        difference.cells,
+        difference.of,
+        worst_cell(distance, right),
+        number(difference.yours),
+        number(difference.expected)
+    )
 }
 
 /// Where to see it.
@@ -174,7 +256,7 @@ pub(super) fn demos(named: &Named) -> String {
     let mut demos: Vec<&str> = named.slips.iter().map(|slip| slip.mistake.demo).collect();
     demos.dedup();
     let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();
-    format!("To see the step done right: {}.", commands.join(", "))
+    format!("The correct step: {}.", commands.join(", "))
 }
 
 /// What a node is, in a cell of a table.
@@ -191,9 +273,9 @@ pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
             format!("right, given your own {}", listed(&if wrong.is_empty() { names(true) } else { wrong }))
         }
         Verdict::Wrong(_) => "wrong".into(),
-        Verdict::OtherShape(yours, expected) => format!("{yours}, where {expected} belongs"),
+        Verdict::OtherShape(yours, expected) => format!("{yours} instead of {expected}"),
         Verdict::OtherCount(yours, expected) => other_count(*yours, *expected),
-        Verdict::Unjudged => "no such step follows from your own numbers".into(),
+        Verdict::Unjudged => "does not follow from your own numbers".into(),
     }
 }
 

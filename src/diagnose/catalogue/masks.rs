@@ -8,17 +8,19 @@ use crate::graph::build::{Hiding, Recipe};
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-missing",
-        slip: "No mask was applied, although one is asked for.",
-        why: "Every query sees every key, and so the tokens that come after it.",
-        symptom: "Nothing in the weights is 0; the last row, which may see everything, is right.",
+        slip: "No mask was applied, although the exercise has one.",
+        why: "Every query attends to every key, also to the tokens after it.",
+        fix: "Set the hidden scores to −∞ before the softmax.",
+        symptom: "No weight is 0; the last row, which may attend to everything, is right.",
         demo: "mask",
         ways: |recipe, _| when(recipe.mask.is_some(), Change::Mask(Mask::default())),
     },
     Mistake {
         id: "mask-inverted",
-        slip: "The mask was turned round: what is to be hidden is visible, and what is to be visible is hidden.",
+        slip: "The mask was inverted: it hides what should be visible and shows what should be hidden.",
         why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
-        symptom: "The weights stand on the wrong side of the diagonal, and the last row sees nothing.",
+        fix: "Invert the mask, or swap the two branches of `where`.",
+        symptom: "The weights are on the wrong side of the diagonal, and the last row attends to nothing.",
         demo: "mask",
         ways: |recipe, facts| {
             let inverted = Mask { inverted: true, ..recipe.mask };
@@ -28,23 +30,25 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let mut ways = vec![Way::plain(Change::Mask(inverted))];
             if recipe.mask.causal {
                 let with_itself = Change::Mask(Mask { hides_own: true, ..inverted });
-                ways.push(Way::detailed(with_itself, "a token sees itself and what comes after it"));
+                ways.push(Way::detailed(with_itself, "a token attends to itself and to what comes after it"));
             }
             ways
         },
     },
     Mistake {
         id: "mask-strict",
-        slip: "The causal mask hides the token itself as well: it sees only what comes before it.",
-        why: "A token may attend to itself; the diagonal of the mask is visible.",
-        symptom: "The diagonal of the weights is 0, and the first row sees nothing.",
+        slip: "The causal mask hides the token itself too: it attends only to the tokens before it.",
+        why: "A token may attend to itself: the diagonal is visible.",
+        fix: "Hide only the keys after the token: the diagonal stays visible.",
+        symptom: "The diagonal of the weights is 0, and the first row attends to nothing.",
         demo: "mask",
         ways: |recipe, _| when(recipe.mask.causal, Change::Mask(Mask { hides_own: true, ..recipe.mask })),
     },
     Mistake {
         id: "self-excluded",
-        slip: "The token itself was left out: j = i is hidden.",
-        why: "A token is among the keys that it attends to; nothing in attention leaves it out.",
+        slip: "Each token was hidden from itself: j = i is masked.",
+        why: "A token is one of the keys that it attends to.",
+        fix: "Leave the diagonal visible.",
         symptom: "The diagonal of the weights is 0.",
         demo: "mask",
         ways: |recipe, facts| {
@@ -54,25 +58,28 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-late",
-        slip: "The mask was applied after the softmax, and the rows were not divided by what is left of them.",
-        why: "What is hidden has already taken its share of the sum; −∞ belongs into the scores, before the softmax.",
+        slip: "The mask was applied after the softmax, and the rows were not normalised again.",
+        why: "The hidden scores are already part of each row's sum; −∞ belongs in the scores, before the softmax.",
+        fix: "Set the hidden scores to −∞ before the softmax, and remove the mask after it.",
         symptom: "The rows of the weights sum to less than 1.",
         demo: "mask",
         ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::AfterSoftmax))]),
     },
     Mistake {
         id: "mask-zero",
-        slip: "0 was written into the hidden scores, where −∞ belongs.",
-        why: "A score of 0 is a score like any other: e⁰ = 1, and the key keeps a weight.",
-        symptom: "The hidden weights are not 0, and all of a row are the same.",
+        slip: "The hidden scores were set to 0 instead of −∞.",
+        why: "A score of 0 is a score like any other: e⁰ = 1, so the key keeps a weight.",
+        fix: "Write −∞ instead of 0 into the hidden scores.",
+        symptom: "The hidden weights are not 0, and within a row they are equal.",
         demo: "mask",
         ways: |recipe, facts| hiding(recipe, facts, vec![Way::plain(Change::Hiding(Hiding::Zero))]),
     },
     Mistake {
         id: "mask-added",
-        slip: "The mask of ones and zeros was added to the scores, which hides nothing.",
-        why: "What is added must be 0 where a key is visible and −∞ where it is hidden.",
-        symptom: "No weight is 0; those of one side of the mask are a little larger.",
+        slip: "A mask of ones and zeros was added to the scores, and that hides nothing.",
+        why: "An additive mask is 0 where a key is visible and −∞ where it is hidden.",
+        fix: "Add 0 where a key is visible and −∞ where it is hidden.",
+        symptom: "No weight is 0; on one side of the mask the weights are a little larger.",
         demo: "mask",
         ways: |recipe, facts| {
             let ways = vec![

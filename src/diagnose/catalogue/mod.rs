@@ -20,6 +20,8 @@ pub struct Mistake {
     pub slip: &'static str,
     /// Why it is wrong.
     pub why: &'static str,
+    /// What to do about it, in one line.
+    pub fix: &'static str,
     /// What to look for in the numbers.
     pub symptom: &'static str,
     /// The demo that shows it.
@@ -90,8 +92,10 @@ pub fn find(id: &str) -> Result<&'static Mistake> {
     catalogue().find(|mistake| mistake.id == id).ok_or_else(|| {
         let error = Error::new(format!("there is no mistake `{id}`"));
         match nearest(id, catalogue().map(|mistake| mistake.id)) {
-            Some(near) => error.help(format!("did you mean `{near}`? `attn diagnose --list` has them all")),
-            None => error.help("`attn diagnose --list` has them all"),
+            Some(near) => {
+                error.help(format!("did you mean `{near}`? attn diagnose --list shows all mistakes"))
+            }
+            None => error.help("attn diagnose --list shows all mistakes"),
         }
     })
 }

@@ -7,9 +7,10 @@ use crate::graph::build::{Comparison, Projection, Scale, Score};
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "weights-transposed",
-        slip: "The projections were turned: X Wᵀ was computed where X W belongs, in W_Q, W_K and W_V.",
-        why: "Row i of X meets column j of W. PyTorch's Linear keeps its weights as (out, in) and multiplies by Wᵀ; \
-              with square weights nothing complains when the two layouts are mixed up.",
+        slip: "The projections were transposed: you computed X Wᵀ instead of X W with W_Q, W_K and W_V.",
+        why: "Row i of X is multiplied by column j of W. PyTorch's Linear stores its weights as (out, in) and multiplies by Wᵀ; \
+              with square weights no error appears when the two layouts are mixed up.",
+        fix: "Multiply from the right without transposing: X W, or X Wᵀ only for PyTorch's (out, in) layout.",
         symptom: "Q, K and V are wrong from the first cell on, although every shape is right.",
         demo: "qkv",
         ways: |_, facts| match (facts.square_weights, facts.square_output) {
@@ -23,16 +24,18 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "qk-swapped",
-        slip: "Keys and queries were swapped: the scores are K Qᵀ where Q Kᵀ belongs.",
+        slip: "Keys and queries were swapped: the scores are K Qᵀ instead of Q Kᵀ.",
         why: "Row i of the scores must belong to query i: the softmax runs along it, over the keys.",
-        symptom: "S is the transpose of the right scores; with as many queries as keys no shape gives it away.",
+        fix: "Compute the scores as Q Kᵀ, with one row for each query.",
+        symptom: "S is the transpose of the right scores; with as many queries as keys the shape does not show it.",
         demo: "columns",
         ways: |_, _| vec![Way::plain(Change::Comparison(Comparison::KeysWithQueries))],
     },
     Mistake {
         id: "cosine-scores",
-        slip: "Queries and keys were compared by their cosine, where the dot product belongs.",
-        why: "A cosine forgets how long the vectors are, and a long key is how a token says that it matters.",
+        slip: "Queries and keys were compared by their cosine instead of their dot product.",
+        why: "A cosine ignores the lengths of the vectors, but a token can get more attention through a long key.",
+        fix: "Use the dot products Q Kᵀ, without dividing by the lengths of the vectors.",
         symptom: "No score is larger than 1, and the weights are nearly uniform.",
         demo: "similarity",
         ways: |recipe, _| {
@@ -47,8 +50,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "no-scale",
-        slip: "1/√d_k was forgotten: the scores went into the softmax unscaled.",
-        why: "Dot products of wide vectors are large, by about √d_k; unscaled they saturate the softmax.",
+        slip: "The scores were not divided by √d_k before the softmax.",
+        why: "Dot products grow with the width of the vectors, by about √d_k; without the scale they saturate the softmax.",
+        fix: "Divide the scores by √d_k before the softmax.",
         symptom: "The weights are too sharp: near 0 and 1.",
         demo: "scale",
         ways: |recipe, _| {
@@ -58,24 +62,27 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "scale-by-d",
-        slip: "The scores were divided by d_k, where its root √d_k belongs.",
-        why: "The spread of a dot product grows like the root of the width; dividing by the width itself flattens it.",
+        slip: "The scores were divided by d_k instead of √d_k.",
+        why: "The spread of a dot product grows like the root of the width; dividing by the width makes the scores too small.",
+        fix: "Divide the scores by √d_k, not by d_k.",
         symptom: "The weights are too even.",
         demo: "scale",
         ways: |recipe, _| when(recipe.scale == Scale::Auto, Change::Scale(Scale::Inverse)),
     },
     Mistake {
         id: "scale-multiplied",
-        slip: "The scores were multiplied by √d_k, where they are to be divided by it.",
-        why: "The scale is there to make large dot products smaller.",
+        slip: "The scores were multiplied by √d_k instead of divided by it.",
+        why: "The scale has to make large dot products smaller.",
+        fix: "Divide the scores by √d_k instead of multiplying them by it.",
         symptom: "The weights are far too sharp: almost all on one key.",
         demo: "scale",
         ways: |recipe, _| when(recipe.scale == Scale::Auto, Change::Scale(Scale::Root)),
     },
     Mistake {
         id: "scale-model-width",
-        slip: "The scores were divided by √d_model, the root of the whole width, where the width of one head belongs.",
-        why: "A dot product has as many terms as a head is wide, and its spread grows with their number alone.",
+        slip: "The scores were divided by √d_model, the root of the whole width, instead of the root of one head's width.",
+        why: "A dot product has as many terms as a head has columns, and its spread depends only on their number.",
+        fix: "Take d_k, the width of one head: divide the scores by √d_k.",
         symptom: "The weights of every head are a little too even.",
         demo: "scale",
         ways: |recipe, facts| {
@@ -99,8 +106,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "scores-rounded",
         slip: "The scores were rounded before the softmax.",
-        why: "The softmax turns a difference of scores into a ratio of weights: what is cut off there is multiplied. Round \
-              what is shown, never what is computed with.",
+        why: "The softmax turns a difference of scores into a ratio of weights, so a small rounding error grows.",
+        fix: "Round only what you print; compute with all digits.",
         symptom: "The weights are nearly right, and equal where the scores became equal.",
         demo: "context",
         ways: |_, _| to_decimals(Change::ScoreDecimals),
