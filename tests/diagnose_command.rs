@@ -26,7 +26,7 @@ fn a_forgotten_scale_is_told_in_the_first_sentence() {
     let first = outcome.out.split("\n\n").next().unwrap().replace('\n', " ");
     assert_eq!(
         first,
-        "O is wrong, from O[2,1] on. 1/√d_k was forgotten: the scores went into the softmax unscaled. [no-scale]"
+        "O is wrong, from O[2,1] on. The scores were not divided by √d_k before the softmax. [no-scale]"
     );
     assert!(outcome.out.contains("attn demo scale"), "{}", outcome.out);
     // 0.28370148861 - 0.04707418065
@@ -285,16 +285,16 @@ fn json_has_every_key() {
 fn what_cannot_be_judged_is_refused_with_what_to_do() {
     let right = typed(RIGHT);
     let refusals: [(&[&str], &str); 19] = [
-        (&[], "nothing to judge"),
-        (&["--yours", "foo=1 2"], "`foo` names no step of this exercise"),
-        (&["--yours", "A_3=1 2"], "`A_3` names no step"),
+        (&[], "there is no result to judge"),
+        (&["--yours", "foo=1 2"], "this exercise has no step `foo`"),
+        (&["--yours", "A_3=1 2"], "no step `A_3`"),
         (&["--yours", "X=1 2"], "X is given, not computed"),
         (&["--yours", "no-such-file.npy"], "no such file"),
         (&["--yours", &right, "--yours", &right], "O is handed in twice"),
         (&["--yours", &right, "--rtol", "-1"], "--rtol is"),
         (&["--yours", &right, "--atol", "much"], "--atol is `much`"),
-        (&["--yours", &right, "--format", "csv"], "a diagnosis is no matrix"),
-        (&["--yours", &right, "--format", "numpy"], "a diagnosis is no matrix"),
+        (&["--yours", &right, "--format", "csv"], "a diagnosis is not a matrix"),
+        (&["--yours", &right, "--format", "numpy"], "a diagnosis is not a matrix"),
         (&["--yours", &right, "--batch", "."], "cannot be used with"),
         (&["--by-mistake"], "--batch"),
         (&["--by-mistake", "--yours", &right], "cannot be used with"),

@@ -118,14 +118,16 @@ fn an_npz_is_a_bundle_stored_or_deflated() {
 #[test]
 fn one_array_from_several_is_an_error_that_lists_them() {
     let error = array(&path("stored.npz"), Allow::FINITE).unwrap_err().to_string();
-    assert!(error.contains("holds 6 arrays where one belongs: `tokens`, `mask`, `X`"), "{error}");
+    assert!(error.contains("there are 6 arrays in it, but one is needed: `tokens`, `mask`, `X`"), "{error}");
 }
 
 #[test]
 fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
     let error = bundle("model.safetensors", None).unwrap_err().to_string();
     assert!(
-        error.contains("2 layers where one belongs: `model.layers.0.self_attn`, `model.layers.1.self_attn`"),
+        error.contains(
+            "there are 2 layers, but one is needed: `model.layers.0.self_attn`, `model.layers.1.self_attn`"
+        ),
         "{error}"
     );
     let layer = bundle("model.safetensors", Some("1")).unwrap();

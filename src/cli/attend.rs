@@ -139,9 +139,7 @@ impl AttendArgs {
         let last = page.nodes.iter().rev().find(is_elided)?;
         let name = &graph[*last].name;
         (graph.is_fused() && self.save.is_empty()).then(|| {
-            format!(
-                "Of more than {MOST_SHOWN} numbers the edges are shown; all of {name}: --save {name}=out.npy"
-            )
+            format!("Only the edges of large matrices are shown. To get all of {name}: --save {name}=out.npy")
         })
     }
 
@@ -168,7 +166,7 @@ impl AttendArgs {
     fn savings(&self, graph: &Graph) -> Result<Vec<(NodeId, String)>> {
         let parse = |saving: &String| {
             let wrong =
-                || Error::new(format!("`--save {saving}` names no file")).help("write --save O=out.npy");
+                || Error::new(format!("`--save {saving}` has no file name")).help("write --save O=out.npy");
             let (name, file) =
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
             input::check_ending(Path::new(file))?;
@@ -213,7 +211,7 @@ impl ComputationArgs {
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
-            notes.push("Cosines are at most 1 and need no 1/√d_k; `--scale none` leaves it out.".into());
+            notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
         Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes })
     }

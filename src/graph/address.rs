@@ -28,7 +28,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     };
     let node = graph.require(name.trim())?;
     let inside = rest.strip_suffix(']').ok_or_else(|| {
-        Error::new(format!("`{address}` lacks its closing bracket"))
+        Error::new(format!("`{address}` has no closing bracket"))
             .help("write a cell as A[3,2] or A[cave,bat]")
     })?;
     // Nothing can be said of a cell of what is never formed, whatever it is called.
@@ -43,7 +43,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [row] => Ok(Cells::Row(node, row_of(row)?)),
         [row, col] => Ok(Cells::Cell(CellId { node, row: row_of(row)?, col: col_of(col)? })),
-        _ => Err(Error::new(format!("`{address}` has more than a row and a column"))
+        _ => Err(Error::new(format!("`{address}` has more than one row and one column"))
             .help("write a cell as A[3,2] or A[cave,bat]")),
     }
 }
@@ -140,10 +140,8 @@ fn position(
                 None => error.help(format!("its {what}s are {all}")),
             })
         }
-        (several, _) => {
-            Err(Error::new(format!("`{address}`: `{text}` stands in {several} {what}s of {node}"))
-                .help(format!("write `{text}#1` to `{text}#{several}`, or a number")))
-        }
+        (several, _) => Err(Error::new(format!("`{address}`: `{text}` names {several} {what}s of {node}"))
+            .help(format!("write `{text}#1` to `{text}#{several}`, or a number"))),
     }
 }
 
@@ -214,7 +212,7 @@ mod tests {
     #[test]
     fn a_repeated_label_must_say_which() {
         let error = resolve(&graph(), "A[the,x]").unwrap_err().to_string();
-        assert!(error.contains("stands in 2 rows") && error.contains("the#1"), "{error}");
+        assert!(error.contains("names 2 rows") && error.contains("the#1"), "{error}");
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Graph {
             cells if cells > MAX_CELLS => Err(Error::new(format!(
                 "it would have {more} numbers; with the {recorded} recorded before it that is more than the {MAX_CELLS} that are kept"
             ))
-            .help("take smaller matrices: every one on the way is held and shown")),
+            .help("give smaller matrices: every intermediate matrix is kept and shown")),
             _ => Ok(()),
         }
     }
@@ -173,7 +173,7 @@ impl Graph {
                      wider one"
                 )
             }
-            _ => format!("{name} holds NaN: a number on the way left the range of 64-bit floats"),
+            _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),
         };
         self.warnings.push(warning);
     }

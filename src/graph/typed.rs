@@ -136,6 +136,6 @@ pub fn in_type<T: Typed>(x: f64) -> Result<T> {
             Err(Error::new(format!("{x} is neither true nor false")).help("not 0 means true, 0 means false"))
         }
         (false, dtype) => Err(Error::new(format!("{x:e} is beyond what {} can hold", dtype.name()))
-            .help("take --dtype f64, or scale the numbers down")),
+            .help("give --dtype f64, or scale the numbers down")),
     }
 }

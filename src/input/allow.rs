@@ -30,7 +30,7 @@ impl Allow {
         }
         if value.is_infinite() && !self.infinite {
             let written = if value > 0.0 { "inf" } else { "-inf" };
-            return Err(Error::new(format!("`{written}` where finite numbers belong"))
+            return Err(Error::new(format!("`{written}` is not a finite number"))
                 .help("-inf and inf are read in masks, biases and scores alone"));
         }
         Ok(())

@@ -107,9 +107,11 @@ pub(super) fn read(
                 continue;
             }
             (Role::Tokens, Item::Array(_)) => {
-                return Err(Error::new("numbers where words belong").in_source(place));
+                return Err(Error::new("there are numbers where words should be").in_source(place));
             }
-            (_, Item::Words(_)) => return Err(Error::new("words where numbers belong").in_source(place)),
+            (_, Item::Words(_)) => {
+                return Err(Error::new("there are words where numbers should be").in_source(place));
+            }
             (_, Item::Array(array)) => array.row_by_row(),
         };
         let allow = match recognised.role {
@@ -207,7 +209,10 @@ fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
             } else {
                 "E×3E, query, key and value side by side"
             };
-            return Err(Error::new(format!("the shape {:?} where {rule} belongs", entry.array.dims())));
+            return Err(Error::new(format!(
+                "the shape is {:?}, but it should be {rule}",
+                entry.array.dims()
+            )));
         }
     };
     let (values, width) = (entry.array.values(), if below { cols } else { 3 * cols });
@@ -259,7 +264,9 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
 
 /// What a file of one matrix is told where a bundle belongs.
 pub(super) fn nameless(name: &str) -> Error {
-    Error::new("one matrix without a name where several with names belong").in_source(name).help(format!(
-        "name them in a .npz, .safetensors or .json file: X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
-    ))
+    Error::new("this is one matrix without a name, but several with names are needed").in_source(name).help(
+        format!(
+            "name them in a .npz, .safetensors or .json file: X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
+        ),
+    )
 }

@@ -183,7 +183,7 @@ impl Content {
             }
         }
         if arrays.is_empty() {
-            return Err(Error::new("holds no arrays").in_source(name));
+            return Err(Error::new("there are no arrays in it").in_source(name));
         }
         Ok(arrays)
     }
@@ -245,11 +245,11 @@ impl Container {
     pub(super) fn check_single(&self, name: &str) -> Result<()> {
         let names = self.names();
         match names.len() {
-            0 => Err(Error::new("holds no arrays").in_source(name)),
+            0 => Err(Error::new("there are no arrays in it").in_source(name)),
             1 => Ok(()),
             several => {
                 let list = listed_briefly(names.iter().map(String::as_str));
-                Err(Error::new(format!("holds {several} arrays where one belongs: {list}"))
+                Err(Error::new(format!("there are {several} arrays in it, but one is needed: {list}"))
                     .in_source(name)
                     .help("save the one that is meant to a file of its own"))
             }
@@ -267,7 +267,7 @@ impl Container {
 }
 
 pub(super) fn words(name: &str) -> Error {
-    Error::new("words where numbers belong").in_source(name)
+    Error::new("there are words where numbers should be").in_source(name)
 }
 
 /// What errors call an entry of a file: `weights.npz, W_Q`.

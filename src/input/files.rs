@@ -210,7 +210,7 @@ impl<'a> Files<'a> {
                 embeddings::find(&name, words, &mut Stream::File(&path))
             }
             Source::Bundled(file) => embeddings::find(&name, words, &mut Stream::Bytes(file.bytes)),
-            _ => Err(Error::new("a matrix where a file of word vectors belongs").in_source(name)),
+            _ => Err(Error::new("this is a matrix, not a file of word vectors").in_source(name)),
         }
     }
 

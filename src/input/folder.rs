@@ -42,7 +42,7 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     let shown = clean_label(path).into_owned();
     let failed = |error: &std::io::Error| unreadable(&shown, error);
     if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
-        return Err(Error::new("is no folder")
+        return Err(Error::new("this is not a folder")
             .in_source(shown)
             .help("name the folder that the files are in"));
     }
@@ -88,6 +88,6 @@ mod tests {
         assert!(folder(path).unwrap_err().to_string().contains("no files in it"));
         assert!(folder(&format!("{path}/none")).is_err());
         fs::write(place.path().join("a"), "1").unwrap();
-        assert!(folder(&format!("{path}/a")).unwrap_err().to_string().contains("is no folder"));
+        assert!(folder(&format!("{path}/a")).unwrap_err().to_string().contains("this is not a folder"));
     }
 }

@@ -78,7 +78,9 @@ impl Json {
             Json::Numbers(nested) => nested,
             Json::Texts(texts) => Nested::of_texts(&texts).map_err(Error::new)?,
             Json::Nothing => return Err(Error::new("no numbers, only an empty list")),
-            other => return Err(Error::new(format!("{} where a list of rows belongs", other.kind()))),
+            other => {
+                return Err(Error::new(format!("there is {} where a list of rows should be", other.kind())));
+            }
         };
         let decimals = (!nested.boolean).then(|| {
             nested.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)

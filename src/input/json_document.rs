@@ -40,7 +40,7 @@ pub(super) fn content(name: &str, json: Json, nodes: Nodes) -> Result<Content> {
     if find(&entries, "values").is_some() {
         return match item(Json::Object(entries)).map_err(located)? {
             Item::Array(array) => Ok(Content::One(array)),
-            Item::Words(_) => Err(located(Error::new("words where numbers belong"))),
+            Item::Words(_) => Err(located(Error::new("there are words where numbers should be"))),
         };
     }
     Ok(Content::Many(Container::Json { name: name.to_string(), entries }))
@@ -91,7 +91,8 @@ fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
         None | Some(Json::Null | Json::Nothing) => Ok(None),
         Some(Json::Texts(labels)) => Ok(Some(clean_labels(labels))),
         Some(other) => {
-            Err(Error::new(format!("`{key}` is {} where labels belong", other.kind())).help(MATRIX_OBJECT))
+            Err(Error::new(format!("`{key}` is {}, but it should be labels", other.kind()))
+                .help(MATRIX_OBJECT))
         }
     }
 }
@@ -104,7 +105,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             return Err(Error::new(format!("the schema `{}`", clip(schema)))
                 .help(format!("`{GRAPH_SCHEMA}` is read, and files without a schema that name matrices")));
         }
-        _ => return Err(Error::new("a schema that is no string")),
+        _ => return Err(Error::new("the schema is not a string")),
     }
     let version = find(&document, "version");
     if version != Some(&Json::Number(GRAPH_VERSION as f64)) {
@@ -151,7 +152,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
         found.push((name.clone(), Json::Object(entries)));
     }
     let mut given = match (found.is_empty(), wanted) {
-        (true, Nodes::Given) => return Err(Error::new(format!("no node whose op is `{GIVEN}`"))),
+        (true, Nodes::Given) => return Err(Error::new(format!("there is no node whose op is `{GIVEN}`"))),
         (true, Nodes::Computed) => return Err(Error::new("no node that is computed")),
         (false, Nodes::Computed) => return Ok(found),
         (false, Nodes::Given) => found,
@@ -176,8 +177,12 @@ fn several(graphs: &[Json]) -> Error {
             _ => None,
         })
         .collect();
-    Error::new(format!("{} computations where one belongs: {}", graphs.len(), listed_briefly(titles)))
-        .help("write one of them to a file of its own")
+    Error::new(format!(
+        "there are {} computations, but one is needed: {}",
+        graphs.len(),
+        listed_briefly(titles)
+    ))
+    .help("write one of them to a file of its own")
 }
 
 #[cfg(test)]
@@ -227,7 +232,8 @@ mod tests {
         let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
         assert!(said.contains("2 labels in `rows` for 1 rows"), "{said}");
         assert!(
-            fails(r#"{"rows": [1], "values": [[3, 3]]}"#).contains("`rows` is numbers where labels belong")
+            fails(r#"{"rows": [1], "values": [[3, 3]]}"#)
+                .contains("`rows` is numbers, but it should be labels")
         );
     }
 
@@ -248,7 +254,7 @@ mod tests {
     #[test]
     fn several_graphs_another_version_and_another_schema_are_refused() {
         let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
-        assert!(said.contains("2 computations where one belongs: `t`, `t`"), "{said}");
+        assert!(said.contains("there are 2 computations, but one is needed: `t`, `t`"), "{said}");
         assert!(fails(&graph(2, ONE)).contains("version 2 of the schema"));
         assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("the schema `other`"));
         assert!(

@@ -81,7 +81,7 @@ fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error
     let help = "choose one with --layer, by its number, or by its name where numbers repeat";
     match wanted {
         Some(wanted) if matching == 0 && found.is_empty() => {
-            Error::new(format!("no layer `{}`: the names here belong to no layer", clip(wanted)))
+            Error::new(format!("no layer `{}`: no name in this file has a layer", clip(wanted)))
         }
         Some(wanted) if matching == 0 => {
             Error::new(format!("no layer `{}` among {list}", clip(wanted))).help(help)
@@ -89,7 +89,7 @@ fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error
         Some(wanted) => {
             Error::new(format!("`{}` is the number of {matching} layers of {list}", clip(wanted))).help(help)
         }
-        None => Error::new(format!("{} layers where one belongs: {list}", found.len())).help(help),
+        None => Error::new(format!("there are {} layers, but one is needed: {list}", found.len())).help(help),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
         let said = fails(&MODEL, None);
         assert!(
             said.starts_with(
-                "2 layers where one belongs: `model.layers.2.self_attn`, `model.layers.10.self_attn`"
+                "there are 2 layers, but one is needed: `model.layers.2.self_attn`, `model.layers.10.self_attn`"
             ),
             "{said}"
         );
@@ -159,6 +159,6 @@ mod tests {
         );
         assert!(fails(&["a.b"], None).starts_with("no matrix of an attention layer"));
         assert!(fails(&[], None).starts_with("holds no matrices"));
-        assert!(fails(&["X"], Some("0")).contains("belong to no layer"));
+        assert!(fails(&["X"], Some("0")).contains("no name in this file has a layer"));
     }
 }

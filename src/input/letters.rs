@@ -1,19 +1,4 @@
 //! A vector for a word that nobody has given one, invented from its letters.
-//!
-//! A word is lower-cased and taken apart into letters and into pairs of neighbours (the ends of the word count as
-//! neighbours too). Every feature f has a fixed direction u(f) of length 1: its coordinates come from an integer hash, so
-//! they are the same on every machine. For a word of letters c₁ … c_n,
-//!
-//! ```text
-//! v = Σᵢ u(cᵢ) + ⅛ Σᵢ u(cᵢ cᵢ₊₁) + ⅛ Σ u(each capital)
-//! y = ℓ · 4/7 · n/(n+1) · v
-//! x = y / √(1 + |y|² / (1.5 ℓ)²)
-//! ```
-//!
-//! where ℓ is the length that vectors here usually have; no vector is longer than 1.5 ℓ. Changing one letter changes a few
-//! terms of the sum and no others, so words that are spelled alike lie close together. The coordinates are rounded to the
-//! fewest decimals that leave about 30 steps up to a usual coordinate; where two words would then be equal, they take as
-//! many more decimals as tell them apart. The numbers say how a word is spelled, and nothing about what it means.
 
 use std::collections::BTreeMap;
 
@@ -28,6 +13,21 @@ const MOST_DECIMALS: u32 = 15;
 
 /// Vectors for `words`, in their order: `width` numbers each, about as long as `length`. Different words get different
 /// vectors, and none gets one of `taken`; equal words get equal ones.
+///
+/// A word is lower-cased and taken apart into letters and into pairs of neighbours (the ends of the word count as
+/// neighbours too). Every feature f has a fixed direction u(f) of length 1: its coordinates come from an integer hash, so
+/// they are the same on every machine. For a word of letters c₁ … c_n and a usual length ℓ,
+///
+/// ```text
+/// v = Σᵢ u(cᵢ) + ⅛ Σᵢ u(cᵢ cᵢ₊₁) + ⅛ Σ u(each capital)
+/// y = ℓ · 4/7 · n/(n+1) · v
+/// x = y / √(1 + |y|² / (1.5 ℓ)²)
+/// ```
+///
+/// so that no vector is longer than 1.5 ℓ. Changing one letter changes a few terms of the sum, so words with similar
+/// spelling lie close together. The coordinates are rounded to the fewest decimals that leave about 30 steps up to a usual
+/// coordinate; where two words would then be equal, they take as many more decimals as tell them apart. The numbers say how
+/// a word is spelled, and nothing about what it means.
 pub fn invented(words: &[&str], width: usize, length: f64, taken: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let decimals = decimals(length, width);
     let mut vectors: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_word_has_the_same_numbers_on_every_machine() {
-        // The sums worked out apart, in Python, from the formula above.
+        // The sums worked out apart, in Python, from the formula of `invented`.
         let words = ["lives", "A", "蝙蝠"];
         let vectors = invented(&words, 2, 4.0, &[]);
         assert_eq!(vectors, EXPECTED.map(|row| row.to_vec()));

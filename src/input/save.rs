@@ -137,7 +137,9 @@ fn bundle_format(path: &Path) -> Result<Format> {
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
     let shown = clean_label(&path.to_string_lossy()).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Error::new("exists and is no regular file").in_source(shown).help("choose another name"));
+        return Err(Error::new("it exists and is not a regular file")
+            .in_source(shown)
+            .help("choose another name"));
     }
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())

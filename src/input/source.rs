@@ -80,7 +80,7 @@ fn looks_like_path(text: &str) -> bool {
 fn missing(text: &str) -> Error {
     let name = clean_label(text).into_owned();
     if text.is_empty() {
-        return Error::new("an empty name where a file belongs")
+        return Error::new("the name of the file is empty")
             .help("name a file, or type a matrix: \"1 2; 3 4\"");
     }
     let error = if looks_like_path(text) {

@@ -67,7 +67,7 @@ impl Loading {
         let biases: Vec<&str> = bundle.ignored_biases().collect();
         if !biases.is_empty() {
             self.notes.push(format!(
-                "left out: {} in {}; the projections here add no biases.",
+                "{} in {} is left out: the projections here add no biases.",
                 biases.join(", "),
                 clean_label(file)
             ));
@@ -149,7 +149,7 @@ impl Loading {
             "K" => &mut self.inputs.k,
             "V" => &mut self.inputs.v,
             "B" => &mut self.inputs.bias,
-            other => return Err(Error::new(format!("`{other}` has no place in attention"))),
+            other => return Err(Error::new(format!("attention has no matrix `{other}`"))),
         };
         if !(stacked && matches!(name, "Q" | "K" | "V")) {
             let matrix = array.into_matrix().map_err(|error| error.in_source(place()))?;
@@ -177,7 +177,7 @@ impl Loading {
             "V" => &mut self.typed.v,
             "B" => &mut self.typed.bias,
             "M" => &mut self.typed.mask,
-            other => return Err(Error::new(format!("`{other}` has no place in the fused kernel"))),
+            other => return Err(Error::new(format!("the fused kernel has no matrix `{other}`"))),
         };
         *slot = Some((numbers, origin));
         if matches!(name, "Q" | "K" | "V") {
@@ -201,13 +201,13 @@ impl Loading {
         if let Some((_, origin)) = in_matrix.chain(in_numbers).find(|(any, _)| *any) {
             return Err(Error::new("`inf` in a bias")
                 .in_source(place_of(origin, "the bias"))
-                .help("-inf hides; inf would drown every other score"));
+                .help("use -inf to hide a key; with inf no other score would count"));
         }
         self.which_wins();
         let kv_heads = match (self.key_heads, self.value_heads) {
             (Some(keys), Some(values)) if keys != values => {
-                return Err(Error::new(format!("K comes in {keys} heads and V in {values}"))
-                    .help("keys and values belong together: give both in as many heads"));
+                return Err(Error::new(format!("K has {keys} heads and V has {values}"))
+                    .help("give keys and values in the same number of heads"));
             }
             (keys, values) => keys.or(values),
         };
@@ -223,7 +223,7 @@ impl Loading {
                 (Some((matrix, origin)), Some(rule))
             }
             (None, None, Some(_)) => {
-                return Err(Error::new("--mask-kind without a mask").help("give the mask with --mask FILE"));
+                return Err(Error::new("--mask-kind needs a mask").help("give the mask with --mask FILE"));
             }
             (None, None, None) => (None, None),
         };

@@ -30,7 +30,7 @@ pub(super) fn mask_rule<C: Iterator<Item = f64>>(
     if !is_boolean && cells().any(is_infinity) {
         return Err(Error::new("`inf` in a mask")
             .in_source(place)
-            .help("a mask hides with -inf; inf would drown every other score"));
+            .help("use -inf to hide a key; with inf no other score would count"));
     }
     match kind {
         Some(MaskKindArg::Allow) => Ok(MatrixRule::Allow),

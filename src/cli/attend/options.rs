@@ -85,7 +85,7 @@ impl AttentionArgs {
                     Ok(number) => Scale::Number(number.value),
                     Err(_) => {
                         return Err(
-                            Error::new(format!("--scale is `{number}`")).help("take auto, none or a number")
+                            Error::new(format!("--scale is `{number}`")).help("give auto, none or a number")
                         );
                     }
                 },
@@ -108,7 +108,7 @@ impl AttentionArgs {
 fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
     match (asked, found) {
         (Some(asked), Some(found)) if asked != found => {
-            Err(Error::new(format!("{option} is {asked}, but {what} come in {found} heads"))
+            Err(Error::new(format!("{option} is {asked}, but the file has {found} heads of {what}"))
                 .help(format!("leave {option} out, or give a matrix instead of a stack of heads")))
         }
         (asked, found) => Ok(asked.or(found)),

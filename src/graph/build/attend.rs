@@ -119,7 +119,7 @@ impl Pipeline<'_> {
             (Values::Projected, _) => Ok(v),
             (Values::Keys, _) => Ok(k),
             (Values::Tokens, Some(x)) => Ok(x),
-            (Values::Tokens, None) => Err(Error::new("there is no X that the weights could mix")),
+            (Values::Tokens, None) => Err(Error::new("there is no X for the weights to mix")),
         }
     }
 
@@ -211,7 +211,7 @@ impl Pipeline<'_> {
                 "recording every step of {heads} heads over {t} queries and {n} keys takes {cells} numbers, more \
                  than the {MAX_CELLS} that are kept"
             ))
-            .help("every intermediate matrix is held and shown: take fewer tokens or heads, or --fast, which forms none of them"));
+            .help("every intermediate matrix is kept and shown: give fewer tokens or heads, or --fast, which does not form them"));
         }
         Ok(())
     }

@@ -59,7 +59,7 @@ pub fn attend_fused_using(
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
         Dtype::Bool => {
-            Err(Error::new("attention of truth values cannot be computed").help("take f32 or f64"))
+            Err(Error::new("attention of truth values cannot be computed").help("give f32 or f64"))
         }
     }
 }
@@ -161,7 +161,7 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
 /// Numbers as the kernel reads them.
 fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
     let types = (numbers.dtype().name(), T::DTYPE.name());
-    let wrong = || Error::new(format!("numbers in {} where {} belongs", types.0, types.1));
+    let wrong = || Error::new(format!("the numbers are {}, but they should be {}", types.0, types.1));
     numbers.heads().ok_or_else(wrong)
 }
 

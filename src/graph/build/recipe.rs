@@ -155,13 +155,13 @@ impl Recipe {
         }
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Err(Error::new(format!("a temperature of {} cannot divide scores", self.temperature))
-                .help("take a positive number: below 1 sharpens, above 1 flattens"));
+                .help("give a positive number: below 1 sharpens, above 1 flattens"));
         }
         if self.mask.window == Some(0) {
             return Err(Error::new("a window of 0 hides every key").help("--window 1 sees the token itself"));
         }
         match self.scale {
-            Scale::Number(scale) if !scale.is_finite() => Err(Error::new(format!("{scale} is no scale"))),
+            Scale::Number(scale) if !scale.is_finite() => Err(Error::new(format!("{scale} is not a scale"))),
             _ => Ok(()),
         }
     }

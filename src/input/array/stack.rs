@@ -62,7 +62,7 @@ impl<T: Typed> Array<T> {
 
     fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
         let shape = shape_text(&self.dims);
-        Error::new(format!("a stack of {heads} heads, shape {shape}, where one matrix belongs"))
+        Error::new(format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed"))
             .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")
     }
 }
