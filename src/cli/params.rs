@@ -179,7 +179,7 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
 fn ratios(model: &Model) -> Vec<String> {
     let ratio = |symbol: &str, width: u64| {
         let hundredths = (100.0 * width as f64 / model.hidden as f64).round() / 100.0;
-        let equals = if width.saturating_mul(100) % model.hidden == 0 { "=" } else { "≈" };
+        let equals = if width.saturating_mul(100).is_multiple_of(model.hidden) { "=" } else { "≈" };
         format!("{symbol} / d = {width} / {} {equals} {hundredths}", model.hidden)
     };
     let dense = model.experts.is_none_or(|experts| experts.layers < model.layers);

@@ -116,7 +116,7 @@ struct Search<'w> {
     found: HashMap<&'w [u8], Vec<f64>>,
     /// The common width, and the line that decided it.
     width: Option<(usize, usize)>,
-    /// Whether the line that decided the width is a vector.
+    /// Whether one of the first two lines is a vector of that width.
     is_plausible: bool,
 }
 
@@ -140,15 +140,18 @@ impl<'w> Search<'w> {
             }
             if let Some(width) = header_width(line) {
                 self.width = Some((width, 1));
-                self.is_plausible = true;
                 return Ok(ControlFlow::Continue(()));
             }
         }
         if self.width.is_none() {
             let fields = line.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).count();
             self.width = (fields > 0).then(|| (fields - 1, line_number));
-            let numbers = String::from_utf8_lossy(split_word(line).1).into_owned();
-            self.is_plausible = numbers.split_ascii_whitespace().all(|field| number(field).is_ok());
+        }
+        if !self.is_plausible && line_number <= 2 {
+            let text = String::from_utf8_lossy(split_word(line).1);
+            let fields: Vec<&str> = text.split_ascii_whitespace().collect();
+            let is_vector = fields.iter().all(|field| number(field).is_ok());
+            self.is_plausible = is_vector && self.width.is_some_and(|(width, _)| width == fields.len());
         }
         if !line.first().is_some_and(|&first| self.first_bytes[usize::from(first)]) {
             return Ok(ControlFlow::Continue(()));
@@ -241,7 +244,7 @@ mod tests {
     #[test]
     fn the_width_is_known_where_no_word_is() {
         assert_eq!(search(PLAIN, &["owl"]).unwrap().width, 2);
-        assert_eq!(search(b"7 50\n", &["owl"]).unwrap().width, 50);
+        assert_eq!(search(b"7 2\ncave 4 0\n", &["owl"]).unwrap().width, 2);
         assert!(fails(b"bat\n", &["owl"]).contains("no word vectors"));
     }
 
