@@ -80,7 +80,7 @@ fn stacks_become_heads_and_lists_become_rows() {
     assert!(row.same_bits(&Matrix::of([[1.0, 2.5, 4.0]])));
     let error =
         Files::new(&mut std::io::empty()).matrix(&path("heads.npy"), Allow::FINITE).unwrap_err().to_string();
-    assert!(error.contains("heads.npy: a stack of 2 heads, shape (2, 3, 2)"), "{error}");
+    assert!(error.contains("heads.npy: this is a stack of 2 heads of shape (2, 3, 2)"), "{error}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_projection_stacked_side_by_side_is_taken_apart_too() {
     }
     let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
     let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
-    assert!(error.contains("the shape [2, 2] where 3E×E"), "{error}");
+    assert!(error.contains("the shape is [2, 2], but it should be 3E×E"), "{error}");
 }
 
 #[test]
