@@ -353,7 +353,7 @@ fn what_stands_in_the_step_before_a_question_is_shown_with_it_and_notes_are_not(
 #[test]
 fn what_cannot_be_asked_is_refused() {
     attn("lesson quiz 0-tuor").refused(&["no lesson `0-tuor`", "did you mean `0-tour`?"]);
-    attn("lesson quiz 0-tour#2").refused(&["a quiz is on a whole lesson"]);
+    attn("lesson quiz 0-tour#2").refused(&["a quiz covers a whole lesson"]);
     attn("lesson quiz 0-tour --seed x").refused(&["--seed"]);
     attn("lesson quiz 0-tour --answer rset=1").refused(&["did you mean `rest`?"]);
     attn("lesson quiz 0-tour --answer rest=much").refused(&["not a number"]);
@@ -363,7 +363,7 @@ fn what_cannot_be_asked_is_refused() {
     let text = fs::read_to_string(MASK).expect("a lesson");
     for (text, words) in [
         (text.replace("== 0) == 2 -->", "== 0) == 1 -->"), "the key of `zeros` is false"),
-        ("---\nattn-lesson: 1\n---\n\n# T\n\n## S\n\nNothing.\n".to_string(), "`x` asks nothing"),
+        ("---\nattn-lesson: 1\n---\n\n# T\n\n## S\n\nNothing.\n".to_string(), "`x` has no questions"),
     ] {
         fs::write(&path, text).expect("written");
         attn("lesson quiz").arg(path.display().to_string()).refused(&[words]);

@@ -85,7 +85,7 @@ impl QuizArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, step) = open(&self.lesson)?;
         if step.is_some() {
-            return Err(Error::new("a quiz is on a whole lesson").help("leave out the step behind `#`"));
+            return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }
         let format = self.result_format()?;
         let runner = Runner::new(&in_process);

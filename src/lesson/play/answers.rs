@@ -139,7 +139,7 @@ fn question<'l>(lesson: &'l Lesson, id: &str, wrong: impl Fn(String) -> Error) -
         match (nearest(id, ids()), ids().next()) {
             (Some(near), _) => error.help(format!("did you mean `{near}`?")),
             (None, Some(_)) => error.help(format!("it has {}", ids().collect::<Vec<_>>().join(", "))),
-            (None, None) => error.help("it asks nothing"),
+            (None, None) => error.help("it has no questions"),
         }
     })
 }

@@ -65,7 +65,7 @@ impl Player<'_> {
                 Vec::new()
             }
             _ => {
-                self.dropping = Some(now);
+                self.dropping = self.asking().map(|_| now);
                 self.remark("You can only vote on multiple-choice questions.")
             }
         }

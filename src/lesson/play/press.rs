@@ -53,8 +53,10 @@ impl Player<'_> {
     /// Whether a key belongs to the votes that cannot be counted here: they were typed on, up to Enter or a pause.
     fn drops(&mut self, key: Key, now: Duration) -> bool {
         let Some(last) = self.dropping.take() else { return false };
-        let is_typed =
-            matches!(key, Key::Char(c) if c.is_alphanumeric() || " ,:".contains(c)) || key == Key::Backspace;
+        let is_vote = |c: char| {
+            c.is_ascii_digit() || " ,:".contains(c) || ('A'..='H').contains(&c.to_ascii_uppercase())
+        };
+        let is_typed = matches!(key, Key::Char(c) if is_vote(c)) || key == Key::Backspace;
         let is_line = now.saturating_sub(last) < SAME_LINE && (is_typed || key == Key::Enter);
         self.dropping = (is_line && key != Key::Enter).then_some(now);
         is_line

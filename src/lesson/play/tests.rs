@@ -131,7 +131,7 @@ fn a_step_is_jumped_to_by_its_number() {
         class.typed("2");
         assert_shows(&class.bottom(), "answer: 2");
         assert_shows(&class.typed("G"), "How many zeros?");
-        assert_shows(&class.typed("9G"), "no step 9: the last is 5");
+        assert_shows(&class.typed("9G"), "no step 9 here: the steps are 1 to 5");
         assert_shows(&class.typed("G"), "Your own");
         assert_shows(&class.typed("0G"), "A decoder may not read the future.");
         class.typed("12");
@@ -167,7 +167,7 @@ fn a_search_goes_round_and_gives_no_answer_away() {
         assert_shows(&class.typed("/\n"), "Before the mask");
         assert_shows(&class.typed("/\n"), "Your own");
         assert_shows(&class.typed("/\n"), "A decoder may not read");
-        assert_shows(&class.typed("/two tokens lie\n"), "nowhere in the lesson");
+        assert_shows(&class.typed("/two tokens lie\n"), "was not found");
         assert_shows(&class.typed("/plain --only\n"), "Each row says");
     });
 }
@@ -310,7 +310,7 @@ fn only_who_voted_so_is_told_at_the_answer_and_only_once() {
         class.player.begin(&[], Duration::ZERO);
         class.typed(keys);
         shown.push_str(&class.typed(" "));
-        assert_shows(&shown, "Answer: C  two");
+        assert_shows(&shown, "Answer: C. Two tokens");
         shown.contains(feedback)
     };
     assert!(!answer("", false));
@@ -366,7 +366,7 @@ fn hands_are_drawn_kept_and_shown_beside_the_answer() {
 #[test]
 fn hints_come_one_after_the_other() {
     played(40, |class| {
-        assert_shows(&class.typed("h"), "at a question");
+        assert_shows(&class.typed("h"), "at questions only");
         class.typed("2G");
         assert_shows(&class.typed("h"), "Who stands behind bat?");
         assert_shows(&class.typed("h"), "Count the tokens");

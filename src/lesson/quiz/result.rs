@@ -107,7 +107,7 @@ fn is_fine(graded: &Graded) -> bool {
 }
 
 /// The score, and the steps to go back to. `asked` is what the lesson was asked for by.
-pub(super) fn score(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<String> {
+pub(super) fn score(graded: &[Graded], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
     let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
     let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();
     let second = count(Outcome::SecondTry);
@@ -137,13 +137,15 @@ pub(super) fn score(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<Stri
         let open = counted(count(Outcome::Open), "open question");
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));
     }
-    lines.extend(back(graded, asked, show));
+    // Questions that are still to be asked are nothing to go back to.
+    let is_asked = |one: &&Graded| !stopped || one.is_done();
+    lines.extend(back(graded.iter().filter(is_asked), asked, show));
     lines
 }
 
 /// The steps in which something was not answered rightly, each with the command that plays it.
-fn back(graded: &[Graded], asked: &str, show: &Show<'_>) -> Vec<String> {
-    let missed = graded.iter().filter(|one| !is_fine(one));
+fn back<'g>(graded: impl Iterator<Item = &'g Graded>, asked: &str, show: &Show<'_>) -> Vec<String> {
+    let missed = graded.filter(|one| !is_fine(one));
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();
     steps.dedup();
     let steps = steps.into_iter().filter_map(|step| show.lesson.steps.get(step));

@@ -42,8 +42,8 @@ pub struct Student<'a> {
 pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<Results> {
     let places = places(show);
     if places.is_empty() {
-        return Err(Error::new(format!("`{}` asks nothing", show.lesson.name))
-            .help("name a lesson that has questions: `attn lesson` lists the lessons"));
+        return Err(Error::new(format!("`{}` has no questions", show.lesson.name))
+            .help("name another lesson: `attn lesson` lists them"));
     }
     for place in &places {
         sound(place.question, asked, show)?;
@@ -75,7 +75,7 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
         let done = graded.iter().filter(|one| one.is_done()).count();
         sitting.say(&[format!("Stopped after {done} of {}.", counted(places.len(), "question"))])?;
     }
-    sitting.say(&score(&graded, asked, show))?;
+    sitting.say(&score(&graded, interrupted, asked, show))?;
     let Lesson { name, title, .. } = show.lesson;
     Ok(Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted })
 }
