@@ -39,7 +39,7 @@ pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk
     chunks
 }
 
-fn is_empty(line: &String) -> bool {
+fn is_empty(line: &str) -> bool {
     line.trim().is_empty()
 }
 
