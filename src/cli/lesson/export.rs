@@ -35,9 +35,9 @@ pub(super) struct ExportArgs {
     /// `attn lesson quiz --seed N` has the same ones.
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
-    /// Answer or vote in a recording: share=C, share="A9 B4"
+    /// Answer or vote in a recording: share=C
     ///
-    /// Give it again for a second try.
+    /// share="A9 B4 C12" votes. Give it again for a second try.
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
     /// Include the teacher's notes
