@@ -33,7 +33,7 @@ pub struct Story {
 /// How numbers are written in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
-    /// At most so many decimals.
+    /// At most this many decimals.
     Places(usize),
     /// As NumPy prints arrays: up to eight decimals, scientific where the sizes differ much.
     AsNumPy,
@@ -249,7 +249,7 @@ impl Shown {
             Shown::Together(ids) | Shown::Folded(ids) => {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
                 let is_folded = matches!(self, Shown::Folded(_));
-                (!ids.is_empty()).then(|| if is_folded { Shown::Folded(ids) } else { Shown::Together(ids) })
+                (!ids.is_empty()).then_some(if is_folded { Shown::Folded(ids) } else { Shown::Together(ids) })
             }
             Shown::Columns(columns) => {
                 let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
