@@ -74,7 +74,7 @@ impl Canvas {
         // A smaller scale has its numbers further apart, and none that is wider.
         for _ in 0..2 {
             let room = width.saturating_sub(canvas.margin);
-            let columns = room.saturating_sub(longest + AIR).max(FEWEST_COLUMNS).min(MOST_COLUMNS);
+            let columns = room.saturating_sub(longest + AIR).clamp(FEWEST_COLUMNS, MOST_COLUMNS);
             canvas.scale(columns as f64)?;
         }
         let wide = (bounds.across() * canvas.columns_per_unit).round() as usize;
