@@ -86,6 +86,23 @@ fn a_new_lesson_can_be_played() {
 }
 
 #[test]
+fn the_lesson_in_the_manual_passes_and_its_proofs_are_what_the_manual_says() {
+    let manual = fs::read_to_string("docs/lessons.md").expect("UTF-8");
+    let lesson =
+        manual.split("````markdown\n").nth(1).and_then(|rest| rest.split("````").next()).expect("a lesson");
+    let bench = Bench::new().holding(lesson);
+    let outcome = bench.check();
+    assert_eq!(outcome.code, 0, "{}", outcome.out);
+    assert!(!outcome.out.contains("remark"), "{}", outcome.out);
+    bench
+        .with(
+            "<!-- opt C iff count(causal:A[cave], == 0) == 2 -->",
+            "<!-- opt C iff count(causal:A[cave], == 0) > 0 -->",
+        )
+        .says("- C. two", "option C of `zeros` is right too");
+}
+
+#[test]
 fn directives_explains_every_word_of_the_format() {
     let data: serde_json::Value =
         serde_json::from_str(&attn("lesson directives --format json").ok().out).expect("JSON");

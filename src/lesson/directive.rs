@@ -37,8 +37,7 @@ pub const DIRECTIVES: [Directive; 10] = [
     Directive {
         word: "opt",
         form: "opt B: unscaled:A[1,2]",
-        does: "computes the number of an option, or a wrong answer that you foresee; of an option in words, \
-               `opt B iff count(…) == 1` says what would make it right, and `check` proves that it does not hold",
+        does: "computes the number of an option, or a wrong answer that you foresee",
     },
     Directive {
         word: "key",

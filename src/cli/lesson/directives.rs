@@ -60,7 +60,17 @@ fn directives() -> Table {
         "0.30<!-- = RUN:CELL -->".to_string(),
         "within a line of text: the number must be that cell, at the digits written".to_string(),
     ];
-    Table::new(&["directive", "what it does"], rows.into_iter().chain([in_prose.to_vec()]))
+    let mut rows = rows.to_vec();
+    let options = DIRECTIVES.iter().position(|one| one.word == "opt").map_or(rows.len(), |at| at + 1);
+    rows.insert(
+        options,
+        vec![
+            "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->".to_string(),
+            "says what would make an option in words right; `check` proves that it does not hold".to_string(),
+        ],
+    );
+    rows.push(in_prose.to_vec());
+    Table::new(&["directive", "what it does"], rows)
 }
 
 fn kinds() -> Table {
