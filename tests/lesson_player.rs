@@ -534,10 +534,12 @@ fn a_demo_played_to_its_end_has_shown_all_of_it_and_leaves() {
     let printed =
         Command::new(env!("CARGO_BIN_EXE_attn")).args(["demo", "mask"]).output().expect("it runs").stdout;
     let printed = String::from_utf8(printed).expect("UTF-8");
-    let lines = |text: &str| -> Vec<String> {
-        text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.trim_end().to_string()).collect()
+    // Where a step stands alone it says once more that given matrices are folded.
+    let words = |text: &str| {
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        ["them", "it"].iter().fold(words, |words, what| words.replace(&format!("; --full shows {what}"), ""))
     };
-    assert_eq!(lines(&all), lines(&printed));
+    assert_eq!(words(&all), words(&printed));
 }
 
 #[test]

@@ -17,6 +17,12 @@ fn stories() -> Vec<String> {
     demos().map(|demo: &Demo| format!("demo {}", demo.name)).chain([WORDS.to_string()]).collect()
 }
 
+/// The words of a text. That given matrices are folded is said once in the whole, and again in a step that stands alone.
+fn plain(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    ["them", "it"].iter().fold(words, |words, what| words.replace(&format!("; --full shows {what}"), ""))
+}
+
 /// How many steps a story has: the error of a step too many says it.
 fn steps(story: &str) -> usize {
     let refused = attn(&format!("{story} --step 1000")).run();
@@ -34,12 +40,12 @@ fn all_steps_of_every_story_one_by_one_are_the_whole() {
         for (at, part) in parts.iter().enumerate() {
             assert!(part.starts_with(&format!("{:<3}", at + 1)), "{story} {}: {part}", at + 1);
         }
-        let told = parts.join("\n");
-        let head = whole.strip_suffix(&told);
+        let (whole, told) = (plain(&whole), plain(&parts.join("\n")));
         // What `attend` remarks on its input stands below the last step of the whole.
-        let head = head.or_else(|| whole.split_once(told.trim_end()).map(|(head, _)| head));
-        let head = head.unwrap_or_else(|| panic!("{story}: the steps are not the whole:\n{told}"));
-        assert!(head.lines().count() <= 6, "{story}: a step is missing:\n{head}");
+        let (head, _) = whole
+            .split_once(&told)
+            .unwrap_or_else(|| panic!("{story}: the steps are not the whole:\n{told}"));
+        assert!(head.split(' ').count() <= 60, "{story}: a step is missing:\n{head}");
     }
 }
 
@@ -60,8 +66,8 @@ fn some_steps_keep_their_numbers_in_every_format_for_people() {
     );
     assert_eq!(demo("mask", "--steps -2").out, demo("mask", "--steps 1-2").out);
     assert_eq!(
-        demo("mask", "--steps 8-").out,
-        demo("mask", &format!("--steps 8-{}", steps("demo mask"))).out
+        demo("mask", "--steps 5-").out,
+        demo("mask", &format!("--steps 5-{}", steps("demo mask"))).out
     );
     assert_eq!(demo("mask", "--steps 3").out, demo("mask", "--step 3").out);
 }
@@ -83,7 +89,7 @@ fn programs_get_the_nodes_of_the_steps_and_in_brief_the_results() {
     assert!(all.contains(&"W_Q".to_string()) && !brief.contains(&"W_Q".to_string()), "{brief:?}");
     assert!(["S", "A"].iter().all(|name| brief.iter().any(|other| other == name)), "{brief:?}");
     let csv = demo("mask", "--step 3 --format csv").out;
-    assert_eq!(csv, demo("mask", "--only S --format csv").out);
+    assert_eq!(csv, demo("mask", "--only S,M --format csv").out);
 }
 
 #[test]
@@ -92,7 +98,14 @@ fn in_brief_every_story_is_shorter_and_every_step_is_there() {
         let (whole, brief) = (attn(&story).ok().out, attn(&format!("{story} --brief")).ok().out);
         assert!(brief.lines().count() < whole.lines().count(), "{story}");
         let numbers = |text: &str| -> Vec<String> {
-            let first = |line: &&str| line.starts_with(|c: char| c.is_ascii_digit());
+            // “3  ” and “12 ” begin a step; “1 remark” does not.
+            let first = |line: &&str| {
+                line.get(..3)
+                    .is_some_and(|mark| mark.ends_with(' ') && mark.trim_end().parse::<usize>().is_ok())
+                    && !(line.starts_with(|c: char| c.is_ascii_digit())
+                        && line.as_bytes()[1] == b' '
+                        && line.as_bytes()[2] != b' ')
+            };
             text.lines().filter(first).map(|line| line[..2].trim().to_string()).collect()
         };
         assert_eq!(numbers(&brief), numbers(&whole), "{story}");
