@@ -1,5 +1,6 @@
 //! Arrays printed as NumPy prints them, against what NumPy printed.
 
+mod common;
 mod golden;
 
 use std::collections::BTreeMap;
@@ -87,4 +88,36 @@ fn a_printed_array_reads_back_to_the_eighth_digit() {
             assert!(same || (read - value).abs() <= 0.5001 * unit.max(5e-324), "{cell} for {value:e}");
         }
     }
+}
+
+#[test]
+fn with_a_precision_an_array_is_what_numpy_prints_of_its_round() {
+    let golden = golden::json("array_printing.json");
+    let cases = golden::list(&golden, "rounded");
+    for case in cases {
+        let file = tempfile::Builder::new().suffix(".json").tempfile().unwrap();
+        let (values, cols) = (golden::list(case, "values"), case["shape"][1].as_u64().unwrap() as usize);
+        if values.iter().any(Value::is_string) {
+            continue;
+        }
+        let rows: Vec<&[Value]> = values.chunks(cols).collect();
+        std::fs::write(file.path(), serde_json::to_string(&rows).unwrap()).unwrap();
+        let command = format!(
+            "attend --x {} --only X --format numpy --precision {}",
+            file.path().display(),
+            case["decimals"]
+        );
+        assert_eq!(common::attn(&command).ok().out.trim_end(), golden::string(case, "text"), "{case}");
+    }
+    assert!(cases.len() > 90, "only {} arrays were read", cases.len());
+}
+
+#[test]
+fn the_rounded_table_of_the_second_document_is_what_the_demo_prints_at_two_decimals() {
+    // 002:52, without the commas and the blanks that the text has lost.
+    let documents = "1. 0.71 0.71 0.71 1. 0. 0.71 0. 1.";
+    let printed = common::attn("demo similarity --only cosine --format numpy --precision 2").ok().out;
+    assert_eq!(printed, "[[1.   0.71 0.71]\n [0.71 1.   0.  ]\n [0.71 0.   1.  ]]\n");
+    let words: Vec<&str> = printed.split(['[', ']', ' ', '\n']).filter(|word| !word.is_empty()).collect();
+    assert_eq!(words.join(" "), documents);
 }

@@ -122,7 +122,7 @@ fn said(name: &str, labels: Option<&Labels>, rows: Vec<usize>, [one, many]: [&st
 
 /// `x` rounded to a number of decimals as NumPy's `round` does: scaled by a power of ten, to the nearest integer with
 /// ties to even, and back.
-pub(super) fn rounded(x: f64, decimals: u32) -> f64 {
+pub fn rounded(x: f64, decimals: u32) -> f64 {
     let power = (0..decimals).fold(1.0, |power, _| power * 10.0);
     let scaled = x * power;
     if scaled.is_finite() { scaled.round_ties_even() / power } else { x }

@@ -18,6 +18,7 @@ mod terms;
 mod typed;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
+pub use apply::rounded;
 pub use beside::{Beside, Difference, Movement, beside};
 pub(crate) use formula::number_text;
 pub use formula::{Convention, formula};

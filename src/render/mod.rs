@@ -157,7 +157,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
                 .help("--format json has it as data; markdown and latex have it as text"));
         }
         Format::Json => return json::write(pages, command, out),
-        Format::Numpy => return data(&numpy::pages(pages), out),
+        Format::Numpy => return data(&numpy::pages(pages, style.places), out),
         Format::Csv => return data(&csv::pages(pages)?, out),
         Format::Table => wide::write_all(pages, style),
         Format::Markdown => document::write_all(pages, style, &mut markdown::Markdown::default()),

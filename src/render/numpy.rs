@@ -15,7 +15,7 @@
 //! `linewidth=75` and `threshold=sys.maxsize`.
 
 use super::Page;
-use crate::graph::{Convention, Numbers, edges, formula};
+use crate::graph::{Convention, Numbers, edges, formula, rounded};
 use crate::matrix::Matrix;
 
 /// The most digits after the point.
@@ -23,8 +23,10 @@ const PRECISION: usize = 8;
 /// The most characters in a line.
 const LINE_WIDTH: usize = 75;
 
-/// The arrays of all pages; each under a comment with its equation where there are several.
-pub(super) fn pages(pages: &[Page]) -> String {
+/// The arrays of all pages; each under a comment with its equation where there are several. With a number of decimals the
+/// arrays are `np.round(array, decimals)`.
+pub(super) fn pages(pages: &[Page], decimals: Option<usize>) -> String {
+    let round = |x: f64| decimals.map_or(x, |decimals| rounded(x, decimals as u32));
     let count: usize = pages.iter().map(|page| page.nodes.len()).sum();
     let mut text = String::new();
     for page in pages {
@@ -35,8 +37,8 @@ pub(super) fn pages(pages: &[Page]) -> String {
                 text.push_str(&format!("# {equation}\n"));
             }
             match (graph[id].matrix(), graph[id].numbers()) {
-                (Some(matrix), _) => text.push_str(&array_lines(matrix)),
-                (None, Some(numbers)) => text.push_str(&summary_lines(numbers)),
+                (Some(matrix), _) => text.push_str(&array_lines(&matrix.map(round))),
+                (None, Some(numbers)) => text.push_str(&summary_lines(numbers, round)),
                 (None, None) => text.push_str("# never formed"),
             }
             text.push('\n');
@@ -58,10 +60,11 @@ pub fn array_lines(matrix: &Matrix) -> String {
 }
 
 /// `print(array)` as NumPy shortens it: of more rows or columns than seven the first three and the last three.
-fn summary_lines(numbers: &Numbers) -> String {
+fn summary_lines(numbers: &Numbers, round: impl Fn(f64) -> f64) -> String {
     let (rows, cols) = (edges(numbers.shape().rows), edges(numbers.shape().cols));
     let kept: Vec<f64> = (rows.iter().flatten())
         .flat_map(|&i| cols.iter().flatten().map(move |&j| numbers.at(i, j)))
+        .map(round)
         .collect();
     let mut texts = padded(&kept).into_iter();
     let mut line = |row: &Option<usize>| match row {

@@ -145,6 +145,26 @@ def shapes():
         add(rule, values)
 
 
+def rounded():
+    """What `np.round` makes of arrays, and how they print."""
+    made = []
+    arrays = [normal(3, 3) * 3, normal(2, 4) * 100, normal(3, 2) / 1000, np.array([[0.5, 1.5, 2.5, -0.5]]),
+              np.array([[0.125, 0.375, -0.125]]), np.array([[2.675, 1.005, 0.285]]), np.array([[1e8, 0.123456], [1e-7, 5]]),
+              np.array([[nan, inf, -inf, 1.23456]]), np.array([[1e300, 12345.678]]), np.eye(3) / 3]
+    words = np.array([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]])
+    norms = np.linalg.norm(words, axis=1)
+    arrays.append(words @ words.T / np.outer(norms, norms))
+    for array in arrays:
+        for decimals in range(9):
+            made.append({
+                "decimals": decimals,
+                "shape": list(array.shape),
+                "values": [value if np.isfinite(value) else str(value) for value in array.ravel().tolist()],
+                "text": str(np.round(array, decimals)),
+            })
+    return made
+
+
 for section in [digits, ties, notation, scientific, not_finite, lines, shapes]:
     with np.errstate(all="ignore"):
         section()
@@ -154,7 +174,9 @@ head = json.dumps({
     "numpy": np.__version__,
     "python": platform.python_version(),
 }, indent=2).removesuffix("\n}")
+with np.errstate(all="ignore"):
+    of_round = ",\n    ".join(json.dumps(case, allow_nan=False) for case in rounded())
 body = ",\n    ".join(json.dumps(case, allow_nan=False) for case in cases)
 target = Path(__file__).parent / "array_printing.json"
-target.write_text(f'{head},\n  "arrays": [\n    {body}\n  ]\n}}\n', encoding="utf-8")
+target.write_text(f'{head},\n  "arrays": [\n    {body}\n  ],\n  "rounded": [\n    {of_round}\n  ]\n}}\n', encoding="utf-8")
 print(f"{len(cases)} arrays, {target.stat().st_size} bytes")
