@@ -242,7 +242,7 @@ fn the_overview_fits_the_screen_in_every_charset_and_says_what_it_leaves_out() {
         }
         assert_eq!(out.is_ascii(), options.contains("ascii"), "{options}");
         let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains("not measured, but worked out: it would take longer than"), "{out}");
+        assert!(words.contains("≈: estimated, not measured: it would take longer than"), "{out}");
         for (name, ascii) in [("● loop", "o loop"), ("■ steps", "# steps"), ("▲ fused", "^ fused")] {
             let mark = if options.contains("ascii") { ascii } else { name };
             assert_eq!(out.matches(mark).count(), 2, "{options}: {mark} in\n{out}");
@@ -313,7 +313,7 @@ fn a_shape_for_people_is_a_table_that_fits_the_screen() {
         ["--n 64 --heads 2", "--n 300 --n-q 1 --heads 4 --kv-heads 1", "--n 16 --threads 2 --charset ascii"]
     {
         let out = attn(&format!("bench {options} --seconds 0.01 --width 80")).ok().out;
-        assert!(out.contains("GFLOP/s") && out.contains("beside inputs and output"), "{out}");
+        assert!(out.contains("GFLOP/s") && out.contains("in addition to inputs and output"), "{out}");
         assert!(out.lines().all(|line| unicode_width::UnicodeWidthStr::width(line) <= 80), "{out}");
         assert_eq!(out.is_ascii(), options.contains("ascii"));
     }

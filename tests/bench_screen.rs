@@ -70,7 +70,7 @@ fn the_share_of_the_peak_is_of_the_threads_that_were_used() {
 fn what_would_keep_its_user_waiting_is_refused_with_how_long_it_takes() {
     attn("bench --n 500000 --seconds 0.1").refused(&[
         "8 heads of 64, 500000 queries × 500000 keys: measuring it would take about",
-        "at most 20 seconds are to be waited for",
+        "the limit is 20 seconds",
         "take a shorter sequence",
     ]);
 }

@@ -82,7 +82,7 @@ enum BenchFormat {
     Json,
 }
 
-/// Nobody wants to wait longer.
+/// The longest measurement.
 const MOST_SECONDS: f64 = 3600.0;
 
 impl BenchArgs {
@@ -101,8 +101,8 @@ impl BenchArgs {
         let Some(n) = self.n else {
             return match of_one_shape.into_iter().find(|(_, size)| size.is_some()) {
                 None => Ok(None),
-                Some((option, _)) => Err(Error::new(format!("{option} without a length, --n"))
-                    .help("add --n 1024 for one shape; all lengths are measured on one head")),
+                Some((option, _)) => Err(Error::new(format!("{option} needs a length, --n"))
+                    .help("add --n 1024 for one shape; without --n all lengths are measured with one head")),
             };
         };
         if let Some(queries) = self.n_q.filter(|&queries| queries > n) {
@@ -128,7 +128,9 @@ impl BenchArgs {
     fn budget(&self, usual: f64) -> Result<Duration> {
         let seconds = self.seconds.as_deref().map_or(Ok(usual), |text| positive("--seconds", text))?;
         if seconds > MOST_SECONDS {
-            return Err(Error::new(format!("--seconds {seconds} is longer than an hour")).help("take less"));
+            return Err(
+                Error::new(format!("--seconds {seconds} is longer than an hour")).help("take at most 3600")
+            );
         }
         Ok(Duration::from_secs_f64(seconds))
     }

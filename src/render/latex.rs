@@ -1,12 +1,45 @@
-//! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath`.
+//! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
-use super::latex_terms;
+use super::latex_terms::{self, shown_width};
 use super::latex_words::{math, number, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use crate::demo::Table;
+
+/// A display of about so many characters fills the line of an article.
+const LINE: usize = 56;
+/// A table of words of about so many characters fills the line of an article.
+const LINE_OF_WORDS: usize = 66;
+/// A column of words that is not wider than this is not broken.
+const NARROW: usize = 10;
+
+/// What the text needs, and the command that makes what is wider than the line as wide as the line.
+const PREAMBLE: &str = "\
+% Needs, before \\begin{document}: \\usepackage{amsmath} \\usepackage{graphicx}
+\\providecommand{\\attnfit}[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}
+";
+
+/// What may be wider than the line, scaled down to it.
+pub(super) fn fitted(text: &str) -> String {
+    format!("\\noindent\\attnfit{{%\n{text}%\n}}")
+}
+
+/// A display; one that may be wider than the line is scaled down to it.
+fn display(formula: &str, width: usize) -> String {
+    match width > LINE {
+        true => format!("\\[\n\\attnfit{{$\\displaystyle\n{formula}\n$}}\n\\]"),
+        false if formula.contains('\n') => format!("\\[\n{formula}\n\\]"),
+        false => format!("\\[ {formula} \\]"),
+    }
+}
+
+/// An equation on a line of its own.
+fn equation(text: &str) -> String {
+    let formula = math(text);
+    display(&formula, shown_width(&formula))
+}
 
 /// LaTeX written so far.
 #[derive(Default)]
@@ -36,11 +69,54 @@ impl Latex {
             lines.push(format!("{} & {}{note} \\\\", label(row), cells.join(" & ")));
         }
         let columns = "r".repeat(view.cols.len()) + if view.notes.is_empty() { "" } else { "l" };
-        self.paragraph(&format!(
-            "\\[\n\\begin{{array}}{{l|{columns}}}\n{}\n\\end{{array}}\n\\]",
-            lines.join("\n")
-        ));
+        let array = format!("\\begin{{array}}{{l|{columns}}}\n{}\n\\end{{array}}", lines.join("\n"));
+        self.paragraph(&display(&array, width_of(view)));
     }
+}
+
+/// About how many characters wide a matrix is with its labels, and the space between its columns.
+fn width_of(view: &View) -> usize {
+    let widest = |texts: &mut dyn Iterator<Item = &str>| {
+        texts.map(|text| shown_width(&number(text.trim()))).max().unwrap_or(0)
+    };
+    let labels = widest(&mut view.rows.iter().map(String::as_str)).max(view.name.chars().count());
+    let column = |j: usize| {
+        let cells = view.cells.iter().filter_map(|row| row.get(j)).map(|cell| cell.text.as_str());
+        widest(&mut cells.chain([view.cols[j].as_str()])) + 2
+    };
+    let notes = view.notes.iter().map(|note| note.chars().count()).max().unwrap_or(0);
+    labels + (0..view.cols.len()).map(column).sum::<usize>() + notes
+}
+
+/// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
+fn columns_of(table: &Table) -> String {
+    let width = |j: usize| {
+        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(60)
+    };
+    let widths: Vec<usize> = (0..table.header.len()).map(width).collect();
+    let longest_word = |j: usize| {
+        let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
+        cells.flat_map(|cell| cell.split_whitespace()).map(|word| word.chars().count()).max().unwrap_or(0)
+    };
+    let is_narrow = |j: usize| widths[j] <= NARROW || table.numbers.contains(&j);
+    let gaps = 2 * widths.len();
+    let (mut narrow, mut wide) = (gaps, 0);
+    for (j, width) in widths.iter().enumerate() {
+        *if is_narrow(j) { &mut narrow } else { &mut wide } += width;
+    }
+    let column = |j: usize| match (is_narrow(j), narrow + wide > LINE_OF_WORDS) {
+        _ if table.numbers.contains(&j) => "r".to_string(),
+        (false, true) => {
+            let room = LINE_OF_WORDS.saturating_sub(narrow).max(LINE_OF_WORDS / 3);
+            // A word that is wider than its column would run into the next; then the table is scaled down.
+            let width = (room * widths[j]).div_ceil(wide).max(longest_word(j) + 1);
+            let share = width as f64 / LINE_OF_WORDS as f64;
+            format!("p{{{share:.3}\\linewidth}}")
+        }
+        _ => "l".to_string(),
+    };
+    (0..widths.len()).map(column).collect()
 }
 
 impl Markup for Latex {
@@ -52,12 +128,12 @@ impl Markup for Latex {
     }
 
     fn step(&mut self, number: usize, text: &str) {
-        self.paragraph(&format!("\\textbf{{{number}.}} {}", prose(text)));
+        self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
     }
 
     fn computed(&mut self, nodes: &[Computed]) {
         for node in nodes {
-            self.paragraph(&format!("\\[ {} \\]", math(&node.equation)));
+            self.paragraph(&equation(&node.equation));
             if let Some(value) = &node.value {
                 self.matrix(value);
             }
@@ -65,8 +141,8 @@ impl Markup for Latex {
     }
 
     fn together(&mut self, equations: &[String], matrices: &[View]) {
-        for equation in equations {
-            self.paragraph(&format!("\\[ {} \\]", math(equation)));
+        for each in equations {
+            self.paragraph(&equation(each));
         }
         for view in matrices {
             self.matrix(view);
@@ -74,15 +150,15 @@ impl Markup for Latex {
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {
-        for equation in equations {
-            self.paragraph(&format!("\\[ {} \\]", math(equation)));
+        for each in equations {
+            self.paragraph(&equation(each));
         }
         self.matrix(view);
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
         let lines = drawing.lines_in_latex().join("\n");
-        self.paragraph(&format!("\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}"));
+        self.paragraph(&format!("{{\\footnotesize\n\\begin{{verbatim}}\n{lines}\n\\end{{verbatim}}\n}}"));
     }
 
     fn table(&mut self, table: &Table) {
@@ -92,9 +168,9 @@ impl Markup for Latex {
         };
         let mut lines = vec![format!("{} \\hline", row(&table.header))];
         lines.extend(table.rows.iter().map(row));
-        let column = |j: usize| if table.numbers.contains(&j) { 'r' } else { 'l' };
-        let columns: String = (0..table.header.len()).map(column).collect();
-        self.paragraph(&format!("\\begin{{tabular}}{{{columns}}}\n{}\n\\end{{tabular}}", lines.join("\n")));
+        let columns = columns_of(table);
+        let tabular = format!("\\begin{{tabular}}{{{columns}}}\n{}\n\\end{{tabular}}", lines.join("\n"));
+        self.paragraph(&fitted(&tabular));
     }
 
     fn explained(&mut self, telling: &Telling<'_>) {
@@ -108,11 +184,11 @@ impl Markup for Latex {
     }
 
     fn notice(&mut self, text: &str) {
-        self.paragraph(&format!("\\begin{{quote}}{}\\end{{quote}}", prose(text)));
+        self.paragraph(&format!("\\begin{{quote}}\\sloppy {}\\end{{quote}}", prose(text)));
     }
 
     fn note(&mut self, text: &str) {
-        self.paragraph(&format!("\\emph{{Note.}} {}", prose(text)));
+        self.paragraph(&format!("{{\\sloppy\\emph{{Note.}} {}\\par}}", prose(text)));
     }
 
     fn pointer(&mut self, remarks: &str, command: &str) {
@@ -120,6 +196,6 @@ impl Markup for Latex {
     }
 
     fn finish(&mut self) -> String {
-        std::mem::take(&mut self.text)
+        format!("{PREAMBLE}\n{}", std::mem::take(&mut self.text))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::digits;
 use super::explained::{Sign, Symbolic, Telling, Worked};
-use super::latex_words::{math, number, prose};
+use super::latex::fitted;
+use super::latex_words::{indexed, math, number, prose};
 use crate::demo::Digits;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Notation, Symbols, written};
@@ -36,7 +37,8 @@ impl Notation for Terms<'_> {
     }
 
     fn times(&self) -> &'static str {
-        if self.in_numbers { " \\cdot " } else { " \\, " }
+        // KaTeX counts \, as a macro, and takes a thousand of them.
+        if self.in_numbers { " \\cdot " } else { " " }
     }
 
     fn minus(&self) -> &'static str {
@@ -72,28 +74,14 @@ impl Notation for Terms<'_> {
     }
 }
 
-/// `q_{12}`; a head or a suffix stands above: `q^{(1)}_{2,11}`, `s^{\text{scaled}}_{1,2}`.
+/// A cell as a letter with indices.
 fn symbol(symbols: &Symbols, cell: CellId) -> String {
     let (letter, (row, col)) = (symbols.letter(cell.node), symbols.indices(cell));
     let indices = match letter.chars().count() == 1 && row < 10 && col < 10 {
         true => format!("{row}{col}"),
         false => format!("{row},{col}"),
     };
-    let named = |name: &str| match name.chars().count() {
-        1 => name.to_string(),
-        _ => format!("\\mathrm{{{}}}", prose(name)),
-    };
-    let head = letter.trim_end_matches(|c: char| c.is_ascii_digit());
-    let number = &letter[head.len()..];
-    match letter.split_once('_') {
-        Some((name, suffix)) if !name.is_empty() => {
-            format!("{}^{{\\text{{{}}}}}_{{{indices}}}", named(name), prose(suffix))
-        }
-        _ if !head.is_empty() && !number.is_empty() => {
-            format!("{}^{{({number})}}_{{{indices}}}", named(head))
-        }
-        _ => format!("{}_{{{indices}}}", named(letter)),
-    }
+    indexed(letter, &indices)
 }
 
 /// Cells in symbols, a line of one display each.
@@ -102,29 +90,91 @@ pub(super) fn symbolic(symbolic: &Symbolic<'_>) -> String {
     let line = |one: &Explanation| {
         format!("{} &= {}", symbol(&symbolic.symbols, one.cell), broken(&written(&one.term, &terms)))
     };
-    aligned(symbolic.of.iter().map(line).collect())
+    let lines: Vec<String> = symbolic.of.iter().map(line).collect();
+    match lines.iter().flat_map(|line| rows(line)).any(is_wide) {
+        true => lines.into_iter().map(|line| aligned(vec![line])).collect::<Vec<_>>().join("\n\n"),
+        false => aligned(lines),
+    }
 }
 
-/// A sum of many terms on several lines of its display.
+/// A sum of many or of long terms on several lines of its display.
 fn broken(text: &str) -> String {
-    const IN_A_LINE: usize = 4;
-    let mut out = String::with_capacity(text.len());
-    let (mut depth, mut signs) = (0_usize, 0);
-    for (at, character) in text.char_indices() {
+    const TERMS_IN_A_LINE: usize = 4;
+    const WIDEST_LINE: usize = 52;
+    let mut out = String::new();
+    let (mut width, mut terms) = (0, 0);
+    for term in terms_of(text) {
+        let of_term = shown_width(&term);
+        if terms > 0 && (terms == TERMS_IN_A_LINE || width + of_term > WIDEST_LINE) {
+            out.truncate(out.trim_end().len());
+            out.push_str(" \\\\\n  &\\phantom{=} ");
+            (width, terms) = (0, 0);
+        }
+        out.push_str(&term);
+        (width, terms) = (width + of_term, terms + 1);
+    }
+    out
+}
+
+/// The terms of a sum, each with the sign before it.
+fn terms_of(text: &str) -> Vec<String> {
+    let mut terms = vec![String::new()];
+    let mut depth = 0_usize;
+    for character in text.chars() {
         match character {
             '(' | '{' | '[' => depth += 1,
             ')' | '}' | ']' => depth = depth.saturating_sub(1),
-            '+' if depth == 0 && text[..at].ends_with(' ') => signs += 1,
+            '+' if depth == 0 && terms.last().is_some_and(|term| term.ends_with(' ')) => {
+                terms.push(String::new())
+            }
             _ => {}
         }
-        if character == '+' && depth == 0 && signs == IN_A_LINE {
-            signs = 0;
-            out.truncate(out.trim_end().len());
-            out.push_str(" \\\\\n  &\\quad ");
+        if let Some(term) = terms.last_mut() {
+            term.push(character);
         }
-        out.push(character);
     }
-    out
+    terms
+}
+
+/// About how many characters wide a formula is: a command counts as one, and of a fraction only the wider part.
+pub(super) fn shown_width(formula: &str) -> usize {
+    if let Some(at) = formula.find("\\frac{") {
+        let (above, rest) = group(&formula[at + 5..]);
+        let (below, rest) = group(rest);
+        return shown_width(&formula[..at]) + shown_width(above).max(shown_width(below)) + shown_width(rest);
+    }
+    let (mut width, mut in_command) = (0, false);
+    for character in formula.chars() {
+        in_command = match character {
+            '\\' => {
+                width += 1;
+                true
+            }
+            letter if in_command && letter.is_ascii_alphabetic() => true,
+            '{' | '}' | '_' | '^' | ' ' | '&' | '\n' => false,
+            _ => {
+                width += 1;
+                false
+            }
+        };
+    }
+    width
+}
+
+/// What stands in the braces that a text begins with, and what follows.
+fn group(text: &str) -> (&str, &str) {
+    let mut depth = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return (text.get(1..at).unwrap_or(""), text.get(at + 1..).unwrap_or(""));
+        }
+    }
+    (text, "")
 }
 
 /// The sign before a line.
@@ -135,7 +185,24 @@ fn relation(sign: Sign) -> &'static str {
     }
 }
 
+/// The rows of a formula that is broken.
+fn rows(line: &str) -> std::str::Split<'_, &'static str> {
+    line.split(" \\\\\n")
+}
+
+/// Whether a row may be wider than the line of an article.
+fn is_wide(row: &str) -> bool {
+    shown_width(row) > 58
+}
+
+/// Lines that are aligned at their signs, in one display; a few that are wider than the line are scaled down to it.
 fn aligned(lines: Vec<String>) -> String {
+    const MOST_ROWS: usize = 40;
+    let mut all = lines.iter().flat_map(|line| rows(line));
+    if all.clone().count() <= MOST_ROWS && all.any(is_wide) {
+        let lines = lines.join(" \\\\\n");
+        return format!("\\[\n\\attnfit{{$\\begin{{aligned}}\n{lines}\n\\end{{aligned}}$}}\n\\]");
+    }
     format!("\\begin{{align*}}\n{}\n\\end{{align*}}", lines.join(" \\\\\n"))
 }
 
@@ -190,5 +257,5 @@ fn operands(telling: &Telling<'_>, branches: &[Branch]) -> String {
         format!("${symbol}$ & {} & ${value}$ & ${origin}$ \\\\", prose(&operand.address))
     };
     let rows: Vec<String> = branches.iter().map(row).collect();
-    format!("\\begin{{tabular}}{{llrl}}\n{}\n\\end{{tabular}}", rows.join("\n"))
+    fitted(&format!("\\begin{{tabular}}{{llrl}}\n{}\n\\end{{tabular}}", rows.join("\n")))
 }

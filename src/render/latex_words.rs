@@ -1,5 +1,8 @@
 //! Words, numbers and equations in LaTeX.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// A text in which nothing is taken for a command.
 pub(super) fn prose(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -44,6 +47,11 @@ fn symbol(character: char) -> Option<&'static str> {
         '≥' => "\\ge",
         '≠' => "\\ne",
         '→' => "\\to",
+        '↦' => "\\mapsto",
+        '∈' => "\\in",
+        '≈' => "\\approx",
+        'ℝ' => "\\mathbf{R}",
+        '√' => "\\surd",
         'Δ' => "\\Delta",
         'δ' => "\\delta",
         'Σ' => "\\Sigma",
@@ -99,7 +107,12 @@ pub(super) fn math(equation: &str) -> String {
             while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
                 word.push(next);
             }
-            parts.push(if is_name(&word) { Part::Mathematics(math_word(&word)) } else { Part::Words(word) });
+            let indices = indices_behind(&mut characters);
+            parts.push(match indices {
+                Some(indices) => Part::Mathematics(indexed(&word, &indices)),
+                None if is_name(&word) => Part::Mathematics(math_word(&word)),
+                None => Part::Words(word),
+            });
             continue;
         }
         let text = match (character, symbol(character)) {
@@ -140,6 +153,37 @@ pub(super) fn math(equation: &str) -> String {
     joined(parts)
 }
 
+/// The numbers in brackets behind a name, `1,12` of `q[1,12]`, taken from the text; `None` if there are none.
+fn indices_behind(characters: &mut Peekable<Chars<'_>>) -> Option<String> {
+    let ahead: String = characters.clone().skip_while(|c| *c == '[').take_while(|c| *c != ']').collect();
+    let is_index = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
+    let is_cell = ahead.split_once(',').is_some_and(|(row, col)| is_index(row) && is_index(col));
+    if characters.peek() != Some(&'[') || !is_cell {
+        return None;
+    }
+    characters.nth(ahead.chars().count() + 1);
+    Some(ahead)
+}
+
+/// A letter with its row and column: `q_{12}`; a head or a suffix stands above: `q^{(1)}_{2,11}`, `s^{\text{scaled}}_{1,2}`.
+pub(super) fn indexed(letter: &str, indices: &str) -> String {
+    let named = |name: &str| match name.chars().count() {
+        1 => name.to_string(),
+        _ => format!("\\mathrm{{{}}}", prose(name)),
+    };
+    let head = letter.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = &letter[head.len()..];
+    match letter.split_once('_') {
+        Some((name, suffix)) if !name.is_empty() => {
+            format!("{}^{{\\text{{{}}}}}_{{{indices}}}", named(name), prose(suffix))
+        }
+        _ if !head.is_empty() && !number.is_empty() => {
+            format!("{}^{{({number})}}_{{{indices}}}", named(head))
+        }
+        _ => format!("{}_{{{indices}}}", named(letter)),
+    }
+}
+
 /// Neighbouring words share one `\\text`, with the blanks around them inside it.
 fn joined(parts: Vec<Part>) -> String {
     let mut out = String::new();
@@ -163,7 +207,14 @@ fn joined(parts: Vec<Part>) -> String {
 /// Whether a word is a mathematical name: a number, a letter, or one of those with a subscript.
 fn is_name(word: &str) -> bool {
     let letter = word.split_once('_').map_or(word, |(letter, _)| letter);
-    letter.chars().count() == 1 || word.parse::<f64>().is_ok()
+    letter.chars().count() == 1 || is_letter_with_digits(word) || word.parse::<f64>().is_ok()
+}
+
+/// `x12`: a letter, and its row and column.
+fn is_letter_with_digits(word: &str) -> bool {
+    let mut characters = word.chars();
+    let starts = characters.next().is_some_and(|first| first.is_ascii_alphabetic());
+    starts && word.len() > 1 && characters.all(|c| c.is_ascii_digit())
 }
 
 fn math_word(word: &str) -> String {
@@ -173,6 +224,7 @@ fn math_word(word: &str) -> String {
             let subscript = if plain { index.to_string() } else { format!("\\text{{{}}}", prose(index)) };
             format!("{letter}_{{{subscript}}}")
         }
+        None if is_letter_with_digits(word) => format!("{}_{{{}}}", &word[..1], &word[1..]),
         None => word.to_string(),
     }
 }
@@ -190,6 +242,9 @@ mod tests {
         assert_eq!(number("-∞"), "-\\infty");
         assert_eq!(number("-inf"), "-\\infty");
         assert_eq!(number("8.7e-05"), "8.7 \\cdot 10^{-5}");
+        assert_eq!(math("l11·x11 + l12·x21"), "l_{11}\\cdot x_{11} + l_{12}\\cdot x_{21}");
+        assert_eq!(math("s_scaled[2,1] − q2[1,12]"), "s^{\\text{scaled}}_{2,1} - q^{(2)}_{1,12}");
+        assert_eq!(math("X[1] and [2,3]"), "X[1]\\text{ and }[2,3]");
         assert_eq!(prose("1/√d_k"), "1/$\\sqrt{d_{k}}$");
     }
 

@@ -68,7 +68,7 @@ fn best_of(
     choices: &[Digits],
     below: &[Best],
 ) -> Best {
-    let given = worked_out(graph, &as_shown(graph, &terms[at], choices[choice]));
+    let given = worked_out(graph, &as_shown(&terms[at], choices[choice]));
     // The line below never has more decimals than this one.
     let options = (0..=choice).map(|next| {
         let follows = gives(&given, &terms[at + 1], choices[next]);
@@ -99,11 +99,11 @@ fn shown(x: f64, digits: Digits) -> f64 {
 }
 
 /// The term with every number as it is shown.
-fn as_shown(graph: &Graph, term: &Term, digits: Digits) -> Term {
+fn as_shown(term: &Term, digits: Digits) -> Term {
     match term {
         Term::Number(x) => Term::Number(shown(*x, digits)),
         Term::Rest { count, value } => Term::Rest { count: *count, value: shown(*value, digits) },
-        other => other.map_parts(|part| as_shown(graph, part, digits)),
+        other => other.map_parts(|part| as_shown(part, digits)),
     }
 }
 

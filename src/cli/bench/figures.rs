@@ -126,7 +126,7 @@ pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table
                 });
                 before = Some(now);
                 row.extend(is_fused.then(|| threads.to_string()));
-                row.extend([seconds(timing.median), growth.0, giga(*rate), percent(*rate, peak)]);
+                row.extend([seconds(timing.median), growth.0, giga(*rate), percent(rate.min(peak), peak)]);
                 row.extend([size(*extra_bytes as u64), growth.1]);
             }
             Measured::TooLong(time) => {
@@ -162,16 +162,15 @@ pub(super) fn worst_error(points: &[Point]) -> Option<String> {
 pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
     let any = |is: fn(&Measured) -> bool| points.iter().any(|point| is(&point.measured));
     let longest = growth.longest.as_secs_f64();
-    let time = any(|measured| matches!(measured, Measured::TooLong(_))).then(|| {
-        format!("would take longer than the {} that there are for one run (--seconds)", seconds(longest))
-    });
+    let time = any(|measured| matches!(measured, Measured::TooLong(_)))
+        .then(|| format!("would take longer than the {} allowed for one run (--seconds)", seconds(longest)));
     let memory = any(|measured| matches!(measured, Measured::TooLarge(_)))
-        .then(|| format!("would take more than the {} that may be taken here", size(growth.most_bytes)));
+        .then(|| format!("would take more than the {} of memory allowed here", size(growth.most_bytes)));
     let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
-    (!reasons.is_empty()).then(|| format!("≈ not measured, but worked out: it {}", reasons.join(", or ")))
+    (!reasons.is_empty()).then(|| format!("≈: estimated, not measured: it {}", reasons.join(", or ")))
 }
 
-/// What the three ways come to beside each other, each pair at the largest size that both were measured at.
+/// How the three ways compare, each pair at the largest size that both were measured at.
 pub(super) fn summary<T: Real>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Option<String> {
     let taken = |way: Way, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
@@ -192,8 +191,8 @@ pub(super) fn summary<T: Real>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Op
     let (time, memory) = (times(steps.0, fused.0), times(steps.1, fused.1));
     Some(format!(
         "{looped}. n = {n}: whole matrices, in f64 on 1 thread, take {time} the time of the fused path, in {} on {} with {}, \
-         and {memory} its memory. What the fused path takes grows with the threads, with the tile that each of them works on, \
-         and with d, not with n",
+         and {memory} its memory. The memory of the fused path grows with the number of threads, with the tile of each \
+         thread, and with d, but not with n",
         T::NAME,
         counted(fused.2, "thread"),
         growth.machine.simd,

@@ -15,13 +15,13 @@ use crate::error::{Error, Result, counted};
 use crate::kernel::{Machine, Real};
 use crate::render;
 
-/// How long one shape is measured where nobody says.
+/// How long one shape is measured by default.
 const USUAL_SECONDS: f64 = 1.0;
 
-/// What would take so many times as long as it is to be measured is refused,
+/// A shape is refused if it takes this many times as long as the measurement may,
 const LONGEST_IN_BUDGETS: u32 = 60;
 
-/// but nothing that takes no longer than this.
+/// but never if it takes at most this long.
 const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
 
 impl BenchArgs {
@@ -48,7 +48,7 @@ fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Resu
     let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };
     let budget = (needed.as_secs_f64() / f64::from(LONGEST_IN_BUDGETS)).ceil();
     let error = Error::new(format!(
-        "{}: measuring it would take about {}, and at most {} are to be waited for",
+        "{}: the measurement would take about {}, and the limit is {}",
         shape.in_words(),
         waiting(needed.as_secs_f64()),
         waiting(most.as_secs_f64()),
@@ -56,7 +56,7 @@ fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Resu
     Err(match budget > MOST_SECONDS {
         true => error.help("take a shorter sequence, or fewer or narrower heads"),
         false => error.help(format!(
-            "take a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it all the same"
+            "take a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it"
         )),
     })
 }
@@ -73,16 +73,23 @@ fn table(single: &Single) -> Table {
     let mut rows = vec![
         row(
             "time",
-            format!("{}, the median of {runs}; least {}", seconds(timing.median), seconds(timing.least)),
+            format!(
+                "{}, the median of {runs}; the fastest took {}",
+                seconds(timing.median),
+                seconds(timing.least)
+            ),
         ),
-        row("speed", format!("{} GFLOP/s by the median, {} at best", giga(rates.median), giga(rates.best))),
+        row(
+            "speed",
+            format!("{} GFLOP/s in the median run, {} in the best", giga(rates.median), giga(rates.best)),
+        ),
         row(
             "peak",
             format!(
-                "{} GFLOP/s of multiply-adds on {}: {} of it reached",
+                "{} GFLOP/s of multiply-adds on {}; attention reaches {} of it",
                 giga(single.peak),
                 counted(single.used.threads, "thread"),
-                percent(rates.median, single.peak)
+                percent(rates.median.min(single.peak), single.peak)
             ),
         ),
     ];
@@ -94,27 +101,33 @@ fn table(single: &Single) -> Table {
     rows.extend(single.reading.iter().map(|reading| row("reading", read(reading))));
     rows.push(row(
         "memory",
-        format!("{} bytes beside inputs and output", grouped(single.used.extra_bytes as u64)),
+        format!("{} bytes in addition to inputs and output", grouped(single.used.extra_bytes as u64)),
     ));
     rows.push(row(
         "error",
-        format!("{:.1e} at most, against the exact path on some rows", single.largest_error),
+        format!("at most {:.1e}, compared with the exact path on some rows", single.largest_error),
     ));
     if let Some(busy) = timing.other_busy {
-        rows.push(row("others", format!("{} processors kept busy by other processes", digits(busy))));
+        rows.push(row("others", format!("other processes kept {} processors busy", digits(busy))));
     }
     Table::new(&["what", "measured"], rows)
 }
 
+/// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
 fn read(reading: &Reading) -> String {
-    let share = |rate: f64| format!("{} of {} GB/s", percent(reading.fused, rate), giga(rate));
-    let memory = reading.memory.map(|rate| format!("; {}, as from memory", share(rate)));
-    format!(
-        "{} GB/s of keys and values: {}, as they are read alone{}",
-        giga(reading.fused),
-        share(reading.alone),
-        memory.unwrap_or_default()
-    )
+    let alone = match reading.fused <= reading.alone {
+        true => format!(
+            "{} of the {} GB/s of only reading them",
+            percent(reading.fused, reading.alone),
+            giga(reading.alone)
+        ),
+        false => "as fast as only reading them".to_string(),
+    };
+    let memory = reading.memory.map(|rate| match reading.fused.max(reading.alone) <= rate {
+        true => format!("; {} of the {} GB/s of memory", percent(reading.fused, rate), giga(rate)),
+        false => format!("; a cache holds them, so memory ({} GB/s) is not the limit", giga(rate)),
+    });
+    format!("{} GB/s of keys and values: {alone}{}", giga(reading.fused), memory.unwrap_or_default())
 }
 
 /// The line for a script.
@@ -138,4 +151,33 @@ fn line(single: &Single) -> Value {
         line["read_memory_gb_s"] = json!(reading.memory.map(|rate| rate / 1e9));
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The shares in a sentence.
+    fn shares(text: &str) -> Vec<f64> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.windows(2).filter(|pair| pair[1] == "%").map(|pair| pair[0].parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn no_share_is_more_than_the_whole() {
+        let reading = |fused, alone, memory: f64| {
+            read(&Reading { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
+        };
+        assert_eq!(
+            reading(15.0, 18.0, 20.0),
+            "15.0 GB/s of keys and values: 83 % of the 18.0 GB/s of only reading them; 75 % of the 20.0 GB/s of memory"
+        );
+        let cached = reading(35.0, 48.0, 20.0);
+        assert_eq!(shares(&cached), [73.0]);
+        assert!(cached.ends_with("; a cache holds them, so memory (20.0 GB/s) is not the limit"), "{cached}");
+        for fused in [1.0, 17.9, 18.1, 19.9, 20.1, 400.0] {
+            let text = reading(fused, 18.0, 20.0);
+            assert!(shares(&text).iter().all(|share| *share <= 100.0), "{text}");
+        }
+    }
 }

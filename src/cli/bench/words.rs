@@ -11,7 +11,7 @@ pub(super) fn seconds(seconds: f64) -> String {
     format!("{} {unit}", digits(number))
 }
 
-/// A time that somebody waits for.
+/// A waiting time.
 pub(super) fn waiting(seconds: f64) -> String {
     match seconds {
         s if s >= 7200.0 => format!("{} hours", digits(s / 3600.0)),
@@ -34,7 +34,7 @@ pub(super) fn giga(rate: f64) -> String {
     digits(rate / 1e9)
 }
 
-/// A share of a whole.
+/// A part of a whole in percent.
 pub(super) fn percent(part: f64, whole: f64) -> String {
     let share = 100.0 * part / whole;
     if share < 10.0 { format!("{share:.1} %") } else { format!("{share:.0} %") }
