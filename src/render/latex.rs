@@ -15,11 +15,19 @@ const LINE_OF_WORDS: usize = 66;
 /// A column of words that is not wider than this is not broken.
 const NARROW: usize = 10;
 
-/// What the text needs, and the command that makes what is wider than the line as wide as the line.
-const PREAMBLE: &str = "\
-% Needs, before \\begin{document}: \\usepackage{amsmath} \\usepackage{graphicx}
-\\providecommand{\\attnfit}[1]{\\resizebox{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}
-";
+/// The command that makes what is wider than the line as wide as the line.
+const FIT: &str = "\\providecommand{\\attnfit}[1]{\\resizebox\
+{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}\n";
+
+/// The packages that the text needs, as a comment.
+fn needs(text: &str) -> String {
+    match text.contains("\\attnfit{") {
+        true => format!(
+            "% Needs, before \\begin{{document}}: \\usepackage{{amsmath}} \\usepackage{{graphicx}}\n{FIT}\n"
+        ),
+        false => "% Needs, before \\begin{document}: \\usepackage{amsmath}\n".to_string(),
+    }
+}
 
 /// What may be wider than the line, scaled down to it.
 pub(super) fn fitted(text: &str) -> String {
@@ -196,6 +204,7 @@ impl Markup for Latex {
     }
 
     fn finish(&mut self) -> String {
-        format!("{PREAMBLE}\n{}", std::mem::take(&mut self.text))
+        let text = std::mem::take(&mut self.text);
+        format!("{}{text}", needs(&text))
     }
 }
