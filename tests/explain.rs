@@ -33,7 +33,13 @@ fn shown(graph: &Graph, of: Vec<Explanation>, side_by_side: bool, style: &Style)
     let of = of.into_iter().zip(captions).map(captioned).collect();
     let step = Step { shown: vec![Shown::Explained { of, side_by_side }], ..Step::default() };
     let story = Story::of_steps("", graph.clone(), vec![step]);
-    let page = Page { story: Story { digits: Digits::Places(4), ..story }, nodes: Vec::new(), headed: false };
+    let page = Page {
+        story: Story { digits: Digits::Places(4), ..story },
+        nodes: Vec::new(),
+        headed: false,
+        skipped: 0,
+        left: 0,
+    };
     let mut out = Vec::new();
     stories(&[page], "test", style, &mut out).unwrap();
     String::from_utf8(out).unwrap()
