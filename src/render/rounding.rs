@@ -2,6 +2,7 @@
 
 use super::digits;
 use crate::demo::Digits;
+use crate::elementary;
 use crate::explain::{shortened, worked_out};
 use crate::graph::{Graph, Term};
 
@@ -135,7 +136,7 @@ fn rounds_to(x: f64, y: f64, digits: Digits) -> bool {
     };
     let exponent: i32 =
         text.split_once('e').and_then(|(_, exponent)| exponent.replace('−', "-").parse().ok()).unwrap_or(0);
-    let half = 0.5 * 10.0_f64.powi(exponent - places as i32);
+    let half = 0.5 * elementary::pow(10.0, f64::from(exponent - places as i32));
     // What the decimals of x and y leave in binary is not the reader's.
     (x - y).abs() <= half + 4.0 * f64::EPSILON * x.abs().max(y.abs())
 }

@@ -122,6 +122,7 @@ mod tests {
             colour: false,
             charset: Charset::Utf8,
             heat: Heat::Never,
+            theme: crate::render::Theme::Light,
             convention: crate::graph::Convention::Rows,
         }
     }
