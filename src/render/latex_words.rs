@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(number("8.7e-05"), "8.7 \\cdot 10^{-5}");
         assert_eq!(math("l11·x11 + l12·x21"), "l_{11}\\cdot x_{11} + l_{12}\\cdot x_{21}");
         assert_eq!(math("s_scaled[2,1] − q2[1,12]"), "s^{\\text{scaled}}_{2,1} - q^{(2)}_{1,12}");
-        assert_eq!(math("X[1] and [2,3]"), "X[1]\\text{ and }[2,3]");
+        assert_eq!(math("X[1] and [2,3]"), "X[1] \\text{ and }[2,3]");
         assert_eq!(prose("1/√d_k"), "1/$\\sqrt{d_{k}}$");
     }
 
