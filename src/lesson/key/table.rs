@@ -124,7 +124,7 @@ mod tests {
         assert_eq!(table().cell("1", "X").unwrap(), (0, 1));
         let twins = Matrix::filled(1, 2, 0.0).cols_named(&["cave", "Cave"]);
         assert!(Table::new("A", twins).unwrap().cell("1", "CAVE").is_err());
-        assert!(table().cell("the", "x").unwrap_err().to_string().contains("stands in 2 rows"));
+        assert!(table().cell("the", "x").unwrap_err().to_string().contains("names 2 rows"));
         assert!(table().cell("bta", "x").unwrap_err().to_string().contains("did you mean `Bat`"));
     }
 

@@ -121,7 +121,7 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
         ),
         ("## Before the mask", "## Zeros", "<!-- ask", "`zeros` names this"),
         ("```text\nas it is\n```", "```text\nas it is\n", "```text", "never closed"),
-        ("kind=choice", "kind=choise", "<!-- ask", "`choise` is no kind"),
+        ("kind=choice", "kind=choise", "<!-- ask", "`choise` is not a kind"),
         ("<!-- key: C iff count(causal:A[bat], == 0) == 2 -->\n", "", "<!-- ask", "has no key"),
         ("</details>\n", "", "<!-- ask", "never closed"),
         ("<!-- if A:", "<!-- if D:", "<!-- if D", "no option D"),
@@ -158,7 +158,7 @@ fn a_fault_knows_its_step() {
 fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
     let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
     assert_eq!(faults.0.len(), 1);
-    assert!(faults.0[0].what.contains("no lesson"));
+    assert!(faults.0[0].what.contains("not a lesson"));
 }
 
 #[test]
