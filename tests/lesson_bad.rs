@@ -182,7 +182,7 @@ fn conditions_of_options_that_say_nothing_are_refused() {
         ("<!-- opt B iff soft:A[1,1] -->", 2, "compares nothing"),
         ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
         ("<!-- opt B iff -->", 2, "is not a directive"),
-        ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is not an option D"),
+        ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
         ("<!-- opt B iff len(soft:A) == 2 -->\n<!-- opt B iff len(soft:A) == 1 -->", 2, "a second `opt B`"),
     ] {
         let outcome = checked(lesson(&choice(opt)));
