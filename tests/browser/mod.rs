@@ -75,7 +75,7 @@ pub fn window(width: u32, height: u32) -> Window {
 
 /// A folder for the browser of this process; those of processes that are gone are taken away.
 fn own_folder() -> PathBuf {
-    let all = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let all = option_env!("CARGO_TARGET_TMPDIR").map_or_else(std::env::temp_dir, PathBuf::from);
     for entry in fs::read_dir(&all).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let process = name.strip_prefix("browser-").and_then(|id| id.parse::<u32>().ok());
