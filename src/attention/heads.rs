@@ -84,7 +84,7 @@ pub fn concatenate(parts: &[&Matrix]) -> Result<Matrix> {
     let first = parts.first().ok_or_else(|| Error::new("there are no heads to put side by side"))?;
     if let Some(other) = parts.iter().find(|part| part.rows() != first.rows()) {
         return Err(Error::new(format!(
-            "a {} matrix cannot stand beside a {} one: the numbers of rows differ",
+            "a {} matrix and a {} matrix cannot stand side by side: they have different numbers of rows",
             other.shape(),
             first.shape()
         )));

@@ -187,7 +187,7 @@ impl Teller<'_> {
         }
         match given {
             _ if base.shape() != other.shape() => {
-                format!("{name}: of another shape with {with}, so that no cell stands beside another.")
+                format!("{name} has another shape with {with}, so its cells cannot be compared.")
             }
             [true, true] => format!("{name}: other numbers."),
             [true, false] => format!("{name}: given, and computed with {with}."),

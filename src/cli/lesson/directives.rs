@@ -97,8 +97,8 @@ fn functions() -> Table {
             "min" => "the smallest number",
             "max" => "the largest number",
             "len" => "how many there are",
-            "count" => "how many compare so: == != < <= > >=",
-            "round" => "at so many decimals, rounded as tables are; sums of a softmax need it to equal 1",
+            "count" => "how many cells pass the comparison: == != < <= > >=",
+            "round" => "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1",
             _ => "",
         };
         vec![call.to_string(), does.to_string()]

@@ -114,7 +114,7 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     )
     .claim(
         within(1e-9, "difference[1,1]", 0.0),
-        "Every word gets the same vector in both sentences, whoever won. Only the rows have changed places.",
+        "Every word gets the same vector in both sentences, no matter who won. Only the rows have changed places.",
     )
     .claim(
         all([same("W_Q", "W_K"), same("W_Q", "W_V")]),

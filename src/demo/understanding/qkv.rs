@@ -11,7 +11,7 @@ use crate::graph::{NodeId, Op, Statistic};
 pub(super) const DEMO: Demo = Demo {
     name: "qkv",
     source: Source::section(Document::Understanding, "Parameterizing query, key, and value"),
-    title: "Queries, keys and values: the tokens themselves decide who mixes with whom",
+    title: "Queries, keys and values: the tokens decide how they mix",
     summary: "Q, K and V from X, then softmax(Q Kᵀ) V, step by step",
     place: crate::demo::Topic::Queries.at(4),
     keywords: &[
