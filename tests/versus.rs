@@ -146,13 +146,13 @@ fn a_change_of_rounding_alone_is_called_that() {
 fn another_shape_is_shown_and_said() {
     let out = attn("attend --random 2,3 --versus '--random 3,3'").ok().out;
     assert!(
-        out.contains("X: of another shape with --random 3,3, so that no cell stands beside another."),
+        out.contains("X has another shape with --random 3,3, so its cells cannot be compared."),
         "{out}"
     );
-    assert_eq!(out.matches("of another shape with").count(), 2, "X and the last step alone:\n{out}");
+    assert_eq!(out.matches("another shape with").count(), 2, "X and the last step alone:\n{out}");
     assert!(out.contains("O: of another shape") && out.contains("Of another shape too"), "{out}");
     let shown = attn("demo mask --versus '--set X=1'").ok().out;
-    let times = shown.matches("of another shape with").count();
+    let times = shown.matches("another shape with").count();
     assert_eq!(times, 6, "X, three weights, what is changed in X and the last step:\n{shown}");
     let nodes = attn("attend --random 2,3 --versus '--random 3,3' --only X").nodes();
     assert_eq!(nodes.names(), ["X", "X_versus"]);
