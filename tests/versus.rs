@@ -150,7 +150,7 @@ fn another_shape_is_shown_and_said() {
         "{out}"
     );
     assert_eq!(out.matches("another shape with").count(), 2, "X and the last step alone:\n{out}");
-    assert!(out.contains("O: of another shape") && out.contains("Of another shape too"), "{out}");
+    assert!(out.contains("O has another shape") && out.contains("These have another shape too"), "{out}");
     let shown = attn("demo mask --versus '--set X=1'").ok().out;
     let times = shown.matches("another shape with").count();
     assert_eq!(times, 6, "X, three weights, what is changed in X and the last step:\n{shown}");

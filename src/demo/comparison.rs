@@ -100,7 +100,7 @@ impl Teller<'_> {
             // Named before the one that is shown of them.
             if !untold.is_empty() && group.iter().any(is_computed) {
                 let names = std::mem::take(&mut untold).join(", ");
-                let text = format!("Of another shape too, as what they are computed from: {names}.");
+                let text = format!("These have another shape too, because their inputs do: {names}.");
                 steps.push(Step { text, ..Step::default() });
             }
             let moved =
