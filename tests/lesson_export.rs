@@ -35,6 +35,22 @@ fn the_transcript_has_everything_in_order() {
 }
 
 #[test]
+fn the_ending_of_the_file_chooses_the_document_and_an_unknown_one_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (ending, kind) in [("html", "html"), ("md", "md"), ("txt", "txt"), ("cast", "cast")] {
+        let file = folder.path().join(format!("x.{ending}"));
+        attn(&format!("lesson export {MASK} -o {}", file.display())).ok();
+        let written = fs::read_to_string(&file).expect("a document");
+        assert!(written == export(&format!("--to {kind}")), "{ending}");
+    }
+    let file = folder.path().join("x.pdf");
+    let refused = attn(&format!("lesson export {MASK} -o {}", file.display())).run();
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains(".html, .md, .txt or .cast"), "{}", refused.err);
+    assert!(!file.exists());
+}
+
+#[test]
 fn colours_are_all_that_colour_adds() {
     for width in [60, 80, 100, 200] {
         let coloured = transcript(MASK, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });

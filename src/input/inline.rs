@@ -1,4 +1,4 @@
-//! A matrix typed where a file name could stand: `"1 2; 3 4"`, or pasted as Python prints it.
+//! A matrix typed where a file name could stand: `"1 2; 3 4"`, over several lines, or pasted as Python prints it.
 
 use crate::error::{Error, Place, Result, counted};
 
@@ -9,8 +9,9 @@ use super::label::clip;
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
 
-/// Reads a matrix whose rows end at `;` and whose numbers stand apart by spaces or commas. A `;` at the very end is
-/// no empty row. A single row is a 1×d matrix. In brackets, as Python prints them, these decide the rows.
+/// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
+/// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
+/// them, these decide the rows.
 ///
 /// # Errors
 /// At the row and column of what is no number, or where the rows differ in length.
@@ -23,7 +24,7 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
     let body = body.strip_suffix(';').unwrap_or(body);
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
-    for row in body.split(';') {
+    for row in rows_of(body) {
         rows += 1;
         let mut count = 0;
         for cell in split_cells(row) {
@@ -40,6 +41,15 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
         }
     }
     cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(&name))
+}
+
+/// The rows: a `;` ends one, and so does a line. Both together end one row.
+fn rows_of(body: &str) -> impl Iterator<Item = &str> {
+    body.split(';').flat_map(|piece| {
+        let is_empty = piece.trim().is_empty();
+        let lines = piece.lines().filter(|line| !line.trim().is_empty());
+        is_empty.then_some("").into_iter().chain(lines)
+    })
 }
 
 /// The cells of one row. Between two commas a cell is missing, between two spaces none is.
@@ -81,6 +91,9 @@ mod tests {
             " 1, 2 ;\t3 , 4; ",
             "1  2;3  4",
             "1 2;\n3 4",
+            "1 2\n3 4",
+            "\n1 2\r\n\n3 4\n",
+            "1,2\n3,4;",
         ] {
             let array = read(text);
             assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]), "{text:?}");

@@ -19,10 +19,12 @@ pub(super) struct ExportArgs {
     /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// The kind of document: html, md, txt or cast
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "html")]
-    to: Target,
+    /// The kind of document [default: as the file ends, else html]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    to: Option<Target>,
     /// The file to write [default: standard output]
+    ///
+    /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Answers: hidden or shown
@@ -47,9 +49,9 @@ pub(super) struct ExportArgs {
 
 const EXAMPLES: &str = "\
 Examples:
-  attn lesson export 0-tour --to html -o tour.html
-  attn lesson export 0-tour --to md --answers hidden -o worksheet.md
-  attn lesson export 0-tour --to cast -o tour.cast";
+  attn lesson export 0-tour -o tour.html
+  attn lesson export 0-tour -o worksheet.md --answers hidden
+  attn lesson export 0-tour -o tour.cast";
 
 /// `--to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,6 +76,23 @@ enum AnswersArg {
 }
 
 impl Target {
+    /// What the ending of a file asks for.
+    ///
+    /// # Errors
+    /// If no document has this ending.
+    fn of_file(path: &Path) -> Result<Target> {
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("cast") => Ok(Target::Cast),
+            Some("html" | "htm") => Ok(Target::Html),
+            Some("md" | "markdown") => Ok(Target::Md),
+            Some("txt") => Ok(Target::Txt),
+            _ => Err(Error::new("the ending does not say what to write")
+                .in_source(clean_label(&path.to_string_lossy()))
+                .help("end the name with .html, .md, .txt or .cast, or say what it is: --to html")),
+        }
+    }
+
     /// The ending of its files, where nobody wants to read them on a terminal.
     fn ending(self) -> Option<&'static str> {
         match self {
@@ -92,7 +111,12 @@ impl ExportArgs {
                 Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
             );
         }
-        if let (None, true, Some(ending)) = (&self.output, env.has_screen, self.to.ending()) {
+        let to = match (self.to, &self.output) {
+            (Some(to), _) => to,
+            (None, Some(path)) => Target::of_file(path)?,
+            (None, None) => Target::Html,
+        };
+        if let (None, true, Some(ending)) = (&self.output, env.has_screen, to.ending()) {
             let name = quoted(&self.lesson);
             return Err(Error::new(format!(
                 "a lesson as {ending} is a file, not something to read on a terminal"
@@ -109,11 +133,11 @@ impl ExportArgs {
             Some(AnswersArg::Shown) => Answers::Shown,
             None => Answers::Folded,
         };
-        if !self.answer.is_empty() && self.to != Target::Cast {
+        if !self.answer.is_empty() && to != Target::Cast {
             return Err(Error::new("--answer goes with a recording").help("add --to cast"));
         }
         let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
-        let text = match self.to {
+        let text = match to {
             Target::Cast => {
                 let scripted = Scripted::read(&self.answer, &handout.show(true))?;
                 export::cast(&handout, scripted)
