@@ -3,7 +3,7 @@
 mod common;
 
 use attn::input::invented;
-use common::attn;
+use common::{attn, words};
 use serde_json::Value;
 
 /// 1,000 English words: the most frequent ones of this project's lessons and pages when the test was written.
@@ -74,11 +74,11 @@ fn what_is_invented_says_so_in_its_row_in_a_note_and_in_an_explanation_and_the_c
     let out = attn(line).ok().out;
     let row = |word: &str| out.lines().find(|line| line.trim().starts_with(&format!("│ {word} "))).unwrap();
     assert!(row("lives").contains("invented from its letters") && !row("bat").contains("invented"), "{out}");
-    assert!(out.contains("Note: lives: invented from its letters."), "{out}");
+    assert!(out.contains("→ lives: invented from its letters."), "{out}");
     let heads: Vec<&str> =
         row("X").split(|c: char| " │".contains(c)).filter(|part| !part.is_empty()).collect();
     assert_eq!(heads[..3], ["X", "1", "2"], "{out}");
-    assert!(!out.contains("animals"), "{out}");
+    assert!(words(&out).join(" ").contains("For bat the columns are animals and sport."), "{out}");
     let explained = attn(&format!("{line} --explain X[lives,1]")).ok().out;
     assert!(explained.contains("invented from its letters"), "{explained}");
     for format in ["markdown", "latex", "html", "json"] {
@@ -184,4 +184,58 @@ fn similarity_and_softmax_compare_with_further_options() {
     attn("softmax 1 2 --versus '--only A'").refused(&["in --versus"]);
     attn("softmax 1 2 --versus '--temperature 0'").refused(&["in --versus", "--temperature"]);
     attn("similarity bat cave --versus '--nonsense'").refused(&["in --versus"]);
+}
+
+#[test]
+fn what_nobody_gave_is_folded_and_the_notes_about_words_stand_with_the_words() {
+    let story = attn("attend --words 'The bat lives in the cave' --width 80").ok().out;
+    let first_screen: Vec<&str> = story.lines().take(40).collect();
+    let first_screen = first_screen.join("\n");
+    assert!(first_screen.contains("Q = K = V = X"), "{first_screen}");
+    assert!(first_screen.contains("│ S     │"), "the scores are on the first screen: {first_screen}");
+    assert!(!story.contains("─ W_Q ─") && !story.contains("─ Q ─"), "{story}");
+    let flat = words(&story).join(" ");
+    let at = |text: &str| flat.find(text).unwrap_or_else(|| panic!("no {text}: {story}"));
+    assert!(at("invented from its letters. Words") < at("2 Each token"), "{story}");
+    assert!(at("the columns are animals and sport") < at("2 Each token"), "{story}");
+    assert_eq!(story.matches("--define").count(), 1, "said once: {story}");
+    let full = attn("attend --words 'The bat lives in the cave' --full").ok().out;
+    assert!(full.contains("─ W_Q ─") && full.contains("─ Q ─"), "{full}");
+}
+
+#[test]
+fn weights_that_are_given_are_shown_and_the_others_are_folded() {
+    let story = attn("attend --x '1 2; 3 4' --wq '0 1; 1 0' --width 100").ok().out;
+    assert!(story.contains("│ Q │ 1   2 │") && story.contains("Here K = V = X."), "{story}");
+    assert!(!story.contains("Q = K"), "{story}");
+}
+
+#[test]
+fn in_brief_no_sentence_stands_alone_and_the_scale_is_told_as_it_is() {
+    let brief = attn("attend --x '1 2; 3 4' --brief").ok().out;
+    assert!(brief.contains("1  What is given.\n   X (2×2)"), "{brief}");
+    assert!(brief.contains("Divide by √2"), "{brief}");
+    let number = attn("attend --x '1 2; 3 4' --scale 0.25").ok().out;
+    assert!(number.contains("Multiply the scores by 0.25."), "{number}");
+}
+
+#[test]
+fn words_without_quotation_marks_are_put_together_in_the_advice() {
+    for (line, advice) in [
+        ("attend --words bat cave", "'bat cave'"),
+        ("attend --words bat cave racket", "'bat cave racket'"),
+        ("attend bat cave", "'bat cave'"),
+    ] {
+        let refused = attn(line).run();
+        assert_eq!(refused.code, 2, "{line}");
+        assert!(refused.err.contains(&format!("attn attend --words {advice}")), "{}", refused.err);
+    }
+}
+
+#[test]
+fn a_sentence_without_spaces_is_told_to_be_one_token() {
+    let told =
+        |words: &str| attn(&format!("attend --words '{words}'")).ok().out.contains("This is one token");
+    assert!(told("猫は魚を食べる"));
+    assert!(!told("猫 は 魚") && !told("bat"));
 }

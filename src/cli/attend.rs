@@ -48,6 +48,9 @@ pub(super) struct AttendArgs {
     save: Vec<String>,
     #[command(flatten)]
     steps: StepArgs,
+    /// Show folded matrices too: weights that you did not give
+    #[arg(long)]
+    full: bool,
     #[command(flatten)]
     versus: VersusArgs,
     #[command(flatten)]
@@ -105,6 +108,7 @@ impl AttendArgs {
         let (mut page, ran) = match self.versus.options() {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
+                let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
                 (self.steps.page(story, &self.nodes, &self.output, "add")?, ran)
             }
             Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
@@ -188,14 +192,15 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input);
         let Some(dtype) = self.fast.dtype() else {
-            let Exercise { recipe, inputs, notes, .. } = self.computation.exercise(&mut files)?;
+            let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
             let graph = build::attend(&recipe, inputs)?;
-            return Ok((demo::pipeline("Attention", graph, convention, notes), None));
+            return Ok((demo::pipeline("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
         let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
+        let of_words = exercise.of_words.clone();
         let Ran { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
-        Ok((demo::pipeline(&title, graph, convention, notes), Some(how)))
+        Ok((demo::pipeline(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
 }
 
@@ -213,7 +218,8 @@ impl ComputationArgs {
         if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
-        Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes })
+        let of_words = loaded.of_words;
+        Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes, of_words })
     }
 }
 
@@ -227,4 +233,6 @@ pub(super) struct Exercise {
     typed: TypedRoles,
     /// What the user should know of what was read.
     pub notes: Vec<String>,
+    /// Those of the notes that are about the words: they stand next to X.
+    of_words: Vec<String>,
 }

@@ -6,7 +6,7 @@ use std::io::Read;
 use clap::Args;
 
 use super::listing::{self, Group};
-use super::output::{self, FormatArg, NodeArgs, OutputArgs};
+use super::output::{self, NodeArgs, OutputArgs};
 use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
@@ -169,8 +169,7 @@ impl DemoArgs {
 
     /// The story unfolded, and with the digits that are asked for. A page for a browser has room for everything.
     fn as_asked(&self, story: Story) -> Story {
-        let is_page = self.output.look.format == FormatArg::Html;
-        let story = if self.full || is_page { story.unfolded() } else { story };
+        let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
         Story { digits: if self.as_printed { Digits::AsNumPy } else { story.digits }, ..story }
     }
 

@@ -5,11 +5,11 @@ pub(super) const FRONT: &str = "\
 attn computes attention and shows where every number comes from.
 
 Try these first:
-  attn lesson play 0-tour                          a tour, 10 minutes
-  attn demo mask                                   one idea, step by step
-  attn attend --words \"A bat lives in the cave\"    attention over your words
-  attn softmax 1 2 3 --explain 'A[1,3]'            where a number comes from
-  attn find softmax                                everything about a word
+  attn lesson play 0-tour                            a tour, 10 minutes
+  attn demo mask                                     one idea, step by step
+  attn attend --words \"The bat lives in the cave\"    attention over your words
+  attn softmax 1 2 3 --explain 'A[1,3]'              where a number comes from
+  attn find softmax                                  everything about a word
 
 Learn      lesson     lessons, alone or in class: play, quiz, check, export
            demo       small computations, from easy to hard
@@ -23,4 +23,5 @@ Reference  find       search everything      examples    data to try things on
            help       variables and options  man, completions  for your shell
 
 attn COMMAND -h explains a command, attn COMMAND --help explains all of it.
+attn help environment lists the variables that set defaults.
 ";

@@ -110,12 +110,7 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
         ErrorKind::UnknownArgument => {
             let typed = text(failed, ContextKind::InvalidArg)?;
             if first == "attend" && !typed.starts_with('-') {
-                let words = args[1..].iter().filter_map(|arg| arg.to_str());
-                let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
-                return Some(format!(
-                    "words go in --words: attn attend --words {}",
-                    quoted(&words.join(" "))
-                ));
+                return Some(words_in_quotes(args));
             }
             let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
             (typed.starts_with("--") && !has_neighbour).then(|| elsewhere(typed, first)).flatten()
@@ -124,7 +119,7 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
             let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
             let example = match words[..] {
                 ["lesson", "quiz", ..] => "lesson quiz 0-tour",
-                ["lesson", "export", ..] => "lesson export 0-tour --to html -o tour.html",
+                ["lesson", "export", ..] => "lesson export 0-tour -o tour.html",
                 ["lesson", "check", ..] => "lesson check my-lesson.md",
                 ["lesson", "update", ..] => "lesson update my-lesson.md",
                 ["lesson", "new", ..] => "lesson new my-lesson",
@@ -139,6 +134,18 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// What to type where several words stand without quotation marks around them.
+fn words_in_quotes(args: &[OsString]) -> String {
+    let option = args.iter().position(|arg| arg == "--words");
+    let words = args[option.unwrap_or(0) + 1..].iter().filter_map(|arg| arg.to_str());
+    let words: Vec<&str> = words.take_while(|word| !word.starts_with('-')).collect();
+    let how = match option {
+        Some(_) => "put quotation marks around the whole sentence",
+        None => "words go in --words",
+    };
+    format!("{how}: attn attend --words {}", quoted(&words.join(" ")))
 }
 
 /// What a word stands for that is no command.

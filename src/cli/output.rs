@@ -171,6 +171,11 @@ impl FormatArg {
 }
 
 impl OutputArgs {
+    /// Whether it is a page for a browser, which has room for everything.
+    pub(super) fn is_page(&self) -> bool {
+        self.look.format == FormatArg::Html
+    }
+
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env, convention: Convention) -> Style {
         let mut style = self.look.style(env);
@@ -350,10 +355,19 @@ pub(super) fn aside(graph: &Graph, remarks: &[String], style: &Style, streams: &
     }
 }
 
+/// The columns that sentences on standard error take, however wide the screen is.
+const WIDEST_ASIDE: usize = 100;
+
 /// Says on standard error what does not stop the command.
 fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
     // What cannot be written there is no reason to stop.
-    let _ = writeln!(streams.err, "{kind}: {}", style.charset.spelled(text));
+    let (first, rest) = (format!("{kind}: "), " ".repeat(kind.len() + 2));
+    let lines = textwrap::Options::new(style.width.clamp(20, WIDEST_ASIDE))
+        .initial_indent(&first)
+        .subsequent_indent(&rest)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let _ = writeln!(streams.err, "{}", textwrap::fill(&style.charset.spelled(text), lines));
 }
 
 /// Says on standard error, softly, what only this machine has to do with: standard output is the same on every one.

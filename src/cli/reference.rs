@@ -92,6 +92,7 @@ fn story(document: Document, errata: &[&Erratum]) -> Story {
             text: format!("{}. {}", place(erratum), erratum.quotation()),
             notice: Some(format!("{}{demo}", erratum.correction())),
             shown: Vec::new(),
+            ..Step::default()
         }
     };
     Story::of_steps(&heading(document), Graph::new(), errata.iter().map(step).collect())

@@ -132,7 +132,7 @@ fn story(graph: Graph, remarks: Vec<String>) -> Story {
         if name == "X" && graph[id].shape().cols == 2 {
             shown = vec![Shown::Together(vec![id]), Shown::Plane(Plane::new(&[id], &[]))];
         }
-        steps.push(Step { text: text.into(), notice: None, shown });
+        steps.push(Step { text: text.into(), shown, ..Step::default() });
     }
     Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
 }

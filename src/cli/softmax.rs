@@ -124,6 +124,6 @@ fn story(graph: Graph) -> Story {
     };
     let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
     let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
-    let steps = vec![Step { text: text.into(), notice: None, shown: vec![Shown::Columns(columns)] }];
+    let steps = vec![Step { text: text.into(), shown: vec![Shown::Columns(columns)], ..Step::default() }];
     Story::of_steps("Softmax", graph, steps)
 }

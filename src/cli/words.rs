@@ -160,6 +160,13 @@ fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
             Origin::Letters
         ));
         notes.extend(letters.iter().filter_map(|word| misspelt(word)));
+        notes.extend(meant_columns(in_order.iter().filter_map(|name| at(name)?.built_in)));
+    }
+    if let [only] = in_order[..]
+        && names.len() == 1
+        && is_without_blanks(only)
+    {
+        notes.push("This is one token: put spaces between the words.".into());
     }
     let of_list = |ours: bool| -> Vec<&str> {
         let built_in = in_order.iter().filter_map(|name| at(name)?.built_in);
@@ -180,6 +187,27 @@ fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
         notes.push(format!("We chose the coordinates of {}{theirs}.", listed(&ours)));
     }
     notes
+}
+
+/// Whether a text is in a script that sets no spaces between words, and is long for one word.
+fn is_without_blanks(text: &str) -> bool {
+    let is_of_such = |c: &char| {
+        matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
+            | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+    };
+    const LONGEST_WORD: usize = 3;
+    text.chars().filter(is_of_such).count() > LONGEST_WORD
+}
+
+/// What the columns of the built-in words are, where invented vectors stand among them and the columns have no heads.
+fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<String> {
+    let words: Vec<_> = words.collect();
+    let [across, up] = words.first()?.axes;
+    let names: Vec<&str> = words.iter().map(|word| word.name).collect();
+    words
+        .iter()
+        .all(|word| word.axes == [across, up])
+        .then(|| format!("For {} the columns are {across} and {up}.", listed(&names)))
 }
 
 /// Words one after the other, marks in quotation marks, and of many the first: `bat, cave and “,”`.

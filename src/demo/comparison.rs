@@ -109,6 +109,7 @@ impl Teller<'_> {
                 text: self.sentence(group),
                 notice: group.iter().find_map(moved),
                 shown: group.iter().map(|difference| shown(difference)).collect(),
+                ..Step::default()
             });
         }
         steps.extend(self.furthest().map(|notice| Step { notice: Some(notice), ..Step::default() }));

@@ -1,7 +1,7 @@
 //! The story of a pipeline on the user's own matrices: the steps in the field's words.
 
-use super::story::{Plane, Shown, Step, Story};
-use crate::graph::{Convention, Graph, Node, NodeId, Op};
+use super::story::{Plane, Shown, Step, Story, in_sentence};
+use crate::graph::{Convention, Factor, Graph, Node, NodeId, Op, Origin};
 use crate::matrix::Matrix;
 
 /// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
@@ -29,13 +29,46 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
             last = stage;
         }
         if let Some(step) = steps.last_mut() {
-            step.shown.push(Shown::Node(id));
+            match (step.shown.last_mut(), is_unchanged(&graph, node)) {
+                (Some(Shown::Folded(same)), true) => same.push(id),
+                (_, true) => step.shown.push(Shown::Folded(vec![id])),
+                (_, false) => step.shown.push(Shown::Node(id)),
+            }
         }
     }
+    for step in &mut steps {
+        step.text.extend(unchanged(&graph, step));
+    }
     steps.extend(movement(&graph));
-    let text = "What is given.".to_string();
-    steps.insert(0, Step { text, notice: None, shown: vec![Shown::Together(given)] });
+    steps.insert(0, first(&graph, given));
     Story { remarks, ..Story::of_steps(title, graph, steps) }
+}
+
+/// What is given. Weights that nobody gave are named and not shown.
+fn first(graph: &Graph, given: Vec<NodeId>) -> Step {
+    let (folded, seen): (Vec<NodeId>, Vec<NodeId>) =
+        given.into_iter().partition(|&id| graph[id].op == Op::Given(Origin::Identity));
+    let in_brief = seen.first().map(|&id| Shown::Together(vec![id]));
+    let shown = [Shown::Together(seen), Shown::Folded(folded)];
+    let shown = shown.into_iter().filter(|shown| !shown.nodes().is_empty()).collect();
+    Step { text: "What is given.".to_string(), shown, in_brief, ..Step::default() }
+}
+
+/// Whether a node is its first operand, as the weights are an identity that nobody gave.
+fn is_unchanged(graph: &Graph, node: &Node) -> bool {
+    matches!(node.op, Op::Product)
+        && node.inputs.last().is_some_and(|&weights| graph[weights].op == Op::Given(Origin::Identity))
+}
+
+/// The sentence for folded nodes: `Q = K = V = X`.
+fn unchanged(graph: &Graph, step: &Step) -> Option<String> {
+    let folded = step.shown.iter().find_map(|shown| match shown {
+        Shown::Folded(ids) => Some(ids),
+        _ => None,
+    })?;
+    let from = *graph[*folded.first()?].inputs.first()?;
+    let names = folded.iter().chain([&from]).map(|&id| graph[id].name.as_str());
+    Some(format!(" Here {}.", names.collect::<Vec<_>>().join(" = ")))
 }
 
 /// No more tokens are drawn, where they have names and where they have none.
@@ -50,8 +83,8 @@ fn movement(graph: &Graph) -> Option<Step> {
     let is_finite = |matrix: &Matrix| matrix.cells().all(|x| x.is_finite());
     (is_plane && is_finite(from) && is_finite(to)).then(|| Step {
         text: "In the plane: each token moves from its place in X to its place in O.".to_string(),
-        notice: None,
         shown: vec![Shown::Plane(Plane::new(&[x], &[(x, o)]))],
+        ..Step::default()
     })
 }
 
@@ -145,9 +178,7 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),
         },
-        Stage::Scale(head) => {
-            start(head, "the scores are scaled, so that wide heads do not saturate the softmax.")
-        }
+        Stage::Scale(head) => start(head, &scaling(&node.op)),
         Stage::Bias(head) => start(head, "the bias is added."),
         Stage::Temperature(head) => start(head, "divided by the temperature."),
         Stage::Mask(head) => start(head, "what a query may not see becomes −∞."),
@@ -172,5 +203,16 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
                          the values. LSE is what the first two come to, in logarithms."
             .into(),
         Stage::Residual => "The input is added: what attention gives is a change to it.".into(),
+    }
+}
+
+/// What is done to the scores, and why where the factor is the usual one.
+fn scaling(op: &Op) -> String {
+    match op {
+        Op::Scale(Factor::InverseRoot(width)) => format!(
+            "divide by √{width}, the root of the width, so that the softmax does not give everything to one token."
+        ),
+        Op::Scale(Factor::Number(number)) => format!("multiply the scores by {}.", in_sentence(*number, 6)),
+        _ => "the scores are scaled.".to_string(),
     }
 }

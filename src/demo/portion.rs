@@ -59,6 +59,10 @@ impl Step {
     fn shorten(&mut self, graph: &Graph) {
         self.text.truncate(first_sentence(&self.text).len());
         self.notice = None;
+        if let Some(shown) = self.in_brief.take() {
+            self.shown = vec![shown];
+            return;
+        }
         let result =
             self.siblings(graph).or_else(|| self.shown.iter().rev().find_map(|shown| shown.result(graph)));
         // What is no matrix is a result where there is no other.

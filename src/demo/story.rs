@@ -48,6 +48,8 @@ pub struct Step {
     pub notice: Option<String>,
     /// What is shown.
     pub shown: Vec<Shown>,
+    /// What is shown in brief in place of its result, where it has none and its sentence says little alone.
+    pub in_brief: Option<Shown>,
 }
 
 /// Something to look at.
@@ -166,6 +168,22 @@ impl Story {
         let step = |(id, _): (NodeId, &_)| Step { shown: vec![Shown::Node(id)], ..Step::default() };
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
+    }
+
+    /// The story that says some of its remarks in its first step, where what they are about is shown.
+    pub fn saying_first(mut self, remarks: &[String]) -> Story {
+        if let Some(step) = self.steps.first_mut().filter(|_| !remarks.is_empty()) {
+            step.notice = Some(remarks.join(" "));
+        }
+        self
+    }
+
+    /// The remarks that no step says.
+    pub fn remarks_left(&self) -> impl Iterator<Item = &String> {
+        let is_said = |remark: &str| {
+            self.steps.iter().filter_map(|step| step.notice.as_deref()).any(|notice| notice.contains(remark))
+        };
+        self.remarks.iter().filter(move |remark| !is_said(remark))
     }
 
     /// Its pictures of the plane, in order.

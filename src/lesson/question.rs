@@ -168,9 +168,8 @@ impl Draft {
         }
         let listed = choices.iter().any(|choice| choice.text.is_some());
         if listed && matches!(self.question.kind, Kind::Choice) || !letter.is_ascii_uppercase() {
-            faults.push(
-                Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"),
-            );
+            faults
+                .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
             return None;
         }
         choices.push(Choice::new(letter, line, None));

@@ -263,8 +263,8 @@ fn unknown(name: &str) -> Error {
     let nearest = nearest(name, with_its_digits);
     let hint = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
     let help = format!(
-        "{hint}The built-in models are {}; for any other model give its config.json",
-        names.join(", ")
+        "{hint}`attn params` lists the {} built-in models; for another give its config.json",
+        names.len()
     );
     Error::new(format!("there is no built-in model `{name}`")).help(help)
 }

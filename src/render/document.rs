@@ -130,7 +130,7 @@ pub(super) fn write_numbered(
 /// What stands below the steps.
 pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
     write_notes(&page.story, markup);
-    for remark in page.story.remarks.iter().filter(|_| page.headed) {
+    for remark in page.story.remarks_left().filter(|_| page.headed) {
         markup.note(remark);
     }
 }

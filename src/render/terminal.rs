@@ -81,7 +81,17 @@ impl<'a> Terminal<'a> {
 
     /// Words, wrapped, with something before the first line.
     fn prose(&mut self, first: &str, rest: &str, text: &str, paint: impl Fn(&str) -> ColoredString) {
-        let width = self.style.width.clamp(20, WIDEST_PROSE);
+        self.wrapped(self.style.width.clamp(20, WIDEST_PROSE), (first, rest), text, paint);
+    }
+
+    /// Words in lines of this width, with something before the first line and before the others.
+    fn wrapped(
+        &mut self,
+        width: usize,
+        (first, rest): (&str, &str),
+        text: &str,
+        paint: impl Fn(&str) -> ColoredString,
+    ) {
         let first = self.style.charset.spelled(first).into_owned();
         let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
         let options = textwrap::Options::new(width)
@@ -116,7 +126,8 @@ impl<'a> Terminal<'a> {
     fn equation(&mut self, equation: &str) {
         let indent = " ".repeat(self.indent());
         let further = format!("{indent}    ");
-        self.prose(&indent, &further, equation, |line| line.bold());
+        // Sentences stay narrow on a wide screen; an equation is not broken where it fits.
+        self.wrapped(self.style.width.max(20), (&indent, &further), equation, |line| line.bold());
     }
 
     fn block(&mut self, block: &Block) {
@@ -224,7 +235,12 @@ impl Markup for Terminal<'_> {
             && let Some(last) = equations.last_mut()
         {
             let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
-            last.push_str(if several { "; --full shows them" } else { "; --full shows it" });
+            let pointer = if several { "--full shows them" } else { "--full shows it" };
+            let room = self.room().saturating_sub(self.style.charset.spelled(last).width());
+            match room > pointer.len() + 1 {
+                true => last.push_str(&format!("; {pointer}")),
+                false => equations.push(pointer.to_string()),
+            }
         }
         self.equations(&equations);
         self.begun = true;

@@ -53,7 +53,7 @@ impl FastArgs {
     /// Computes the exercise on the fast path, and adds what the reader should know.
     pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
-        let Exercise { recipe, inputs: matrices, typed, mut notes } = exercise;
+        let Exercise { recipe, inputs: matrices, typed, mut notes, .. } = exercise;
         let TypedRoles { q, k, v, bias, mask } = typed;
         let inputs = FusedInputs { matrices, q, k, v, mask, bias };
         let (graph, used) = attend_fused_using(&recipe, inputs, dtype, machine)?;

@@ -114,7 +114,7 @@ impl InputArgs {
         let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
         let typing = dtype.map(|dtype| Typing { dtype, mask_as_truth });
         if let Some(file) = &self.file {
-            refuse_word(file)?;
+            refuse_word(file, self.words.as_deref())?;
             loading.bundle(files.bundle_in(file, self.layer.as_deref(), typing)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
@@ -172,14 +172,17 @@ impl InputArgs {
 
 /// # Errors
 /// If a word stands where a file belongs: words are another option's.
-fn refuse_word(file: &str) -> Result<()> {
+fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
     let is_word =
         !file.is_empty() && file.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | ','));
     if !is_word || exists(file) {
         return Ok(());
     }
     let shown = clean_label(file).into_owned();
-    Err(Error::new("no such file")
-        .in_source(shown.clone())
-        .help(format!("words go in --words: attn attend --words {}", quoted(&shown))))
+    let (how, sentence) = match words {
+        Some(words) => ("put quotation marks around the whole sentence", format!("{words} {file}")),
+        None => ("words go in --words", file.to_string()),
+    };
+    let help = format!("{how}: attn attend --words {}", quoted(&clean_label(&sentence)));
+    Err(Error::new("no such file").in_source(shown).help(help))
 }

@@ -26,6 +26,8 @@ pub(super) struct Loaded {
     pub mask_rule: Option<MatrixRule>,
     /// What the reader should know of the choice that was made.
     pub notes: Vec<String>,
+    /// Those of the notes that are about the words.
+    pub of_words: Vec<String>,
 }
 
 /// Queries, keys, values and what stands beside the scores, as the fused kernel reads them.
@@ -55,6 +57,7 @@ pub(super) struct Loading {
     key_heads: Option<usize>,
     value_heads: Option<usize>,
     notes: Vec<String>,
+    of_words: Vec<String>,
 }
 
 impl Loading {
@@ -92,6 +95,7 @@ impl Loading {
         let WordVectors { matrix, origin, notes } = vectors.vectors(&words, files)?;
         self.tokens = Some(words);
         self.inputs.x = Some((matrix, origin));
+        self.of_words.clone_from(&notes);
         self.notes.extend(notes);
         Ok(())
     }
@@ -238,6 +242,7 @@ impl Loading {
             kv_heads,
             mask_rule,
             notes: self.notes,
+            of_words: self.of_words,
         })
     }
 

@@ -102,7 +102,7 @@ fn step(
         of.extend(explained(&both.graph, caption, node, row, col)?);
     }
     let shown = vec![Shown::Explained { of, side_by_side: true }];
-    Ok(Some(Step { text: text.into(), notice: None, shown }))
+    Ok(Some(Step { text: text.into(), shown, ..Step::default() }))
 }
 
 /// The cell that a cell was copied from: what stands in a head, not in the heads side by side.

@@ -99,6 +99,7 @@ fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
         text: "Your steps next to the right ones.".into(),
         notice: words::forms(&diagnosis.nodes),
         shown: vec![Shown::Table(nodes(diagnosis, task))],
+        ..Step::default()
     });
     let both = diagnosis.first_wrong().and_then(|wrong| {
         // What is too large to be written out is left out: the mistake is named without it.
@@ -212,6 +213,7 @@ fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
         text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
         notice: Some("--suggest-input FILE instead of --yours writes an input that shows them.".into()),
         shown: vec![Shown::Table(table)],
+        ..Step::default()
     })
 }
 

@@ -92,6 +92,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
                     vec![format!("attn diagnose {command} --yours FILE")],
                 ],
             ))],
+            ..Step::default()
         },
     ];
     if !suggestion.hidden.is_empty() {
@@ -100,6 +101,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
             text: "With these options some mistakes change nothing in the result, on any numbers.".into(),
             notice: None,
             shown: vec![Shown::Table(Table::new(&["mistake", "what it would be"], rows))],
+            ..Step::default()
         });
     }
     Story::of_steps(&title, Graph::new(), steps)
