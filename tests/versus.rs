@@ -145,10 +145,7 @@ fn a_change_of_rounding_alone_is_called_that() {
 #[test]
 fn another_shape_is_shown_and_said() {
     let out = attn("attend --random 2,3 --versus '--random 3,3'").ok().out;
-    assert!(
-        out.contains("X has another shape with --random 3,3, so its cells cannot be compared."),
-        "{out}"
-    );
+    assert!(out.contains("X has another shape with --random 3,3, so its cells cannot be compared."), "{out}");
     assert_eq!(out.matches("another shape with").count(), 2, "X and the last step alone:\n{out}");
     assert!(out.contains("O has another shape") && out.contains("These have another shape too"), "{out}");
     let shown = attn("demo mask --versus '--set X=1'").ok().out;

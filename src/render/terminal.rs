@@ -239,7 +239,10 @@ impl Markup for Terminal<'_> {
             let room = self.room().saturating_sub(self.style.charset.spelled(last).width());
             match room > pointer.len() + 1 {
                 true => last.push_str(&format!("; {pointer}")),
-                false => equations.push(pointer.to_string()),
+                false => {
+                    last.push(';');
+                    equations.push(pointer.to_string());
+                }
             }
         }
         self.equations(&equations);

@@ -98,7 +98,9 @@ fn functions() -> Table {
             "max" => "the largest number",
             "len" => "how many there are",
             "count" => "how many cells pass the comparison: == != < <= > >=",
-            "round" => "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1",
+            "round" => {
+                "rounded to that many decimals, as tables are; the sum of a softmax row needs it to equal 1"
+            }
             _ => "",
         };
         vec![call.to_string(), does.to_string()]
