@@ -45,7 +45,9 @@ impl Stream<'_> {
         let mut start = Vec::new();
         raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
         if start.is_empty() {
-            return Err(Error::new("nothing in it: 0 bytes").in_source(name));
+            return Err(Error::new("nothing in it: 0 bytes")
+                .in_source(name)
+                .help("check how it was made: the program that wrote it may have failed"));
         }
         let packed = start == [0x1f, 0x8b];
         let whole = Cursor::new(start).chain(raw);

@@ -98,6 +98,9 @@ fn not_found(names: &[String], unknown: &[&str]) -> Error {
     let what = match unknown {
         [] if names.is_empty() => "holds no matrices".to_string(),
         [] => format!("no matrix of an attention layer by name; found {found}"),
+        unknown if names.iter().all(|name| unknown.contains(&name.as_str())) => {
+            format!("no matrix of an attention layer by name; found {found}")
+        }
         unknown => format!("unknown names {}; found {found}", listed_briefly(unknown.iter().copied())),
     };
     Error::new(what).help(format!(

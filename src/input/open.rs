@@ -214,7 +214,9 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
 }
 
 fn empty(name: &str) -> Error {
-    Error::new("nothing in it: 0 bytes").in_source(name)
+    Error::new("nothing in it: 0 bytes")
+        .in_source(name)
+        .help("check how it was made: the program that wrote it may have failed")
 }
 
 #[cfg(test)]

@@ -85,6 +85,14 @@ pub(super) const TERMS: &[Term] = &[
         see: &["attn demo lookup"],
     },
     Term {
+        name: "d_k",
+        also: &["d_v", "d_model"],
+        means: "Widths: d_k of a query and a key, d_v of a value, d_model of the vector that stands for a token. Scores are divided by √d_k.",
+        formula: Some("S_scaled = S / √d_k"),
+        node: Some("S_scaled"),
+        see: &["attn notation"],
+    },
+    Term {
         name: "decoding",
         also: &["decode"],
         means: "Writing text one token at a time. Each new token has one query, and the keys and values of all earlier tokens come from the cache.",
