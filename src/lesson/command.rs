@@ -17,6 +17,12 @@ pub struct Command {
 }
 
 impl Command {
+    /// Whether a line is `attn lesson`, as a teacher may type it while a lesson is played.
+    pub fn is_lesson(typed: &str) -> bool {
+        let mut words = typed.split_whitespace();
+        words.next() == Some("attn") && words.next() == Some("lesson")
+    }
+
     /// A command of a lesson, at its line.
     ///
     /// # Errors
@@ -105,10 +111,10 @@ impl Command {
             self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
         };
         let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
-        // Where blanks or quotes stand about the seed, the line is written anew.
+        // Where blanks or quotes stand about the seed, the line is written again.
         let is_it = shlex::split(&typed).is_some_and(|split| split == words);
-        let anew = || shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
-        Command { typed: if is_it { typed } else { anew() }, args }
+        let quoted = || shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
+        Command { typed: if is_it { typed } else { quoted() }, args }
     }
 
     fn seed_at(&self) -> Option<usize> {

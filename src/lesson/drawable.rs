@@ -6,6 +6,11 @@ use super::loose::{first_loose, loose_numbers};
 use super::model::{Block, Choice, Exchange, Lesson, NamedRun, Prose, Question};
 
 impl Question {
+    /// Whether options are offered under letters.
+    pub(super) fn has_letters(&self) -> bool {
+        self.choices.iter().any(|choice| choice.text.is_some())
+    }
+
     /// What it shows, before the answer and with it.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.asked.iter().chain(&self.reveal)

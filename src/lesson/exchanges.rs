@@ -28,8 +28,8 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             continue;
         };
         let mut typed = vec![first.trim().to_string()];
-        while let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("> ")) {
-            typed.push(next.trim().to_string());
+        while let Some(next) = lines.peek().and_then(|line| continued(&mut typed, line)) {
+            typed.push(next);
             position += lines.next().map_or(0, str::len);
         }
         let mut code = 0;
@@ -60,4 +60,15 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
         }
     }
     found
+}
+
+/// What a line adds to a command: it stands behind `> `, or the line above it ends with ` \\`, which is taken away.
+fn continued(typed: &mut [String], line: &str) -> Option<String> {
+    let above = typed.last_mut()?;
+    let joined = above.strip_suffix('\\').map(|above| above.trim_end().to_string());
+    let next = line.trim_end().strip_prefix("> ").or(joined.is_some().then_some(line))?;
+    if let Some(joined) = joined {
+        *above = joined;
+    }
+    Some(next.trim().to_string())
 }

@@ -30,6 +30,21 @@ pub fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {
     BUILT_IN.iter().copied().find(|(file, _)| matches(file))
 }
 
+impl Lesson {
+    /// What comes after a lesson: the next of those in the program, and a quiz where it has questions; nothing after a story.
+    pub fn what_is_next(&self) -> Option<Vec<String>> {
+        if self.told.is_some() {
+            return None;
+        }
+        let at = BUILT_IN.iter().position(|(file, _)| *file == self.file);
+        let next = at.filter(|at| at + 1 < BUILT_IN.len()).map(|at| format!("attn lesson play {}", at + 1));
+        let name = if at.is_some() { self.name.clone() } else { quoted(&self.file).to_string() };
+        let quiz = self.questions().next().map(|_| format!("attn lesson quiz {name}"));
+        let commands: Vec<String> = next.into_iter().chain(quiz).collect();
+        (!commands.is_empty()).then_some(commands)
+    }
+}
+
 /// Opens the lesson that `NAME|FILE[#step]` names, and the position of the step it asks for.
 ///
 /// # Errors

@@ -83,7 +83,7 @@ impl Store {
         Ok(kept.and_then(|mut kept| kept.lessons.remove(&identity(lesson))).unwrap_or_default())
     }
 
-    /// Keeps the progress in a lesson, beside what others have kept in the meantime. A damaged file is replaced, one of a
+    /// Keeps the progress in a lesson, next to what others have kept in the meantime. A damaged file is replaced, one of a
     /// later version is not.
     ///
     /// # Errors

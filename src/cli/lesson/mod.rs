@@ -86,7 +86,7 @@ impl LessonArgs {
     }
 }
 
-/// The lesson, with its questions drawn anew where a seed is asked for. On standard error stands what keeps its numbers.
+/// The lesson, with its questions drawn again where a seed is asked for. On standard error stands what keeps its numbers.
 fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &mut Streams<'_>) -> Lesson {
     let Some(seed) = seed else { return lesson };
     let Drawn { lesson, anew, kept } = draw(&lesson, runner, seed);

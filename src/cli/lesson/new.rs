@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::in_process;
 use crate::cli::{Env, Streams};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 use crate::input::{clean_label, exists, quoted, write_text};
-use crate::lesson::{built_in, new_lesson};
+use crate::lesson::{built_in, new_lesson, read};
 
 /// Write a small lesson to start from, which passes `check`
 #[derive(Args, Debug)]
@@ -48,9 +48,12 @@ impl NewArgs {
             )
         })?;
         write_text(Path::new(&file), &text)?;
+        let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
+        let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
+            .map(|(n, word)| counted(n, word));
         let name = quoted(&shown);
         let said = format!(
-            "{shown} is written: a lesson of four steps with two questions, for you to change.\n\n  \
+            "{shown} is written: a lesson of {steps} with {questions}, for you to change.\n\n  \
              attn lesson play {name}        play it\n  \
              attn lesson check {name}       what is wrong with it, after each change\n  \
              attn lesson update {name}      write what its commands print into it\n  \

@@ -130,11 +130,15 @@ impl Outcome {
     }
 }
 
-/// “8 steps, 12 commands, 31 numbers, 5 questions (1 drawable)”
+/// “8 steps, 12 commands, 31 numbers, 5 questions (1 can be drawn again with other numbers)”
 pub(super) fn amounts(checked: Checked) -> String {
     let Checked { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
-    let drawable = if drawable == 0 { String::new() } else { format!(" ({drawable} drawable)") };
+    let drawable = if drawable == 0 {
+        String::new()
+    } else {
+        format!(" ({drawable} can be drawn again with other numbers)")
+    };
     all.map(|(count, noun)| counted(count, noun)).join(", ") + &drawable
 }
 

@@ -58,6 +58,21 @@ impl fmt::Display for Cell {
     }
 }
 
+impl Order {
+    /// Another order of the same columns.
+    pub fn with_positions(&self, positions: &[usize]) -> Order {
+        Order { positions: positions.to_vec(), table: self.table.clone() }
+    }
+
+    /// Letters and names, where the columns have letters: `B A C: cave, bat, racket`.
+    pub fn lettered(&self) -> String {
+        let letters: Vec<String> =
+            self.positions.iter().filter_map(|&at| ('A'..='Z').nth(at)).map(String::from).collect();
+        let names: Vec<String> = self.positions.iter().map(|&at| self.table.col_name(at)).collect();
+        format!("{}: {}", letters.join(" "), names.join(", "))
+    }
+}
+
 impl fmt::Display for Order {
     /// As a student types it: `cave bat racket`, with commas where a label has a blank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -17,6 +17,8 @@ pub(super) struct Record {
     pub right: bool,
     /// The last show of hands, option by option.
     pub hands: Option<Vec<usize>>,
+    /// Whether the bars of that show of hands stand on the screen since the question was asked.
+    pub drawn: bool,
     /// The one before it.
     pub hands_before: Option<Vec<usize>>,
     /// The wrong answers, by letter, whose feedback stands below the question already.
@@ -84,7 +86,13 @@ pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_
     let given = Given::read(typed, &answer, options(question))?;
     let right = judge(&given, &answer);
     let typed = clean_label(typed.trim());
-    let shown = if question.kind == Kind::Choice { typed.to_uppercase() } else { typed.into_owned() };
+    let shown = match (&answer, &given) {
+        (Answer::Choice { .. }, _) => typed.to_uppercase(),
+        (Answer::Order(order), Given::Order(positions)) if options(question) > 0 => {
+            order.with_positions(positions).lettered()
+        }
+        _ => typed.into_owned(),
+    };
     let told = if right { None } else { chosen(question, &given, &answer, show) };
     let feedback = told.map(|choice| show.feedback(question, choice)).unwrap_or_default();
     Ok(Judged { right: Some(right), shown, feedback, told: told.map(|choice| choice.letter) })

@@ -160,6 +160,11 @@ impl Player<'_> {
             _ => format!("attn {typed}"),
         };
         self.keep_command(&typed);
+        let mut lines = self.show().command_lines(&typed);
+        if Command::is_lesson(&typed) {
+            lines.extend(self.sentence("A lesson cannot be played inside a lesson. Press q first."));
+            return self.beside(Beside::Output, &lines);
+        }
         let command = match Command::by_hand(&typed, 0) {
             Ok(command) => command,
             Err(fault) => {
@@ -169,9 +174,6 @@ impl Player<'_> {
         };
         // Not through the runner, which remembers: a file may have been changed for it.
         let ran = (self.by_hand)(&command.args, self.window.screen);
-        let screen = self.window.screen;
-        let mut lines =
-            vec![format!("{}{}", Ink::of(Tone::Quiet).on("$ ", screen), Ink::bold().on(&typed, screen))];
         lines.extend(ran.shown().lines().map(str::to_string));
         self.beside(Beside::Output, &lines)
     }
@@ -211,6 +213,10 @@ impl Player<'_> {
         let (answered, right) = self.score();
         if answered > 0 {
             lines.push(format!("{} answered, {right} of them right", counted(answered, "question")));
+        }
+        if let Some(next) = self.lesson.what_is_next() {
+            let text = Text::of(&format!("Next: {}", next.join(" · ")), Ink::of(Tone::Quiet), screen);
+            lines.extend(text.wrapped(screen.width, ["", "      "], screen));
         }
         lines
     }

@@ -78,7 +78,14 @@ impl Player<'_> {
         let hands = record.and_then(|record| record.hands.as_ref());
         let mut groups = Vec::new();
         if let Some(hands) = hands {
-            groups.push(votes::bars(hands, self.right_letter(question), self.window.screen));
+            let right = self.right_letter(question);
+            // The bars stand above the answer; on a clean screen they are drawn again.
+            groups.push(
+                match right.filter(|_| record.is_some_and(|record| record.drawn) && !self.is_clean) {
+                    Some(letter) => votes::right_bar(hands, letter, self.window.screen),
+                    None => votes::bars(hands, right, self.window.screen),
+                },
+            );
         }
         let is_told = |choice: &Choice| {
             let option = question.choices.iter().position(|other| other.letter == choice.letter);
@@ -109,6 +116,7 @@ impl Player<'_> {
         let lines = votes::bars(&hands, right, self.window.screen);
         let record = self.record(question);
         record.hands_before = record.hands.replace(hands);
+        record.drawn = true;
         lines
     }
 

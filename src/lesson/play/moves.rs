@@ -125,7 +125,9 @@ impl Player<'_> {
         self.next = (end < chunks.len()).then(|| place(&chunks, end));
         self.note_what_is_shown(&stop);
         if let Some(question) = stop.question(self.lesson).filter(|_| stop.kind == Kind::Asked) {
-            self.record(question).told.clear();
+            let record = self.record(question);
+            record.told.clear();
+            record.drawn = false;
         }
         let mut lines = before;
         if !lines.is_empty() {
@@ -152,7 +154,11 @@ impl Player<'_> {
                 (Kind::Answer, Block::Question(question)) => self.answer(&show, question),
                 _ => show.block(block),
             };
-            chunks.extend(pages::chunks(number, &lines, height));
+            let mut pieces = pages::chunks(number, &lines, height);
+            if matches!((stop.kind, block), (Kind::Asked, Block::Question(_))) {
+                pages::keep_first_two_together(&mut pieces, height);
+            }
+            chunks.extend(pieces);
         }
         let is_headed = stop.begins_part() && self.lesson.told.is_none();
         let heading = if is_headed { self.heading(&show, stop) } else { Vec::new() };

@@ -39,6 +39,17 @@ pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk
     chunks
 }
 
+/// Makes one of the first two chunks, if the screen holds both: a heading is not parted from what it stands above.
+pub(super) fn keep_first_two_together(chunks: &mut Vec<Chunk>, height: usize) {
+    let fits = |first: &Chunk, second: &Chunk| first.lines.len() + second.gap + second.lines.len() <= height;
+    if chunks.len() < 2 || !fits(&chunks[0], &chunks[1]) {
+        return;
+    }
+    let second = chunks.remove(1);
+    chunks[0].lines.extend(std::iter::repeat_n(String::new(), second.gap));
+    chunks[0].lines.extend(second.lines);
+}
+
 fn is_empty(line: &str) -> bool {
     line.trim().is_empty()
 }
@@ -128,6 +139,15 @@ mod tests {
             assert_eq!(lines(&cut), all);
             assert_eq!(pages(&cut, 7), [0..2, 2..3]);
         }
+    }
+
+    #[test]
+    fn a_heading_goes_to_the_next_page_with_what_it_stands_above() {
+        let mut question = chunks(1, &text(&["Question", "", "How much?", "", "A", "B"]), 5);
+        keep_first_two_together(&mut question, 5);
+        let all = [chunks(0, &text(&["a", "b", "c"]), 5), question].concat();
+        assert_eq!(pages(&all, 5), [0..1, 1..2, 2..3]);
+        assert_eq!(lines(&all[1..]), text(&["Question", "", "How much?", "", "A", "B"]));
     }
 
     #[test]

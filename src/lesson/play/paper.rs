@@ -1,7 +1,7 @@
 //! What is printed: text that stays, and below it a line that is rewritten in place.
 //!
 //! The cursor rests at the start of that line. Where the terminal is narrowed and breaks it into several, erasing from there
-//! to the end of the screen still takes away all of it, whether the terminal lays its lines out anew or cuts them.
+//! to the end of the screen still takes away all of it, whether the terminal lays its lines out again or cuts them.
 
 use std::io::Write;
 
@@ -30,7 +30,7 @@ impl<'a> Paper<'a> {
         Paper { out, screen, bottom: None }
     }
 
-    /// The screen has another width: the bottom line is drawn anew.
+    /// The screen has another width: the bottom line is drawn again.
     pub(super) fn resize(&mut self, screen: Screen) -> Result<()> {
         self.screen = screen;
         self.erase()

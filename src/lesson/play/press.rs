@@ -90,10 +90,13 @@ impl Player<'_> {
         let lines = match key {
             Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => return self.forward(now),
             Key::Enter if count.is_none() => return self.forward(now),
+            // An answer that comes too late goes nowhere: a number goes to its step with `G`, or in the contents.
+            Key::Enter => Vec::new(),
+            Key::Char('.' | ',' | '/' | '%') if count.is_some() => Vec::new(),
             Key::Left | Key::Up | Key::PageUp | Key::Backspace => self.go_back(),
             Key::Home => self.go_to(0),
             Key::End => self.jump(None),
-            Key::Char('G') | Key::Enter => self.jump(count),
+            Key::Char('G') => self.jump(count),
             Key::Char(letter) => return self.letter(letter, now),
             Key::F5 | Key::Control('l') => self.show_again(),
             _ => Vec::new(),

@@ -62,7 +62,7 @@ How many weights of `bat` are zero?
 
 <!-- note: Hold the sheet over them. -->
 
-The rest is shared out anew.
+The rest is shared out again.
 
 ## How much is left?
 

@@ -62,7 +62,7 @@ fn space_goes_through_the_whole_lesson_and_out() {
             "Look at the rows again.",
             "How many weights of `bat` are zero?",
             "Two tokens lie in the future.",
-            "The rest is shared out anew.",
+            "The rest is shared out again.",
             "What does `bat` give to itself?",
             "All of it.",
             "Whom does `bat` look at",
@@ -212,7 +212,7 @@ fn a_letter_answers_a_choice_and_a_wrong_one_may_be_followed_by_another() {
         let right = class.typed("C");
         assert_shows(&right, "Right: C");
         assert_shows(&right, "Two tokens lie in the future.");
-        assert_shows(&class.typed(" "), "The rest is shared out anew.");
+        assert_shows(&class.typed(" "), "The rest is shared out again.");
     });
 }
 
@@ -227,7 +227,7 @@ fn other_answers_are_typed_and_ended_by_enter() {
         assert_shows(&class.typed("1\n"), "Right: 1");
         class.typed(" ");
         assert_shows(&class.typed("b a\n"), "A to C");
-        assert_shows(&class.typed("racket, bat, cave\n"), "Not quite: racket, bat, cave");
+        assert_shows(&class.typed("racket, bat, cave\n"), "Not quite: C A B: racket, bat, cave");
         assert_shows(&class.typed("bat racket cave\n"), "bat, racket, cave.");
     });
 }
@@ -310,7 +310,7 @@ fn only_who_voted_so_is_told_at_the_answer_and_only_once() {
         class.player.begin(&[], Duration::ZERO);
         class.typed(keys);
         shown.push_str(&class.typed(" "));
-        assert_shows(&shown, "Answer: C. Two tokens");
+        assert_shows(&shown, "Answer: C");
         shown.contains(feedback)
     };
     assert!(!answer("", false));
@@ -358,8 +358,33 @@ fn hands_are_drawn_kept_and_shown_beside_the_answer() {
         assert!(!bars.contains("right"), "the vote gives nothing away:\n{bars}");
         let answer = class.typed(" ");
         let row = answer.lines().find(|line| line.contains("← right")).unwrap_or_default();
-        assert!(row.trim_start().starts_with('C') && row.contains('8'), "{answer}");
+        assert_eq!(row.trim_start(), "C  8 of 25 hands  ← right");
+        assert!(!answer.contains('█'), "the bars stand above:\n{answer}");
         assert_shows(&answer, "Two tokens lie in the future.");
+    });
+}
+
+#[test]
+fn a_number_that_comes_too_late_goes_to_no_step() {
+    played(40, |class| {
+        class.typed("2G ");
+        let place = class.bottom();
+        assert_eq!(class.typed("0.41\n"), "");
+        assert_eq!(class.bottom(), place);
+        assert_eq!(class.typed("3\n"), "");
+        assert_eq!(class.bottom(), place);
+    });
+}
+
+#[test]
+fn the_end_names_what_comes_next_and_a_lesson_is_not_played_within_itself() {
+    played(40, |class| {
+        assert_shows(&class.typed("5G "), "Next: attn lesson quiz ");
+    });
+    played(40, |class| {
+        let said = class.typed("!lesson play 1\n");
+        assert_shows(&said, "$ attn lesson play 1");
+        assert_shows(&said, "A lesson cannot be played inside a lesson. Press q first.");
     });
 }
 
@@ -403,8 +428,11 @@ fn a_command_of_ones_own_is_run_and_the_place_is_kept() {
             "attn softmax 1 2 --save A=x.npy at 80",
         );
         assert_shows(&class.typed("!fails\n"), "error: no such thing");
-        assert_shows(&class.typed("!attn lesson play x\n"), "a lesson within a lesson");
-        assert_shows(&class.typed("!lesson\n"), "a lesson within a lesson");
+        assert_shows(
+            &class.typed("!attn lesson play x\n"),
+            "A lesson cannot be played inside a lesson. Press q first.",
+        );
+        assert_shows(&class.typed("!lesson\n"), "A lesson cannot be played inside a lesson. Press q first.");
         assert_shows(&class.typed("!demo | head\n"), "no shell");
         assert_eq!(class.typed("!\n"), "");
         class.typed("!");

@@ -6,9 +6,9 @@ use crate::lesson::show::{Ink, Tone};
 
 /// The longest bar.
 const WIDEST: usize = 40;
-/// What stands beside a bar: indent, letter, number.
+/// What stands next to a bar: indent, letter, number.
 const BESIDE: usize = 14;
-/// What the vote before takes beside that.
+/// What the vote before takes in addition.
 const BEFORE: usize = 13;
 
 /// The bars of a show of hands, one for each option from A on; the right one is marked once it is known.
@@ -16,7 +16,16 @@ pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<
     bars_beside(hands, None, right, screen)
 }
 
-/// The same bars, and beside them how many hands there were at the vote before.
+/// What is added to bars that stand above, once the right option is known: `B  14 of 25 hands  ← right`.
+pub(super) fn right_bar(hands: &[usize], right: char, screen: Screen) -> Vec<String> {
+    let option = ('A'..='Z').position(|letter| letter == right).unwrap_or_default();
+    let count = hands.get(option).copied().unwrap_or_default();
+    let mark = Ink { bold: true, ..Ink::of(Tone::Right) }.on(&right.to_string(), screen);
+    let all = counted(hands.iter().sum(), "hand");
+    vec![format!("   {mark}  {count} of {all}{}", screen.charset.spelled("  ← right"))]
+}
+
+/// The same bars, and next to them how many hands there were at the vote before.
 pub(super) fn bars_beside(
     hands: &[usize],
     before: Option<&[usize]>,
@@ -64,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_vote_before_stands_beside_the_present_one() {
+    fn the_vote_before_stands_next_to_the_present_one() {
         let lines = bars_beside(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
         assert!(lines[0].ends_with("   2  before    5"), "{lines:?}");
         assert!(lines[1].ends_with("   4  before    1"), "{lines:?}");

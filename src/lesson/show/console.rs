@@ -4,11 +4,13 @@ use textwrap::core::display_width;
 use unicode_width::UnicodeWidthStr;
 
 use super::Show;
-use super::spans::{Ink, Text, Tone};
-use crate::lesson::{Console, Exchange, Literal, Screen};
+use super::spans::{Ink, Tone};
+use crate::lesson::{Console, Exchange, Literal};
 
-/// What stands before a command, and before its further lines.
-const PROMPTS: [&str; 2] = ["$ ", "> "];
+/// What stands before a command, and before its further lines: these can be pasted into a shell.
+const PROMPTS: [&str; 2] = ["$ ", "  "];
+/// What ends a line of a command that goes on, as a shell reads it.
+const GOES_ON: &str = " \\";
 /// What is only shown is set in by so much, where there is room for it.
 const INDENT: usize = 4;
 
@@ -26,6 +28,11 @@ impl Show<'_> {
         lines
     }
 
+    /// A command behind its prompt, in as many lines as the screen needs.
+    pub fn command_lines(&self, typed: &str) -> Vec<String> {
+        self.prompted(&broken(typed, self.room()))
+    }
+
     /// The lines of a command, each behind its prompt.
     pub fn prompted(&self, typed: &[String]) -> Vec<String> {
         typed.iter().enumerate().map(|(number, line)| self.prompt(number) + &self.command(line)).collect()
@@ -41,14 +48,10 @@ impl Show<'_> {
         Ink::bold().on(typed, self.screen)
     }
 
-    /// The lines of a command as they are typed behind the prompt: as the lesson breaks them, and again where the screen is
-    /// too narrow.
+    /// The lines of a command as they are typed behind the prompt: one, or where the screen is too narrow several, each but
+    /// the last with a backslash at its end.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        exchange
-            .typed
-            .iter()
-            .flat_map(|line| broken(&self.screen.charset.spelled(line), self.room()))
-            .collect()
+        broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room())
     }
 
     /// The columns behind a prompt.
@@ -71,7 +74,7 @@ impl Show<'_> {
         let text = self.screen.charset.spelled(literal.text.trim_end()).into_owned();
         let has_commands = literal.label.starts_with("console");
         let shown = |line: &str| match line.strip_prefix(PROMPTS[0]).filter(|_| has_commands) {
-            Some(typed) => self.prompted(&broken(typed, self.room())),
+            Some(typed) => self.command_lines(typed),
             None => vec![line.to_string()],
         };
         let lines: Vec<String> = text.lines().flat_map(shown).collect();
@@ -82,29 +85,69 @@ impl Show<'_> {
     }
 }
 
-/// A command in lines of at most `room` columns, broken at spaces outside of quotes.
-fn broken(typed: &str, room: usize) -> Vec<String> {
+/// A command in lines of at most `room` columns that a shell reads as one: broken at spaces outside of quotes, and not between
+/// an option and its value where there is room for both.
+pub(in crate::lesson) fn broken(typed: &str, room: usize) -> Vec<String> {
     if typed.width() <= room {
         return vec![typed.to_string()];
     }
+    let room = room.saturating_sub(GOES_ON.width()).max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for piece in pieces(typed, room) {
+        match lines.last_mut() {
+            Some(line) if line.width() + 1 + piece.width() <= room => {
+                line.push(' ');
+                line.push_str(&piece);
+            }
+            _ => lines.push(piece),
+        }
+    }
+    let last = lines.len() - 1;
+    lines[..last].iter_mut().for_each(|line| line.push_str(GOES_ON));
+    lines
+}
+
+/// The words of a command, an option together with its value where `room` holds both.
+fn pieces(typed: &str, room: usize) -> Vec<String> {
+    let mut pieces: Vec<String> = Vec::new();
+    for word in words(typed) {
+        let is_value = !word.starts_with("--");
+        match pieces.last_mut() {
+            Some(option)
+                if is_value
+                    && option.starts_with("--")
+                    && !option.contains(' ')
+                    && option.width() + 1 + word.width() <= room =>
+            {
+                option.push(' ');
+                option.push_str(&word);
+            }
+            _ => pieces.push(word),
+        }
+    }
+    pieces
+}
+
+/// A command cut at its spaces, but not at those within quotes.
+fn words(typed: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
     let mut quote = None;
-    let bound: String = typed
-        .chars()
-        .map(|character| match (character, quote) {
-            ('\'' | '"', None) => {
-                quote = Some(character);
-                character
+    for character in typed.chars() {
+        match (character, quote) {
+            (' ', None) => {
+                words.push(String::new());
+                continue;
             }
-            (closing, Some(open)) if closing == open => {
-                quote = None;
-                character
-            }
-            (' ', Some(_)) => '\u{a0}',
-            _ => character,
-        })
-        .collect();
-    let screen = Screen::plain(room);
-    Text::of(&bound, Ink::default(), screen).wrapped(room, ["", ""], screen)
+            ('\'' | '"', None) => quote = Some(character),
+            (closing, Some(open)) if closing == open => quote = None,
+            _ => {}
+        }
+        if let Some(word) = words.last_mut() {
+            word.push(character);
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 #[cfg(test)]
@@ -112,11 +155,14 @@ mod tests {
     use super::broken;
 
     #[test]
-    fn a_command_is_broken_between_its_words_and_not_within_quotes() {
-        assert_eq!(
-            broken("attn attend --words \"bat cave\" --only A", 26),
-            ["attn attend --words", "\"bat cave\" --only A"]
-        );
+    fn a_command_is_broken_so_that_a_shell_reads_it_as_one() {
+        let typed = "attn attend --words \"bat cave\" --only A --causal --precision 2";
+        let lines = broken(typed, 34);
+        assert_eq!(lines, ["attn attend --words \"bat cave\" \\", "--only A --causal --precision 2"]);
+        assert_eq!(shlex::split(&lines.join("\n")), shlex::split(typed));
+        assert!(lines.iter().all(|line| line.chars().count() <= 34), "{lines:?}");
         assert_eq!(broken("attn demo", 26), ["attn demo"]);
+        // An option keeps its value.
+        assert_eq!(broken("attn attend --only A --causal", 20), ["attn attend \\", "--only A --causal"]);
     }
 }

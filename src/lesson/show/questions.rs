@@ -74,6 +74,12 @@ impl<'a> Show<'a> {
         let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
         match self.stated(question) {
             Some((sentence, rest)) => {
+                // The sentence has the names; the letters stand before it.
+                if let Some(Answer::Order(order)) = self.right(question).filter(|_| question.has_letters()) {
+                    let letters = order.lettered();
+                    let letters = letters.split(':').next().unwrap_or_default();
+                    text.push(&format!("{letters}: "), Ink::bold(), self.screen);
+                }
                 text.extend(&markdown::inline(sentence, self.screen));
                 (joined([text.wrapped(self.prose_width(), ["", INDENT], self.screen), feedback]), rest)
             }
@@ -102,6 +108,7 @@ impl<'a> Show<'a> {
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
         let mut text = word;
         let words = match (given, &right) {
+            (_, Answer::Order(order)) if question.has_letters() => order.lettered(),
             (None, _) | (_, Answer::Choice { .. }) => self.answer_words(&right),
             (Some(given), _) => clean_label(given.trim()).into_owned(),
         };
@@ -142,6 +149,7 @@ impl<'a> Show<'a> {
                 None => value.to_string(),
             },
             (None, Some(Value::Cell(cell)), _) => cell.typed(),
+            (None, Some(Value::Order(order)), _) if question.has_letters() => order.lettered(),
             (None, Some(value), _) => value.to_string(),
             _ => choice.letter.to_string(),
         }
