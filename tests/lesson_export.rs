@@ -54,7 +54,7 @@ fn the_ending_of_the_file_chooses_the_document_and_an_unknown_one_is_refused() {
 fn colours_are_all_that_colour_adds() {
     for width in [60, 80, 100, 200] {
         let coloured = transcript(MASK, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });
-        assert!(coloured.matches("\x1b[").count() > 200, "hardly any colour at {width}");
+        assert!(coloured.matches("\x1b[").count() > 150, "hardly any colour at {width}");
         let (coloured, plain) = (without_colours(&coloured), transcript(MASK, Screen::plain(width)));
         assert_eq!(words(&coloured), words(&plain));
         assert!(
@@ -173,7 +173,7 @@ fn the_handout_is_plain_markdown_whose_outputs_are_fenced() {
 fn the_handout_is_what_the_program_prints_now() {
     let printed = attn("attend examples/data/bat.json --only A --precision 2").ok().out;
     let text = export("--to md");
-    assert!(text.contains(&format!("> --only A --precision 2\n{printed}```\n")), "{text}");
+    assert!(text.contains(&format!(" --only A --precision 2\n{printed}```\n")), "{text}");
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn a_recording_plays_to_the_end_with_a_marker_at_each_step() {
         }
     }
     assert_eq!(markers, ["Before the mask", "Predict: how many zeros?", "Other tokens"]);
-    assert!(typed.starts_with("attn attend examples/data/bat.json--only A"), "{typed}");
+    assert!(typed.starts_with("attn attend examples/data/bat.json --only A"), "{typed}");
     let screen = terminal.screen().contents();
     assert!(
         screen.contains("(exit code 2)") && screen.trim_end().ends_with("Nothing else is to be said."),
