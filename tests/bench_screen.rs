@@ -62,7 +62,7 @@ fn a_shape_is_told_in_words_and_written_in_letters() {
 #[test]
 fn the_share_of_the_peak_is_of_the_threads_that_were_used() {
     let small = words("--n 8 --heads 1 --dim 8 --seconds 0.01 --threads 2 --width 200");
-    assert!(small.contains("GFLOP/s of multiply-adds on 1 thread:"), "{small}");
+    assert!(small.contains("GFLOP/s of multiply-adds on 1 thread;"), "{small}");
     assert!(small.contains("1 thread used: there is too little work for more"), "{small}");
 }
 

@@ -45,7 +45,7 @@ fn a_negative_number_may_begin_a_matrix() {
 #[test]
 fn until_leaves_the_answer_open_and_shows_what_comes_before() {
     let out = attn("demo mask --until A").ok().out;
-    assert!(out.contains("S_masked (4×4) =") && out.contains("│ 1 │ ?   ?   ?   ? │"));
+    assert!(out.contains("S_masked (4×4) =") && out.contains("│ the     │   ?     ?    ?         ? │"));
     assert!(!out.contains("O (4×5)"));
     let nodes = attn("demo mask --until A").nodes();
     assert_eq!(nodes.names().last(), Some(&"S_masked"));
@@ -229,7 +229,7 @@ fn a_mask_of_zeros_and_ones_must_say_what_it_means() {
     assert_eq!(hidden("add"), [false; 4]);
     let boolean = attn("attend --random 2,2 --mask 'true false; true true'").nodes().matrix("S_masked");
     assert_eq!(boolean[(0, 1)], f64::NEG_INFINITY);
-    attn("attend --random 2,2 --mask-kind allow").refused(&["without a mask"]);
+    attn("attend --random 2,2 --mask-kind allow").refused(&["needs a mask", "--mask FILE"]);
 }
 
 #[test]

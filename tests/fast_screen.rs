@@ -223,7 +223,7 @@ fn wide(folder: &TempDir, options: &str) -> String {
 #[test]
 fn a_screen_has_the_edges_of_more_than_a_thousand_numbers_and_says_where_all_are() {
     let folder = tempfile::tempdir().unwrap();
-    let hint = "Of more than 1000 numbers the edges are shown; all of O: --save O=out.npy";
+    let hint = "Only the edges of large matrices are shown. All of O: --save O=out.npy";
     let whole = attn(&wide(&folder, "")).ok().out;
     // Of Q, K, V and O the rows between are left out.
     assert!(whole.contains(hint) && whole.matches("│ …  │").count() == 4, "{whole}");
@@ -322,7 +322,11 @@ fn the_heads_of_the_log_sum_exp_are_named_and_how_it_ran_is_said_aside() {
 fn the_exact_path_says_that_the_fast_one_takes_more() {
     let folder = tempfile::tempdir().unwrap();
     let q = file::<f32>(&folder, "q.npy", &rows(1, 3000, 1));
-    attn(&format!("attend --x {q}")).refused(&["recording every step", "--fast, which forms none"]);
+    attn(&format!("attend --x {q}")).refused(&[
+        "recording every step",
+        "of 1 head over",
+        "--fast, which does not form them",
+    ]);
     let k = folder.path().join("huge.npy");
     let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (5000, 5000), }\n";
     let bytes = [b"\x93NUMPY\x01\x00", &(header.len() as u16).to_le_bytes()[..], header.as_bytes()].concat();

@@ -237,24 +237,29 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
 fn examples_are_listed_printed_and_written_but_not_over_other_files() {
     let list = attn("examples").ok().out;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data");
-    for entry in fs::read_dir(&folder).expect("the data") {
-        let entry = entry.expect("a file");
-        let name = entry.file_name().into_string().expect("UTF-8");
-        if entry.path().is_dir() {
-            continue;
+    for (inner, within) in [(folder.clone(), ""), (folder.join("answers"), "answers/")] {
+        for entry in fs::read_dir(inner).expect("the data") {
+            let entry = entry.expect("a file");
+            let name = format!("{within}{}", entry.file_name().into_string().expect("UTF-8"));
+            assert!(entry.path().is_dir() || list.contains(&name), "{name} is not listed");
         }
-        assert!(list.contains(&name), "{name} is not listed");
     }
     let bat = fs::read_to_string(folder.join("bat.json")).expect("UTF-8");
     assert_eq!(attn("examples bat.json").ok().out, bat);
     attn("examples bta.json").refused(&["attn examples bat.json"]);
+    let first = fs::read_to_string(folder.join("answers/01.csv")).expect("UTF-8");
+    for name in ["answers/01.csv", "examples/data/answers/01.csv", "01.csv"] {
+        assert_eq!(attn(&format!("examples {name}")).ok().out, first, "{name}");
+    }
+    attn("examples answers").refused(&["is a folder", "attn examples answers/01.csv"]);
 
     let own = tempfile::tempdir().expect("a folder");
     let path = own.path().join("data");
     let write = || attn("examples --write").arg(path.to_str().expect("UTF-8"));
-    assert!(write().ok().out.starts_with("10 files written"));
+    assert!(write().ok().out.starts_with("17 files written"));
     assert_eq!(fs::read_to_string(path.join("bat.json")).expect("UTF-8"), bat);
-    assert!(write().ok().out.contains("10 there already"));
+    assert_eq!(fs::read_to_string(path.join("answers/01.csv")).expect("UTF-8"), first);
+    assert!(write().ok().out.contains("17 there already"));
     fs::write(path.join("bat.json"), "{}").expect("writable");
     write().refused(&["bat.json", "--overwrite"]);
     assert_eq!(fs::read_to_string(path.join("bat.json")).expect("UTF-8"), "{}");

@@ -147,13 +147,13 @@ fn a_table_of_columns_ends_in_a_row_of_sums_only_where_there_are_any() {
         let part = out.split_once(from).unwrap().1.split_once(to).unwrap().0;
         part.lines().filter(|line| line.starts_with("   │ sum ")).count()
     };
-    assert_eq!(sums("P_1 (1×2) = exp", "mix_1 (1×2) ="), 1);
-    assert_eq!(sums("A_online (1×8) =", "9  The plain softmax"), 0);
+    assert_eq!(sums("P_1 = exp", "mix_1 (1×2) ="), 1);
+    assert_eq!(sums("A_online = exp_all / sum_4", "9  The plain softmax"), 0);
 }
 
 #[test]
 fn the_list_has_the_demos_of_papers_with_their_algorithms_and_no_document_has_them() {
-    let list = attn("demo --width 200").ok().out;
+    let list = attn("demo --by-document --width 200").ok().out;
     let papers = list.split_once("\nPapers\n").expect("a heading").1;
     for words in
         ["Milakov and Gimelshein 2018, Algorithm 3; Dao et al. 2022, Algorithm 1", "Dao 2023, section 3.1.1"]

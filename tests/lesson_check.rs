@@ -447,6 +447,21 @@ fn the_small_inputs_are_found_wherever_the_program_is_started_and_files_come_fir
         assert!(!err.contains("no such file"), "{args:?}: {err}");
         assert!(code == Some(0) || args[0] == "demo", "{args:?}: {err}");
     }
+    let judged =
+        ["diagnose", "--random", "6,4", "--seed", "1", "--causal", "--batch", "examples/data/answers"];
+    let (code, out, err) = run(&judged);
+    assert_eq!(code, Some(1), "{err}");
+    for (file, mistake) in [
+        ("02.csv", "no-scale"),
+        ("03.csv", "mask-missing"),
+        ("05.csv", "mask-zero"),
+        ("06.csv", "softmax-axis"),
+        ("07.csv", "no-scale + mask-missing"),
+    ] {
+        let line = out.lines().find(|line| line.starts_with(file)).expect(file);
+        assert!(line.contains("wrong") && line.contains(&format!(" {mistake} ")), "{line}");
+    }
+    assert!(out.ends_with("7 files: 2 right, 5 wrong, 0 unusable\n"), "{out}");
     let (_, _, err) = run(&["attend", "examples/data/bta.json"]);
     assert!(err.contains("did you mean `examples/data/bat.json`"), "{err}");
     fs::create_dir_all(folder.path().join("examples/data")).expect("made");

@@ -242,7 +242,7 @@ fn what_cannot_stand_beside_it_is_refused() {
         attn(attend).arg(options).refused(&words);
     }
     attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is no option", "--set --seed"]);
-    attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed, and nothing here is drawn"]);
+    attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed changes nothing here"]);
     attn("demo mask --versus '--set X=nowhere.csv'").refused(&["in --versus: nowhere.csv: no such file"]);
     attn("demo mask right --versus '--seed 3'")
         .refused(&["--versus is about one demo, and 2 demos are asked for"]);

@@ -143,7 +143,7 @@ impl AttendArgs {
         let last = page.nodes.iter().rev().find(is_elided)?;
         let name = &graph[*last].name;
         (graph.is_fused() && self.save.is_empty()).then(|| {
-            format!("Only the edges of large matrices are shown. To get all of {name}: --save {name}=out.npy")
+            format!("Only the edges of large matrices are shown. All of {name}: --save {name}=out.npy")
         })
     }
 

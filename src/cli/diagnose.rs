@@ -54,7 +54,7 @@ pub(super) struct DiagnoseArgs {
     /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
     #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
     suggest_input: Option<String>,
-    /// Show everything, with the first wrong cell both ways
+    /// Show everything; the first wrong cell both ways
     #[arg(long, help_heading = "What is judged", conflicts_with_all = ["batch", "list", "suggest_input"])]
     details: bool,
     #[command(flatten)]

@@ -30,12 +30,16 @@ pub(super) struct ExamplesArgs {
     look: TablesArgs,
 }
 
+/// What judges the results among the examples.
+const JUDGED: &str = "attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
+
 const EXAMPLES: &str = "\
 Examples:
   attn examples                           the list
   attn examples bat.json                  print one
   attn examples --write data              write all of them
-  attn attend examples/data/bat.json      use one";
+  attn attend examples/data/bat.json      use one
+  attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
 
 impl ExamplesArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
@@ -43,11 +47,11 @@ impl ExamplesArgs {
             return self.write_to(folder, env, streams);
         }
         let Some(name) = &self.name else {
-            let rows = bundled().iter().map(|file| (file.name.to_string(), file.about.to_string()));
-            let group = Group { title: "Example data".into(), head: ["file", "holds"], rows: rows.collect() };
-            let closing = "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every \
-                           command finds them: attn attend examples/data/bat.json";
-            return listing::write(&[group], closing, "examples", &self.look.look(), env, streams);
+            let closing = format!(
+                "`attn examples NAME` prints one, `attn examples --write DIR` writes all of them, and every command \
+                 finds them: attn attend examples/data/bat.json\n\nTo have the seven results judged: {JUDGED}"
+            );
+            return listing::write(&groups(), &closing, "examples", &self.look.look(), env, streams);
         };
         streams.out.write_all(file(name)?.bytes)?;
         Ok(EXIT_DONE)
@@ -71,14 +75,36 @@ impl ExamplesArgs {
     }
 }
 
+/// The files by their folder.
+fn groups() -> [Group; 2] {
+    let rows = |folder: Option<&str>| {
+        let inside = bundled().iter().filter(|file| file.place().0 == folder);
+        inside.map(|file| (file.name.to_string(), file.about.to_string())).collect()
+    };
+    let head = ["file", "holds"];
+    [
+        Group { title: "Example data".into(), head, rows: rows(None) },
+        Group { title: "Seven results of one exercise".into(), head, rows: rows(Some("answers")) },
+    ]
+}
+
 /// The file of this name, with or without its folder.
 fn file(name: &str) -> Result<&'static Bundled> {
-    let bare = name.rsplit('/').next().unwrap_or(name);
-    bundled().iter().find(|file| file.name == bare).ok_or_else(|| {
-        let error = Error::new(format!("there is no example `{}`", clean_label(name)));
-        match nearest(bare, bundled().iter().map(|file| file.name)) {
-            Some(near) => error.help(format!("did you mean: attn examples {near}")),
-            None => error.help("`attn examples` lists them"),
-        }
+    let within = name.strip_prefix("./").unwrap_or(name);
+    let within = within.strip_prefix("examples/data/").unwrap_or(within).trim_end_matches('/');
+    let bare = within.rsplit('/').next().unwrap_or(within);
+    let found = bundled().iter().find(|file| file.name == within);
+    if let Some(file) = found.or_else(|| bundled().iter().find(|file| file.place().1 == bare)) {
+        return Ok(file);
+    }
+    let shown = clean_label(name);
+    if let Some(first) = bundled().iter().find(|file| file.place().0 == Some(within)) {
+        return Err(Error::new(format!("`{shown}` is a folder of examples"))
+            .help(format!("print one of its files: attn examples {}", first.name)));
+    }
+    let error = Error::new(format!("there is no example `{shown}`"));
+    Err(match nearest(within, bundled().iter().flat_map(|file| [file.name, file.place().1])) {
+        Some(near) => error.help(format!("did you mean: attn examples {near}")),
+        None => error.help("`attn examples` lists them"),
     })
 }

@@ -8,6 +8,7 @@ use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::{Table, Term, glossary, term};
 use crate::error::{EXIT_DONE, Result};
+use crate::render::Style;
 
 /// The terms of the field, each in a sentence or two
 ///
@@ -43,7 +44,7 @@ impl GlossaryArgs {
         };
         if let ([one], FormatArg::Table) = (&terms[..], self.look.format()) {
             let style = self.look.style(env);
-            let text = card(one, style.width, style.colour);
+            let text = card(one, &style);
             return listing::show(&text, &style, env, streams);
         }
         let header = ["term", "also", "means", "formula", "node", "see"];
@@ -61,12 +62,12 @@ fn first_sentence(text: &str) -> String {
 }
 
 /// One term as it is read on a screen.
-fn card(term: &Term, width: usize, colour: bool) -> String {
-    let mut text = if colour { term.name.bold().to_string() } else { term.name.to_string() };
+fn card(term: &Term, style: &Style) -> String {
+    let mut text = if style.colour { term.name.bold().to_string() } else { term.name.to_string() };
     if !term.also.is_empty() {
         text.push_str(&format!(" (also: {})", term.also.join(", ")));
     }
-    text.push_str(&format!("\n{}\n", wrapped(term.means, "  ", width)));
+    text.push_str(&format!("\n{}\n", wrapped(&style.charset.spelled(term.means), "  ", style.width)));
     let formula = term.formula.map(|formula| ("formula", formula.to_string()));
     let node = term.node.map(|node| ("node", node.to_string()));
     let see =

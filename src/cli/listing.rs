@@ -41,7 +41,7 @@ pub(super) fn write(
     let style = look.style(env);
     let mut text = lines(groups, &style);
     if !closing.is_empty() {
-        text.push_str(&format!("\n{}\n", wrapped(closing, "", style.width)));
+        text.push_str(&format!("\n{}\n", wrapped(&style.charset.spelled(closing), "", style.width)));
     }
     show(&text, &style, env, streams)
 }
@@ -58,6 +58,8 @@ pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'
 }
 
 fn lines(groups: &[Group], style: &Style) -> String {
+    // Some characters are longer in ASCII.
+    let spelled = |text: &str| style.charset.spelled(text).into_owned();
     let names = groups.iter().flat_map(|group| &group.rows).map(|(name, _)| name.width());
     // A long name leaves its words the line below.
     let column = names.filter(|&width| width <= style.width * 2 / 5).max().unwrap_or(0) + 4;
@@ -69,7 +71,7 @@ fn lines(groups: &[Group], style: &Style) -> String {
         for (name, line) in &group.rows {
             let shown = if style.colour { name.cyan().to_string() } else { name.clone() };
             let blank = " ".repeat(column);
-            let words = wrapped(line, &blank, style.width);
+            let words = wrapped(&spelled(line), &blank, style.width);
             let words = words.trim_start();
             match name.width() + 4 <= column {
                 true => {

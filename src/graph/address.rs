@@ -241,7 +241,7 @@ mod tests {
             ("A[4,1]", "A (3×3) has no row 4"),
             ("A[cta,1]", "did you mean `cat`"),
             ("A[1,1", "closing bracket"),
-            ("A[1,2,3]", "more than a row and a column"),
+            ("A[1,2,3]", "more than one row and one column"),
             ("A[99999999999999999999999,1]", "rows are 1 to 3"),
         ] {
             let error = resolve(&graph(), address).unwrap_err().to_string();

@@ -247,6 +247,16 @@ pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Opt
     all(input, format)
 }
 
+/// All arrays of a file that travels with the program; as [`Files::named`].
+pub(super) fn named_in_bundled(
+    name: &str,
+    file: &Bundled,
+    limit: Limit,
+) -> Result<Vec<(Option<String>, Array)>> {
+    let (input, format) = open_bundled(name, file, limit)?;
+    all(input, format)
+}
+
 fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     let name = input.name.clone();
     Content::<f64>::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)

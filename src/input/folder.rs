@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
 use super::array::Array;
-use super::files::named_in;
+use super::bundled::{self, Bundled};
+use super::files::{named_in, named_in_bundled};
 use super::label::clean_label;
 use super::open::{Limit, unreadable};
 
@@ -16,7 +18,14 @@ use super::open::{Limit, unreadable};
 pub struct FolderEntry {
     /// Its name, fit for a screen.
     pub name: String,
-    path: PathBuf,
+    place: Place,
+}
+
+/// Where a file is.
+#[derive(Clone, Debug)]
+enum Place {
+    Disk(PathBuf),
+    Program(&'static Bundled),
 }
 
 impl FolderEntry {
@@ -25,22 +34,39 @@ impl FolderEntry {
     /// # Errors
     /// If it is no regular file (links are not followed), cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&self, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
+        let path = match &self.place {
+            Place::Disk(path) => path,
+            Place::Program(file) => return named_in_bundled(&self.name, file, limit),
+        };
         // A link may lead to a file of the reader's own, and an error quotes what it reads.
-        if fs::symlink_metadata(&self.path).is_ok_and(|data| data.is_symlink()) {
+        if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
             return Err(Error::new("is a link, which is not followed").in_source(self.name.clone()));
         }
-        named_in(&self.name, &self.path, limit)
+        named_in(&self.name, path, limit)
     }
 }
 
 /// What stands in a folder, sorted by name; what begins with a point is left aside. Nothing is opened yet, and folders
-/// within it are not entered.
+/// within it are not entered. A folder that travels with the program is found where none on disk has its name.
 ///
 /// # Errors
 /// If it is no folder, cannot be read, or there is nothing in it.
 pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     let shown = clean_label(path).into_owned();
-    let failed = |error: &std::io::Error| unreadable(&shown, error);
+    let failed = |error: &std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Error::new("no such folder")
+            .in_source(shown.clone())
+            .help("name the folder that the files are in"),
+        _ => unreadable(&shown, error),
+    };
+    let bundled = bundled::inside(path);
+    if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
+        let entry = |file: &'static Bundled| FolderEntry {
+            name: file.place().1.to_string(),
+            place: Place::Program(file),
+        };
+        return Ok(bundled.into_iter().map(entry).collect());
+    }
     if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
         return Err(Error::new("this is not a folder")
             .in_source(shown)
@@ -57,7 +83,7 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     }
     let entry = |name: OsString| FolderEntry {
         name: clean_label(&name.to_string_lossy()).into_owned(),
-        path: Path::new(path).join(&name),
+        place: Place::Disk(Path::new(path).join(&name)),
     };
     Ok(names.into_iter().map(entry).collect())
 }
@@ -86,7 +112,8 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().to_str().unwrap();
         assert!(folder(path).unwrap_err().to_string().contains("no files in it"));
-        assert!(folder(&format!("{path}/none")).is_err());
+        let missing = folder(&format!("{path}/none")).unwrap_err().to_string();
+        assert!(missing.contains("none: no such folder\n"), "{missing}");
         fs::write(place.path().join("a"), "1").unwrap();
         assert!(folder(&format!("{path}/a")).unwrap_err().to_string().contains("this is not a folder"));
     }

@@ -21,7 +21,8 @@ pub enum Put {
     WasThere,
 }
 
-/// Writes files, by name and contents, into a folder, which is made if it is missing; each file is whole before it is seen. A
+/// Writes files, by name and contents, into a folder, which is made if it is missing, as are those that names such as
+/// `answers/01.csv` lead to; each file is whole before it is seen. A
 /// file with other contents is replaced only if `overwrite` says so.
 ///
 /// # Errors
@@ -60,7 +61,11 @@ pub fn put_files(
     fs::create_dir_all(folder).map_err(|error| unreadable(&shown, &error))?;
     for ((name, bytes), put) in files.iter().zip(&puts) {
         if *put != Put::WasThere {
-            replaced(&folder.join(name), |file| {
+            let path = folder.join(name);
+            if let Some(inner) = path.parent() {
+                fs::create_dir_all(inner).map_err(|error| unreadable(&shown, &error))?;
+            }
+            replaced(&path, |file| {
                 file.write_all(bytes)?;
                 Ok(())
             })?;

@@ -192,7 +192,7 @@ mod tests {
             ("values.npy", "no such file"),
             ("12.csv", "no such file"),
             ("gibberish", "neither an existing file nor a matrix"),
-            ("", "an empty name"),
+            ("", "the name of the file is empty"),
         ] {
             let said = Source::of(text).unwrap_err().to_string();
             assert!(said.contains(what), "{text:?}: {said}");

@@ -18,6 +18,8 @@ pub(super) fn prose(text: &str) -> String {
             '~' => out.push_str("\\textasciitilde{}"),
             '“' => out.push_str("``"),
             '”' => out.push_str("''"),
+            '‘' => out.push('`'),
+            '’' => out.push('\''),
             '–' => out.push_str("--"),
             '√' => {
                 let mut radicand = String::new();
@@ -245,6 +247,7 @@ mod tests {
         assert_eq!(math("l11·x11 + l12·x21"), "l_{11}\\cdot x_{11} + l_{12}\\cdot x_{21}");
         assert_eq!(math("s_scaled[2,1] − q2[1,12]"), "s^{\\text{scaled}}_{2,1} - q^{(2)}_{1,12}");
         assert_eq!(math("X[1] and [2,3]"), "X[1] \\text{ and }[2,3]");
+        assert_eq!(prose("“the token’s ‘own’ value”"), "``the token's `own' value''");
         assert_eq!(prose("1/√d_k"), "1/$\\sqrt{d_{k}}$");
     }
 

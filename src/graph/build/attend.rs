@@ -6,7 +6,7 @@ use super::choices::{Groups, Projection, Values};
 use super::recipe::Recipe;
 use super::weights::{Additions, Weights, split, weights};
 use crate::attention::key_value_head;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::{Graph, MAX_CELLS, Node, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
 
@@ -208,8 +208,9 @@ impl Pipeline<'_> {
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
         if cells > MAX_CELLS as u128 {
             return Err(Error::new(format!(
-                "recording every step of {heads} heads over {t} queries and {n} keys takes {cells} numbers, more \
-                 than the {MAX_CELLS} that are kept"
+                "recording every step of {} over {t} queries and {n} keys takes {cells} numbers, more than the \
+                 {MAX_CELLS} that are kept",
+                counted(heads, "head")
             ))
             .help("every intermediate matrix is kept and shown: give fewer tokens or heads, or --fast, which does not form them"));
         }

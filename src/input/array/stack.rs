@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_stack_where_a_matrix_belongs_says_so() {
         let said = counting(&[2, 2, 3]).into_matrix().unwrap_err().to_string();
-        assert!(said.contains("a stack of 2 heads, shape (2, 2, 3)"), "{said}");
+        assert!(said.contains("a stack of 2 heads of shape (2, 2, 3)"), "{said}");
         assert!(counting(&[1, 1, 2, 3]).into_matrix().is_ok());
     }
 

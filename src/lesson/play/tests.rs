@@ -310,7 +310,9 @@ fn only_who_voted_so_is_told_at_the_answer_and_only_once() {
         class.player.begin(&[], Duration::ZERO);
         class.typed(keys);
         shown.push_str(&class.typed(" "));
-        assert_shows(&shown, "Answer: C");
+        // The notes have the computed answer, and the text below it.
+        assert_shows(&shown, if notes { "Answer: C  two" } else { "Answer: C. Two tokens" });
+        assert_shows(&shown, "Two tokens lie in the future.");
         shown.contains(feedback)
     };
     assert!(!answer("", false));
