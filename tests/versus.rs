@@ -247,7 +247,8 @@ fn what_cannot_stand_beside_it_is_refused() {
     attn("demo mask right --versus '--seed 3'")
         .refused(&["--versus is about one demo, and 2 demos are asked for"]);
     attn("demo --versus '--seed 3'").refused(&["--versus is about one demo"]);
-    attn("demo mask --until A --versus '--seed 3'").refused(&["cannot be used with"]);
+    attn("demo mask --until A --versus '--seed 3'")
+        .refused(&["--until chooses among the steps", "leave out"]);
 }
 
 #[test]
