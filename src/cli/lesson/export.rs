@@ -19,7 +19,7 @@ pub(super) struct ExportArgs {
     /// A built-in lesson or a file
     #[arg(value_name = "NAME|FILE")]
     lesson: String,
-    /// The kind of document [default: as the file ends, else html]
+    /// The kind of document [default: by FILE, or html]
     #[arg(long, value_enum, value_name = "WHAT")]
     to: Option<Target>,
     /// The file to write [default: standard output]
