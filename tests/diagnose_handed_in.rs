@@ -86,7 +86,7 @@ fn the_first_step_that_differs_is_named_and_what_follows_from_it_is_right() {
     assert_eq!(json!(verdicts), json!([["S", "right"], ["A", "wrong"], ["O", "follows"]]));
     let told = attn(EXERCISE).arg("--yours").arg(source).arg("--width").arg("120").run();
     assert!(told.out.contains("right, given your own A"), "{}", told.out);
-    assert!(told.out.contains("Not judged, because it is given: X."), "{}", told.out);
+    assert!(told.out.contains("Not checked, because it is given: X."), "{}", told.out);
 }
 
 #[test]

@@ -118,7 +118,7 @@ fn an_npz_is_a_bundle_stored_or_deflated() {
 #[test]
 fn one_array_from_several_is_an_error_that_lists_them() {
     let error = array(&path("stored.npz"), Allow::FINITE).unwrap_err().to_string();
-    assert!(error.contains("there are 6 arrays in it, but one is needed: `tokens`, `mask`, `X`"), "{error}");
+    assert!(error.contains("the file has 6 arrays, but one is needed: `tokens`, `mask`, `X`"), "{error}");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn standard_input_can_be_read_once_by_each_run() {
     let mut files = Files::new(&mut stdin);
     assert!(files.array("-", Allow::FINITE).is_ok());
     let error = files.array("-", Allow::FINITE).unwrap_err().to_string();
-    assert!(error.starts_with("standard input: read a second time"), "{error}");
+    assert!(error.starts_with("standard input: standard input can be read only once"), "{error}");
     assert_eq!(piped(b"3").unwrap().values(), [3.0]);
 }
 

@@ -192,7 +192,7 @@ fn the_last_digit_may_differ_by_one_only_where_that_is_said() {
 #[test]
 fn a_block_that_closes_without_an_empty_line_is_told_so() {
     let bench = Bench::new().with("╰──────┴───────╯\n\n```", "╰──────┴───────╯\n```");
-    bench.says("$ attn attend", "an empty line is missing below it");
+    bench.says("$ attn attend", "write an empty line below it");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn a_command_that_fails_or_no_longer_does_is_named_with_what_it_says() {
         .says("$ attn attend", "fails with exit code 2: unexpected argument '--olny'");
     Bench::new()
         .with("--only X\n", "--only X\n? 2\n")
-        .says("$ attn attend", "succeeds; exit code 2 is expected");
+        .says("$ attn attend", "succeeds, but exit code 2 is expected");
 }
 
 #[test]
@@ -257,21 +257,21 @@ fn options_that_cannot_be_told_apart_are_named() {
             "<!-- run: halved = attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --scale 0.5 -->\n",
             "",
         )
-        .says("- C. 0.67", "option C has a number that is not computed, and others are");
+        .says("- C. 0.67", "the number of option C is not computed, but others are");
 }
 
 #[test]
 fn a_wrong_answer_that_would_pass_or_is_never_recognised_is_named() {
     Bench::new()
         .with("± 0.01 -->", "± 0.2 -->")
-        .says("<!-- opt A: plain:A[moon", "would be taken for the right answer, 0.5 ± 0.2");
+        .says("<!-- opt A: plain:A[moon", "would count as the right answer, 0.5 ± 0.2");
     let twice = "<!-- opt A: plain:A[moon,sun] -->\n<!-- opt B: plain:A[moon,moon] -->";
     Bench::new()
         .with("<!-- opt A: plain:A[moon,sun] -->", twice)
-        .says("<!-- opt B: plain:A[moon,moon]", "would be taken for option A");
+        .says("<!-- opt B: plain:A[moon,moon]", "would count as option A");
     Bench::new()
         .with("<!-- if A: That was so", "<!-- if D: That was so")
-        .says("<!-- if D: That", "`if D` is never said");
+        .says("<!-- if D: That", "`if D` is never shown");
     let cell = "<!-- opt A: argmax(plain:A) -->";
     Bench::new().with("<!-- opt A: plain:A[moon,sun] -->", cell).says(cell, "tie");
 }
@@ -312,24 +312,23 @@ fn what_does_not_fit_the_screen_is_named() {
             "$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X",
             "$ attn attend --random 7,2 --only X",
         )
-        .says("$ attn attend --random", "prints 12 lines at a stretch, and the screen shows 8");
+        .says("$ attn attend --random", "prints 12 lines without a break, but the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
     Bench::new().with("## Without", &text).says("═", "a line of 101 columns, and the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
     Bench::new()
         .with("## Without", &text)
-        .says("```text", "a text of 29 lines at a stretch, and the screen shows 28");
+        .says("```text", "a text of 29 lines without a break, but the screen shows 28");
 }
 
 #[test]
 fn a_plan_adds_up() {
     Bench::new()
         .with("minutes: 10", "minutes: 12")
-        .says("minutes: 12", "the steps are planned for 10 minutes together, and the lesson for 12");
+        .says("minutes: 12", "the steps take 10 minutes together, but the lesson is planned for 12");
     let some = Bench::new().with("<!-- step: minutes=1 -->\n", "");
     assert_eq!(some.check().code, 0);
-    some.with("minutes: 10", "minutes: 8")
-        .says("minutes: 8", "3 of 4 steps are planned for 9 minutes already");
+    some.with("minutes: 10", "minutes: 8").says("minutes: 8", "3 of 4 steps already take 9 minutes");
 }
 
 #[test]
@@ -482,7 +481,7 @@ fn a_lesson_that_would_write_files_is_refused_and_nothing_is_written() {
         let bench = bench.with("## Three words", &block);
         let outcome = bench.check();
         assert_eq!(outcome.code, 2, "{}", outcome.out);
-        assert!(outcome.out.contains("a lesson writes no files"), "{}", outcome.out);
+        assert!(outcome.out.contains("a lesson cannot write files"), "{}", outcome.out);
         assert_eq!(fs::read_dir(bench.folder.path()).expect("a folder").count(), 1, "{option}");
     }
 }
