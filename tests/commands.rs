@@ -229,7 +229,7 @@ fn a_mask_of_zeros_and_ones_must_say_what_it_means() {
     assert_eq!(hidden("add"), [false; 4]);
     let boolean = attn("attend --random 2,2 --mask 'true false; true true'").nodes().matrix("S_masked");
     assert_eq!(boolean[(0, 1)], f64::NEG_INFINITY);
-    attn("attend --random 2,2 --mask-kind allow").refused(&["without a mask"]);
+    attn("attend --random 2,2 --mask-kind allow").refused(&["needs a mask"]);
 }
 
 #[test]

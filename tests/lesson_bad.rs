@@ -64,7 +64,7 @@ fn fences_and_directives_that_cannot_be_read_are_refused() {
     );
     bad("<!-- noet: x -->\n", 2, "<!-- noet", "is not a directive");
     bad("<!-- note x -->\n", 2, "<!-- note x", "has no colon");
-    bad("text <!-- note: x --> text\n", 2, "text <!--", "within a line of text");
+    bad("text <!-- note: x --> text\n", 2, "text <!--", "inside a line of text");
     bad("<!-- key: A iff 1 == 1 -->\n", 2, "<!-- key", "does not belong to a question");
     bad("<script>x</script>\n", 2, "<script>", "HTML that a lesson does not support");
 }
@@ -75,8 +75,8 @@ fn commands_that_are_not_attn_or_would_begin_again_are_refused() {
     for (command, words) in [
         ("rm -rf /", "`rm` is not attn"),
         ("attn lesson play x.md", "a lesson inside a lesson"),
-        ("attn softmax 1 2 | sh", "does not use a shell"),
-        ("attn softmax $(id)", "does not use a shell"),
+        ("attn softmax 1 2 | sh", "there is no shell"),
+        ("attn softmax $(id)", "there is no shell"),
         ("attn attend x.json --save O=o.npy", "cannot write files"),
         ("attn softmax '1 2", "not closed"),
     ] {

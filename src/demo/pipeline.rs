@@ -186,7 +186,7 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
             start(head, "the softmax of each row: how much each query attends to each key.")
         }
         Stage::Mix(head) => start(head, "each row of weights mixes the values."),
-        Stage::Concatenation => "The results of the heads are joined side by side.".into(),
+        Stage::Concatenation => "The results of the heads are concatenated.".into(),
         Stage::Output => match node.op {
             Op::Product if projects => "The output projection: W_O mixes the results of the heads.".into(),
             _ => "The result, one row for each query.".into(),

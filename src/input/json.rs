@@ -44,7 +44,7 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
         let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
         let not_json = error.is_syntax() || error.is_eof();
-        let what = if not_json { format!("this is not valid JSON: {what}") } else { what.to_string() };
+        let what = if not_json { format!("this is not JSON: {what}") } else { what.to_string() };
         Error::new(what).at(place).help(match not_json {
             true => "write a matrix as a list of rows: [[1, 2], [3, 4]]",
             false => "write a matrix as a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_at_its_place() {
         let said = fails("[[1, 2],\n [NaN, x]]");
-        assert!(said.starts_with("x.json:2:8: this is not valid JSON"), "{said}");
+        assert!(said.starts_with("x.json:2:8: this is not JSON"), "{said}");
         let said = fails("[[1, 2]");
-        assert!(said.starts_with("x.json:1:7: not JSON"), "{said}");
+        assert!(said.starts_with("x.json:1:7: this is not JSON"), "{said}");
         assert!(fails("[1] [2]").contains("trailing"));
         assert!(fails("[1e999]").contains("out of range"));
     }

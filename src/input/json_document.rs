@@ -257,9 +257,9 @@ mod tests {
     #[test]
     fn several_graphs_another_version_and_another_schema_are_refused() {
         let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
-        assert!(said.contains("there are 2 computations, but one is needed: `t`, `t`"), "{said}");
+        assert!(said.contains("the file has 2 computations, but one is needed: `t`, `t`"), "{said}");
         assert!(fails(&graph(2, ONE)).contains("version 2 of the schema"));
-        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("the schema `other`"));
+        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
         assert!(
             fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
                 .contains("no node whose op is `given`")

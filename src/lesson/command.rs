@@ -51,7 +51,7 @@ impl Command {
         let typed = typed.trim().to_string();
         let fault = |what: String| Fault::new(line, what);
         if let Some(sign) = shell_sign(&typed) {
-            return Err(fault(format!("`{sign}` in a command: a lesson does not use a shell"))
+            return Err(fault(format!("`{sign}` in a command: there is no shell in a lesson"))
                 .help("write one attn command per line; quote the sign if it is text"));
         }
         let words = shlex::split(&typed).ok_or_else(|| {

@@ -113,7 +113,7 @@ mod tests {
     fn a_comment_behind_no_number_and_another_directive_in_a_line_are_refused() {
         for (text, words) in [
             ("word<!-- = a:A[1,1] -->\n", "no number directly before"),
-            ("text <!-- note: x --> more\n", "within a line of text"),
+            ("text <!-- note: x --> more\n", "inside a line of text"),
         ] {
             let (_, faults) = of(text);
             assert!(faults.0[0].what.contains(words), "{faults:?}");
