@@ -62,8 +62,8 @@ fn another_seed_draws_other_numbers_and_the_same_seed_the_same() {
 #[test]
 fn options_that_name_nodes_want_exactly_one_demo() {
     for option in ["--set X=1", "--until A", "--only A"] {
-        attn(&format!("demo mask mask {option}")).refused(&["2 demos", "exactly one"]);
-        attn(&format!("demo {option}")).refused(&["0 demos"]);
+        attn(&format!("demo mask mask {option}")).refused(&["needs one demo", "asked for 2"]);
+        attn(&format!("demo {option}")).refused(&["asked for 0"]);
     }
 }
 

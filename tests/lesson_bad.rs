@@ -107,7 +107,7 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
         "<!-- key",
         "the key of `q` is false: `count(soft:A, > 0.4)` is 2",
     );
-    bad(&choice("C iff len(soft:A) == 3"), 1, "<!-- key", "option C, which is not there");
+    bad(&choice("C iff len(soft:A) == 3"), 1, "<!-- key", "option C, which does not exist");
     bad(&choice("A iff len(soft:A) == 3"), 1, "- B. two", "nothing proves that option B of `q` is wrong");
     bad(&choice("A iff len(hard:A) == 3"), 1, "<!-- key", "no command is named `hard`");
     bad(&choice("A iff len(soft:Z) == 3"), 1, "<!-- key", "Z");
@@ -179,7 +179,7 @@ fn conditions_of_options_that_say_nothing_are_refused() {
     };
     for (opt, code, words) in [
         ("<!-- opt B iff 1 == 2 -->", 2, "typed, not computed"),
-        ("<!-- opt B iff soft:A[1,1] -->", 2, "compares nothing"),
+        ("<!-- opt B iff soft:A[1,1] -->", 2, "is not a comparison"),
         ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
         ("<!-- opt B iff -->", 2, "is not a directive"),
         ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
@@ -213,7 +213,7 @@ fn a_number_is_asked_for_at_the_digits_that_the_question_shows() {
         "shows none of its operands that way",
     );
     bad(&mixture("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
-    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "not a single cell");
+    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "needs a single cell");
     bad(&mixture("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
     bad(&mixture("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
 }
@@ -251,7 +251,7 @@ fn two_correct_options_and_two_of_one_name_are_named() {
 #[test]
 fn a_table_that_is_too_wide_or_too_tall_is_named() {
     let wide = "```console\n$ attn attend --random 4,4 --width 200 --format csv\n...\n```\n";
-    bad(wide, 1, "$ attn", "columns, and the screen has 80");
+    bad(wide, 1, "$ attn", "columns, but the screen has 80");
     let tall = "```console\n$ attn attend --random 30,2 --only X\n...\n```\n";
     bad(tall, 1, "$ attn", "lines without a break, but the screen shows 22");
 }
@@ -274,7 +274,7 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
     for (bytes, words) in [
         (binary, "a zero byte"),
         (utf16, "UTF-16 text\n  help: save it as UTF-8"),
-        (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: not UTF-8 text"),
+        (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: this is not UTF-8 text"),
         (many.into_bytes(), "and at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
         (b"# Read me\n".to_vec(), "this is not a lesson"),

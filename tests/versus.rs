@@ -61,7 +61,7 @@ fn without_the_root_the_largest_weights_grow() {
     golden::assert_close("A_change", &nodes.matrix("A_change"), &change);
     let out = attn(line).ok().out;
     for said in [
-        "Attention, and with --scale none",
+        "Attention, compared with --scale none",
         "The same in both: X, W_Q, Q, W_K, K, W_V, V, S.",
         "S_scaled: no such step with --scale none.",
         "Every cell changes; the most: A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
@@ -219,7 +219,7 @@ fn what_cannot_stand_beside_it_is_refused() {
     let attend = "attend --words 'bat cave' --versus";
     for (options, words) in [
         ("", vec!["names no option", "--scale none"]),
-        ("--scale 'none", vec!["left open"]),
+        ("--scale 'none", vec!["not closed"]),
         (
             "--format json",
             vec![
