@@ -131,7 +131,7 @@ fn what_python_prints_is_judged_wherever_it_is_pasted() {
         );
     }
     fs::write(&path, "[[1. 2. ... 3.]\n ...\n [4. 5. ... 6.]]\n").unwrap();
-    attn(EXERCISE).arg("--yours").arg(path.to_str().unwrap()).refused(&["left out", "np.save"]);
+    attn(EXERCISE).arg("--yours").arg(path.to_str().unwrap()).refused(&["not printed", "np.save"]);
 }
 
 #[test]

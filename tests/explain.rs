@@ -131,7 +131,7 @@ fn a_concatenation_says_which_head_and_which_column() {
     // Heads of width 2: column 3 of C is the first of the second head.
     let out = attn("attend --random 3,4 --heads 2 --explain C[2,3]").ok().out;
     assert!(out.contains("c23 = o2[2,1]"), "{out}");
-    assert!(out.contains("taken from part 2 of 2, O_2: its row 2, column 1"), "{out}");
+    assert!(out.contains("copied from row 2, column 1 of part 2 of 2, O_2"), "{out}");
 }
 
 #[test]

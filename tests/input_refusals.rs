@@ -78,7 +78,7 @@ fn text_and_ragged_rows_are_refused_with_their_line() {
         "x.json:2:3: row 2 has 1 numbers",
     );
     assert_said(&refused(&folder.file("x.csv", b"1,2\n3,\xff\n")), "x.csv:2:3: this is not UTF-8");
-    assert_said(&refused(&folder.file("x.json", b"[\"\xff\"]")), "x.json:1:3: not UTF-8");
+    assert_said(&refused(&folder.file("x.json", b"[\"\xff\"]")), "x.json:1:3: this is not UTF-8");
 }
 
 #[test]

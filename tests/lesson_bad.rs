@@ -275,7 +275,7 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
         (binary, "a zero byte"),
         (utf16, "UTF-16 text\n  help: save it as UTF-8"),
         (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: this is not UTF-8 text"),
-        (many.into_bytes(), "and at most 1048576 are read"),
+        (many.into_bytes(), "but at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
         (b"# Read me\n".to_vec(), "this is not a lesson"),
         (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "unknown lesson format `2`"),

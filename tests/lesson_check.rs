@@ -314,7 +314,7 @@ fn what_does_not_fit_the_screen_is_named() {
         )
         .says("$ attn attend --random", "prints 12 lines without a break, but the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
-    Bench::new().with("## Without", &text).says("═", "a line of 101 columns, but the screen has 100");
+    Bench::new().with("## Without", &text).says("═", "a line has 101 columns, but the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
     Bench::new()
         .with("## Without", &text)

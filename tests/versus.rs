@@ -228,7 +228,7 @@ fn what_cannot_stand_beside_it_is_refused() {
                 "--causal",
             ],
         ),
-        ("--only A", vec!["`--only` is no option"]),
+        ("--only A", vec!["`--only` is not an option"]),
         ("--save=O=o.csv", vec!["`--save=O=o.csv` is no option"]),
         ("--versus --causal", vec!["`--versus` is no option"]),
         ("--help", vec!["`--help` is no option"]),
