@@ -229,13 +229,13 @@ fn what_cannot_stand_beside_it_is_refused() {
             ],
         ),
         ("--only A", vec!["`--only` is not an option"]),
-        ("--save=O=o.csv", vec!["`--save=O=o.csv` is no option"]),
-        ("--versus --causal", vec!["`--versus` is no option"]),
-        ("--help", vec!["`--help` is no option"]),
-        ("--scael none", vec!["`--scael` is no option"]),
-        ("layer.npz", vec!["`layer.npz` is no option"]),
-        ("-2", vec!["`-2` is no option"]),
-        ("--", vec!["`--` is no option"]),
+        ("--save=O=o.csv", vec!["`--save=O=o.csv` is not an option"]),
+        ("--versus --causal", vec!["`--versus` is not an option"]),
+        ("--help", vec!["`--help` is not an option"]),
+        ("--scael none", vec!["`--scael` is not an option"]),
+        ("layer.npz", vec!["`layer.npz` is not an option"]),
+        ("-2", vec!["`-2` is not an option"]),
+        ("--", vec!["`--` is not an option"]),
         ("--score dots", vec!["in --versus: invalid value 'dots'", "dot, cosine"]),
         ("--scale", vec!["in --versus: a value is required for '--scale"]),
         ("--scale many", vec!["in --versus: --scale is `many`"]),
@@ -245,7 +245,7 @@ fn what_cannot_stand_beside_it_is_refused() {
     ] {
         attn(attend).arg(options).refused(&words);
     }
-    attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is no option", "--set --seed"]);
+    attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is not an option", "--set --seed"]);
     attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed, and nothing here is drawn"]);
     attn("demo mask --versus '--set X=nowhere.csv'").refused(&["in --versus: nowhere.csv: no such file"]);
     attn("demo mask right --versus '--seed 3'").refused(&["--versus needs one demo, but you asked for 2"]);
