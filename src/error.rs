@@ -20,7 +20,7 @@ pub enum Error {
     #[error("{0}")]
     Unusable(Box<Problem>),
     /// Nobody reads the output any more (`attn … | head`): a quiet exit code 0.
-    #[error("the reader of the output has gone away")]
+    #[error("the program that reads the output has ended")]
     ClosedPipe,
     /// The message has been written already, by the reading of the command line: exit code 2.
     #[error("see above")]

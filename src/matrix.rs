@@ -64,7 +64,7 @@ impl Matrix {
         let cols = rows.first().map_or(0, Vec::len);
         if let Some((i, row)) = rows.iter().enumerate().find(|(_, row)| row.len() != cols) {
             return Err(Error::new(format!(
-                "row {} has {}, row 1 has {cols}",
+                "row {} has {}, but row 1 has {cols}",
                 i + 1,
                 counted(row.len(), "number")
             )));
@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn ragged_rows_are_refused_with_both_lengths() {
         let error = Matrix::from_rows(&[vec![1.0, 2.0], vec![3.0]]).unwrap_err();
-        assert_eq!(error.to_string(), "row 2 has 1 number, row 1 has 2");
+        assert_eq!(error.to_string(), "row 2 has 1 number, but row 1 has 2");
     }
 
     #[test]

@@ -93,7 +93,7 @@ fn decimal_commas_are_refused_and_never_taken_for_labels() {
         let path = file(&folder, name, text.as_bytes());
         let output = attn(&["attend", "--x", path.to_str().expect("UTF-8")]);
         assert_refused(&output, name);
-        assert!(String::from_utf8_lossy(&output.stderr).contains("after a point"), "{name}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("write a decimal point"), "{name}");
     }
 }
 

@@ -71,7 +71,7 @@ fn what_would_keep_its_user_waiting_is_refused_with_how_long_it_takes() {
     attn("bench --n 500000 --seconds 0.1").refused(&[
         "8 heads of 64, 500000 queries × 500000 keys: the measurement would take about",
         "the limit is 20 seconds",
-        "take a shorter sequence",
+        "give a shorter sequence",
     ]);
 }
 

@@ -62,8 +62,8 @@ fn another_seed_draws_other_numbers_and_the_same_seed_the_same() {
 #[test]
 fn options_that_name_nodes_want_exactly_one_demo() {
     for option in ["--set X=1", "--until A", "--only A"] {
-        attn(&format!("demo mask mask {option}")).refused(&["2 demos", "exactly one"]);
-        attn(&format!("demo {option}")).refused(&["0 demos"]);
+        attn(&format!("demo mask mask {option}")).refused(&["needs one demo", "asked for 2"]);
+        attn(&format!("demo {option}")).refused(&["asked for 0"]);
     }
 }
 
@@ -71,7 +71,7 @@ fn options_that_name_nodes_want_exactly_one_demo() {
 fn a_wrong_name_is_refused_with_its_neighbour() {
     attn("demo maks").refused(&["no demo `maks`", "did you mean `mask`"]);
     attn("demo mask --only S_maskd").refused(&["did you mean `S_masked`"]);
-    attn("demo mask --set XX=1").refused(&["no node `XX`", "What can be set here"]);
+    attn("demo mask --set XX=1").refused(&["no node `XX`", "You can set"]);
     attn("demo mask --set Q=1").refused(&["`Q` is computed, not given"]);
     attn("demo mask --set X").refused(&["has no `=`"]);
     attn("demo mask --set 'W_Q=1 2'").refused(&["1×2", "4×5"]);

@@ -89,7 +89,7 @@ fn unusable_files_get_their_line_and_stop_nothing() {
     assert_eq!(unusable.count(), bad);
     #[cfg(unix)]
     {
-        let links = lines.iter().filter(|line| line["error"] == "is a link, which is not followed");
+        let links = lines.iter().filter(|line| line["error"] == "this is a link, and links are not followed");
         assert_eq!(links.count(), 2);
     }
     assert_eq!(lines.iter().filter(|line| line["verdict"] == "right").count(), 1);
@@ -111,7 +111,7 @@ fn what_is_far_larger_than_the_exercise_is_not_read() {
     let outcome = batch(place.path(), &["--width", "120"]);
     assert_eq!(outcome.code, 2);
     // X 12, W 48, Q K V 36, and twice Q K V 18, S S_scaled S_masked A 36, O 6; the heads side by side 12, O 12
-    let said = outcome.out.matches("larger than 1 MiB, and the exercise has 240 numbers").count();
+    let said = outcome.out.matches("larger than 1 MiB, but the exercise has only 240 numbers").count();
     assert_eq!(said, 5, "{}", outcome.out);
     assert!(outcome.out.contains("unpacks to more than 1 MiB"), "{}", outcome.out);
     for name in ["nul.csv", "nul.npy"] {
@@ -168,7 +168,7 @@ fn every_line_fits_the_screen_and_no_id_is_cut() {
         }
         let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("2x2, not 3x4") && words.contains("right to 2 decimals"), "{width}:\n{out}");
-        assert!(words.contains("3 numbers in this line, 2 in line 1"), "{width}:\n{out}");
+        assert!(words.contains("this line has 3 numbers, but line 1 has 2"), "{width}:\n{out}");
     }
 }
 

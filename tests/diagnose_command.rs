@@ -313,7 +313,7 @@ fn what_cannot_be_judged_is_refused_with_what_to_do() {
         assert!(outcome.out.is_empty(), "{args:?}: {}", outcome.out);
     }
     let twice = attn("diagnose --q - --k '1 2' --v '1 2' --yours -").input("1 2").run();
-    assert!(twice.code == 2 && twice.err.contains("read a second time"), "{}", twice.err);
+    assert!(twice.code == 2 && twice.err.contains("standard input can be read only once"), "{}", twice.err);
 }
 
 #[test]

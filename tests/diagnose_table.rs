@@ -72,9 +72,8 @@ fn table() -> String {
         "# Which mistakes can be told apart on which shapes\n\n\
          Made by `tests/diagnose_table.rs` from wrong results that NumPy computed (`tests/golden/mistakes.py`), each judged by\n\
          its final matrix `O` alone.\n\n\
-         `●` comes back under its name alone, `=` together with others that give the same numbers, `·` changes nothing in the\n\
-         result, and a blank means that it cannot be made there. Of a mistake that can be made in several ways the one that\n\
-         tells best counts.\n\n| mistake |",
+         `●`: only this mistake is found. `=`: it is found together with others that give the same numbers. `·`: it changes\n\
+         nothing in the result. Blank: it cannot be made there. If a mistake can be made in several ways, the best result counts.\n\n| mistake |",
     );
     (1..=cases.len()).for_each(|number| write!(text, " {number} |").unwrap());
     text.push_str("\n|---|");
@@ -85,7 +84,9 @@ fn table() -> String {
             write!(text, " {} |", row.told.get(mistake.id).map_or(' ', |told| told.mark())).unwrap();
         }
     }
-    text.push_str("\n\n| | exercise | alike in its result | pairs told alone |\n|--:|---|---|--:|\n");
+    text.push_str(
+        "\n\n| | exercise | mistakes with the same result | pairs identified uniquely |\n|--:|---|---|--:|\n",
+    );
     for (number, (case, row)) in cases.iter().zip(&rows).enumerate() {
         let alike: Vec<String> = row.alike.iter().map(|ids| format!("`{}`", ids.join("` = `"))).collect();
         let Row { pairs, pairs_alone, .. } = row;

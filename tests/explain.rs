@@ -131,7 +131,7 @@ fn a_concatenation_says_which_head_and_which_column() {
     // Heads of width 2: column 3 of C is the first of the second head.
     let out = attn("attend --random 3,4 --heads 2 --explain C[2,3]").ok().out;
     assert!(out.contains("c23 = o2[2,1]"), "{out}");
-    assert!(out.contains("taken from part 2 of 2, O_2: its row 2, column 1"), "{out}");
+    assert!(out.contains("copied from row 2, column 1 of part 2 of 2, O_2"), "{out}");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_long_sum_keeps_its_largest_terms_and_adds_up_the_rest() {
     let out = attn(long).ok().out;
     assert!(out.contains("s11 = q17·k17 + q18·k18 + q19·k19 + q[1,10]·k[1,10]"), "{out}");
     assert!(out.contains("= 7 + 8 + 9 + 10 + 11 + 12 + (6 more: 21)"), "{out}");
-    assert!(out.contains("of the 12 terms of the sum the 6 largest are written"), "{out}");
+    assert!(out.contains("the sum has 12 terms; the 6 largest are written"), "{out}");
     assert!(out.lines().any(|line| line.trim() == "= 78"), "{out}");
     assert!(!out.contains("K[1,6]"), "what is not written needs no explanation:\n{out}");
     let whole = attn(long).arg("--format=json").ok().out;

@@ -171,15 +171,15 @@ fn every_format_for_people_shows_an_equation_and_no_cells_of_what_is_never_forme
     assert!(
         attn(&format!("{SMALL} --only S,O --format csv")).ok().out.starts_with("# S: never formed\n\n# O\n")
     );
-    attn(&format!("{SMALL} --only S --format csv")).refused(&["`S` is never formed", "without --fast"]);
+    attn(&format!("{SMALL} --only S --format csv")).refused(&["`S` is never formed", "leave out --fast"]);
 }
 
 #[test]
 fn what_the_kernel_computes_is_not_explained_and_what_stands_before_it_is() {
     attn(&format!("{SMALL} --explain 'O[1,1]'"))
-        .refused(&["O comes out of the fused kernel", "without --fast"]);
-    attn(&format!("{SMALL} --explain 'LSE[1,1]'")).refused(&["LSE comes out of the fused kernel"]);
-    attn(&format!("{SMALL} --explain 'A[1,1]'")).refused(&["`A` is never formed", "without --fast"]);
+        .refused(&["O comes from the fused kernel", "leave out --fast"]);
+    attn(&format!("{SMALL} --explain 'LSE[1,1]'")).refused(&["LSE comes from the fused kernel"]);
+    attn(&format!("{SMALL} --explain 'A[1,1]'")).refused(&["`A` is never formed", "leave out --fast"]);
     attn(&format!("{SMALL} --symbolic 'S[1,1]'")).refused(&["`S` is never formed"]);
     attn(&format!("{SMALL} --save S=s.npy")).refused(&["`S` is never formed"]);
     let words = "attend --words 'bat cave' --fast --explain 'Q[bat,1]'";
@@ -194,14 +194,14 @@ fn what_the_kernel_computes_is_not_explained_and_what_stands_before_it_is() {
 
 #[test]
 fn what_the_kernel_cannot_do_is_refused() {
-    attn(&format!("{SMALL} --score cosine")).refused(&["dot product alone", "--score cosine"]);
+    attn(&format!("{SMALL} --score cosine")).refused(&["cannot compute cosine scores", "--score cosine"]);
     attn(&format!("{SMALL} --threads 0")).refused(&["--threads", "1..=256"]);
     attn(&format!("{SMALL} --dtype f16")).refused(&["--dtype", "f32, f64"]);
     for option in ["--dtype f64", "--threads 1", "--simd portable"] {
         attn(&format!("attend --words bat {option}")).refused(&["--fast"]);
     }
     let huge = "attend --q '1e300 1' --k '1 1' --v '1 1' --fast";
-    attn(huge).refused(&["1e300 is beyond what f32 can hold", "--dtype f64"]);
+    attn(huge).refused(&["1e300 is too large for f32", "--dtype f64"]);
     attn(&format!("{huge} --dtype f64")).ok();
     attn(&format!("{SMALL} --bias '1e300 0 0; 0 0 0'")).refused(&["1e300", "f32", "--dtype f64"]);
     attn(&format!("{SMALL} --mask '1 0; 0 1' --mask-kind allow")).refused(&["2×2 mask", "2×3 scores"]);
@@ -246,10 +246,10 @@ fn versus_fast_says_what_is_never_formed_and_that_the_rest_is_rounding() {
         out.contains("The same in both: Q, K, V.") && out.contains("A: never formed with --fast."),
         "{out}"
     );
-    assert!(out.contains("by no more than rounding"), "{out}");
+    assert!(out.contains("only by rounding"), "{out}");
     let out = attn(&format!("{SMALL} --versus '--scale none'")).ok().out;
     assert!(
-        out.contains("The same in both: Q, K, V.") && out.contains("A: never formed, here or with"),
+        out.contains("The same in both: Q, K, V.") && out.contains("A: never formed, neither here nor with"),
         "{out}"
     );
 }

@@ -101,7 +101,7 @@ fn a_number_that_may_not_stand_there_is_named_with_its_cell_in_any_order() {
     let huge = [1.0, 2.0, 3.0, 4.0, 5.0, 1e39].iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
     let q = npy(&folder, "q.npy", "<f8", false, &[2, 3], huge);
     attn(&format!("attend --q {q} --k '1 1 1' --v '1' --fast"))
-        .refused(&["q.npy, row 2, column 3: 1e39 is beyond what f32 can hold", "--dtype f64"]);
+        .refused(&["q.npy, row 2, column 3: 1e39 is too large for f32", "--dtype f64"]);
     let cut = npy(&folder, "q.npy", "<f4", false, &[100, 3], f32s([1.0; 6]));
     attn(&format!("attend --q {cut} --k '1 1 1' --v '1' --fast"))
         .refused(&["1200 bytes, but 24 bytes follow"]);

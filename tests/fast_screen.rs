@@ -181,7 +181,7 @@ fn what_a_mask_may_not_hold_is_refused_on_the_fast_path_too() {
     let line = &masked.line;
     let refused = |options: &str, words: &[&str]| attn(&format!("{line} --fast {options}")).refused(words);
     let ones = masked.pairs::<f32>("ones.npy", |_, _| 1.0);
-    refused(&format!("--mask {ones}"), &["a mask of only 0 and 1 can mean three things"]);
+    refused(&format!("--mask {ones}"), &["a mask with only 0 and 1 can mean three things"]);
     let truth = masked.pairs::<bool>("truth.npy", |_, _| 1.0);
     refused(&format!("--mask {truth} --mask-kind add"), &["true and false cannot be added"]);
     for kind in ["", "--mask-kind allow", "--mask-kind block", "--mask-kind add"] {
@@ -284,7 +284,7 @@ fn versus_tells_other_options_from_other_numbers_and_other_types() {
     let versus = |options: &str| attn(&format!("{line} --versus '{options}'")).ok().out;
     assert!(versus("--causal").contains("O: computed in another way."));
     let wider = versus("--dtype f64");
-    assert!(wider.contains("O: computed in f32, and in f64 with --dtype f64."), "{wider}");
+    assert!(wider.contains("O: computed in f32 here, and in f64 with --dtype f64."), "{wider}");
     // What is never formed is not the same.
     assert!(wider.contains("The same in both: X, W_Q, Q, W_K, K, W_V, V.\n"), "{wider}");
 }
@@ -293,7 +293,7 @@ fn versus_tells_other_options_from_other_numbers_and_other_types() {
 fn a_cell_of_what_is_never_formed_is_refused_for_that_whatever_its_address() {
     let line = "attend --words 'bat cave racket' --fast --explain";
     for address in ["A[bat,cave]", "A[1,1]", "A[nobody,7]", "A[99]"] {
-        attn(line).arg(address).refused(&["`A` is never formed", "without --fast"]);
+        attn(line).arg(address).refused(&["`A` is never formed", "leave out --fast"]);
     }
     attn(&format!("{line} 'A[bat,cave]' --heads 2")).refused(&["`A_1` is never formed"]);
 }
@@ -301,7 +301,7 @@ fn a_cell_of_what_is_never_formed_is_refused_for_that_whatever_its_address() {
 #[test]
 fn every_matrix_of_the_kernel_that_holds_nan_is_named_with_a_way_on() {
     let line = "attend --q '1e30 1' --k '1e30 1' --v '1 2' --fast";
-    let warning = "warning: LSE holds NaN, and so does O: a number on the way left the range of 32-bit floats; --dtype f64";
+    let warning = "warning: LSE holds NaN, and so does O: an intermediate number is too large for a 32-bit float; --dtype f64";
     assert!(attn(line).ok().err.contains(warning));
     assert!(!attn(&format!("{line} --dtype f64")).ok().err.contains("NaN"));
 }
@@ -325,7 +325,7 @@ fn the_exact_path_says_that_the_fast_one_takes_more() {
     attn(&format!("attend --x {q}")).refused(&[
         "recording every step",
         "of 1 head over",
-        "--fast, which does not form them",
+        "--fast, which does not store",
     ]);
     let k = folder.path().join("huge.npy");
     let header = "{'descr': '|b1', 'fortran_order': False, 'shape': (5000, 5000), }\n";

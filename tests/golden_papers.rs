@@ -84,7 +84,7 @@ fn what_the_demos_cannot_be_told_about_is_refused() {
     for (set, words) in [
         ("S=1 2; 3 4", &["S is 2×2", "one row of scores"][..]),
         ("S=-inf -inf", &["no finite score"]),
-        ("block=0", &["block has to be one whole number from 1 to 2048"]),
+        ("block=0", &["block must be one whole number from 1 to 2048"]),
         ("block=2.5", &["whole number"]),
         ("block=2 2", &["whole number"]),
         ("V=1 2; 3 4", &["V_2", "rows 3 to 4"]),
@@ -94,7 +94,7 @@ fn what_the_demos_cannot_be_told_about_is_refused() {
     let long = told("online", &[("S", Matrix::filled(1, 2000, 1.0))]).unwrap_err().to_string();
     assert!(long.contains("2000 keys in blocks of 2"), "{long}");
     for set in ["tokens=257", "tokens=-1", "window=0", "block_keys=1e300", "block_queries=-inf"] {
-        attn("demo blocks --set").arg(set).refused(&["has to be one whole number from 1 to 256"]);
+        attn("demo blocks --set").arg(set).refused(&["must be one whole number from 1 to 256"]);
     }
 }
 

@@ -94,7 +94,7 @@ fn arrays_of_anything_but_numbers_are_refused_with_a_remedy() {
 #[test]
 fn nan_is_refused_with_its_cell_unless_it_is_data() {
     let error = array(&path("with_nan.npy"), Allow::INFINITE).unwrap_err().to_string();
-    assert!(error.contains("with_nan.npy, row 2, column 2: NaN"), "{error}");
+    assert!(error.contains("with_nan.npy, row 2, column 2: this is NaN"), "{error}");
     assert!(array(&path("with_nan.npy"), Allow::ANYTHING).unwrap().values()[3].is_nan());
     let error = array(&path("scores.npy"), Allow::FINITE).unwrap_err().to_string();
     assert!(error.contains("scores.npy, row 1, column 2: `-inf`"), "{error}");
@@ -118,7 +118,7 @@ fn an_npz_is_a_bundle_stored_or_deflated() {
 #[test]
 fn one_array_from_several_is_an_error_that_lists_them() {
     let error = array(&path("stored.npz"), Allow::FINITE).unwrap_err().to_string();
-    assert!(error.contains("there are 6 arrays in it, but one is needed: `tokens`, `mask`, `X`"), "{error}");
+    assert!(error.contains("the file has 6 arrays, but one is needed: `tokens`, `mask`, `X`"), "{error}");
 }
 
 #[test]
@@ -175,8 +175,8 @@ fn a_projection_stacked_side_by_side_is_taken_apart_too() {
 #[test]
 fn heads_that_leave_a_gap_or_differ_are_refused() {
     for (text, said) in [
-        (r#"{"Q_1": [[1, 2]], "Q_3": [[1, 2]]}"#, "the heads 1, 3 of Q"),
-        (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], Q_1 [1, 2]"),
+        (r#"{"Q_1": [[1, 2]], "Q_3": [[1, 2]]}"#, "Q has the heads 1, 3"),
+        (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], but Q_1 has [1, 2]"),
     ] {
         let mut stdin = text.as_bytes();
         let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
@@ -249,7 +249,7 @@ fn standard_input_can_be_read_once_by_each_run() {
     let mut files = Files::new(&mut stdin);
     assert!(files.array("-", Allow::FINITE).is_ok());
     let error = files.array("-", Allow::FINITE).unwrap_err().to_string();
-    assert!(error.starts_with("standard input: read a second time"), "{error}");
+    assert!(error.starts_with("standard input: standard input can be read only once"), "{error}");
     assert_eq!(piped(b"3").unwrap().values(), [3.0]);
 }
 

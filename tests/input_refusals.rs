@@ -57,7 +57,7 @@ fn assert_said(said: &str, expected: &str) {
 fn empty_files_are_refused_in_every_format() {
     let folder = Folder::new();
     for ending in ["npy", "npz", "safetensors", "csv", "tsv", "txt", "json"] {
-        assert_said(&refused(&folder.file(&format!("x.{ending}"), b"")), "nothing in it: 0 bytes");
+        assert_said(&refused(&folder.file(&format!("x.{ending}"), b"")), "the file is empty (0 bytes)");
     }
 }
 
@@ -70,15 +70,15 @@ fn text_and_ragged_rows_are_refused_with_their_line() {
     );
     assert_said(
         &refused(&folder.file("scores.csv", b"1,2\n3\n")),
-        "scores.csv:2:1: 1 numbers in this line, 2 in line 1",
+        "scores.csv:2:1: this line has 1 number, but line 1 has 2",
     );
     assert_said(&refused(&folder.file("x.tsv", b"1\t2\n3\t\n")), "x.tsv:2:3: a number is missing");
     assert_said(
         &refused(&folder.file("x.json", b"[[1, 2],\n[3],\n[4, 5]]")),
         "x.json:2:3: row 2 has 1 numbers",
     );
-    assert_said(&refused(&folder.file("x.csv", b"1,2\n3,\xff\n")), "x.csv:2:3: not UTF-8");
-    assert_said(&refused(&folder.file("x.json", b"[\"\xff\"]")), "x.json:1:3: not UTF-8");
+    assert_said(&refused(&folder.file("x.csv", b"1,2\n3,\xff\n")), "x.csv:2:3: this is not UTF-8");
+    assert_said(&refused(&folder.file("x.json", b"[\"\xff\"]")), "x.json:1:3: this is not UTF-8");
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_header_that_claims_2_to_the_62_rows_is_an_error() {
     assert_said(&refused(&folder.file("x.npy", &npy)), "the shape (4611686018427387904, 2) has more than");
     let npz = archive(&npy);
     assert_said(&refused(&folder.file("x.npz", &npz)), "the shape (4611686018427387904, 2) has more than");
-    assert_said(&refused(&folder.file("x.safetensors", &[0xff; 64])), "its header would end beyond it");
+    assert_said(&refused(&folder.file("x.safetensors", &[0xff; 64])), "its header is cut off");
 }
 
 /// A zip archive of one entry, deflated.
@@ -179,12 +179,12 @@ fn a_flipped_bit_in_an_archive_is_found_by_its_sum_and_never_panics() {
 #[test]
 fn directories_pipes_and_devices_are_not_waited_for() {
     let folder = Folder::new();
-    assert_said(&refused(folder.0.path()), "is a directory");
+    assert_said(&refused(folder.0.path()), "this is a folder");
     let pipe = folder.0.path().join("pipe.csv");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    assert_said(&refused(&pipe), "is not a regular file");
-    assert_said(&refused(Path::new("/dev/zero")), "is not a regular file");
-    assert_said(&refused(Path::new("/dev/null")), "is not a regular file");
+    assert_said(&refused(&pipe), "this is not a regular file");
+    assert_said(&refused(Path::new("/dev/zero")), "this is not a regular file");
+    assert_said(&refused(Path::new("/dev/null")), "this is not a regular file");
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn unknown_endings_and_pickles_are_refused_with_a_remedy() {
     let folder = Folder::new();
     assert_said(
         &refused(&folder.file("x.xlsx", b"1")),
-        "files ending in `.xlsx` are not read\n  help: .npy, .npz",
+        "files that end in `.xlsx` are not supported\n  help: save it as .npy, .npz",
     );
     assert_said(&refused(&folder.file("x.pt", b"1")), "save the tensors as .safetensors");
 }
@@ -212,7 +212,7 @@ fn unknown_endings_and_pickles_are_refused_with_a_remedy() {
 fn what_is_named_wrongly_is_refused() {
     let folder = Folder::new();
     assert_said(&refused(&folder.file("x.npy", b"1,2\n3,4\n5,6\n")), "not a .npy file");
-    assert_said(&refused(&folder.file("x.npz", b"1,2\n3,4\n5,6\n")), "not a whole zip archive");
+    assert_said(&refused(&folder.file("x.npz", b"1,2\n3,4\n5,6\n")), "the zip archive is incomplete");
     assert_said(&refused(&folder.file("x.json", b"1,2\n3,4\n5,6\n")), "not JSON");
     assert_said(&refused(&folder.file("x.csv", b"\x93NUMPY\x01\x00")), "not UTF-8");
     assert_said(&refused(&folder.0.path().join("missing.csv")), "no such file");

@@ -172,11 +172,11 @@ fn the_same_matrix_gives_the_same_bytes() {
 #[test]
 fn an_unknown_ending_is_refused_with_those_that_are_known() {
     let folder = tempfile::tempdir().unwrap();
-    for (name, what) in [("A.xlsx", "files ending in `.xlsx` are not written"), ("A", "no ending")] {
+    for (name, what) in [("A.xlsx", "files that end in `.xlsx` cannot be written"), ("A", "no ending")] {
         let error = save(&folder.path().join(name), "A", &Matrix::identity(2), Writing::Allowed)
             .unwrap_err()
             .to_string();
-        assert!(error.contains(what) && error.contains("endings are .npy"), "{error}");
+        assert!(error.contains(what) && error.contains("choose .npy"), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

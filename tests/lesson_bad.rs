@@ -63,10 +63,10 @@ fn fences_and_directives_that_cannot_be_read_are_refused() {
         "`nope: x -->` is not a directive".trim_start_matches("`nope: x -->` "),
     );
     bad("<!-- noet: x -->\n", 2, "<!-- noet", "is not a directive");
-    bad("<!-- note x -->\n", 2, "<!-- note x", "without a colon");
-    bad("text <!-- note: x --> text\n", 2, "text <!--", "within a line of text");
-    bad("<!-- key: A iff 1 == 1 -->\n", 2, "<!-- key", "without a question");
-    bad("<script>x</script>\n", 2, "<script>", "HTML that a lesson does not know");
+    bad("<!-- note x -->\n", 2, "<!-- note x", "has no colon");
+    bad("text <!-- note: x --> text\n", 2, "text <!--", "inside a line of text");
+    bad("<!-- key: A iff 1 == 1 -->\n", 2, "<!-- key", "does not belong to a question");
+    bad("<script>x</script>\n", 2, "<script>", "HTML that a lesson does not support");
 }
 
 #[test]
@@ -74,15 +74,15 @@ fn commands_that_are_not_attn_or_would_begin_again_are_refused() {
     let block = |command: &str| format!("```console\n$ {command}\n\n```\n");
     for (command, words) in [
         ("rm -rf /", "`rm` is not attn"),
-        ("attn lesson play x.md", "a lesson within a lesson"),
+        ("attn lesson play x.md", "a lesson inside a lesson"),
         ("attn softmax 1 2 | sh", "there is no shell"),
         ("attn softmax $(id)", "there is no shell"),
-        ("attn attend x.json --save O=o.npy", "writes no files"),
-        ("attn softmax '1 2", "open quote"),
+        ("attn attend x.json --save O=o.npy", "cannot write files"),
+        ("attn softmax '1 2", "not closed"),
     ] {
         bad(&block(command), 2, "$ ", words);
     }
-    bad("<!-- run: again = attn lesson check x.md -->\n", 2, "<!-- run: again", "a lesson within a lesson");
+    bad("<!-- run: again = attn lesson check x.md -->\n", 2, "<!-- run: again", "a lesson inside a lesson");
 }
 
 #[test]
@@ -90,8 +90,8 @@ fn a_lesson_that_was_slipped_in_by_another_spelling_does_not_begin_again() {
     // Whatever the arguments are, a command of a lesson that is a lesson itself is never run.
     for (command, words) in [
         ("attn --color always lesson check x.md", "unexpected argument '--color' found"),
-        ("attn 'lesson' check x.md", "a lesson within a lesson"),
-        ("attn \"less\"on play tour", "a lesson within a lesson"),
+        ("attn 'lesson' check x.md", "a lesson inside a lesson"),
+        ("attn \"less\"on play tour", "a lesson inside a lesson"),
     ] {
         let outcome = checked(lesson(&format!("```console\n$ {command}\n\n```\n")));
         assert!(outcome.code > 0 && outcome.out.contains(words), "{command}: {}", outcome.out);
@@ -107,7 +107,7 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
         "<!-- key",
         "the key of `q` is false: `count(soft:A, > 0.4)` is 2",
     );
-    bad(&choice("C iff len(soft:A) == 3"), 1, "<!-- key", "option C, which is not there");
+    bad(&choice("C iff len(soft:A) == 3"), 1, "<!-- key", "option C, which does not exist");
     bad(&choice("A iff len(soft:A) == 3"), 1, "- B. two", "nothing proves that option B of `q` is wrong");
     bad(&choice("A iff len(hard:A) == 3"), 1, "<!-- key", "no command is named `hard`");
     bad(&choice("A iff len(soft:Z) == 3"), 1, "<!-- key", "Z");
@@ -126,11 +126,11 @@ fn keys_that_fail_tie_or_cannot_be_read_are_named() {
         &ask("number", "", "<!-- key: soft:A[1,1] ± 0.5 -->\n<!-- opt A: soft:A[1,2] -->\n"),
         1,
         "<!-- opt A",
-        "taken for the right answer",
+        "count as the right answer",
     );
     bad(&ask("choice", "- A. one\n- B. two\n\n", ""), 2, "<!-- ask", "has no key");
     bad(&ask("guess", "", ""), 2, "<!-- ask", "`guess` is not a kind of question");
-    bad(&ask("open", "", ""), 2, "<!-- ask", "is open, and has no note");
+    bad(&ask("open", "", ""), 2, "<!-- ask", "is open, but has no note");
 }
 
 #[test]
@@ -179,7 +179,7 @@ fn conditions_of_options_that_say_nothing_are_refused() {
     };
     for (opt, code, words) in [
         ("<!-- opt B iff 1 == 2 -->", 2, "typed, not computed"),
-        ("<!-- opt B iff soft:A[1,1] -->", 2, "compares nothing"),
+        ("<!-- opt B iff soft:A[1,1] -->", 2, "is not a comparison"),
         ("<!-- opt B iff len(soft:A == 3 -->", 2, "`(` is not closed"),
         ("<!-- opt B iff -->", 2, "is not a directive"),
         ("<!-- opt D iff len(soft:A) == 2 -->", 2, "there is no option D"),
@@ -189,7 +189,7 @@ fn conditions_of_options_that_say_nothing_are_refused() {
         assert_eq!(outcome.code, code, "{opt}: {}", outcome.out);
         assert!(outcome.out.contains(words) || opt.ends_with("iff -->"), "{opt}: {}", outcome.out);
     }
-    bad(&choice("<!-- opt A iff len(soft:A) == 3 -->"), 1, "- A.", "and is the right one");
+    bad(&choice("<!-- opt A iff len(soft:A) == 3 -->"), 1, "- A.", "is the right one");
     let number = ask("number", "", "<!-- key: soft:A[1,1] ± 0.01 -->\n<!-- opt A iff soft:A[1,1] > 1 -->\n");
     bad(&number, 1, "<!-- opt A", "in a question of kind number");
 }
@@ -206,9 +206,14 @@ fn a_number_is_asked_for_at_the_digits_that_the_question_shows() {
     let passes = checked(lesson(&mixture("drawn:O[2,2] ± 0.05 from 2 decimals", two)));
     assert_eq!(passes.code, 0, "{}", passes.out);
     bad(&mixture("drawn:O[2,2] ± 0.001", two), 1, "<!-- key", "from which an answer can be off by 0.0");
-    bad(&mixture("drawn:O[2,2] ± 0.05 from 3 decimals", two), 1, "<!-- key", "shows none of its operands so");
+    bad(
+        &mixture("drawn:O[2,2] ± 0.05 from 3 decimals", two),
+        1,
+        "<!-- key",
+        "shows none of its operands that way",
+    );
     bad(&mixture("drawn:A[2,2] ± 0.05 from 2 decimals", two), 1, "<!-- key", "more than sums and products");
-    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "not a single cell");
+    bad(&mixture("sum(drawn:A[2]) ± 0.05 from 2 decimals", two), 2, "<!-- key", "needs a single cell");
     bad(&mixture("drawn:O[2,2] ± 0.05 from two decimals", two), 2, "<!-- key", "cannot be read here");
     bad(&mixture("drawn:O[2,2] ± 0.05 from 99 decimals", two), 2, "<!-- key", "is not a number of decimals");
 }
@@ -238,21 +243,17 @@ fn two_correct_options_and_two_of_one_name_are_named() {
         format!("{}\n{}", ask("open", "", "<!-- note: x -->\n"), ask("open", "", "<!-- note: y -->\n"));
     let outcome = checked(lesson(&twice));
     assert_eq!(outcome.code, 2);
-    assert!(outcome.out.contains("`q` names this and what stands at line"), "{}", outcome.out);
+    assert!(outcome.out.contains("already has the name `q`"), "{}", outcome.out);
     let outcome = checked(lesson("## The step\n"));
-    assert!(
-        outcome.out.contains("x.md:12: `the-step` names this and what stands at line 10"),
-        "{}",
-        outcome.out
-    );
+    assert!(outcome.out.contains("x.md:12: line 10 already has the name `the-step`"), "{}", outcome.out);
 }
 
 #[test]
 fn a_table_that_is_too_wide_or_too_tall_is_named() {
     let wide = "```console\n$ attn attend --random 4,4 --width 200 --format csv\n...\n```\n";
-    bad(wide, 1, "$ attn", "columns, and the screen has 80");
+    bad(wide, 1, "$ attn", "columns, but the screen has 80");
     let tall = "```console\n$ attn attend --random 30,2 --only X\n...\n```\n";
-    bad(tall, 1, "$ attn", "lines at a stretch, and the screen shows 22");
+    bad(tall, 1, "$ attn", "lines without a break, but the screen shows 22");
 }
 
 #[test]
@@ -273,11 +274,11 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
     for (bytes, words) in [
         (binary, "a zero byte"),
         (utf16, "UTF-16 text\n  help: save it as UTF-8"),
-        (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: not UTF-8 text"),
-        (many.into_bytes(), "and at most 1048576 are read"),
+        (b"---\nattn-lesson: 1\n---\n\xff\xfe\xff".to_vec(), "x.md:4:1: this is not UTF-8 text"),
+        (many.into_bytes(), "but at most 1048576 are read"),
         (Vec::new(), "0 bytes"),
         (b"# Read me\n".to_vec(), "this is not a lesson"),
-        (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "the lesson format `2`"),
+        (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "unknown lesson format `2`"),
         (b"---\nattn-lesson: 1\n---\n# T\n".to_vec(), "without a step"),
         (b"---\nattn-lesson: 1\n".to_vec(), "this is not a lesson"),
     ] {
@@ -299,7 +300,7 @@ fn a_missing_file_folder_or_lesson_is_said() {
     let path = folder.path().display().to_string();
     let empty = attn("lesson check").arg(&path).run();
     assert_eq!(empty.code, 2);
-    assert!(empty.out.contains("a folder without lessons\n  help: "), "{}", empty.out);
+    assert!(empty.out.contains("this folder has no lessons\n  help: "), "{}", empty.out);
     let missing = attn("lesson check").arg(format!("{path}/none.md")).run();
     assert!(missing.code == 2 && missing.out.contains("no such file"), "{}", missing.out);
     let input = lesson(

@@ -192,7 +192,7 @@ fn the_last_digit_may_differ_by_one_only_where_that_is_said() {
 #[test]
 fn a_block_that_closes_without_an_empty_line_is_told_so() {
     let bench = Bench::new().with("╰──────┴───────╯\n\n```", "╰──────┴───────╯\n```");
-    bench.says("$ attn attend", "an empty line is missing below it");
+    bench.says("$ attn attend", "write an empty line below it");
 }
 
 #[test]
@@ -202,14 +202,14 @@ fn a_command_that_fails_or_no_longer_does_is_named_with_what_it_says() {
         .says("$ attn attend", "fails with exit code 2: unexpected argument '--olny'");
     Bench::new()
         .with("--only X\n", "--only X\n? 2\n")
-        .says("$ attn attend", "succeeds; exit code 2 is expected");
+        .says("$ attn attend", "succeeds, but exit code 2 is expected");
 }
 
 #[test]
 fn a_number_in_the_text_is_held_to_the_digits_written() {
     Bench::new()
         .with("2.83<!--", "2.82<!--")
-        .says("2.82", "`2.82` in the text, and `plain:S_scaled[sun,sun]` is 2.83");
+        .says("2.82", "the text says `2.82`, but `plain:S_scaled[sun,sun]` is 2.83");
     assert_eq!(Bench::new().with("2.83<!--", "2.8<!--").check().code, 0);
     Bench::new().with("[sun,sun] --> for", "[sun,snu] --> for").says("2.83", "did you mean `sun`");
     Bench::new()
@@ -235,7 +235,7 @@ fn a_key_that_is_false_or_names_no_option_is_named() {
     smaller.says("<!-- key: B", "the key of `keeps` is false: `count(plain:A[sun], > 0.5)` is 1");
     Bench::new()
         .with(key, "E iff plain:A[sun,sun] > 0.5")
-        .says("<!-- key: E", "option E, which is not there");
+        .says("<!-- key: E", "option E, which does not exist");
     Bench::new().with(key, "B iff plain:A[sun,snu] > 0.5").says("<!-- key: B", "the key of `keeps`: ");
 }
 
@@ -250,28 +250,28 @@ fn options_that_cannot_be_told_apart_are_named() {
     coarse.says("- B. 0.77", "options A and B show the same number");
     Bench::new()
         .with("- C. 0.67", "- C. 0.68")
-        .says("- C. 0.68", "`0.68` in the text, and `halved:A[sun,sun]` is 0.67");
+        .says("- C. 0.68", "the text says `0.68`, but `halved:A[sun,sun]` is 0.67");
     Bench::new()
         .with("<!-- opt C: halved:A[sun,sun] -->\n", "")
         .with(
             "<!-- run: halved = attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --scale 0.5 -->\n",
             "",
         )
-        .says("- C. 0.67", "option C has a number that is not computed, and others are");
+        .says("- C. 0.67", "the number of option C is not computed, but others are");
 }
 
 #[test]
 fn a_wrong_answer_that_would_pass_or_is_never_recognised_is_named() {
     Bench::new()
         .with("± 0.01 -->", "± 0.2 -->")
-        .says("<!-- opt A: plain:A[moon", "would be taken for the right answer, 0.5 ± 0.2");
+        .says("<!-- opt A: plain:A[moon", "would count as the right answer, 0.5 ± 0.2");
     let twice = "<!-- opt A: plain:A[moon,sun] -->\n<!-- opt B: plain:A[moon,moon] -->";
     Bench::new()
         .with("<!-- opt A: plain:A[moon,sun] -->", twice)
-        .says("<!-- opt B: plain:A[moon,moon]", "would be taken for option A");
+        .says("<!-- opt B: plain:A[moon,moon]", "would count as option A");
     Bench::new()
-        .with("<!-- if A: That was so", "<!-- if D: That was so")
-        .says("<!-- if D: That", "`if D` is never said");
+        .with("<!-- if A: That was its weight", "<!-- if D: That was its weight")
+        .says("<!-- if D: That", "`if D` is never shown");
     let cell = "<!-- opt A: argmax(plain:A) -->";
     Bench::new().with("<!-- opt A: plain:A[moon,sun] -->", cell).says(cell, "tie");
 }
@@ -304,7 +304,7 @@ fn what_does_not_fit_the_screen_is_named() {
     let wide =
         Bench::new().with("--only S_scaled --precision 2", "--only S_scaled --precision 2 --width 100");
     let wide = wide.with("screen: 100x30", "screen: 60x30");
-    let said = "--width 100` prints a line of 63 columns, and the screen has 60\n  step: Three words\n  help: print less";
+    let said = "--width 100` prints a line of 63 columns, but the screen has 60\n  step: Three words\n  help: print less";
     assert!(wide.check().out.contains(said), "{}", wide.check().out);
     Bench::new()
         .with("screen: 100x30", "screen: 100x10")
@@ -312,24 +312,23 @@ fn what_does_not_fit_the_screen_is_named() {
             "$ attn attend --x \"2 0; 1 1; 0 2\" --tokens sun,moon,sea --only X",
             "$ attn attend --random 7,2 --only X",
         )
-        .says("$ attn attend --random", "prints 12 lines at a stretch, and the screen shows 8");
+        .says("$ attn attend --random", "prints 12 lines without a break, but the screen shows 8");
     let text = format!("```text\n{}\n```\n\n## Without", "═".repeat(101));
-    Bench::new().with("## Without", &text).says("═", "a line of 101 columns, and the screen has 100");
+    Bench::new().with("## Without", &text).says("═", "a line has 101 columns, but the screen has 100");
     let text = format!("```text\n{}```\n\n## Without", "a\n".repeat(29));
     Bench::new()
         .with("## Without", &text)
-        .says("```text", "a text of 29 lines at a stretch, and the screen shows 28");
+        .says("```text", "a text of 29 lines without a break, but the screen shows 28");
 }
 
 #[test]
 fn a_plan_adds_up() {
     Bench::new()
         .with("minutes: 10", "minutes: 12")
-        .says("minutes: 12", "the steps are planned for 10 minutes together, and the lesson for 12");
+        .says("minutes: 12", "the steps take 10 minutes together, but the lesson is planned for 12");
     let some = Bench::new().with("<!-- step: minutes=1 -->\n", "");
     assert_eq!(some.check().code, 0);
-    some.with("minutes: 10", "minutes: 8")
-        .says("minutes: 8", "3 of 4 steps are planned for 9 minutes already");
+    some.with("minutes: 10", "minutes: 8").says("minutes: 8", "3 of 4 steps already take 9 minutes");
 }
 
 #[test]
@@ -421,7 +420,7 @@ fn update_leaves_numbers_to_their_author_and_says_so_at_the_new_lines() {
     assert_eq!(outcome.code, 1, "{}", outcome.out);
     assert!(outcome.out.ends_with("x.md  1 output rewritten, 1 fault to fix\n"), "{}", outcome.out);
     let line = 1 + bench.text().lines().position(|line| line.starts_with("2.82")).expect("the line");
-    assert!(outcome.out.contains(&format!("x.md:{line}: `2.82` in the text")), "{}", outcome.out);
+    assert!(outcome.out.contains(&format!("x.md:{line}: the text says `2.82`")), "{}", outcome.out);
 }
 
 #[test]
@@ -497,7 +496,7 @@ fn a_lesson_that_would_write_files_is_refused_and_nothing_is_written() {
         let bench = bench.with("## Three words", &block);
         let outcome = bench.check();
         assert_eq!(outcome.code, 2, "{}", outcome.out);
-        assert!(outcome.out.contains("a lesson writes no files"), "{}", outcome.out);
+        assert!(outcome.out.contains("a lesson cannot write files"), "{}", outcome.out);
         assert_eq!(fs::read_dir(bench.folder.path()).expect("a folder").count(), 1, "{option}");
     }
 }
@@ -517,7 +516,7 @@ fn a_list_is_of_a_folder() {
     let bench = Bench::new();
     let refused = attn("lesson list").arg(bench.path()).run();
     assert_eq!(refused.code, 2);
-    for words in ["is not a folder", "name the folder", "attn lesson play"] {
+    for words in ["is not a folder", "name its folder", "attn lesson play"] {
         assert!(refused.err.contains(words), "{}", refused.err);
     }
 }
@@ -542,7 +541,7 @@ fn a_question_that_tells_a_number_of_its_own_seed_is_not_drawn_anew_and_the_chec
     for number in ["0.358", "`0.358`"] {
         let (said, kept) = checked(&hint.replace("sum to?", &format!("sum to? It keeps {number}.")));
         assert!(said.contains("cannot be drawn again: `0.358` in it is not computed"), "{said}");
-        assert!(kept.err.contains("no question of `x` can be drawn again"), "{}", kept.err);
+        assert!(kept.err.contains("no question of `x` can have other numbers"), "{}", kept.err);
         assert_ne!(kept.out, drawn.out);
     }
 }

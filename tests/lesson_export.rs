@@ -150,7 +150,7 @@ fn the_handout_is_plain_markdown_whose_outputs_are_fenced() {
                     assert!(answers.is_empty() && known.contains(&html.trim()), "{html}");
                 }
                 Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(label))) => fences.push(label.to_string()),
-                Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => panic!("an indented block"),
+                Event::Start(Tag::CodeBlock(CodeBlockKind::Indented)) => panic!("this block is indented"),
                 Event::Start(Tag::Heading { .. }) => in_heading = true,
                 Event::End(pulldown_cmark::TagEnd::Heading(_)) => in_heading = false,
                 Event::Text(text) if in_heading => headings.push(text.to_string()),

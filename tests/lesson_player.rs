@@ -148,7 +148,7 @@ fn what_if_is_run_and_the_lesson_goes_on_where_it_was() {
     // Nine places to the left stands the 2: another number is one edit away.
     terminal.press(&LEFT.repeat(9));
     terminal.shows("\x7f7\r", "0.9975");
-    terminal.shows("!lesson play x\r", "a lesson within a lesson");
+    terminal.shows("!lesson play x\r", "a lesson inside a lesson");
     terminal.shows("!demo nothing\r", "error:");
     terminal.shows("!", "Esc back");
     terminal.shows(ESCAPE, "1/4");
@@ -292,7 +292,11 @@ fn damaged_progress_is_a_warning_and_no_stop() {
     fs::create_dir(&folder).expect("a folder");
     fs::write(folder.join("mask.json"), "{\"schema\": \"attn-pro").expect("a file");
     let mut terminal = player(state.path());
-    assert!(terminal.screen().contains("warning: progress starts again"), "{}", terminal.screen());
+    assert!(
+        terminal.screen().contains("warning: your progress cannot be read and starts again"),
+        "{}",
+        terminal.screen()
+    );
     terminal.shows("  ", "The rows again");
     terminal.press("q");
     assert_eq!(terminal.ended(), 0);
@@ -357,7 +361,7 @@ fn a_second_terminal_follows_the_first() {
     follower.wait_for("Slide a sheet of paper");
     terminal.signal(Signal::KILL);
     drop(terminal);
-    follower.wait_for("does not answer");
+    follower.wait_for("does not respond");
 }
 
 #[test]

@@ -157,7 +157,7 @@ fn what_cannot_be_drawn_anew_stays_as_it_is() {
     let outcome = attn(&format!("lesson export {DRAWN} --to md --seed 3")).ok();
     assert_eq!(
         outcome.err,
-        "remark: `only-here` keeps its numbers: no seed was found that gives it exactly one right answer\n"
+        "remark: `only-here` keeps its numbers: no other numbers were found with exactly one right answer\n"
     );
     let unread = attn(&format!("lesson export {MASK} --to md --seed 3")).ok();
     assert_eq!(unread.err, "");
@@ -173,7 +173,7 @@ fn a_lesson_without_such_questions_says_so() {
         .replace("--random 3,2", "examples/data/bat.json");
     fs::write(&path, text).expect("written");
     let outcome = attn("lesson export --to txt --seed 3").arg(path.display().to_string()).ok();
-    assert_eq!(outcome.err, "remark: no question of `words` can be drawn again; all keep their numbers\n");
+    assert_eq!(outcome.err, "remark: no question of `words` can have other numbers; all stay as they are\n");
 }
 
 #[test]
@@ -498,7 +498,7 @@ fn results_go_to_a_file_and_the_questions_stay_on_the_screen() {
     to(&file("ben.json")).ok();
     let json = fs::read_to_string(file("ben.json")).expect("written");
     assert!(json.starts_with("{\"schema\":\"attn-table\""), "{json}");
-    to(&file("ben.txt")).refused(&["results are JSON or CSV", "--format csv"]);
+    to(&file("ben.txt")).refused(&["results can only be JSON or CSV", "--format csv"]);
     fs::write(file("own.md"), fs::read_to_string(MASK).expect("a lesson")).expect("written");
     to(&file("own.md")).arg("--format").arg("csv").refused(&["is a lesson"]);
 }

@@ -151,7 +151,7 @@ fn a_part_that_is_not_there_is_refused_with_the_range_and_a_command_that_works()
         let help = refused.err.split_once(&format!("the steps are 1 to {last}: attn ")).expect("a range").1;
         attn(help.trim()).ok();
     }
-    attn("demo mask right --step 3").refused(&["--step is about one demo"]);
+    attn("demo mask right --step 3").refused(&["--step needs one demo"]);
     attn("demo mask right --brief").ok();
     for (other, words) in [
         ("--only S", "--only shows"),

@@ -61,10 +61,10 @@ fn without_the_root_the_largest_weights_grow() {
     golden::assert_close("A_change", &nodes.matrix("A_change"), &change);
     let out = attn(line).ok().out;
     for said in [
-        "Attention, and with --scale none",
+        "Attention, compared with --scale none",
         "The same in both: X, W_Q, Q, W_K, K, W_V, V, S.",
         "S_scaled: no such step with --scale none.",
-        "Every cell moves, most of all A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
+        "Every cell changes; the most: A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
         "The largest change is in O[bat,animals]: 2.6956 → 2.8604 (+0.1648).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
@@ -82,9 +82,9 @@ fn a_window_takes_half_a_weight_from_one_key_to_the_other() {
     assert_eq!(nodes.matrix("S_masked"), Matrix::of([[f64::NEG_INFINITY, 0.0]]));
     let out = attn(line).ok().out;
     for said in [
-        "S_masked: a further step with --window 1.",
-        "Every cell moves, most of all A[1,1]: 0.5 → 0 (−0.5).",
-        "It moves: O[1,1]: 2 → 3 (+1).",
+        "S_masked: an additional step with --window 1.",
+        "Every cell changes; the most: A[1,1]: 0.5 → 0 (−0.5).",
+        "It changes: O[1,1]: 2 → 3 (+1).",
         "The largest change is in O[1,1]: 2 → 3 (+1).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
@@ -137,7 +137,7 @@ fn a_change_of_rounding_alone_is_called_that() {
     let line = "attend --random 4,4 --scale 0.1 --versus '--scale none --temperature 10' --only A_change";
     assert!(attn(line).nodes().matrix("A_change").cells().all(|x| x.abs() < 1e-15));
     let out = attn(&line.replace(" --only A_change", "")).ok().out;
-    assert!(out.contains("by no more than rounding") && out.contains("e−1"), "{out}");
+    assert!(out.contains("only by rounding") && out.contains("e−1"), "{out}");
     let out = attn("attend --random 4,4 --scale 0.1 --versus '--scale 0.100001'").ok().out;
     assert!(!out.contains("rounding"), "{out}");
 }
@@ -146,10 +146,10 @@ fn a_change_of_rounding_alone_is_called_that() {
 fn another_shape_is_shown_and_said() {
     let out = attn("attend --random 2,3 --versus '--random 3,3'").ok().out;
     assert!(out.contains("X has another shape with --random 3,3, so its cells cannot be compared."), "{out}");
-    assert_eq!(out.matches("another shape with").count(), 2, "X and the last step alone:\n{out}");
+    assert_eq!(out.matches("has another shape with").count(), 2, "X and the last step alone:\n{out}");
     assert!(out.contains("O has another shape") && out.contains("These have another shape too"), "{out}");
     let shown = attn("demo mask --versus '--set X=1'").ok().out;
-    let times = shown.matches("another shape with").count();
+    let times = shown.matches("has another shape with").count();
     assert_eq!(times, 6, "X, three weights, what is changed in X and the last step:\n{shown}");
     let nodes = attn("attend --random 2,3 --versus '--random 3,3' --only X").nodes();
     assert_eq!(nodes.names(), ["X", "X_versus"]);
@@ -219,19 +219,23 @@ fn what_cannot_stand_beside_it_is_refused() {
     let attend = "attend --words 'bat cave' --versus";
     for (options, words) in [
         ("", vec!["names no option", "--scale none"]),
-        ("--scale 'none", vec!["left open"]),
+        ("--scale 'none", vec!["not closed"]),
         (
             "--format json",
-            vec!["in --versus: `--format` is no option of the computation", "--scale", "--causal"],
+            vec![
+                "in --versus: `--format` is not an option that changes the computation",
+                "--scale",
+                "--causal",
+            ],
         ),
-        ("--only A", vec!["`--only` is no option"]),
-        ("--save=O=o.csv", vec!["`--save=O=o.csv` is no option"]),
-        ("--versus --causal", vec!["`--versus` is no option"]),
-        ("--help", vec!["`--help` is no option"]),
-        ("--scael none", vec!["`--scael` is no option"]),
-        ("layer.npz", vec!["`layer.npz` is no option"]),
-        ("-2", vec!["`-2` is no option"]),
-        ("--", vec!["`--` is no option"]),
+        ("--only A", vec!["`--only` is not an option"]),
+        ("--save=O=o.csv", vec!["`--save=O=o.csv` is not an option"]),
+        ("--versus --causal", vec!["`--versus` is not an option"]),
+        ("--help", vec!["`--help` is not an option"]),
+        ("--scael none", vec!["`--scael` is not an option"]),
+        ("layer.npz", vec!["`layer.npz` is not an option"]),
+        ("-2", vec!["`-2` is not an option"]),
+        ("--", vec!["`--` is not an option"]),
         ("--score dots", vec!["in --versus: invalid value 'dots'", "dot, cosine"]),
         ("--scale", vec!["in --versus: a value is required for '--scale"]),
         ("--scale many", vec!["in --versus: --scale is `many`"]),
@@ -241,12 +245,11 @@ fn what_cannot_stand_beside_it_is_refused() {
     ] {
         attn(attend).arg(options).refused(&words);
     }
-    attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is no option", "--set --seed"]);
+    attn("demo mask").arg("--versus").arg("weights").refused(&["`weights` is not an option", "--set --seed"]);
     attn("demo weights --versus '--seed 3'").refused(&["in --versus: --seed changes nothing here"]);
     attn("demo mask --versus '--set X=nowhere.csv'").refused(&["in --versus: nowhere.csv: no such file"]);
-    attn("demo mask right --versus '--seed 3'")
-        .refused(&["--versus is about one demo, and 2 demos are asked for"]);
-    attn("demo --versus '--seed 3'").refused(&["--versus is about one demo"]);
+    attn("demo mask right --versus '--seed 3'").refused(&["--versus needs one demo, but you asked for 2"]);
+    attn("demo --versus '--seed 3'").refused(&["--versus needs one demo"]);
     attn("demo mask --until A --versus '--seed 3'")
         .refused(&["--until chooses among the steps", "leave out"]);
 }

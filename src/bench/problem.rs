@@ -72,11 +72,11 @@ impl<T: Real> Problem<T> {
         }
         let gibibytes = |bytes: f64| bytes / f64::from(1 << 30);
         Err(Error::new(format!(
-            "{shape}: its numbers take {:.1} GiB, and {:.1} GiB may be taken here",
+            "{shape} needs {:.1} GiB, but at most {:.1} GiB may be used here",
             gibibytes(bytes as f64),
             gibibytes(limit as f64)
         ))
-        .help("take fewer heads, or a shorter sequence"))
+        .help("give fewer heads or a shorter sequence"))
     }
 
     /// How many products of two numbers the comparison with the exact path takes.
@@ -195,7 +195,7 @@ mod tests {
     fn a_problem_beyond_the_memory_is_refused_before_anything_is_drawn() {
         let huge = shape(2, 1 << 20, 1 << 40, false);
         let error = Problem::<f64>::fits(huge, 1 << 30).unwrap_err().to_string();
-        assert!(error.contains("GiB may be taken here"), "{error}");
+        assert!(error.contains("GiB may be used here"), "{error}");
         assert!(Problem::<f64>::drawn(huge).is_err());
         assert!(Problem::<f64>::fits(shape(2, 100, 100, true), 1 << 30).is_ok());
     }

@@ -36,20 +36,20 @@ impl Shape {
             ("--dim", self.width),
         ];
         if let Some((option, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {
-            return Err(Error::new(format!("{option} 0 leaves nothing to compute")).help("take 1 or more"));
+            return Err(Error::new(format!("{option} 0 leaves nothing to compute")).help("give 1 or more"));
         }
         if !self.heads.is_multiple_of(self.key_value_heads) {
             return Err(Error::new(format!(
                 "{} query heads cannot share {} key/value heads equally",
                 self.heads, self.key_value_heads
             ))
-            .help("--heads must be a multiple of --kv-heads"));
+            .help("give a number of --heads that is a multiple of --kv-heads"));
         }
         let largest = [4, self.heads, self.width, self.queries, self.keys];
         match largest.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {
             Some(_) => Ok(self),
             None => Err(Error::new(format!("{self}: more operations than can be counted"))
-                .help("take fewer heads, or a shorter sequence")),
+                .help("give fewer heads or a shorter sequence")),
         }
     }
 

@@ -379,6 +379,6 @@ pub(super) fn whisper(text: &str, style: &Style, env: &Env, streams: &mut Stream
 
 /// An option that is about the nodes of one demo.
 pub(super) fn wants_one(option: &str, count: usize) -> Error {
-    Error::new(format!("{option} is about one demo, and {count} demos are asked for"))
-        .help("name exactly one demo with it: attn demo mask …")
+    Error::new(format!("{option} needs one demo, but you asked for {count}"))
+        .help(format!("name one demo: attn demo mask {option} …"))
 }

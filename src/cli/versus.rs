@@ -52,12 +52,12 @@ pub(super) fn typed_with<A: Args>(typed: &[OsString], options: &str) -> Result<C
 
 /// The words of the options, as a shell would split them.
 fn words(options: &str) -> Result<Vec<String>> {
-    let example = "write --versus \"--scale none\", and quotes within the quotes for what has spaces";
+    let example = "write --versus \"--scale none\", and put single quotes around what has spaces";
     match shlex::split(options) {
         Some(words) if !words.is_empty() => Ok(words),
         Some(_) => Err(Error::new("--versus names no option").help(example)),
         None => Err(Error::new(format!(
-            "`--versus {}`: a quotation mark or a backslash is left open",
+            "`--versus {}`: a quotation mark is not closed, or the text ends in a backslash",
             quoted(options)
         ))
         .help(example)),
@@ -76,10 +76,10 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
         let Some(arg) = allowed.get_arguments().find(|arg| long(arg).as_deref() == Some(name)) else {
             let all: Vec<String> = allowed.get_arguments().filter_map(long).collect();
             return Err(Error::new(format!(
-                "in --versus: `{}` is no option of the computation",
+                "in --versus: `{}` is not an option that changes the computation",
                 quoted(word)
             ))
-            .help(format!("what can be changed there: {}", all.join(" "))));
+            .help(format!("you can change {}", all.join(" "))));
         };
         if arg.get_action().takes_values() && value.is_none() {
             words.next();
@@ -110,7 +110,8 @@ pub(super) fn in_versus(error: Error) -> Error {
 
 /// What is said if the further options made another command of it.
 pub(super) fn another_command() -> Error {
-    Error::new("in --versus: the options make another command of it").help("give options alone")
+    Error::new("in --versus: these options start another command")
+        .help("give only options of the same command")
 }
 
 /// The page that tells `other` beside `base`.

@@ -27,7 +27,7 @@ pub struct Builder {
     seed: u32,
 }
 
-/// No matrix of a demo has more rows or columns, whoever gives it: what is made to fit it would be too large to show.
+/// No matrix of a demo has more rows or columns, given or built in: what is made to fit it would be too large to show.
 const MOST_ROWS: usize = 2048;
 
 impl Settings {
@@ -39,16 +39,16 @@ impl Settings {
         for (name, (matrix, source)) in &self.set {
             if matrix.rows().max(matrix.cols()) > MOST_ROWS {
                 return Err(Error::new(format!(
-                    "{name} is {}, and demos take at most {MOST_ROWS} rows and columns",
+                    "{name} is {}, but a demo takes at most {MOST_ROWS} rows and columns",
                     matrix.shape()
                 ))
                 .in_source(source.clone())
-                .help("attn attend takes larger matrices"));
+                .help("give a smaller matrix; attn attend takes larger ones"));
             }
             if matrix.cells().any(|x| x == f64::INFINITY) {
                 return Err(Error::new(format!("{name} holds inf"))
                     .in_source(source.clone())
-                    .help("finite numbers, or -inf for a masked score"));
+                    .help("write finite numbers, or -inf for a hidden score"));
             }
         }
         Ok(())
@@ -118,8 +118,8 @@ impl Builder {
             [number] if (1.0..=most as f64).contains(&number) && number.fract() == 0.0 => {
                 Ok((id, number as usize))
             }
-            _ => Err(Error::new(format!("{name} has to be one whole number from 1 to {most}"))
-                .help(format!("the demo's own is --set {name}={own}"))),
+            _ => Err(Error::new(format!("{name} must be one whole number from 1 to {most}"))
+                .help(format!("for example --set {name}={own}, as in the demo"))),
         }
     }
 
@@ -280,7 +280,7 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     };
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-    Error::new(what).help(format!("{near}What can be set here: {}", given.join(" ")))
+    Error::new(what).help(format!("{near}You can set {}", given.join(" ")))
 }
 
 /// Adds to one step.
@@ -306,14 +306,6 @@ impl StepBuilder<'_> {
         let text = text.to_string();
         self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
         self
-    }
-
-    /// What to notice in all of the demo's own numbers, where no condition can say when else it would be true.
-    pub fn notice(self, text: &str) -> Self {
-        match text {
-            "" => self,
-            text => self.claim(own(&[]), text),
-        }
     }
 
     /// Shows nodes one after the other, each with its equation.

@@ -34,7 +34,7 @@ pub fn comparison(base: Story, other: Story, with: &str, only: &[String]) -> Res
         Digits::Places(places) => places,
         Digits::AsNumPy => 4,
     };
-    let title = format!("{}, and with {with}", base.title);
+    let title = format!("{}, compared with {with}", base.title);
     let mut remarks = base.remarks;
     remarks.extend(other.remarks.into_iter().filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
     let both = beside(base.graph, other.graph, SUFFIX)?;
@@ -174,15 +174,15 @@ impl Teller<'_> {
             return match (of_base, group.len()) {
                 (true, 1) => format!("{name}: no such step with {with}."),
                 (true, _) => format!("{name}: no such steps with {with}."),
-                (false, 1) => format!("{name}: a further step with {with}."),
-                (false, _) => format!("{name}: further steps with {with}."),
+                (false, 1) => format!("{name}: an additional step with {with}."),
+                (false, _) => format!("{name}: additional steps with {with}."),
             };
         };
         let (base, other) = (&self.graph()[base], &self.graph()[other]);
         let given = [&base.op, &other.op].map(Op::is_given);
         match [base, other].map(Node::is_never_formed) {
-            [true, true] => return format!("{name}: never formed, here or with {with}."),
-            [true, false] => return format!("{name}: never formed here, and formed with {with}."),
+            [true, true] => return format!("{name}: never formed, neither here nor with {with}."),
+            [true, false] => return format!("{name}: never formed here, but formed with {with}."),
             [false, true] => return format!("{name}: never formed with {with}."),
             [false, false] => {}
         }
@@ -190,20 +190,20 @@ impl Teller<'_> {
             _ if base.shape() != other.shape() => {
                 format!("{name} has another shape with {with}, so its cells cannot be compared.")
             }
-            [true, true] => format!("{name}: other numbers."),
-            [true, false] => format!("{name}: given, and computed with {with}."),
-            [false, true] => format!("{name}: computed, and given with {with}."),
+            [true, true] => format!("{name}: given, with other numbers."),
+            [true, false] => format!("{name}: given here, but computed with {with}."),
+            [false, true] => format!("{name}: computed here, but given with {with}."),
             _ if base.op == other.op => match [base, other].map(|node| node.numbers().map(Numbers::dtype)) {
                 [Some(a), Some(b)] if a != b => {
-                    format!("{name}: computed in {}, and in {} with {with}.", a.name(), b.name())
+                    format!("{name}: computed in {} here, and in {} with {with}.", a.name(), b.name())
                 }
                 _ => format!("{name}: computed in the same way from other numbers."),
             },
             _ if [base, other].iter().any(|node| node.matrix().is_none()) => {
-                format!("{name}: computed in another way, and too large to be held against each other.")
+                format!("{name}: computed in another way, and too large to compare.")
             }
             _ if difference.change.is_none() => {
-                format!("{name}: computed in another way, and every number is the same.")
+                format!("{name}: computed in another way, but every number is the same.")
             }
             _ => format!("{name}: computed in another way."),
         }
@@ -212,12 +212,12 @@ impl Teller<'_> {
     /// How many cells have moved, and the one that has moved furthest.
     fn moved(&self, movement: &Movement, difference: &Difference) -> String {
         let way = self.way(movement);
-        let rounding = if self.is_rounding(movement, difference) { ", by no more than rounding" } else { "" };
+        let rounding = if self.is_rounding(movement, difference) { ", only by rounding" } else { "" };
         match (movement.moved, movement.cells) {
-            (_, 1) => format!("It moves{rounding}: {way}."),
-            (1, cells) => format!("1 of {cells} cells moves{rounding}: {way}."),
-            (moved, cells) if moved == cells => format!("Every cell moves{rounding}, most of all {way}."),
-            (moved, cells) => format!("{moved} of {cells} cells move{rounding}, most of all {way}."),
+            (_, 1) => format!("It changes{rounding}: {way}."),
+            (1, cells) => format!("1 of {cells} cells changes{rounding}: {way}."),
+            (moved, cells) if moved == cells => format!("Every cell changes{rounding}; the most: {way}."),
+            (moved, cells) => format!("{moved} of {cells} cells change{rounding}; the most: {way}."),
         }
     }
 

@@ -51,7 +51,7 @@ fn first(graph: &Graph, given: Vec<NodeId>) -> Step {
     let in_brief = seen.first().map(|&id| Shown::Together(vec![id]));
     let shown = [Shown::Together(seen), Shown::Folded(folded)];
     let shown = shown.into_iter().filter(|shown| !shown.nodes().is_empty()).collect();
-    Step { text: "What is given.".to_string(), shown, in_brief, ..Step::default() }
+    Step { text: "The given matrices.".to_string(), shown, in_brief, ..Step::default() }
 }
 
 /// Whether a node is its first operand, as the weights are an identity that nobody gave.
@@ -172,37 +172,37 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
         Stage::Given => String::new(),
         Stage::Projections => "Each token gets a query, a key and a value.".into(),
         Stage::Split(letter) => {
-            format!("{letter} is cut into heads: neighbouring columns, the same number for each.")
+            format!("{letter} is split into heads: each head takes the same number of neighbouring columns.")
         }
         Stage::Scores(head) => match node.op {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),
         },
         Stage::Scale(head) => start(head, &scaling(&node.op)),
-        Stage::Bias(head) => start(head, "the bias is added."),
-        Stage::Temperature(head) => start(head, "divided by the temperature."),
-        Stage::Mask(head) => start(head, "what a query may not see becomes −∞."),
+        Stage::Bias(head) => start(head, "the bias is added to the scores."),
+        Stage::Temperature(head) => start(head, "the scores are divided by the temperature."),
+        Stage::Mask(head) => start(head, "scores that the mask hides become −∞."),
         Stage::Weights(head) => {
             start(head, "the softmax of each row: how much each query attends to each key.")
         }
-        Stage::Mix(head) => start(head, "each row mixes the values by its weights."),
-        Stage::Concatenation => "The heads are put together again.".into(),
+        Stage::Mix(head) => start(head, "each row of weights mixes the values."),
+        Stage::Concatenation => "The results of the heads are concatenated.".into(),
         Stage::Output => match node.op {
-            Op::Product if projects => "The output projection: W_O mixes what the heads have found.".into(),
+            Op::Product if projects => "The output projection: W_O mixes the results of the heads.".into(),
             _ => "The result, one row for each query.".into(),
         },
         Stage::NeverFormed(heads) => {
-            let text = "From the scores to the weights: made for a block of keys at a time, used, and forgotten.";
+            let text = "Scores and weights are computed for one block of keys at a time, used, and discarded.";
             match heads {
                 0 | 1 => text.to_string(),
                 2 => format!("{text} Head 1 stands for both."),
                 several => format!("{text} Head 1 stands for all {several}."),
             }
         }
-        Stage::Fused => "In place of the softmax of a whole row: a running maximum, a running sum, and a running mixture of \
-                         the values. LSE is what the first two come to, in logarithms."
+        Stage::Fused => "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the \
+                         values replace it. LSE is the running maximum plus the logarithm of the running sum."
             .into(),
-        Stage::Residual => "The input is added: what attention gives is a change to it.".into(),
+        Stage::Residual => "The input is added: attention computes a change to it.".into(),
     }
 }
 

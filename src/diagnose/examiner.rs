@@ -54,7 +54,9 @@ impl Examiner {
                 .iter()
                 .find_map(|earlier| nodes(earlier).intersection(&nodes(part)).next().cloned());
             if let Some(node) = twice {
-                return Err(Error::new(format!("{node} is handed in twice")).help("hand in each node once"));
+                return Err(
+                    Error::new(format!("{node} is handed in twice")).help("hand in each node only once")
+                );
             }
         }
         Ok(parts)

@@ -29,7 +29,7 @@ enum Holds {
 pub const FORMS: &[Form] = &[
     Form {
         id: "scaled-scores",
-        says: "these are the scaled scores, S_scaled; it comes to the same whether scores or queries are scaled",
+        says: "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
         holds: Holds::Step("S_scaled"),
     },
     Form {
@@ -39,7 +39,7 @@ pub const FORMS: &[Form] = &[
     },
     Form {
         id: "tempered-scores",
-        says: "these are the scores over the temperature, S_tempered",
+        says: "these are the scores divided by the temperature, S_tempered",
         holds: Holds::Step("S_tempered"),
     },
     Form {

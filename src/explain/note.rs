@@ -119,7 +119,7 @@ impl Note {
                     Some((part, of)) if *of > 1 => format!("part {part} of {of}, {name}"),
                     _ => name.clone(),
                 };
-                format!("taken from {place}: its row {row}, column {col}")
+                format!("copied from row {row}, column {col} of {place}")
             }
             Note::Decided(cells) => {
                 let value = |cell: &CellId| {
@@ -128,13 +128,13 @@ impl Note {
                 format!("it looks at {}", cells.iter().map(value).collect::<Vec<_>>().join(" and "))
             }
             Note::ShortenedSum(count, value) => format!(
-                "shortened: of the {} terms of the sum the {SHOWN} largest are written, and {count} more add up to {}",
+                "shortened: the sum has {} terms; the {SHOWN} largest are written, and the other {count} add up to {}",
                 count + SHOWN,
                 number(*value)
             ),
             Note::ShortenedMaximum(count) => {
                 format!(
-                    "shortened: of the {} numbers under max the {SHOWN} largest are written",
+                    "shortened: max is taken over {} numbers; the {SHOWN} largest are written",
                     count + SHOWN
                 )
             }

@@ -97,9 +97,9 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Res
         if let Op::Fused(_) = graph[cell.node].op {
             let name = &graph[cell.node].name;
             return Err(Error::new(format!(
-                "{name} comes out of the fused kernel, which keeps no record of the way"
+                "{name} comes from the fused kernel, which does not store the steps"
             ))
-            .help("without --fast every number says where it comes from"));
+            .help("leave out --fast: then every number can be explained"));
         }
         if seen.insert(cell) {
             asked.push(cell);
@@ -152,9 +152,9 @@ fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<Has
 
 fn too_many() -> Error {
     Error::new(format!(
-        "that is too much to explain: more than {MOST_EXPLAINED} cells, or {MOST_PARTS} numbers and signs"
+        "this is too much to explain: it has more than {MOST_EXPLAINED} cells, or {MOST_PARTS} numbers and signs"
     ))
-    .help("name a cell, as in --explain 'A[1,2]', or take a smaller --depth")
+    .help("name one cell, as in --explain 'A[1,2]', or give a smaller --depth")
 }
 
 /// Refuses cells whose formula alone would fill the memory.
@@ -178,10 +178,10 @@ fn check_size(graph: &Graph, node: NodeId) -> Result<()> {
     };
     if numbers > MOST_NUMBERS {
         return Err(Error::new(format!(
-            "a cell of {} is made of {numbers} numbers, and at most {MOST_NUMBERS} are written out",
+            "a cell of {} is computed from {numbers} numbers, but at most {MOST_NUMBERS} are written out",
             node.name
         ))
-        .help("explain a cell of smaller matrices"));
+        .help("give smaller matrices"));
     }
     Ok(())
 }

@@ -115,12 +115,12 @@ fn position(
         return match text.parse::<usize>() {
             Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
             _ => Err(Error::new(format!("`{address}`: {node} has no {what} {text}"))
-                .help(format!("its {what}s are 1 to {count}"))),
+                .help(format!("its {what}s are numbered 1 to {count}"))),
         };
     }
     let no_labels = || {
         Error::new(format!("`{address}`: the {what}s of {node} have no names"))
-            .help(format!("its {what}s are 1 to {count}"))
+            .help(format!("its {what}s are numbered 1 to {count}"))
     };
     let labels = labels.ok_or_else(no_labels)?;
     let (label, which) = match text.rsplit_once('#') {
@@ -141,7 +141,7 @@ fn position(
             })
         }
         (several, _) => Err(Error::new(format!("`{address}`: `{text}` names {several} {what}s of {node}"))
-            .help(format!("write `{text}#1` to `{text}#{several}`, or a number"))),
+            .help(format!("write `{text}#1` to `{text}#{several}`, or give the number"))),
     }
 }
 
@@ -237,12 +237,12 @@ mod tests {
     fn a_wrong_address_says_what_there_is() {
         for (address, said) in [
             ("B[1,1]", "no node `B`"),
-            ("A[4,1]", "rows are 1 to 3"),
+            ("A[4,1]", "rows are numbered 1 to 3"),
             ("A[4,1]", "A (3×3) has no row 4"),
             ("A[cta,1]", "did you mean `cat`"),
             ("A[1,1", "closing bracket"),
             ("A[1,2,3]", "more than one row and one column"),
-            ("A[99999999999999999999999,1]", "rows are 1 to 3"),
+            ("A[99999999999999999999999,1]", "rows are numbered 1 to 3"),
         ] {
             let error = resolve(&graph(), address).unwrap_err().to_string();
             assert!(error.contains(said), "{address}: {error}");

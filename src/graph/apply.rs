@@ -24,10 +24,10 @@ impl Op {
             (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
             (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
             (Op::Mask(rule) | Op::MaskPattern(rule), [_]) if rule.matrix.is_some() => {
-                Err(Error::new("this mask needs a matrix, and none is given"))
+                Err(Error::new("this mask needs a matrix, but none is given"))
             }
             (Op::Mask(rule) | Op::MaskPattern(rule), [_, _]) if rule.matrix.is_none() => {
-                Err(Error::new("a mask matrix is given, and no rule says what its cells mean"))
+                Err(Error::new("a mask matrix is given, but no rule says what its cells mean"))
             }
             (Op::Mask(rule), [scores]) => attention::mask(scores, None, rule),
             (Op::Mask(rule), [scores, matrix]) => attention::mask(scores, Some(matrix), rule),
@@ -60,7 +60,7 @@ impl Op {
             (Op::Diagonal, [a]) => attention::diagonal(a),
             (Op::Summary(statistic), [a]) => Ok(summary(a, *statistic)),
             (Op::Round(decimals), [a]) => Ok(a.map(|x| rounded(x, *decimals))),
-            _ => Err(Error::new(format!("`{}` does not work on {} matrices", self.name(), inputs.len()))),
+            _ => Err(Error::new(format!("`{}` does not take {} matrices", self.name(), inputs.len()))),
         }
     }
 
@@ -75,12 +75,12 @@ impl Op {
             Op::Cosine => {
                 let longest = |a: &&&Matrix| zero_rows(a).len();
                 let a = inputs.iter().max_by_key(longest)?;
-                let one = "is all zeros and has no direction; its cosines are taken as 0";
+                let one = "is all zeros and has no direction; its cosines are set to 0";
                 return said(
                     name,
                     a.row_labels(),
                     zero_rows(a),
-                    [one, "are all zeros and have no direction; their cosines are taken as 0"],
+                    [one, "are all zeros and have no direction; their cosines are set to 0"],
                 );
             }
             Op::UnitRows => {
@@ -95,8 +95,8 @@ impl Op {
 
 /// The warning about rows of weights that see no key.
 pub(super) fn blind_rows(name: &str, labels: Option<&Labels>, rows: Vec<usize>) -> Option<String> {
-    let one = "may attend to nothing; its weights are 0, and so is what it mixes";
-    said(name, labels, rows, [one, "may attend to nothing; their weights are 0, and so is what they mix"])
+    let one = "may attend to nothing; its weights and its result are 0";
+    said(name, labels, rows, [one, "may attend to nothing; their weights and their results are 0"])
 }
 
 /// The rows without a direction.

@@ -113,7 +113,7 @@ impl Writer<'_> {
             Op::DivideBySum(axis) => format!("{} / sum of {}", a(), self.each(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
             Op::UnguardedSoftmax(axis, base) => {
-                format!("{}, unguarded", self.softmax(*axis, *base))
+                format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
             Op::Reshape { rows, cols } => format!("{} read as {rows}×{cols}", a()),

@@ -114,9 +114,9 @@ impl Graph {
         let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
         match recorded.saturating_add(more) {
             cells if cells > MAX_CELLS => Err(Error::new(format!(
-                "it would have {more} numbers; with the {recorded} recorded before it that is more than the {MAX_CELLS} that are kept"
+                "it would have {more} numbers. With the {recorded} recorded before, that is more than the limit of {MAX_CELLS}"
             ))
-            .help("give smaller matrices: every intermediate matrix is kept and shown")),
+            .help("give smaller matrices: every intermediate matrix is stored and shown")),
             _ => Ok(()),
         }
     }
@@ -170,8 +170,8 @@ impl Graph {
                     _ => format!(", and so do {}", others.join(", ")),
                 };
                 format!(
-                    "{name} holds NaN{others}: a number on the way left the range of 32-bit floats; --dtype f64 has a \
-                     wider one"
+                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; --dtype f64 has a \
+                     wider range"
                 )
             }
             _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),
@@ -223,10 +223,10 @@ impl Graph {
         let node = &self[id];
         node.matrix().ok_or_else(|| match node.is_never_formed() {
             true => Error::new(format!("`{}` is never formed", node.name))
-                .help("the fast path goes without it; without --fast every step is there"),
-            false => Error::new(format!("`{}` is {}, too large to be taken apart", node.name, node.shape()))
+                .help("leave out --fast: the fast path does not compute this step"),
+            false => Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape()))
                 .help(format!(
-                    "{MOST_LOOKED_AT} numbers can be; a file takes all of them: --save {}=out.npy",
+                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
                     node.name
                 )),
         })

@@ -113,7 +113,7 @@ impl Numbers {
         }
         if self.layout.heads != 1 || heads == 0 || !columns.is_multiple_of(heads) {
             return Err(Error::new(format!(
-                "{} heads of {columns} columns cannot be taken as {heads} heads",
+                "{} heads of {columns} columns cannot be regrouped into {heads} heads",
                 self.layout.heads
             )));
         }

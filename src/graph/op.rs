@@ -195,8 +195,8 @@ impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Origin::Stated => write!(f, "given"),
-            Origin::Fitted => write!(f, "the demo's own rows, made to fit"),
-            Origin::Identity => write!(f, "identity, as none is given"),
+            Origin::Fitted => write!(f, "the demo's own rows, adjusted to fit"),
+            Origin::Identity => write!(f, "identity, because none is given"),
             Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
             Origin::User(source) => write!(f, "given by {source}"),
             Origin::Letters => write!(f, "invented from its letters"),

@@ -22,7 +22,7 @@ impl Graph {
             Op::SingularVectors { side, rank } => Term::Leaf(recorded(), singular_vector(*side, *rank)),
             Op::SingularValues => Term::Leaf(recorded(), "a singular value; W = U Σ Vᵀ is checked".into()),
             Op::Fused(_) => {
-                Term::Leaf(recorded(), "computed block by block, without a record of the way".into())
+                Term::Leaf(recorded(), "computed block by block, without storing the steps".into())
             }
             op => reader.terms(op, cell.row, cell.col),
         }
@@ -178,8 +178,8 @@ impl Reader<'_> {
 
     fn diagonal(&self, i: usize, j: usize) -> Term {
         match i == j {
-            true => chosen(self.cell(0, 0, j), "it stands on the diagonal"),
-            false => chosen(Term::Number(0.0), "it stands off the diagonal"),
+            true => chosen(self.cell(0, 0, j), "it is on the diagonal"),
+            false => chosen(Term::Number(0.0), "it is not on the diagonal"),
         }
     }
 

@@ -133,9 +133,9 @@ pub fn in_type<T: Typed>(x: f64) -> Result<T> {
     match (T::holds(x), T::DTYPE) {
         (true, _) => Ok(T::nearest(x)),
         (false, Dtype::Bool) => {
-            Err(Error::new(format!("{x} is neither true nor false")).help("not 0 means true, 0 means false"))
+            Err(Error::new(format!("{x} is neither true nor false")).help("write 1 for true and 0 for false"))
         }
-        (false, dtype) => Err(Error::new(format!("{x:e} is beyond what {} can hold", dtype.name()))
+        (false, dtype) => Err(Error::new(format!("{x:e} is too large for {}", dtype.name()))
             .help("give --dtype f64, or scale the numbers down")),
     }
 }

@@ -25,13 +25,13 @@ impl Allow {
     /// If it may not; the error has no place yet.
     pub fn check(self, value: f64) -> Result<()> {
         if value.is_nan() && !self.nan {
-            return Err(Error::new("NaN, which is not a number to compute with")
+            return Err(Error::new("this is NaN, not a number")
                 .help("replace it; to hide a pair of tokens write -inf in a mask"));
         }
         if value.is_infinite() && !self.infinite {
             let written = if value > 0.0 { "inf" } else { "-inf" };
             return Err(Error::new(format!("`{written}` is not a finite number"))
-                .help("-inf and inf are read in masks, biases and scores alone"));
+                .help("write a finite number; only masks, biases and scores may be infinite"));
         }
         Ok(())
     }

@@ -210,7 +210,7 @@ mod tests {
         assert!(array.checked("q.npy", Allow::INFINITE).is_ok());
         let array = Array::new(vec![2, 2], vec![0.0, 1.0, f64::NAN, 3.0]).unwrap();
         let said = array.clone().checked("q.npy", Allow::INFINITE).unwrap_err().to_string();
-        assert!(said.starts_with("q.npy, row 2, column 1: NaN"), "{said}");
+        assert!(said.starts_with("q.npy, row 2, column 1: this is NaN"), "{said}");
         assert!(array.checked("q.npy", Allow::ANYTHING).is_ok());
     }
 }

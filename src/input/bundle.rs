@@ -107,10 +107,10 @@ pub(super) fn read(
                 continue;
             }
             (Role::Tokens, Item::Array(_)) => {
-                return Err(Error::new("there are numbers where words should be").in_source(place));
+                return Err(Error::new("this holds numbers, but words are needed").in_source(place));
             }
             (_, Item::Words(_)) => {
-                return Err(Error::new("there are words where numbers should be").in_source(place));
+                return Err(Error::new("this holds words, but numbers are needed").in_source(place));
             }
             (_, Item::Array(array)) => array.row_by_row(),
         };
@@ -162,7 +162,7 @@ impl Bundle {
             Some(first) => {
                 Err(Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
                     .in_source(file)
-                    .help("keep one of them"))
+                    .help("remove one of them"))
             }
         }
     }
@@ -205,9 +205,9 @@ fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
         [rows, cols] if !below && cols % 3 == 0 => (rows, cols / 3),
         _ => {
             let rule = if below {
-                "3E×E, query above key above value"
+                "3E×E, with the rows for the query above those for the key and the value"
             } else {
-                "E×3E, query, key and value side by side"
+                "E×3E, with query, key and value side by side"
             };
             return Err(Error::new(format!(
                 "the shape is {:?}, but it should be {rule}",
@@ -232,7 +232,7 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
     if !heads.keys().copied().eq(1..=count) {
         let numbers: Vec<String> = heads.keys().map(usize::to_string).collect();
         return Err(Error::new(format!(
-            "the heads {} of {canonical}; they count from 1 without a gap",
+            "{canonical} has the heads {}, but they must be numbered from 1 without a gap",
             numbers.join(", ")
         )));
     }
@@ -247,10 +247,10 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
         }
         if head.array.dims() != dims || dims.len() != 2 {
             return Err(Error::new(format!(
-                "{canonical}_{number} has the shape {:?}, {canonical}_1 {dims:?}",
+                "{canonical}_{number} has the shape {:?}, but {canonical}_1 has {dims:?}",
                 head.array.dims()
             ))
-            .help("every head is a matrix of the same shape"));
+            .help("give every head the same shape"));
         }
         values.extend_from_slice(head.array.values());
         decimals = decimals.max(head.array.decimals());
@@ -264,9 +264,9 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
 
 /// What a file of one matrix is told where a bundle belongs.
 pub(super) fn nameless(name: &str) -> Error {
-    Error::new("this is one matrix without a name, but several with names are needed").in_source(name).help(
+    Error::new("this is one matrix without a name, but matrices with names are needed").in_source(name).help(
         format!(
-            "name them in a .npz, .safetensors or .json file: X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
+            "save them in a .npz, .safetensors or .json file under the names X, W_Q, W_K, W_V, or Q, K, V, and {TOKENS}"
         ),
     )
 }

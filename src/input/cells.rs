@@ -36,10 +36,11 @@ impl Cells {
             }
         };
         if *self.boolean.get_or_insert(truth.is_some()) != truth.is_some() {
-            return Err(Error::new("a mixture of numbers and true/false").help("use one kind throughout"));
+            return Err(Error::new("this mixes numbers with true and false")
+                .help("use only numbers, or only true and false"));
         }
         if self.values.len() == MOST_CELLS {
-            return Err(Error::new(format!("more than {MOST_CELLS} numbers")));
+            return Err(Error::new(format!("there are more than {MOST_CELLS} numbers")));
         }
         self.values.push(value);
         Ok(())

@@ -33,7 +33,7 @@ pub(super) enum Format {
 }
 
 /// The endings of readable files, for errors.
-const ENDINGS: &str = ".npy, .npz, .safetensors, .csv, .tsv, .txt and .json";
+const ENDINGS: &str = ".npy, .npz, .safetensors, .csv, .tsv, .txt or .json";
 
 impl Format {
     /// The format of a file by its ending; a name without one is judged by its content.
@@ -52,13 +52,13 @@ impl Format {
             "tsv" => Ok(Format::Delimited(Some(Delimiter::Character(b'\t')))),
             "csv" | "txt" => Ok(Format::Delimited(None)),
             other => {
-                let error = Error::new(format!("files ending in `.{}` are not read", clip(other)))
+                let error = Error::new(format!("files that end in `.{}` are not supported", clip(other)))
                     .in_source(&input.name);
                 Err(match other {
                     "pt" | "pth" | "bin" | "ckpt" => {
                         error.help("a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz")
                     }
-                    _ => error.help(format!("{ENDINGS} are")),
+                    _ => error.help(format!("save it as {ENDINGS}")),
                 })
             }
         }
@@ -183,7 +183,7 @@ impl Content {
             }
         }
         if arrays.is_empty() {
-            return Err(Error::new("there are no arrays in it").in_source(name));
+            return Err(Error::new("the file has no arrays").in_source(name));
         }
         Ok(arrays)
     }
@@ -245,13 +245,13 @@ impl Container {
     pub(super) fn check_single(&self, name: &str) -> Result<()> {
         let names = self.names();
         match names.len() {
-            0 => Err(Error::new("there are no arrays in it").in_source(name)),
+            0 => Err(Error::new("the file has no arrays").in_source(name)),
             1 => Ok(()),
             several => {
                 let list = listed_briefly(names.iter().map(String::as_str));
-                Err(Error::new(format!("there are {several} arrays in it, but one is needed: {list}"))
+                Err(Error::new(format!("the file has {several} arrays, but one is needed: {list}"))
                     .in_source(name)
-                    .help("save the one that is meant to a file of its own"))
+                    .help("save the one you mean in its own file"))
             }
         }
     }
@@ -267,7 +267,7 @@ impl Container {
 }
 
 pub(super) fn words(name: &str) -> Error {
-    Error::new("there are words where numbers should be").in_source(name)
+    Error::new("this holds words, but numbers are needed").in_source(name)
 }
 
 /// What errors call an entry of a file: `weights.npz, W_Q`.

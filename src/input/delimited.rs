@@ -2,7 +2,7 @@
 
 use csv::StringRecord;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::matrix::Labels;
 
 use super::allow::Allow;
@@ -23,14 +23,14 @@ pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: All
     let mut records = Records::new(name, text, delimiter);
     let mut record = StringRecord::new();
     let Some(first) = Row::read(&mut records, &mut record)? else {
-        return Err(Error::new("no numbers, only blank lines and comments").in_source(name));
+        return Err(Error::new("the file has no numbers, only blank lines and comments").in_source(name));
     };
     let second = Row::read(&mut records, &mut record)?;
     let layout = Layout::detect(&first, second.as_ref());
     let mut table = Table::new(layout, allow);
     if layout.header {
         let Some(second) = second else {
-            return Err(Error::new("a header row without numbers under it").in_source(name));
+            return Err(Error::new("there are no numbers under the header row").in_source(name));
         };
         table.header(&first, second.fields.len());
         table.row(&records, &second.fields, second.start)?;
@@ -90,9 +90,12 @@ impl Table {
             } else {
                 (named, "the header".to_string())
             };
-            return Err(Error::new(format!("{numbers} numbers in this line, {expected} in {by}"))
-                .at(records.place(start, 0))
-                .help("every row of a matrix has the same number of columns"));
+            return Err(Error::new(format!(
+                "this line has {}, but {by} has {expected}",
+                counted(numbers, "number")
+            ))
+            .at(records.place(start, 0))
+            .help("give every row the same number of columns"));
         }
         for (column, text) in fields.iter().skip(skipped).enumerate() {
             self.cells.push(text).map_err(|error| {
@@ -186,7 +189,7 @@ mod tests {
     fn truth_values_make_a_boolean_array() {
         let array = read("true,false\nTRUE,False");
         assert!(array.is_boolean() && array.decimals().is_none());
-        assert!(fails("true,1").starts_with("x.csv:1:6: a mixture of numbers and true/false"));
+        assert!(fails("true,1").starts_with("x.csv:1:6: this mixes numbers with true and false"));
     }
 
     #[test]
@@ -208,21 +211,21 @@ mod tests {
     #[test]
     fn a_ragged_row_is_an_error_that_names_both_lines() {
         let said = fails("1,2\n# note\n3,4\n5,6,7\n");
-        assert!(said.starts_with("x.csv:4:1: 3 numbers in this line, 2 in line 1"), "{said}");
+        assert!(said.starts_with("x.csv:4:1: this line has 3 numbers, but line 1 has 2"), "{said}");
         let said = fails("x,y,z\n1,2\n");
-        assert!(said.starts_with("x.csv:2:1: 2 numbers in this line, 3 in the header"), "{said}");
+        assert!(said.starts_with("x.csv:2:1: this line has 2 numbers, but the header has 3"), "{said}");
     }
 
     #[test]
     fn what_may_not_stand_in_a_matrix_is_refused_with_its_place() {
-        assert!(fails("1,2\nnan,3").starts_with("x.csv:2:1: NaN"), "{}", fails("1,2\nnan,3"));
+        assert!(fails("1,2\nnan,3").starts_with("x.csv:2:1: this is NaN"), "{}", fails("1,2\nnan,3"));
         assert!(fails("1,-inf").starts_with("x.csv:1:3: `-inf`"));
     }
 
     #[test]
     fn nothing_but_comments_or_a_header_is_an_error() {
         assert!(fails("# only\n\n").contains("no numbers"));
-        assert!(fails("a,b\n").contains("a header row without numbers"));
+        assert!(fails("a,b\n").contains("no numbers under the header row"));
         assert!(fails("\n").contains("no numbers"));
     }
 

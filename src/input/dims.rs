@@ -7,7 +7,7 @@ pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
 /// What to do about a matrix that is too large to have all its steps on show.
 pub(super) const SMALLER: &str =
-    "save a part of it; `attn attend --fast` reads Q, K, V, masks and biases that are larger";
+    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases";
 
 /// The number of cells that dimensions span, at least one and at most `most`.
 ///
@@ -16,7 +16,7 @@ pub(super) const SMALLER: &str =
 pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
     let cells = dims.iter().try_fold(1usize, |product, &side| product.checked_mul(side));
     match cells {
-        Some(0) => Err(Error::new(format!("no numbers: the shape is {}", shape_text(dims)))),
+        Some(0) => Err(Error::new(format!("there are no numbers: the shape is {}", shape_text(dims)))),
         Some(cells) if cells <= most => Ok(cells),
         _ if most == usize::MAX => {
             Err(Error::new(format!("the shape {} has more numbers than any memory holds", shape_text(dims)))

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 
 use super::allow::Allow;
 use super::label::clip;
@@ -45,7 +45,7 @@ impl Stream<'_> {
         let mut start = Vec::new();
         raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
         if start.is_empty() {
-            return Err(Error::new("nothing in it: 0 bytes")
+            return Err(Error::new("the file is empty (0 bytes)")
                 .in_source(name)
                 .help("check how it was made: the program that wrote it may have failed"));
         }
@@ -77,11 +77,11 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
         each_line(name, &mut reader, |number, line| search.line(number, line))?;
     }
     let Some((width @ 1.., _)) = search.width else {
-        return Err(Error::new("there are no word vectors in it").in_source(name).help(EXAMPLE));
+        return Err(Error::new("the file has no word vectors").in_source(name).help(EXAMPLE));
     };
     let found = |word: &str| search.found.get(word.as_bytes()).cloned();
     if search.found.is_empty() && !search.is_plausible {
-        return Err(Error::new("there are no word vectors in it").in_source(name).help(EXAMPLE));
+        return Err(Error::new("the file has no word vectors").in_source(name).help(EXAMPLE));
     }
     let rows: Vec<_> =
         words.iter().zip(&lower).map(|(word, lower)| found(word).or_else(|| found(lower))).collect();
@@ -180,9 +180,12 @@ impl<'w> Search<'w> {
         }
         if fields.len() != width || width == 0 {
             let found = fields.len();
-            return Err(Error::new(format!("a vector of {found} numbers, {width} by line {decided}"))
-                .at(place(1))
-                .help("all vectors of a file have the same width"));
+            return Err(Error::new(format!(
+                "this vector has {}, but line {decided} has {width}",
+                counted(found, "number")
+            ))
+            .at(place(1))
+            .help("give all vectors of a file the same width"));
         }
         fields
             .iter()
@@ -199,10 +202,9 @@ impl<'w> Search<'w> {
     }
 }
 
-const EXAMPLE: &str = "write a word and its numbers on every line, such as: bat 3 3";
+const EXAMPLE: &str = "write a word and its numbers on each line, such as: bat 3 3";
 
-const BINARY: &str =
-    "word vectors are read as text, a word and its numbers on every line; convert the binary form first";
+const BINARY: &str = "convert the binary form to text first, with a word and its numbers on each line";
 
 #[cfg(test)]
 mod tests {
@@ -287,16 +289,16 @@ mod tests {
     #[test]
     fn a_vector_of_another_width_is_an_error_that_names_the_line() {
         let said = fails(b"bat 3 3\ncave 4\n", &["cave"]);
-        assert!(said.starts_with("v.txt:2:1: a vector of 1 numbers, 2 by line 1"), "{said}");
-        assert!(fails(b"5 3\nbat 3 3\n", &["bat"]).contains("2 numbers, 3 by line 1"));
-        assert!(fails(b"bat\n", &["bat"]).contains("a vector of 0 numbers"));
-        assert!(fails(b"bat 3 3\ncave 4 0 1\n", &["cave"]).contains("a vector of 3 numbers"));
+        assert!(said.starts_with("v.txt:2:1: this vector has 1 number, but line 1 has 2"), "{said}");
+        assert!(fails(b"5 3\nbat 3 3\n", &["bat"]).contains("2 numbers, but line 1 has 3"));
+        assert!(fails(b"bat\n", &["bat"]).contains("this vector has 0 numbers"));
+        assert!(fails(b"bat 3 3\ncave 4 0 1\n", &["cave"]).contains("this vector has 3 numbers"));
     }
 
     #[test]
     fn what_is_no_finite_number_is_an_error_that_names_the_line() {
         assert!(fails(b"bat 3 x\n", &["bat"]).starts_with("v.txt:1:1: `x` is not a number (number 2"));
-        assert!(fails(b"bat 3 nan\n", &["bat"]).starts_with("v.txt:1:1: NaN"));
+        assert!(fails(b"bat 3 nan\n", &["bat"]).starts_with("v.txt:1:1: this is NaN"));
     }
 
     #[test]

@@ -216,9 +216,9 @@ impl<'a> Files<'a> {
 
     fn take_standard_input(&mut self) -> Result<&'a mut dyn Read> {
         self.stdin.take().ok_or_else(|| {
-            Error::new("read a second time")
+            Error::new("standard input can be read only once")
                 .in_source(STANDARD_INPUT)
-                .help("write `-` for one input, and name files for the others")
+                .help("write `-` for only one input, and name files for the others")
         })
     }
 

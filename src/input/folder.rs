@@ -40,7 +40,7 @@ impl FolderEntry {
         };
         // A link may lead to a file of the reader's own, and an error quotes what it reads.
         if fs::symlink_metadata(path).is_ok_and(|data| data.is_symlink()) {
-            return Err(Error::new("is a link, which is not followed").in_source(self.name.clone()));
+            return Err(Error::new("this is a link, and links are not followed").in_source(self.name.clone()));
         }
         named_in(&self.name, path, limit)
     }
@@ -70,7 +70,7 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     if !fs::metadata(path).map_err(|error| failed(&error))?.is_dir() {
         return Err(Error::new("this is not a folder")
             .in_source(shown)
-            .help("name the folder that the files are in"));
+            .help("name the folder that contains the files"));
     }
     let mut names: Vec<OsString> = Vec::new();
     for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
@@ -104,7 +104,7 @@ mod tests {
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
         assert!(entries[0].named(Limit::ANY).is_ok());
-        assert!(entries[3].named(Limit::ANY).unwrap_err().to_string().starts_with("sub: is a directory"));
+        assert!(entries[3].named(Limit::ANY).unwrap_err().to_string().starts_with("sub: this is a folder"));
     }
 
     #[test]

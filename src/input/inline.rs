@@ -35,9 +35,12 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
             cols = count;
         }
         if count != cols || count == 0 {
-            return Err(Error::new(format!("row {rows} has {}, row 1 has {cols}", counted(count, "number")))
-                .in_source(&name)
-                .help("rows end at `;`, numbers stand apart by spaces or commas: \"1 2; 3 4\""));
+            return Err(Error::new(format!(
+                "row {rows} has {}, but row 1 has {cols}",
+                counted(count, "number")
+            ))
+            .in_source(&name)
+            .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
         }
     }
     cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(&name))
@@ -122,12 +125,12 @@ mod tests {
     fn what_is_no_number_is_named_with_its_row_and_column() {
         assert!(fails("1 2; 3 x").starts_with("`1 2; 3 x`, row 2, column 2: `x` is not a number"));
         assert!(fails("1,,2").starts_with("`1,,2`, row 1, column 2: a number is missing"));
-        assert!(fails("1 nan").contains("row 1, column 2: NaN"));
+        assert!(fails("1 nan").contains("row 1, column 2: this is NaN"));
     }
 
     #[test]
     fn ragged_and_empty_rows_are_refused_with_both_counts() {
-        assert!(fails("1 2; 3").contains("row 2 has 1 number, row 1 has 2"));
+        assert!(fails("1 2; 3").contains("row 2 has 1 number, but row 1 has 2"));
         assert!(fails("1 2;; 3 4").contains("row 2 has 0 numbers"));
         assert!(fails(";").contains("row 1 has 0 numbers"));
         assert!(fails("").contains("row 1 has 0 numbers"));

@@ -44,10 +44,10 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
         let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
         let not_json = error.is_syntax() || error.is_eof();
-        let what = if not_json { format!("not JSON: {what}") } else { what.to_string() };
+        let what = if not_json { format!("this is not JSON: {what}") } else { what.to_string() };
         Error::new(what).at(place).help(match not_json {
-            true => "a matrix is a list of rows: [[1, 2], [3, 4]]",
-            false => "a matrix is a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
+            true => "write a matrix as a list of rows: [[1, 2], [3, 4]]",
+            false => "write a matrix as a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
         })
     })
 }
@@ -77,9 +77,9 @@ impl Json {
         let nested = match self {
             Json::Numbers(nested) => nested,
             Json::Texts(texts) => Nested::of_texts(&texts).map_err(Error::new)?,
-            Json::Nothing => return Err(Error::new("no numbers, only an empty list")),
+            Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
             other => {
-                return Err(Error::new(format!("there is {} where a list of rows should be", other.kind())));
+                return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
             }
         };
         let decimals = (!nested.boolean).then(|| {
@@ -142,7 +142,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
         let mut names = HashSet::new();
         while let Some(key) = map.next_key::<String>()? {
             if !names.insert(key.clone()) {
-                return Err(A::Error::custom(format!("`{}` stands here a second time", clip(&key))));
+                return Err(A::Error::custom(format!("`{}` appears twice", clip(&key))));
             }
             let value = map.next_value()?;
             entries.push((key, value));
@@ -245,14 +245,14 @@ mod tests {
     #[test]
     fn truth_values_make_a_boolean_array() {
         assert!(array("[[true, false], [true, true]]").is_boolean());
-        assert!(fails("[[true, 1]]").contains("a mixture"));
-        assert!(fails("[[true], [1]]").contains("a mixture"));
+        assert!(fails("[[true, 1]]").contains("this mixes"));
+        assert!(fails("[[true], [1]]").contains("this mixes"));
     }
 
     #[test]
     fn what_is_no_rectangle_is_refused_at_its_place() {
         let said = fails("[[1, 2],\n [3]]");
-        assert!(said.starts_with("x.json:2:4: row 2 has 1 numbers, row 1 has 2 numbers"), "{said}");
+        assert!(said.starts_with("x.json:2:4: row 2 has 1 numbers, but row 1 has 2 numbers"), "{said}");
         for text in
             ["[1, [2]]", "[[1], 2]", "[[1], []]", "[[1], null]", "[[[1]], [1]]", "[{}, 1]", "[]", "3", "{}"]
         {
@@ -264,9 +264,9 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused_at_its_place() {
         let said = fails("[[1, 2],\n [NaN, x]]");
-        assert!(said.starts_with("x.json:2:8: not JSON"), "{said}");
+        assert!(said.starts_with("x.json:2:8: this is not JSON"), "{said}");
         let said = fails("[[1, 2]");
-        assert!(said.starts_with("x.json:1:7: not JSON"), "{said}");
+        assert!(said.starts_with("x.json:1:7: this is not JSON"), "{said}");
         assert!(fails("[1] [2]").contains("trailing"));
         assert!(fails("[1e999]").contains("out of range"));
     }
@@ -281,6 +281,6 @@ mod tests {
 
     #[test]
     fn a_name_given_twice_is_refused() {
-        assert!(fails(r#"{"X": [[1]], "X": [[2]]}"#).contains("`X` stands here a second time"));
+        assert!(fails(r#"{"X": [[1]], "X": [[2]]}"#).contains("`X` appears twice"));
     }
 }

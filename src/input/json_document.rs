@@ -40,7 +40,7 @@ pub(super) fn content(name: &str, json: Json, nodes: Nodes) -> Result<Content> {
     if find(&entries, "values").is_some() {
         return match item(Json::Object(entries)).map_err(located)? {
             Item::Array(array) => Ok(Content::One(array)),
-            Item::Words(_) => Err(located(Error::new("there are words where numbers should be"))),
+            Item::Words(_) => Err(located(Error::new("this holds words, but numbers are needed"))),
         };
     }
     Ok(Content::Many(Container::Json { name: name.to_string(), entries }))
@@ -57,18 +57,20 @@ pub(super) fn item(json: Json) -> Result<Item> {
             let rows = labels(&entries, "rows")?;
             let cols = labels(&entries, "cols")?;
             let Some(values) = entries.iter().position(|(key, _)| key == "values") else {
-                return Err(Error::new("an object without `values`").help(MATRIX_OBJECT));
+                return Err(Error::new("the object has no `values`").help(MATRIX_OBJECT));
             };
             let array = entries.swap_remove(values).1.into_array()?;
             let [.., height, width] = array.dims()[..] else {
-                return Err(Error::new("`values` is a single row without rows around it").help(MATRIX_OBJECT));
+                return Err(
+                    Error::new("`values` is a single row, but must be a list of rows").help(MATRIX_OBJECT)
+                );
             };
             for (side, labels, count) in [("rows", &rows, height), ("cols", &cols, width)] {
                 if let Some(labels) = labels
                     && labels.len() != count
                 {
                     return Err(Error::new(format!(
-                        "{} labels in `{side}` for {count} {side}",
+                        "`{side}` has {} labels, but there are {count} {side}",
                         labels.len()
                     )));
                 }
@@ -102,8 +104,9 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
     match find(&document, "schema") {
         Some(Json::Text(schema)) if schema == GRAPH_SCHEMA => {}
         Some(Json::Text(schema)) => {
-            return Err(Error::new(format!("the schema `{}`", clip(schema)))
-                .help(format!("`{GRAPH_SCHEMA}` is read, and files without a schema that name matrices")));
+            return Err(Error::new(format!("unknown schema `{}`", clip(schema))).help(format!(
+                "give a file of the schema `{GRAPH_SCHEMA}`, or one without a schema that names matrices"
+            )));
         }
         _ => return Err(Error::new("the schema is not a string")),
     }
@@ -114,7 +117,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             _ => "no version".to_string(),
         };
         return Err(Error::new(format!(
-            "{found} of the schema `{GRAPH_SCHEMA}`; version {GRAPH_VERSION} is read"
+            "{found} of the schema `{GRAPH_SCHEMA}` is not supported, only version {GRAPH_VERSION}"
         )));
     }
     let graphs = document.into_iter().find(|(key, _)| key == "graphs").map(|(_, graphs)| graphs);
@@ -124,10 +127,10 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             _ => None,
         },
         Some(Json::Objects(graphs)) => return Err(several(&graphs)),
-        _ => return Err(Error::new("no `graphs` in it")),
+        _ => return Err(Error::new("the document has no `graphs`")),
     };
     let Some(Json::Objects(nodes)) = nodes else {
-        return Err(Error::new("a graph without `nodes`"));
+        return Err(Error::new("a graph has no `nodes`"));
     };
     let mut found = Vec::new();
     for node in nodes {
@@ -137,23 +140,23 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
             continue;
         }
         let Some(Json::Text(name)) = find(&entries, "name") else {
-            return Err(Error::new("a node without a `name`"));
+            return Err(Error::new("a node has no `name`"));
         };
         if find(&entries, "never_formed").is_some() {
             continue;
         }
         if find(&entries, "left_out").is_some() {
             return Err(Error::new(format!(
-                "the numbers of `{}` were too many to be written in it",
+                "`{}` had too many numbers, so they are not in this file",
                 clip(name)
             ))
-            .help("save them to a file of their own: --save O=out.npy"));
+            .help("compute again and save them in their own file: --save O=out.npy"));
         }
         found.push((name.clone(), Json::Object(entries)));
     }
     let mut given = match (found.is_empty(), wanted) {
         (true, Nodes::Given) => return Err(Error::new(format!("there is no node whose op is `{GIVEN}`"))),
-        (true, Nodes::Computed) => return Err(Error::new("no node that is computed")),
+        (true, Nodes::Computed) => return Err(Error::new("no node of this graph is computed")),
         (false, Nodes::Computed) => return Ok(found),
         (false, Nodes::Given) => found,
     };
@@ -178,11 +181,11 @@ fn several(graphs: &[Json]) -> Error {
         })
         .collect();
     Error::new(format!(
-        "there are {} computations, but one is needed: {}",
+        "the file has {} computations, but one is needed: {}",
         graphs.len(),
         listed_briefly(titles)
     ))
-    .help("write one of them to a file of its own")
+    .help("write one of them in its own file")
 }
 
 #[cfg(test)]
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn labels_that_do_not_fit_are_refused() {
         let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
-        assert!(said.contains("2 labels in `rows` for 1 rows"), "{said}");
+        assert!(said.contains("`rows` has 2 labels, but there are 1 rows"), "{said}");
         assert!(
             fails(r#"{"rows": [1], "values": [[3, 3]]}"#)
                 .contains("`rows` is numbers, but it should be labels")
@@ -254,13 +257,13 @@ mod tests {
     #[test]
     fn several_graphs_another_version_and_another_schema_are_refused() {
         let said = fails(&graph(1, &format!("{ONE}, {ONE}")));
-        assert!(said.contains("there are 2 computations, but one is needed: `t`, `t`"), "{said}");
+        assert!(said.contains("the file has 2 computations, but one is needed: `t`, `t`"), "{said}");
         assert!(fails(&graph(2, ONE)).contains("version 2 of the schema"));
-        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("the schema `other`"));
+        assert!(fails(r#"{"schema": "other", "graphs": []}"#).contains("unknown schema `other`"));
         assert!(
             fails(&graph(1, r#"{"nodes": [{"name": "S", "op": "sum"}]}"#))
                 .contains("no node whose op is `given`")
         );
-        assert!(fails(&graph(1, "{}")).contains("without `nodes`"));
+        assert!(fails(&graph(1, "{}")).contains("no `nodes`"));
     }
 }

@@ -71,14 +71,14 @@ impl List {
                 objects.push(object);
                 Ok(List::Objects(objects))
             }
-            (_, Json::Null) => Err("null where a number belongs".into()),
-            (_, Json::Nothing) => Err("an empty row".into()),
+            (_, Json::Null) => Err("there is null, but a number is needed".into()),
+            (_, Json::Nothing) => Err("a row is empty".into()),
             (list, Json::Number(value)) => list.push_cell(value, false),
             (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
             (list @ List::Flat { .. }, Json::Text(text)) => list.push_cell(number_in(&text)?, false),
             (list, Json::Numbers(row)) => list.push_row(row),
             (list, Json::Texts(texts)) => list.push_row(Nested::of_texts(&texts)?),
-            (_, other) => Err(format!("{} where the elements before it are something else", other.kind())),
+            (_, other) => Err(format!("{} follows elements of another kind", other.kind())),
         }
     }
 
@@ -87,14 +87,14 @@ impl List {
             List::Nothing => (Vec::new(), is_truth),
             List::Flat { values, boolean } => (values, boolean),
             List::Texts(texts) => (Nested::of_texts(&texts)?.values, false),
-            List::Stack { .. } => return Err("a number where the elements before it are rows".into()),
-            List::Objects(_) => return Err("a number where the elements before it are objects".into()),
+            List::Stack { .. } => return Err("a number follows rows".into()),
+            List::Objects(_) => return Err("a number follows objects".into()),
         };
         if boolean != is_truth {
-            return Err("a mixture of numbers and true/false".into());
+            return Err("this mixes numbers with true and false".into());
         }
         if values.len() == MOST_CELLS {
-            return Err(format!("more than {MOST_CELLS} numbers"));
+            return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
         values.push(value);
         Ok(List::Flat { values, boolean })
@@ -104,17 +104,17 @@ impl List {
         let (count, inner, mut values, boolean) = match self {
             List::Nothing => (0, row.dims.clone(), Vec::new(), row.boolean),
             List::Stack { count, inner, values, boolean } => (count, inner, values, boolean),
-            _ => return Err("a row where the elements before it are none".into()),
+            _ => return Err("a row follows elements that are not rows".into()),
         };
         if inner != row.dims {
             let (has, first) = (side(&row.dims), side(&inner));
-            return Err(format!("row {} has {has}, row 1 has {first}", count + 1));
+            return Err(format!("row {} has {has}, but row 1 has {first}", count + 1));
         }
         if boolean != row.boolean {
-            return Err("a mixture of numbers and true/false".into());
+            return Err("this mixes numbers with true and false".into());
         }
         if values.len() + row.values.len() > MOST_CELLS {
-            return Err(format!("more than {MOST_CELLS} numbers"));
+            return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
         values.extend(row.values);
         Ok(List::Stack { count: count + 1, inner, values, boolean })

@@ -78,16 +78,17 @@ fn numbers_in(layer: &str) -> Vec<usize> {
 
 fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
     let list = listed_briefly(found.iter().map(String::as_str));
-    let help = "choose one with --layer, by its number, or by its name where numbers repeat";
+    let help = "choose one with --layer, by its number, or by its name if numbers repeat";
     match wanted {
         Some(wanted) if matching == 0 && found.is_empty() => {
-            Error::new(format!("no layer `{}`: no name in this file has a layer", clip(wanted)))
+            Error::new(format!("there is no layer `{}`: no name in this file contains a layer", clip(wanted)))
         }
         Some(wanted) if matching == 0 => {
-            Error::new(format!("no layer `{}` among {list}", clip(wanted))).help(help)
+            Error::new(format!("there is no layer `{}`; the layers are {list}", clip(wanted))).help(help)
         }
         Some(wanted) => {
-            Error::new(format!("`{}` is the number of {matching} layers of {list}", clip(wanted))).help(help)
+            Error::new(format!("{matching} layers have the number `{}`; the layers are {list}", clip(wanted)))
+                .help(help)
         }
         None => Error::new(format!("there are {} layers, but one is needed: {list}", found.len())).help(help),
     }
@@ -96,15 +97,15 @@ fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error
 fn not_found(names: &[String], unknown: &[&str]) -> Error {
     let found = listed_briefly(names.iter().map(String::as_str));
     let what = match unknown {
-        [] if names.is_empty() => "holds no matrices".to_string(),
-        [] => format!("no matrix of an attention layer by name; found {found}"),
+        [] if names.is_empty() => "the file holds no matrices".to_string(),
+        [] => format!("no name in this file is that of a matrix of an attention layer; it has {found}"),
         unknown if names.iter().all(|name| unknown.contains(&name.as_str())) => {
-            format!("no matrix of an attention layer by name; found {found}")
+            format!("no name in this file is that of a matrix of an attention layer; it has {found}")
         }
-        unknown => format!("unknown names {}; found {found}", listed_briefly(unknown.iter().copied())),
+        unknown => format!("unknown names {}; the file has {found}", listed_briefly(unknown.iter().copied())),
     };
     Error::new(what).help(format!(
-        "expected are {}, {TOKENS}, mask, bias, and names such as q_proj.weight or in_proj_weight",
+        "name the matrices {}, {TOKENS}, mask, bias, or as a model does: q_proj.weight, in_proj_weight",
         CANONICAL.join(", ")
     ))
 }
@@ -143,13 +144,13 @@ mod tests {
             assert_eq!(choice.chosen.iter().map(|(position, _)| *position).collect::<Vec<_>>(), [2, 3]);
             assert_eq!(choice.ignored.len(), 3);
         }
-        assert!(fails(&MODEL, Some("7")).starts_with("no layer `7` among"));
+        assert!(fails(&MODEL, Some("7")).starts_with("there is no layer `7`; the layers are"));
     }
 
     #[test]
     fn a_number_that_two_layers_share_is_no_choice() {
         let list = ["encoder.0.q_proj.weight", "decoder.0.q_proj.weight"];
-        assert!(fails(&list, Some("0")).contains("is the number of 2 layers"));
+        assert!(fails(&list, Some("0")).contains("2 layers have the number"));
         assert!(choose(&names(&list), Some("decoder.0")).is_ok());
     }
 
@@ -157,11 +158,13 @@ mod tests {
     fn unknown_names_are_listed_beside_what_is_expected() {
         let said = fails(&["X", "W_QQ"], None);
         assert!(
-            said.starts_with("unknown names `W_QQ`; found `X`, `W_QQ`\n  help: expected are X, W_Q"),
+            said.starts_with(
+                "unknown names `W_QQ`; the file has `X`, `W_QQ`\n  help: name the matrices X, W_Q"
+            ),
             "{said}"
         );
-        assert!(fails(&["a.b"], None).starts_with("no matrix of an attention layer"));
-        assert!(fails(&[], None).starts_with("holds no matrices"));
-        assert!(fails(&["X"], Some("0")).contains("no name in this file has a layer"));
+        assert!(fails(&["a.b"], None).starts_with("no name in this file is that of a matrix"));
+        assert!(fails(&[], None).starts_with("the file holds no matrices"));
+        assert!(fails(&["X"], Some("0")).contains("no name in this file contains a layer"));
     }
 }

@@ -50,9 +50,9 @@ pub(super) fn each_line(
         buffer.copy_within(start..end, 0);
         kept = end - start;
         if kept > LONGEST_LINE {
-            return Err(Error::new(format!("a line longer than {} KiB", LONGEST_LINE >> 10))
+            return Err(Error::new(format!("this line is longer than {} KiB", LONGEST_LINE >> 10))
                 .at(Place::Text(name.to_string(), number + 1, 1))
-                .help("expected are lines such as `word 0.1 0.2 0.3`"));
+                .help("write lines such as `word 0.1 0.2 0.3`"));
         }
     }
 }
@@ -108,7 +108,7 @@ mod tests {
         let said = each_line("x.txt", &mut io::repeat(0), |_, _| Ok(ControlFlow::Continue(())))
             .unwrap_err()
             .to_string();
-        assert!(said.starts_with("x.txt:1:1: a line longer than 1024 KiB"), "{said}");
+        assert!(said.starts_with("x.txt:1:1: this line is longer than 1024 KiB"), "{said}");
     }
 
     #[test]

@@ -179,10 +179,10 @@ mod tests {
         assert!(fails(&npy(1, &nested, b"")).contains("records"));
         let nested = format!("{}'shape': (1,){}", "{1: ".repeat(20), "}".repeat(20));
         assert!(fails(&npy(1, &nested, b"")).contains("cannot be read"));
-        assert!(fails(&npy(2, &" ".repeat(5000), b"")).contains("a header of 5000 bytes"));
+        assert!(fails(&npy(2, &" ".repeat(5000), b"")).contains("the header has 5000 bytes"));
         let mut lie = npy(2, "", b"");
         lie[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
-        assert!(fails(&lie).contains("a header of 4294967295 bytes"));
+        assert!(fails(&lie).contains("the header has 4294967295 bytes"));
         let long = format!("{{'descr': {}, 'fortran_order': False, 'shape': (1,)}}", "-+1j".repeat(900));
         assert!(fails(&npy(2, &long, b"")).contains("cannot be read"));
     }

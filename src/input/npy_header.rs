@@ -68,15 +68,16 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
         }
         [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
             return Err(Error::new(format!(
-                "version {major}.{minor} of the .npy format; 1.0 to 3.0 are read"
+                "this is version {major}.{minor} of the .npy format, but only 1.0 to 3.0 are supported"
             )));
         }
         _ => return Err(not_npy()),
     };
     if length > LONGEST_HEADER {
-        return Err(
-            Error::new(format!("a header of {length} bytes, more than {LONGEST_HEADER}")).help(PLAIN_ARRAYS)
-        );
+        return Err(Error::new(format!(
+            "the header has {length} bytes, but at most {LONGEST_HEADER} are allowed"
+        ))
+        .help(PLAIN_ARRAYS));
     }
     read_to(reader, &mut start, text_at + length)?;
     let text = start.get(text_at..).and_then(|text| std::str::from_utf8(text).ok()).ok_or_else(damaged)?;
@@ -88,8 +89,7 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
 }
 
-const PLAIN_ARRAYS: &str =
-    "arrays of bool, int8 … uint64, float16, float32 and float64 are read: array.astype(float)";
+const PLAIN_ARRAYS: &str = "save numbers, for example with array.astype(float)";
 
 /// Reads on until `start` has `length` bytes.
 fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<()> {
@@ -97,7 +97,7 @@ fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<
     reader
         .take(missing)
         .read_to_end(start)
-        .map_err(|error| Error::new(format!("cannot be read: {error}")))?;
+        .map_err(|error| Error::new(format!("the file cannot be read: {error}")))?;
     if start.len() >= length {
         return Ok(());
     }
@@ -105,11 +105,12 @@ fn read_to(reader: &mut dyn Read, start: &mut Vec<u8>, length: usize) -> Result<
     if start[..known] != MAGIC[..known] {
         return Err(not_npy());
     }
-    Err(Error::new("ends within its header").help("the file was cut off: save it again with numpy.save"))
+    Err(Error::new("the file ends within its header")
+        .help("the file was cut off: save it again with numpy.save"))
 }
 
 fn not_npy() -> Error {
-    Error::new("not a .npy file: it does not start as one").help("save it with numpy.save")
+    Error::new("this is not a .npy file").help("save it with numpy.save")
 }
 
 fn damaged() -> Error {
@@ -120,7 +121,7 @@ fn damaged() -> Error {
 fn checked_shape(text: &str) -> Result<Vec<usize>> {
     let count = |bracket: char| text.matches(bracket).count();
     if text.contains(['[', ']']) || count('(') > 1 {
-        return Err(Error::new("an array of records").help(PLAIN_ARRAYS));
+        return Err(Error::new("this is an array of records").help(PLAIN_ARRAYS));
     }
     if [count('{'), count('}'), count('('), count(')')] != [1; 4] {
         return Err(damaged());
@@ -135,7 +136,13 @@ fn checked_shape(text: &str) -> Result<Vec<usize>> {
 }
 
 fn kind(dtype: &DType) -> Result<(Kind, bool)> {
-    let refused = || Error::new(format!("elements of type {}", clip(&dtype.descr()))).help(PLAIN_ARRAYS);
+    let refused = || {
+        Error::new(format!(
+            "the elements have the type {}, not numbers that can be read",
+            clip(&dtype.descr())
+        ))
+        .help(PLAIN_ARRAYS)
+    };
     let DType::Plain(plain) = dtype else {
         return Err(refused());
     };

@@ -55,7 +55,8 @@ impl Npz {
         // the bytes, of which it unpacks at most one too many.
         let length = file.size();
         self.left = self.left.checked_sub(length).ok_or_else(|| {
-            Error::new(format!("unpacks to more than {} MiB", self.limit.unpacked() >> 20)).in_source(&name)
+            Error::new(format!("the file unpacks to more than {} MiB", self.limit.unpacked() >> 20))
+                .in_source(&name)
         })?;
         npy::read(&name, &mut file, length, self.limit)
     }
@@ -79,10 +80,10 @@ impl Npz {
 fn unreadable(name: &str, error: &ZipError) -> Error {
     let said = match error {
         ZipError::UnsupportedArchive(why) => {
-            Error::new(format!("an archive of a kind that is not read: {why}"))
+            Error::new(format!("this kind of zip archive is not supported: {why}"))
                 .help("save it with numpy.savez or numpy.savez_compressed")
         }
-        _ => Error::new(format!("not a whole zip archive: {error}"))
+        _ => Error::new(format!("the zip archive is incomplete: {error}"))
             .help("the file was cut off or is damaged: save it again with numpy.savez"),
     };
     said.in_source(name)

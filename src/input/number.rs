@@ -41,11 +41,11 @@ pub fn number(text: &str) -> Result<Number> {
 
 fn not_a_number(text: &str) -> Error {
     if text.is_empty() {
-        return Error::new("a number is missing").help("every cell needs one; write 0, or -inf to mask");
+        return Error::new("a number is missing").help("write a number in every cell: 0, or -inf to mask");
     }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
     if has_decimal_comma(text) {
-        return error.help("write the decimals after a point: 0.25");
+        return error.help("write a decimal point: 0.25");
     }
     error.help("write decimals such as 0.25, or -inf to mask")
 }
@@ -124,7 +124,7 @@ mod tests {
     #[test]
     fn a_decimal_comma_is_explained() {
         let said = number("0,25").unwrap_err().to_string();
-        assert!(said.contains("after a point"), "{said}");
+        assert!(said.contains("write a decimal point"), "{said}");
     }
 
     #[test]

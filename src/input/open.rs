@@ -53,12 +53,14 @@ impl Limit {
         let size = self.whole >> 20;
         let error = match self.numbers {
             Some(numbers) => Error::new(format!(
-                "larger than {size} MiB, and the exercise has {}",
+                "the file is larger than {size} MiB, but the exercise has only {}",
                 counted(numbers, "number")
             ))
-            .help("hand in what was computed, and nothing else"),
-            None => Error::new(format!("larger than {size} MiB, the most that is read at once"))
-                .help("save a part of it, or save it as .npy, which is read piece by piece"),
+            .help("hand in only what you computed"),
+            None => {
+                Error::new(format!("the file is larger than {size} MiB; files of this kind are read at once"))
+                    .help("save a part of it, or save it as .npy")
+            }
         };
         error.in_source(name)
     }
@@ -163,7 +165,7 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let valid = String::from_utf8_lossy(valid);
             let (line, column) = line_and_column(&valid, valid.len());
-            Err(Error::new("not UTF-8 text").at(Place::Text(name.to_string(), line, column)).help(
+            Err(Error::new("this is not UTF-8 text").at(Place::Text(name.to_string(), line, column)).help(
                 "save it as UTF-8; if it holds arrays in binary, its name has to end in .npy, .npz or .safetensors",
             ))
         }
@@ -190,12 +192,12 @@ pub(super) fn regular(name: &str, path: &Path) -> Result<(File, u64)> {
 
 fn check_regular(name: &str, metadata: &fs::Metadata) -> Result<()> {
     if metadata.is_dir() {
-        return Err(Error::new("is a directory").in_source(name).help("name a file in it"));
+        return Err(Error::new("this is a folder").in_source(name).help("name a file in it"));
     }
     if !metadata.is_file() {
-        return Err(Error::new("is not a regular file")
+        return Err(Error::new("this is not a regular file")
             .in_source(name)
-            .help("pipe it into standard input and write `-`, or save it to a file first"));
+            .help("save it to a file first, or pipe it in and write `-` for its name"));
     }
     Ok(())
 }
@@ -204,17 +206,19 @@ fn check_regular(name: &str, metadata: &fs::Metadata) -> Result<()> {
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
     let said = match error.kind() {
         ErrorKind::NotFound => Error::new("no such file"),
-        ErrorKind::PermissionDenied => Error::new("permission denied").help("check who may read it"),
-        ErrorKind::UnexpectedEof => {
-            Error::new("ends too early").help("it was cut off: make or fetch it again")
+        ErrorKind::PermissionDenied => {
+            Error::new("permission denied").help("you may not read this file: check its permissions")
         }
-        _ => Error::new(format!("cannot be read: {error}")),
+        ErrorKind::UnexpectedEof => {
+            Error::new("the file ends too early").help("it was cut off: save or download it again")
+        }
+        _ => Error::new(format!("the file cannot be read: {error}")),
     };
     said.in_source(name)
 }
 
 fn empty(name: &str) -> Error {
-    Error::new("nothing in it: 0 bytes")
+    Error::new("the file is empty (0 bytes)")
         .in_source(name)
         .help("check how it was made: the program that wrote it may have failed")
 }
@@ -226,13 +230,16 @@ mod tests {
     #[test]
     fn a_missing_permission_is_said_plainly() {
         let error = unreadable("secret.csv", &io::Error::from(ErrorKind::PermissionDenied));
-        assert_eq!(error.to_string(), "secret.csv: permission denied\n  help: check who may read it");
+        assert_eq!(
+            error.to_string(),
+            "secret.csv: permission denied\n  help: you may not read this file: check its permissions"
+        );
     }
 
     #[test]
     fn bytes_that_are_no_text_are_named_with_their_place() {
         let said = decode("x.csv", b"1,2\n3,\xff".to_vec()).unwrap_err().to_string();
-        assert!(said.starts_with("x.csv:2:3: not UTF-8 text"), "{said}");
+        assert!(said.starts_with("x.csv:2:3: this is not UTF-8 text"), "{said}");
         let said = decode("x.csv", b"\xff\xfe1\0".to_vec()).unwrap_err().to_string();
         assert!(said.contains("UTF-16"), "{said}");
     }
@@ -248,7 +255,9 @@ mod tests {
         let drain = |stream: &mut dyn Read| Input::drain("standard input", stream, limit);
         let said = drain(&mut io::repeat(b'1')).err().unwrap().to_string();
         assert!(
-            said.starts_with("standard input: larger than 1 MiB, and the exercise has 12 numbers"),
+            said.starts_with(
+                "standard input: the file is larger than 1 MiB, but the exercise has only 12 numbers"
+            ),
             "{said}"
         );
         assert!(drain(&mut io::repeat(b'1').take(1 << 20)).is_ok());

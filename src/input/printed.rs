@@ -58,12 +58,12 @@ pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
     };
     if !brackets.open.is_empty() || !is_end {
         let what = match brackets.open.is_empty() && !rest.is_empty() {
-            true => format!("`{}` behind the last bracket", clip(rest)),
-            false => "a bracket that does not close".to_string(),
+            true => format!("`{}` stands after the last bracket", clip(rest)),
+            false => "a bracket is not closed".to_string(),
         };
         return Err(Error::new(what)
             .in_source(name)
-            .help("one array is read, with all its brackets: [[1, 2], [3, 4]]"));
+            .help("give one array with all its brackets: [[1, 2], [3, 4]]"));
     }
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
 }
@@ -112,10 +112,10 @@ impl<'n> Brackets<'n> {
 
     fn open(&mut self) -> Result<()> {
         if self.open.len() == MOST_DIMENSIONS {
-            return Err(self.wrong(format!("brackets deeper than {MOST_DIMENSIONS} dimensions")));
+            return Err(self.wrong(format!("the array has more than {MOST_DIMENSIONS} dimensions")));
         }
         if self.innermost.is_some_and(|depth| depth <= self.open.len()) {
-            return Err(self.wrong("a row within a row of numbers".into()));
+            return Err(self.wrong("a row of numbers contains another row".into()));
         }
         if let Some(count) = self.open.last_mut() {
             *count += 1;
@@ -126,7 +126,9 @@ impl<'n> Brackets<'n> {
     }
 
     fn close(&mut self) -> Result<()> {
-        let Some(count) = self.open.pop() else { return Err(self.wrong("a bracket too many".into())) };
+        let Some(count) = self.open.pop() else {
+            return Err(self.wrong("there is one closing bracket too many".into()));
+        };
         let depth = self.open.len();
         if self.lengths.len() <= depth {
             self.lengths.resize(depth + 1, 0);
@@ -136,9 +138,9 @@ impl<'n> Brackets<'n> {
         self.rows += usize::from(is_row);
         if count == 0 || (known != 0 && known != count) {
             let what = match is_row {
-                true => format!("row {} has {}, row 1 has {known}", self.rows, counted(count, "number")),
-                false if count == 0 => "brackets with nothing in them".to_string(),
-                false => format!("brackets with {count} rows beside brackets with {known}"),
+                true => format!("row {} has {}, but row 1 has {known}", self.rows, counted(count, "number")),
+                false if count == 0 => "two brackets have nothing between them".to_string(),
+                false => format!("one matrix has {count} rows, and another has {known}"),
             };
             return Err(self.wrong(what));
         }
@@ -160,12 +162,12 @@ impl<'n> Brackets<'n> {
         let column = self.open.last().map_or(1, |count| count + 1);
         let place = place(self.rows + 1, column);
         if ELISIONS.contains(&word) {
-            return Err(Error::new(format!("`{word}` stands for numbers that were left out in printing"))
+            return Err(Error::new(format!("`{word}` stands for numbers that were not printed"))
                 .at(place)
-                .help("save the array: np.save(\"o.npy\", o); or print all of it: np.set_printoptions(threshold=np.inf)"));
+                .help("save the array with np.save(\"o.npy\", o), or print all of it after np.set_printoptions(threshold=np.inf)"));
         }
         if *self.innermost.get_or_insert(depth) != depth {
-            return Err(self.wrong("a number beside a row".into()));
+            return Err(self.wrong("a list contains both a number and a row".into()));
         }
         self.cells.push(word).map_err(|error| error.at(place))?;
         if let Some(count) = self.open.last_mut() {
@@ -178,7 +180,7 @@ impl<'n> Brackets<'n> {
     fn wrong(&self, what: String) -> Error {
         Error::new(what)
             .in_source(self.name)
-            .help("brackets decide the rows, all of one length: [[1, 2], [3, 4]]")
+            .help("put each row in brackets, all with the same length: [[1, 2], [3, 4]]")
     }
 }
 
@@ -234,27 +236,30 @@ mod tests {
     fn numbers_that_were_left_out_are_asked_for() {
         for text in ["[[0. 1. ... 2.]\n [3. 4. ... 5.]]", "[...]", "[[1 2]\n ...\n [3 4]]"] {
             let said = fails(text);
-            assert!(looks_printed(text) && said.contains("left out") && said.contains("np.save"), "{said}");
+            assert!(
+                looks_printed(text) && said.contains("not printed") && said.contains("np.save"),
+                "{said}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_rectangle_is_refused_at_its_place() {
         for (text, said) in [
-            ("[[1 2]\n [3]]", "row 2 has 1 number, row 1 has 2"),
+            ("[[1 2]\n [3]]", "row 2 has 1 number, but row 1 has 2"),
             ("[[1, 2], [3, x]]", "x.txt, row 2, column 2: `x` is not a number"),
             ("[[1,,2]]", "a number is missing"),
-            ("[[1, nan]]", "x.txt, row 1, column 2: NaN"),
-            ("[[1 2]", "does not close"),
-            ("[[1 2]]]", "`]` behind the last bracket"),
-            ("[[1 2]]\n[[3 4]]", "behind the last bracket"),
-            ("tensor([[1, 2]]", "does not close"),
-            ("[[[1]], [[2], [3]]]", "brackets with 2 rows beside brackets with 1"),
-            ("[[1], 2]", "a number beside a row"),
-            ("[1, [2]]", "a row within a row"),
-            ("[[1], []]", "row 2 has 0 numbers, row 1 has 1"),
-            ("[[[1]], []]", "brackets with nothing"),
-            ("[[[[[1]]]]]", "deeper than 4"),
+            ("[[1, nan]]", "x.txt, row 1, column 2: this is NaN"),
+            ("[[1 2]", "is not closed"),
+            ("[[1 2]]]", "`]` stands after the last bracket"),
+            ("[[1 2]]\n[[3 4]]", "after the last bracket"),
+            ("tensor([[1, 2]]", "is not closed"),
+            ("[[[1]], [[2], [3]]]", "one matrix has 2 rows, and another has 1"),
+            ("[[1], 2]", "a list contains both a number and a row"),
+            ("[1, [2]]", "a row of numbers contains another row"),
+            ("[[1], []]", "row 2 has 0 numbers, but row 1 has 1"),
+            ("[[[1]], []]", "nothing between them"),
+            ("[[[[[1]]]]]", "more than 4 dimensions"),
         ] {
             assert!(fails(text).contains(said), "{text}: {}", fails(text));
         }

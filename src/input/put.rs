@@ -54,9 +54,8 @@ pub fn put_files(
         files.iter().zip(&puts).filter(|(_, put)| **put == Put::Replaced).map(|((name, _), _)| *name);
     let others: Vec<&str> = others.collect();
     if !others.is_empty() && !overwrite {
-        return Err(
-            Error::new(format!("{} exist with other contents", listed_briefly(others))).in_source(shown)
-        );
+        return Err(Error::new(format!("{} already exist with other contents", listed_briefly(others)))
+            .in_source(shown));
     }
     fs::create_dir_all(folder).map_err(|error| unreadable(&shown, &error))?;
     for ((name, bytes), put) in files.iter().zip(&puts) {

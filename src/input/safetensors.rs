@@ -46,13 +46,14 @@ impl Tensors {
     /// If it is damaged, or does not account for every byte of the file.
     pub(super) fn open(mut input: Input) -> Result<Tensors> {
         let name = input.name.clone();
-        let damaged = |what: String| Error::new(what).in_source(&name).help("fetch or save the file again");
+        let damaged =
+            |what: String| Error::new(what).in_source(&name).help("download or save the file again");
         let start = input.peek(8)?;
         let Some(length) = header_length(&start).filter(|&length| length <= input.length - 8) else {
-            return Err(damaged("not a whole .safetensors file: its header would end beyond it".into()));
+            return Err(damaged("the .safetensors file is incomplete: its header is cut off".into()));
         };
         if length > LONGEST_HEADER {
-            return Err(damaged(format!("a header of {} MiB", length >> 20)));
+            return Err(damaged(format!("the header would have {} MiB", length >> 20)));
         }
         let mut reader = input.reader;
         let mut header = Vec::new();
@@ -132,8 +133,8 @@ fn cell_type(dtype: Dtype) -> Result<CellType> {
         Dtype::U64 => CellType::U64,
         Dtype::BOOL => CellType::Bool,
         other => {
-            return Err(Error::new(format!("numbers of type {other}"))
-                .help("F64, F32, F16, BF16, the integers and BOOL are read: convert the tensor first"));
+            return Err(Error::new(format!("the numbers have the type {other}"))
+                .help("convert the tensor to F64, F32, F16, BF16, an integer type or BOOL"));
         }
     })
 }
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn absurd_headers_are_refused() {
         let said = fails([&u64::MAX.to_le_bytes()[..], b"{}"].concat());
-        assert!(said.contains("its header would end beyond it"), "{said}");
+        assert!(said.contains("its header is cut off"), "{said}");
         for header in [
             r#"{"X":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,8]}}"#,
             r#"{"X":{"dtype":"F32","shape":[1,2],"data_offsets":[8,0]}}"#,

@@ -35,7 +35,7 @@ impl Writing {
     pub(super) fn check(self, path: &Path) -> Result<()> {
         match self {
             Writing::Allowed => Ok(()),
-            Writing::Refused => Err(Error::new("a lesson writes no files")
+            Writing::Refused => Err(Error::new("a lesson cannot write files")
                 .in_source(clean_label(&path.to_string_lossy()))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
@@ -65,12 +65,12 @@ impl Format {
             "json" => Format::Json,
             other => {
                 let what = match other {
-                    "" => "the name has no ending, and the ending chooses the format".to_string(),
-                    other => format!("files ending in `.{}` are not written", clip(other)),
+                    "" => "the file name has no ending, so the format is unknown".to_string(),
+                    other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
                     .in_source(clean_label(&path.to_string_lossy()))
-                    .help("endings are .npy, .npz, .safetensors, .csv, .tsv and .json"));
+                    .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
     }
@@ -127,9 +127,9 @@ pub fn check_bundle_ending(path: &Path) -> Result<()> {
 fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
-        _ => Err(Error::new("several matrices under their names are written as .npz or .json")
+        _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
             .in_source(clean_label(&path.to_string_lossy()))
-            .help("choose one of these endings")),
+            .help("change its ending to .npz or .json")),
     }
 }
 
@@ -137,7 +137,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
     let shown = clean_label(&path.to_string_lossy()).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        return Err(Error::new("it exists and is not a regular file")
+        return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
             .help("choose another name"));
     }
@@ -147,7 +147,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
         let folder = clean_label(&folder.to_string_lossy()).into_owned();
         return Err(Error::new(format!("there is no folder `{folder}`"))
             .in_source(shown)
-            .help("make it first, or choose another name"));
+            .help("create the folder first, or choose another name"));
     }
     write_whole(path, fill).map_err(|error| {
         // The system's words without the name of the temporary file.
@@ -155,9 +155,9 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
             Some(error) => std::io::Error::from(error.kind()).to_string(),
             None => error.to_string(),
         };
-        Error::new(format!("cannot be written: {why}"))
+        Error::new(format!("the file cannot be written: {why}"))
             .in_source(shown)
-            .help("check the folder, its permissions and its space")
+            .help("check the permissions of the folder and the free space")
     })
 }
 
@@ -205,7 +205,7 @@ fn new_file_permissions() -> Option<Permissions> {
 /// None that a table could cause; memory is the only limit.
 pub fn delimited_text(delimiter: u8, table: &dyn Table) -> Result<String> {
     let mut text = Vec::new();
-    let failed = |error: String| Error::new(format!("a table could not be written: {error}"));
+    let failed = |error: String| Error::new(format!("the table cannot be written: {error}"));
     delimited(&mut text, delimiter, table).map_err(|error| failed(error.to_string()))?;
     String::from_utf8(text).map_err(|error| failed(error.to_string()))
 }

@@ -63,7 +63,7 @@ fn existing(text: &str) -> Result<Option<PathBuf>> {
         Ok(_) => Ok(Some(PathBuf::from(text))),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::new("permission denied")
             .in_source(clean_label(text))
-            .help("a folder on the way is closed to you")),
+            .help("you may not open one of the folders in this path")),
         // Not found, too long for a name, a zero byte within: no file in any case.
         Err(_) => Ok(None),
     }
@@ -86,7 +86,7 @@ fn missing(text: &str) -> Error {
     let error = if looks_like_path(text) {
         Error::new("no such file").in_source(name)
     } else {
-        Error::new("neither an existing file nor a matrix").in_source(name)
+        Error::new("this is neither an existing file nor a matrix").in_source(name)
     };
     match near_name(text) {
         Some(near) => error.help(format!("did you mean `{}`?", clean_label(&near))),
@@ -191,7 +191,7 @@ mod tests {
             ("nowhere/at/all", "no such file"),
             ("values.npy", "no such file"),
             ("12.csv", "no such file"),
-            ("gibberish", "neither an existing file nor a matrix"),
+            ("gibberish", "this is neither an existing file nor a matrix"),
             ("", "the name of the file is empty"),
         ] {
             let said = Source::of(text).unwrap_err().to_string();

@@ -17,15 +17,14 @@ use super::save::replaced;
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
     let name = clean_label(&path.to_string_lossy()).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
-        return Err(Error::new("is not a regular file")
+        return Err(Error::new("this is not a regular file")
             .in_source(name)
             .help("save its text to a file first"));
     }
     let input = Input::open(&name, path, Limit::ANY)?;
     if input.length > most {
-        return Err(
-            Error::new(format!("{} bytes, and at most {most} are read", input.length)).in_source(name)
-        );
+        return Err(Error::new(format!("the file has {} bytes, but at most {most} are read", input.length))
+            .in_source(name));
     }
     input.text()
 }

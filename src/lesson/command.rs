@@ -34,8 +34,10 @@ impl Command {
             WRITING_OPTIONS.contains(&option)
         };
         match command.args.iter().find(writes) {
-            Some(option) => Err(Fault::new(line, format!("`{}`: a lesson writes no files", brief(option)))
-                .help("leave the option out, or show the command in a ```console,ignore block")),
+            Some(option) => {
+                Err(Fault::new(line, format!("`{}`: a lesson cannot write files", brief(option)))
+                    .help("leave the option out, or show the command in a ```console,ignore block"))
+            }
             None => Ok(command),
         }
     }
@@ -50,22 +52,27 @@ impl Command {
         let fault = |what: String| Fault::new(line, what);
         if let Some(sign) = shell_sign(&typed) {
             return Err(fault(format!("`{sign}` in a command: there is no shell in a lesson"))
-                .help("write one attn command a line; quote the sign if it is meant as text"));
+                .help("write one attn command per line; quote the sign if it is text"));
         }
-        let words = shlex::split(&typed)
-            .ok_or_else(|| fault(format!("`{}` has an open quote", brief(&typed))).help("close it"))?;
+        let words = shlex::split(&typed).ok_or_else(|| {
+            fault(format!("`{}` has a quotation mark that is not closed", brief(&typed))).help("close it")
+        })?;
         let Some((program, args)) = words.split_first() else {
-            return Err(fault("an empty command".into()).help("write $ attn demo mask, say"));
+            return Err(
+                fault("this command is empty".into()).help("write a command, for example $ attn demo mask")
+            );
         };
         if program != "attn" {
             let help = match nearest(program, ["attn"]) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "only attn runs; a block that is only to be shown is ```console,ignore".to_string(),
+                None => {
+                    "a lesson runs only attn; label a block that is only shown ```console,ignore".to_string()
+                }
             };
             return Err(fault(format!("`{}` is not attn", brief(program))).help(help));
         }
         if args.first().is_some_and(|first| first == "lesson") {
-            return Err(fault("a lesson within a lesson".into()).help(
+            return Err(fault("a lesson inside a lesson".into()).help(
                 "name the other lesson in the text, or show the command in a ```console,ignore block",
             ));
         }
@@ -175,11 +182,11 @@ mod tests {
             ("attn demo > x", "`>`"),
             ("attn demo $(ls)", "`$(`"),
             ("attn demo `ls`", "no shell"),
-            ("attn lesson play tour", "a lesson within a lesson"),
-            ("attn attend x.json --save O=o.npy", "writes no files"),
-            ("attn diagnose --x x.npy --suggest-input=made.npz", "writes no files"),
-            ("attn 'demo", "open quote"),
-            ("", "an empty command"),
+            ("attn lesson play tour", "a lesson inside a lesson"),
+            ("attn attend x.json --save O=o.npy", "cannot write files"),
+            ("attn diagnose --x x.npy --suggest-input=made.npz", "cannot write files"),
+            ("attn 'demo", "quotation mark that is not closed"),
+            ("", "this command is empty"),
         ] {
             let fault = Command::new(typed, 7).unwrap_err();
             assert!(

@@ -37,16 +37,16 @@ pub const DIRECTIVES: [Directive; 10] = [
     Directive {
         word: "opt",
         form: "opt B: unscaled:A[1,2]",
-        does: "computes the number of an option, or a wrong answer that you foresee",
+        does: "computes the number of an option, or of a wrong answer that you expect",
     },
     Directive {
         word: "key",
         form: "key: C iff count(causal:A[bat], == 0) == 2",
-        does: "computes the right answer; of a number also how far an answer may lie from it, `± 0.005`, and \
-               with `± 0.05 from 2 decimals` as far as numbers shown at two decimals allow",
+        does: "computes the right answer. A number needs a tolerance: `± 0.005`, or \
+               `± 0.05 from 2 decimals` if students compute with numbers shown at two decimals",
     },
-    Directive { word: "if", form: "if B: …", does: "is said to those who choose the option" },
-    Directive { word: "hint", form: "hint: …", does: "is shown at the key h, one after the other" },
+    Directive { word: "if", form: "if B: …", does: "is shown to those who choose the option" },
+    Directive { word: "hint", form: "hint: …", does: "is shown when h is pressed, one hint at a time" },
     Directive {
         word: "tol",
         form: "tol: last-digit",
@@ -89,18 +89,19 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Ok(Written { word: found.word, of: letter, text: condition, iff: true });
     }
     let Some((head, text)) = comment.split_once(':') else {
-        return Err(Fault::new(line, format!("`{word}` without a colon"))
-            .help(format!("write <!-- {} -->", found.form)));
+        return Err(
+            Fault::new(line, format!("`{word}` has no colon")).help(format!("write <!-- {} -->", found.form))
+        );
     };
     let of = head[word.len()..].trim().to_string();
     let takes_letter = matches!(found.word, "opt" | "if");
     if takes_letter == of.is_empty() {
-        return Err(Fault::new(line, format!("`{head}:` is not how `{word}` is written"))
+        return Err(Fault::new(line, format!("`{head}:` is not a valid `{word}`"))
             .help(format!("write <!-- {} -->", found.form)));
     }
     let text = in_one_line(text);
     if text.is_empty() {
-        return Err(Fault::new(line, format!("nothing behind `{head}:`"))
+        return Err(Fault::new(line, format!("nothing follows `{head}:`"))
             .help(format!("write <!-- {} -->", found.form)));
     }
     Ok(Written { word: found.word, of, text, iff: false })

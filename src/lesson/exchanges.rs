@@ -21,7 +21,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
                 _ if refused => {}
                 Some(exchange) => exchange.expected.end = position,
                 None => faults.push(
-                    Fault::new(source.line(start), "output before the first command")
+                    Fault::new(source.line(start), "there is output before the first command")
                         .help("begin the block with $ attn …"),
                 ),
             }
@@ -38,7 +38,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
                 Ok(number) => code = number,
                 Err(_) => faults.push(
                     Fault::new(source.line(position), format!("`? {next}` is not an exit code"))
-                        .help("write ? 2 for a command that is refused"),
+                        .help("write ? 2 for a command that fails"),
                 ),
             }
             position += lines.next().map_or(0, str::len);

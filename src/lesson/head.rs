@@ -37,14 +37,14 @@ fn set(lesson: &mut Lesson, name: &str, value: &str, line: usize) -> Result<(), 
     match name {
         "attn-lesson" if value == "1" => {}
         "attn-lesson" => {
-            return Err(Fault::new(line, format!("the lesson format `{value}`"))
-                .help("this program reads format 1: attn-lesson: 1"));
+            return Err(Fault::new(line, format!("unknown lesson format `{value}`"))
+                .help("write format 1: attn-lesson: 1"));
         }
         "title" => lesson.title = value.to_string(),
         "minutes" => lesson.minutes = Some(minutes(value, line)?),
         "screen" => {
             lesson.size = size(value).ok_or_else(|| {
-                Fault::new(line, format!("the screen `{value}`"))
+                Fault::new(line, format!("`{value}` is not a screen size"))
                     .help("write columns x rows, from 40x10 to 400x200: screen: 100x30")
             })?;
         }
@@ -63,7 +63,8 @@ fn set(lesson: &mut Lesson, name: &str, value: &str, line: usize) -> Result<(), 
 pub(super) fn minutes(value: &str, line: usize) -> Result<f64, Fault> {
     match value.parse::<f64>() {
         Ok(minutes) if minutes > 0.0 && minutes <= LONGEST_MINUTES => Ok(minutes),
-        _ => Err(Fault::new(line, format!("`{value}` minutes")).help("write a number, such as 12 or 1.5")),
+        _ => Err(Fault::new(line, format!("`{value}` is not a number of minutes"))
+            .help("write a number, such as 12 or 1.5")),
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
     for (id, line) in all {
         if let Some(first) = seen.get(id) {
             faults.push(
-                Fault::new(line, format!("`{id}` names this and what stands at line {first}"))
-                    .help("give one of them another: <!-- id: … --> below a step's ##, id=… in an ask"),
+                Fault::new(line, format!("line {first} already has the name `{id}`"))
+                    .help("give one of them another name: <!-- id: … --> below a step's ##, id=… in an ask"),
             );
         } else {
             seen.insert(id, line);
@@ -37,7 +37,7 @@ pub(super) fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
             faults.push(
                 Fault::new(
                     run.line,
-                    format!("`{}` names a command already, at line {}", run.name, first.line),
+                    format!("the command at line {1} already has the name `{0}`", run.name, first.line),
                 )
                 .help("give one of them another name"),
             );

@@ -74,15 +74,15 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
                 }
             }
             Tag::CodeBlock(CodeBlockKind::Indented) => faults.push(
-                Fault::new(line, "an indented block")
+                Fault::new(line, "this block is indented")
                     .help("put it between ```text and ```, at the start of the line"),
             ),
             Tag::HtmlBlock => html(&at, source, &mut pieces, faults),
             tag => {
                 if deepest(&inside) > DEEPEST {
                     faults.push(
-                        Fault::new(line, "lists or quotations in each other, too deep to be read")
-                            .help(format!("{DEEPEST} levels are shown")),
+                        Fault::new(line, "lists or quotations are nested too deep")
+                            .help(format!("use at most {DEEPEST} levels")),
                     );
                     continue;
                 }
@@ -164,7 +164,7 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
     let text = &source.text[at.clone()];
     let mark = text.chars().take_while(|c| *c == '`').count();
     if mark == 0 {
-        faults.push(Fault::new(line, "a fence of `~`").help("use backticks: ```text"));
+        faults.push(Fault::new(line, "a fence of `~`").help("write backticks: ```text"));
         return None;
     }
     if at.start != source.start(line) {
@@ -212,12 +212,12 @@ fn no_fence_within(events: &[(Event<'_>, Range<usize>)], source: &Source, faults
                     .help("begin it at the start of the line"),
             ),
             Event::Start(Tag::HtmlBlock) => faults.push(
-                Fault::new(line, "HTML within a list or a quotation")
-                    .help("a directive stands alone at the start of its line, with an empty line before it"),
+                Fault::new(line, "HTML inside a list or a quotation")
+                    .help("put the directive at the start of its own line, after an empty line"),
             ),
             Event::InlineHtml(text) if !text.starts_with("<!--") => faults.push(
                 Fault::new(line, format!("HTML in the text: `{text}`"))
-                    .help("no terminal shows it: write Markdown, or put it between backticks"),
+                    .help("a terminal cannot show it: write Markdown, or put it between backticks"),
             ),
             _ => {}
         }
@@ -247,8 +247,8 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
                 return;
             }
             faults.push(
-                Fault::new(line, format!("HTML that a lesson does not know: `{}`", first_line(rest))).help(
-                    "write Markdown; only <!-- directives -->, <details>, <summary>…</summary> and </details> are read, \
+                Fault::new(line, format!("HTML that a lesson does not support: `{}`", first_line(rest))).help(
+                    "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
                      each alone on its line, with an empty line after it",
                 ),
             );

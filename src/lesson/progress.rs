@@ -127,13 +127,13 @@ impl Store {
         match (kept.schema == SCHEMA, kept.version) {
             (true, VERSION) => Ok(Some(kept)),
             (true, _) => Err(Error::new(LATER).in_source(shown(&path))),
-            (false, _) => Err(Error::new("no progress of a lesson").in_source(shown(&path))),
+            (false, _) => Err(Error::new("this is not the progress of a lesson").in_source(shown(&path))),
         }
     }
 }
 
 /// What is said of a file that this program does not know enough for.
-const LATER: &str = "kept by another version of attn";
+const LATER: &str = "another version of attn wrote it";
 
 fn is_later(error: &Error) -> bool {
     matches!(error, Error::Unusable(problem) if problem.what == LATER)

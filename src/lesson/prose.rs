@@ -64,8 +64,8 @@ impl Prose {
 /// The claim of a comment that stands directly behind `before`.
 fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim, Fault> {
     let Some(expression) = comment.strip_prefix('=') else {
-        return Err(Fault::new(line, format!("`<!-- {comment} -->` within a line of text"))
-            .help("a directive stands alone on its line; within the text only a number is checked: 0.30<!-- = RUN:CELL -->"));
+        return Err(Fault::new(line, format!("`<!-- {comment} -->` stands inside a line of text"))
+            .help("put the directive alone on its line; inside the text write only checked numbers: 0.30<!-- = RUN:CELL -->"));
     };
     // A number has no blank in it and is not long; the text before it may be.
     let mut from = before.len().saturating_sub(LONGEST_NUMBER);
@@ -73,8 +73,8 @@ fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim,
         from += 1;
     }
     let (at, _) = WrittenNumber::ending(&before[from..]).ok_or_else(|| {
-        Fault::new(line, format!("no number directly before `<!-- {comment} -->`"))
-            .help("write the number that is checked: 0.30<!-- = RUN:CELL -->")
+        Fault::new(line, format!("there is no number directly before `<!-- {comment} -->`"))
+            .help("write the number to check before it: 0.30<!-- = RUN:CELL -->")
     })?;
     let expression = Expression::parse(expression.trim()).map_err(|error| Fault::in_key(line, error))?;
     Ok(Claim { at: from + at.start..from + at.end, line, expression })
@@ -113,7 +113,7 @@ mod tests {
     fn a_comment_behind_no_number_and_another_directive_in_a_line_are_refused() {
         for (text, words) in [
             ("word<!-- = a:A[1,1] -->\n", "no number directly before"),
-            ("text <!-- note: x --> more\n", "within a line of text"),
+            ("text <!-- note: x --> more\n", "inside a line of text"),
         ] {
             let (_, faults) = of(text);
             assert!(faults.0[0].what.contains(words), "{faults:?}");

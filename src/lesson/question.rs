@@ -64,7 +64,7 @@ impl Draft {
         }
         if question.id.is_empty() {
             faults.push(
-                Fault::new(line, "a question without an id").help("write <!-- ask: id=zeros kind=choice -->"),
+                Fault::new(line, "this question has no id").help("write <!-- ask: id=zeros kind=choice -->"),
             );
             question.id = format!("line-{line}");
         }
@@ -93,8 +93,11 @@ impl Draft {
         for (row, text) in lines.filter(|(_, text)| !text.trim().is_empty() && option_letter(text).is_none())
         {
             faults.push(
-                Fault::new(piece.line + row, format!("`{}` among the options is none", text.trim()))
-                    .help("an option is one line that begins with its letter: - A. none"),
+                Fault::new(
+                    piece.line + row,
+                    format!("`{}` stands among the options, but is not one", text.trim()),
+                )
+                .help("write an option as one line that begins with its letter: - A. none"),
             );
         }
         for (at, letter) in options {
@@ -102,7 +105,7 @@ impl Draft {
             let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
             if letter != expected {
                 faults.push(
-                    Fault::new(line, format!("the option {letter} where {expected} comes next"))
+                    Fault::new(line, format!("the next option must be {expected}, not {letter}"))
                         .help("letter them A, B, C …"),
                 );
             }
@@ -117,7 +120,8 @@ impl Draft {
         match written.word {
             "key" if self.key.is_some() => {
                 faults.push(
-                    Fault::new(line, "a second key").help("a question has one key; take the other out"),
+                    Fault::new(line, "this question has two keys")
+                        .help("a question has one key; remove the other"),
                 );
             }
             "key" => self.key = Some((written.text, line)),
@@ -129,7 +133,7 @@ impl Draft {
                 if twice {
                     faults.push(
                         Fault::new(line, format!("a second `{} {}`", written.word, written.of))
-                            .help("take one of them out"),
+                            .help("remove one of them"),
                     );
                     return;
                 }
@@ -185,11 +189,11 @@ impl Draft {
         let name = format!("the question `{}`", self.question.id);
         match (&self.key, kind) {
             (Some((_, line)), Kind::Open) => faults.push(
-                Fault::new(*line, format!("{name} is open, and has a key"))
-                    .help("give it another kind, or take the key out"),
+                Fault::new(*line, format!("{name} is open, so it cannot have a key"))
+                    .help("give it another kind, or remove the key"),
             ),
             (None, Kind::Open) if !self.has_note() => faults.push(
-                Fault::new(line, format!("{name} is open, and has no note"))
+                Fault::new(line, format!("{name} is open, but has no note"))
                     .help("tell the teacher what to listen for: <!-- note: … -->"),
             ),
             (None, Kind::Open) => {}
@@ -208,8 +212,8 @@ impl Draft {
         let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
         if kind == Kind::Choice && offered < 2 {
             faults.push(
-                Fault::new(line, format!("{name} has nothing to choose from"))
-                    .help("list the options, each in a line of its own: - A. none"),
+                Fault::new(line, format!("{name} has no options"))
+                    .help("list the options, each on its own line: - A. none"),
             );
         }
         for choice in &mut self.question.choices {
@@ -231,7 +235,7 @@ fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
             format!("`{condition}` is typed, not computed: it reads no run")
         }
         Expression::Compare(..) => return None,
-        _ => format!("`{condition}` compares nothing"),
+        _ => format!("`{condition}` is not a comparison"),
     };
     Some(
         Fault::new(line, what)
@@ -250,7 +254,7 @@ fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
                 choice.line,
                 format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
             )
-            .help("take one of them out: the `opt` checks the number"),
+            .help("remove one of them: the `opt` checks the number"),
         );
         return;
     }
@@ -259,9 +263,9 @@ fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
         None => faults.push(
             Fault::new(
                 choice.line,
-                format!("option {} is computed, but does not have exactly one number", choice.letter),
+                format!("option {} is computed, so it must contain exactly one number", choice.letter),
             )
-            .help("write one number in it, or take its `opt` out"),
+            .help("write one number in it, or remove its `opt`"),
         ),
     }
 }
@@ -299,14 +303,14 @@ pub(super) fn settings<'a>(
         let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
         match (pair, known) {
             (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
-                faults.push(Fault::new(line, format!("a second `{name}=`")).help("take one of them out"))
+                faults.push(Fault::new(line, format!("a second `{name}=`")).help("remove one of them"))
             }
             (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
             _ => {
                 let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
                 faults.push(Fault::new(line, format!("`{word}` is not understood")).help(match near {
                     Some(near) => format!("did you mean `{near}=…`?"),
-                    None => format!("what can be set is {}=…", names.join("=… ")),
+                    None => format!("you can set {}=…", names.join("=… ")),
                 }));
             }
         }

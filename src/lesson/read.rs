@@ -83,8 +83,7 @@ impl<'a> Reader<'a> {
             && !matches!(piece.kind, Kind::Fence(..))
         {
             faults.push(
-                Fault::new(line, "`tol` without a block after it")
-                    .help("write it directly above a ```console block"),
+                Fault::new(line, "no block follows `tol`").help("write it directly above a ```console block"),
             );
             self.tolerance = None;
         }
@@ -102,8 +101,8 @@ impl<'a> Reader<'a> {
             Kind::DetailsBegin => match &mut self.question {
                 Some(question) if !question.folded => question.folded = true,
                 _ => faults.push(
-                    Fault::new(piece.line, "<details> without a question")
-                        .help("a folded answer follows an <!-- ask: … -->"),
+                    Fault::new(piece.line, "<details> does not follow a question")
+                        .help("put the folded answer after an <!-- ask: … -->"),
                 ),
             },
             Kind::Summary(_) => {}
@@ -131,7 +130,7 @@ impl<'a> Reader<'a> {
         self.end_question(line, faults);
         match depth {
             1 if self.has_title || !self.lesson.steps.is_empty() => {
-                faults.push(Fault::new(line, "a second title").help("a step begins with ##"));
+                faults.push(Fault::new(line, "a second title").help("write ## if this begins a step"));
             }
             1 => {
                 self.has_title = true;
@@ -143,7 +142,7 @@ impl<'a> Reader<'a> {
                             line,
                             format!("the title is “{title}” here and “{}” in the head", self.lesson.title),
                         )
-                        .help("let both say the same, or leave it out of the head"),
+                        .help("make both the same, or leave it out of the head"),
                     );
                 }
             }
@@ -162,7 +161,7 @@ impl<'a> Reader<'a> {
             },
             _ => faults.push(
                 Fault::new(line, "a heading of the fourth level or deeper")
-                    .help("# is the title, ## a step, ### a pause; write it in bold"),
+                    .help("write it in bold; # is the title, ## a step, ### a pause"),
             ),
         }
     }
@@ -194,8 +193,8 @@ impl<'a> Reader<'a> {
             "run" => self.run(&written.text, line, faults),
             "tol" if written.text == "last-digit" => self.tolerance = Some(line),
             "tol" => faults.push(
-                Fault::new(line, format!("the tolerance `{}`", written.text))
-                    .help("there is one: <!-- tol: last-digit -->"),
+                Fault::new(line, format!("unknown tolerance `{}`", written.text))
+                    .help("write <!-- tol: last-digit -->"),
             ),
             "ask" => {
                 self.end_question(line, faults);
@@ -204,10 +203,10 @@ impl<'a> Reader<'a> {
             word => match &mut self.question {
                 Some(question) if !question.folded => question.take(written, line, faults),
                 Some(_) => faults.push(
-                    Fault::new(line, format!("`{word}` within the answer")).help("write it above <details>"),
+                    Fault::new(line, format!("`{word}` inside the answer")).help("move it above <details>"),
                 ),
                 None => faults.push(
-                    Fault::new(line, format!("`{word}` without a question"))
+                    Fault::new(line, format!("`{word}` does not belong to a question"))
                         .help("begin one with <!-- ask: id=… kind=… -->"),
                 ),
             },
@@ -238,7 +237,7 @@ impl<'a> Reader<'a> {
             if last_digit_may_differ {
                 faults.push(
                     Fault::new(line, "`tol` above a block that is not run")
-                        .help("take it out, or label the block `console`"),
+                        .help("remove it, or label the block `console`"),
                 );
             }
             let text = self.source.text[body].to_string();
@@ -253,7 +252,7 @@ impl<'a> Reader<'a> {
         // Of a block whose commands cannot be run that has been said.
         if exchanges.is_empty() && faults.0.len() == faults_before {
             faults.push(
-                Fault::new(line, "a console block without a command")
+                Fault::new(line, "this console block has no command")
                     .help("begin it with $ attn …, or label it `text`"),
             );
         }
@@ -285,9 +284,9 @@ impl<'a> Reader<'a> {
         let folded = question.folded;
         let question = question.finish(faults);
         if folded || question.kind != super::key::Kind::Open {
-            let what = if folded { "an answer that is never closed" } else { "a question without an answer" };
+            let what = if folded { "this answer is never closed" } else { "this question has no answer" };
             let fault = Fault::new(question.line, format!("`{}` is {what} before line {line}", question.id));
-            faults.push(fault.help("fold the answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>"));
+            faults.push(fault.help("write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>"));
         }
         self.add(Block::Question(Box::new(question)));
     }
@@ -297,23 +296,22 @@ impl<'a> Reader<'a> {
         self.end_question(last, faults);
         if let Some(line) = self.tolerance {
             faults.push(
-                Fault::new(line, "`tol` without a block after it")
-                    .help("write it directly above a ```console block"),
+                Fault::new(line, "no block follows `tol`").help("write it directly above a ```console block"),
             );
         }
         if !self.has_head {
             // Everything else that is wrong with a file that is no lesson says nothing.
             faults.0.clear();
             faults.push(Fault::new(1, "this is not a lesson").help(
-                "a lesson begins with a line ---, then attn-lesson: 1, and --- again; `attn lesson new NAME` writes one",
+                "begin the file with the lines ---, attn-lesson: 1 and ---; attn lesson new NAME writes such a file",
             ));
         } else {
             if self.lesson.steps.is_empty() {
-                faults.push(Fault::new(last, "a lesson without a step").help("begin a step with ##"));
+                faults.push(Fault::new(last, "the lesson has no steps").help("begin a step with ##"));
             }
             if self.lesson.title.is_empty() {
                 faults.push(
-                    Fault::new(1, "a lesson without a title")
+                    Fault::new(1, "the lesson has no title")
                         .help("write # and the title, above the first ##"),
                 );
             }
@@ -330,7 +328,9 @@ fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
     }
     if label.starts_with("console") || label.starts_with("trycmd") {
         let fault = Fault::new(line, format!("a block labelled `{label}`"));
-        return Some(fault.help(format!("`console` is run and compared, `{IGNORED}` is only shown")));
+        return Some(
+            fault.help(format!("label it `console` to run and compare it, or `{IGNORED}` to show it only")),
+        );
     }
     let row = text.lines().position(|line| line.starts_with("$ attn "))?;
     let fault =

@@ -44,7 +44,7 @@ impl<'a> Shown<'a> {
         let value = number(&self.cell["value"]);
         let (least, most) = self.interval(&self.cell["term"], decimals).ok_or_else(|| {
             Error::new("it is more than sums and products of cells")
-                .help("leave “from … decimals” out, and write the tolerance that its rounded operands need")
+                .help("leave out “from … decimals”, and write the tolerance that its rounded operands need")
         })?;
         Ok((value - least).max(most - value))
     }

@@ -31,14 +31,14 @@ impl Source {
     /// If it holds a zero byte, and thus is no text, or is longer than [`LONGEST`].
     pub(super) fn new(file: &str, text: &str) -> Result<Source> {
         if text.len() as u64 > LONGEST {
-            return Err(Error::new(format!("larger than {} MiB, the most of a lesson", LONGEST >> 20))
+            return Err(Error::new(format!("a lesson may have at most {} MiB", LONGEST >> 20))
                 .in_source(file)
                 .help("split it into several lessons"));
         }
         if text.contains('\0') {
-            return Err(Error::new("a zero byte: this is not text")
+            return Err(Error::new("this is not text: it contains a zero byte")
                 .in_source(file)
-                .help("a lesson is a Markdown file; `attn lesson new NAME` writes one"));
+                .help("give a Markdown file; attn lesson new NAME writes one"));
         }
         let mut source =
             Source { text: String::with_capacity(text.len()), cleaned: Vec::new(), starts: vec![0] };
@@ -72,8 +72,8 @@ impl Source {
     /// Of each line that had to be cleaned, that it had.
     pub(super) fn cleaning_faults(&self) -> impl Iterator<Item = Fault> + '_ {
         self.cleaned.iter().map(|&line| {
-            Fault::new(line, "escape or control characters, which could drive a terminal")
-                .help("take them out; players and pages leave them away")
+            Fault::new(line, "this contains escape or control characters, which could control a terminal")
+                .help("remove them; the player and the pages leave them out")
         })
     }
 }

@@ -95,7 +95,7 @@ pub(super) fn graph(command: &Command, ran: &Ran) -> Result<Graph> {
         return match value["graphs"].as_array().map(Vec::as_slice) {
             Some([one]) => nodes(one),
             _ => Err(Error::new(format!("`{}` shows several computations", command.typed))
-                .help("name a command of one")),
+                .help("name a command that shows one computation")),
         };
     }
     match value["tables"].as_array() {
@@ -161,5 +161,5 @@ fn tables(parts: &[Value]) -> Result<Graph> {
 }
 
 fn no_numbers() -> Error {
-    Error::new("it prints no numbers as JSON").help("name a command that shows a computation")
+    Error::new("it cannot print its numbers as JSON").help("name a command that shows a computation")
 }

@@ -163,7 +163,7 @@ impl InputArgs {
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
-            return Err(Error::new("--layout needs weights to be about")
+            return Err(Error::new("--layout needs a weight matrix")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
         loading.finished(self.mask_kind)

@@ -70,7 +70,7 @@ impl Loading {
         let biases: Vec<&str> = bundle.ignored_biases().collect();
         if !biases.is_empty() {
             self.notes.push(format!(
-                "{} in {} is left out: the projections here add no biases.",
+                "{} in {} is ignored, because the projections here add no biases.",
                 biases.join(", "),
                 clean_label(file)
             ));
@@ -113,7 +113,7 @@ impl Loading {
         let cells = tokens * width + 3 * width * width;
         if cells > MAX_CELLS {
             return Err(Error::new(format!(
-                "--random {shape} would draw {cells} numbers, more than the {MAX_CELLS} that are kept"
+                "--random {shape} would draw {cells} numbers, more than the limit of {MAX_CELLS}"
             ))
             .help("give fewer tokens or a smaller width"));
         }
@@ -205,13 +205,13 @@ impl Loading {
         if let Some((_, origin)) = in_matrix.chain(in_numbers).find(|(any, _)| *any) {
             return Err(Error::new("`inf` in a bias")
                 .in_source(place_of(origin, "the bias"))
-                .help("use -inf to hide a key; with inf no other score would count"));
+                .help("write -inf to hide a key; with inf no other score would count"));
         }
         self.which_wins();
         let kv_heads = match (self.key_heads, self.value_heads) {
             (Some(keys), Some(values)) if keys != values => {
                 return Err(Error::new(format!("K has {keys} heads and V has {values}"))
-                    .help("give keys and values in the same number of heads"));
+                    .help("give keys and values the same number of heads"));
             }
             (keys, values) => keys.or(values),
         };
@@ -264,7 +264,7 @@ impl Loading {
             let unused = if weights.is_some() {
                 format!("W_{name} is not used")
             } else {
-                "X is not used for it".into()
+                "X is not used to compute it".into()
             };
             self.notes.push(format!("{name} is taken as given; {unused}."));
         }

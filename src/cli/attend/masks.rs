@@ -30,20 +30,20 @@ pub(super) fn mask_rule<C: Iterator<Item = f64>>(
     if !is_boolean && cells().any(is_infinity) {
         return Err(Error::new("`inf` in a mask")
             .in_source(place)
-            .help("use -inf to hide a key; with inf no other score would count"));
+            .help("write -inf to hide a key; with inf no other score would count"));
     }
     match kind {
         Some(MaskKindArg::Allow) => Ok(MatrixRule::Allow),
         Some(MaskKindArg::Block) => Ok(MatrixRule::Block),
         Some(MaskKindArg::Add) if is_boolean => Err(Error::new("true and false cannot be added to scores")
             .in_source(place)
-            .help("--mask-kind allow or block")),
+            .help("give --mask-kind allow or --mask-kind block")),
         Some(MaskKindArg::Add) => Ok(MatrixRule::Add),
         None if is_boolean => Ok(MatrixRule::Allow),
         None if cells().all(|x| x == 0.0 || x == 1.0) => {
-            Err(Error::new("a mask of only 0 and 1 can mean three things").in_source(place).help(
-                "say which: --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)",
-            ))
+            Err(Error::new("a mask with only 0 and 1 can mean three things")
+                .in_source(place)
+                .help("give --mask-kind allow (1 may attend), block (1 may not), add (added to the scores)"))
         }
         None => Ok(MatrixRule::Add),
     }

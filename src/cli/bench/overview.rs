@@ -39,7 +39,7 @@ impl BenchArgs {
     /// Measures all lengths on all ways, and shows each part as soon as it is there.
     pub(super) fn overview<T: Real>(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         if self.dim == 0 {
-            return Err(Error::new("--dim 0 leaves nothing to compute").help("take 1 or more"));
+            return Err(Error::new("--dim 0 leaves nothing to compute").help("give 1 or more"));
         }
         let (machine, whole) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         let (each, longest) = (whole / PARTS, whole / LONGEST_PART);

@@ -54,9 +54,9 @@ fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Resu
         waiting(most.as_secs_f64()),
     ));
     Err(match budget > MOST_SECONDS {
-        true => error.help("take a shorter sequence, or fewer or narrower heads"),
+        true => error.help("give a shorter sequence, or fewer or narrower heads"),
         false => error.help(format!(
-            "take a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it"
+            "give a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it"
         )),
     })
 }

@@ -91,17 +91,16 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         }
     }
     if !given.is_empty() {
-        handed.remarks.push(format!("Not judged, because it is given: {}.", given.join(", ")));
+        handed.remarks.push(format!("Not checked, because it is given: {}.", given.join(", ")));
     }
     if !handed.answers.is_empty() {
         if !surplus.is_empty() {
             let names = listed_briefly(surplus.iter().map(|(name, _)| name.as_str()));
-            handed.remarks.push(format!("Not judged, because this exercise has no such step: {names}."));
+            handed.remarks.push(format!("Not checked, because this exercise has no such step: {names}."));
         }
         return Ok(handed);
     }
-    let nothing =
-        || Error::new("there is nothing computed in it").help("hand in what you computed: S, A, O …");
+    let nothing = || Error::new("the file has no computed step").help("hand in what you computed: S, A, O …");
     Err(surplus.into_iter().next().map_or_else(nothing, |(_, error)| error))
 }
 
@@ -109,8 +108,10 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
 fn only(mut arrays: Vec<(Option<String>, Array)>) -> Result<Array> {
     match (arrays.pop(), arrays.len()) {
         (Some((_, array)), 0) => Ok(array),
-        (_, others) => Err(Error::new(format!("there are {} arrays in it, but one is needed", others + 1))
-            .help("leave out the name: then each array is the step whose name it has")),
+        (_, others) => Err(Error::new(format!("the file has {} arrays, but one is needed", others + 1))
+            .help(
+                "leave out the step before the file name: each array then counts as the step of its own name",
+            )),
     }
 }
 

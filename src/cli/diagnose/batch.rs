@@ -39,9 +39,8 @@ impl Batch {
     ) -> Result<u8> {
         let style = look.style(env);
         if look.format == FormatArg::Numpy {
-            return Err(
-                Error::new("a list of files is not an array").help("give --format json to get it as data")
-            );
+            return Err(Error::new("a report on several files is not an array")
+                .help("give --format json to get it as data"));
         }
         let mut lines = match look.format {
             FormatArg::Table if !self.by_mistake => {

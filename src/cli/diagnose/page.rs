@@ -244,7 +244,7 @@ fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
     }
     if !diagnosis.too_coarse.is_empty() {
         let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
-        notes.push(format!("With more digits {} would show too.", words::listed(&ids)));
+        notes.push(format!("More digits would also show {}.", words::listed(&ids)));
     }
     notes
 }

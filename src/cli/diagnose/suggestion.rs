@@ -33,7 +33,7 @@ pub(super) fn write(
     input::check_bundle_ending(path)?;
     // What is there may be the exercise itself, which cannot be made again.
     if input::exists(file) {
-        return Err(Error::new("the file exists already")
+        return Err(Error::new("the file already exists")
             .in_source(input::clean_label(file))
             .help("name a new file: no file is overwritten"));
     }

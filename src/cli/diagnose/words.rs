@@ -49,7 +49,7 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
         }
         Verdict::Wrong(distance) => {
             let read_as = wrong.read_as.as_ref().map_or(String::new(), |step| format!(", read as {step},"));
-            format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
+            format!("{name}{read_as} is wrong from {} on.", first_cell(distance, right))
         }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
@@ -139,7 +139,7 @@ pub(super) fn caution(named: &Named, wrong: &Judged, answer: Option<&Answer>) ->
     };
     (named.slips.len() > 1 && cells <= FEW_CELLS).then(|| {
         format!(
-            "Be careful: {} with {} can fit two mistakes by chance. Hand in more digits or a larger exercise to be sure.",
+            "Be careful: {} with {} can fit two mistakes by chance. To be sure, hand in more digits or use a larger exercise.",
             counted(cells, "number"),
             match decimals {
                 0 => "no decimals".to_string(),

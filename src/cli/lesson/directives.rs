@@ -23,8 +23,8 @@ impl DirectivesArgs {
         let parts = [
             ("The file", file()),
             ("Directives, each alone on its line", directives()),
-            ("Kinds of question, by the key that each has", kinds()),
-            ("What a key, an option or a number is computed by", functions()),
+            ("Kinds of question, and the key of each", kinds()),
+            ("What computes a key, an option or a number", functions()),
             ("Blocks of commands", blocks()),
         ];
         let parts = parts.map(|(title, table)| (title.to_string(), table));
@@ -48,7 +48,7 @@ fn file() -> Table {
             ["## Before the mask", "a step"],
             ["### And now", "a pause inside a step"],
             ["- A. none", "an option of the question above it"],
-            ["<details>", "folds the answer; <summary>Answer</summary> and an empty line follow"],
+            ["<details>", "begins the folded answer; <summary>Answer</summary> and an empty line follow"],
             ["</details>", "ends the answer and the question, after an empty line"],
         ],
     )
@@ -58,7 +58,7 @@ fn directives() -> Table {
     let rows = DIRECTIVES.map(|one| vec![format!("<!-- {} -->", one.form), one.does.to_string()]);
     let in_prose = [
         "0.30<!-- = RUN:CELL -->".to_string(),
-        "within a line of text: the number must be that cell, at the digits written".to_string(),
+        "inside a line of text: the number must be that cell, rounded as written".to_string(),
     ];
     let mut rows = rows.to_vec();
     let options = DIRECTIVES.iter().position(|one| one.word == "opt").map_or(rows.len(), |at| at + 1);
@@ -66,7 +66,7 @@ fn directives() -> Table {
         options,
         vec![
             "<!-- opt B iff count(causal:A[bat], == 0) == 1 -->".to_string(),
-            "says what would make an option in words right; `check` proves that it does not hold".to_string(),
+            "says what would make an option in words right; `check` proves that it is false".to_string(),
         ],
     );
     rows.push(in_prose.to_vec());
@@ -108,7 +108,7 @@ fn functions() -> Table {
     let cells = [
         ["RUN:A[bat,cave]", "a cell, by labels or by positions: RUN:A[1,2]"],
         ["RUN:A[bat]", "a row"],
-        ["RUN:A", "a whole node; `attn … --format json` shows the names of all"],
+        ["RUN:A", "a whole node; `attn … --format json` lists the names"],
     ];
     let cells = cells.map(|row| row.map(str::to_string).to_vec());
     Table::new(&["form", "what it is"], cells.into_iter().chain(Function::ALL.map(row)))
@@ -121,7 +121,7 @@ fn blocks() -> Table {
             ["```console", "is run and compared; an empty line stands before its closing ```"],
             ["$ attn demo mask", "a command; > goes on with it in the next line, ? 2 expects exit code 2"],
             ["...", "in an output: any lines"],
-            ["[..]", "in an output: anything within a line"],
+            ["[..]", "in an output: anything inside a line"],
             ["```console,ignore", "is shown, not run"],
             ["```text", "is shown as it is"],
         ],

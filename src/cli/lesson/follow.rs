@@ -26,7 +26,7 @@ impl FollowArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let lesson = self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson)).transpose()?;
         let Some(state) = env.state else {
-            return Err(Error::new("there is no folder in which a player could tell where it is")
+            return Err(Error::new("there is no folder in which the player can record its position")
                 .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));
         };
         let screen = self.screen.screen(env);

@@ -56,7 +56,7 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
 fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
     if exists(folder) && !is_folder(Path::new(folder)) {
         return Err(Error::new("is not a folder").in_source(clean_label(folder)).help(format!(
-            "name the folder that it stands in; one lesson is played: attn lesson play {}",
+            "name its folder, or play the lesson: attn lesson play {}",
             quoted(&clean_label(folder))
         )));
     }
@@ -72,9 +72,9 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
         }
     }
     if rows.is_empty() {
-        return Err(Error::new("a folder without lessons").in_source(clean_label(folder)).help(
-            "a lesson is an .md file with attn-lesson: 1 in its head; `attn lesson new NAME` writes one",
-        ));
+        return Err(Error::new("this folder has no lessons")
+            .in_source(clean_label(folder))
+            .help("name a folder with lessons; attn lesson new NAME writes one"));
     }
     Ok(rows)
 }

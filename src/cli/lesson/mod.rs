@@ -93,11 +93,12 @@ fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &m
     let mut remarks: Vec<String> = kept
         .iter()
         .map(|id| {
-            format!("`{id}` keeps its numbers: no seed was found that gives it exactly one right answer")
+            format!("`{id}` keeps its numbers: no other numbers were found with exactly one right answer")
         })
         .collect();
     if anew.is_empty() && kept.is_empty() {
-        remarks.push(format!("no question of `{}` can be drawn again; all keep their numbers", lesson.name));
+        remarks
+            .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
     }
     for remark in remarks {
         // Where standard error cannot be written there is nobody to tell.
@@ -154,7 +155,7 @@ mod tests {
             let args: Vec<String> = command.split(' ').map(str::to_string).collect();
             let refused = in_process(&args, Screen::plain(80));
             assert_eq!(refused.code, 2, "{command}");
-            assert!(refused.err.contains("a lesson writes no files"), "{command}: {}", refused.err);
+            assert!(refused.err.contains("a lesson cannot write files"), "{command}: {}", refused.err);
             assert!(!exists(file), "{command}");
             assert_eq!(by_hand(&args, Screen::plain(80)).code, 0, "{command}");
             assert!(exists(file), "{command}");

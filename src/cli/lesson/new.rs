@@ -24,7 +24,9 @@ impl NewArgs {
         let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
         let shown = clean_label(&file).into_owned();
         if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
-            return Err(Error::new("a lesson without a name").help("write attn lesson new my-lesson, say"));
+            return Err(
+                Error::new("the lesson needs a name").help("write, for example, attn lesson new my-lesson")
+            );
         }
         let name = file.trim_end_matches(".md");
         if let Some((own, _)) = built_in(name) {
@@ -38,7 +40,7 @@ impl NewArgs {
         if exists(&file) {
             return Err(Error::new("exists already")
                 .in_source(shown)
-                .help("name a new file: nothing is overwritten"));
+                .help("name a new file; this one is not overwritten"));
         }
         let text = new_lesson(&file, &in_process).map_err(|faults| {
             let first = faults.0.into_iter().next();

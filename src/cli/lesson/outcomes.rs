@@ -52,10 +52,8 @@ fn of_folder(path: &str) -> Vec<Outcome> {
     let names = files.iter().map(|file| file.to_string_lossy().into_owned());
     let all: Vec<Outcome> = names.map(|name| of_one(&name)).filter(|outcome| !outcome.is_other()).collect();
     if all.is_empty() {
-        let error = Error::new("a folder without lessons").in_source(clean_label(path));
-        return unreadable(error.help(
-            "name one that holds .md files with attn-lesson: 1 in their head; `attn lesson new NAME` writes such a file",
-        ));
+        let error = Error::new("this folder has no lessons").in_source(clean_label(path));
+        return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
     }
     all
 }

@@ -136,7 +136,7 @@ impl QuizArgs {
         };
         match self.format.or(by_ending) {
             Some(format) => Ok(Some(format)),
-            None => Err(Error::new("results are JSON or CSV")
+            None => Err(Error::new("results can only be JSON or CSV")
                 .in_source(clean_label(&file.to_string_lossy()))
                 .help("name a file that ends in .json or .csv, or add --format csv")),
         }
@@ -205,7 +205,7 @@ impl QuizArgs {
         match { ids }.find(|id| !seen.insert(*id)) {
             Some(id) => Err(Error::new(format!("a second answer to `{id}`"))
                 .in_source("--answer")
-                .help("give one answer to each question beforehand; leave one of them out")),
+                .help("give one answer to each question; leave out one of these")),
             None => Ok(scripted),
         }
     }
@@ -215,5 +215,5 @@ impl QuizArgs {
 fn complain(error: &Error, streams: &mut Streams<'_>) {
     let words = error.to_string().replace("\n  help: ", "; ");
     // Where standard error cannot be written there is nobody to tell.
-    let _ = writeln!(streams.err, "warning: the quiz cannot be kept: {words}");
+    let _ = writeln!(streams.err, "warning: your answers cannot be saved: {words}");
 }

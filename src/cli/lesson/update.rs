@@ -51,7 +51,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
-            let why = "not written: what is printed would break the block that it stands in";
+            let why = "not written: the output would break the block around it";
             (format!("{broken}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
         Ok(Updated::Refused) => {

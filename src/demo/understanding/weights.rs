@@ -1,6 +1,7 @@
 //! `weights`: why numbers are exponentiated before they are divided by their sum, and why their maximum is subtracted.
 
 use crate::attention::{Axis, Base};
+use crate::demo::condition::{Condition, all, equal, largest, less, not_a_number, own, smallest, top_of_row};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -25,7 +26,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo,
         &columns,
         "Weights must sum to 1. Positive numbers only need dividing by their sum.",
-        "1/8, 2/8, 2/8 and 3/8.",
+        (own(&["S_positive"]), "1/8, 2/8, 2/8 and 3/8."),
     )?;
 
     let mixed = demo.given("S_mixed", Matrix::of([[1.0, -2.0, 2.0, 3.0]]))?;
@@ -34,7 +35,10 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo,
         &columns,
         "With both signs the shares may still sum to 1, but some can be negative.",
-        "A share of {share_mixed[1,2]} is not a weight: it takes a token away instead of mixing it in.",
+        (
+            less("share_mixed[1,2]", 0.0),
+            "A share of {share_mixed[1,2]} is not a weight: it takes a token away instead of mixing it in.",
+        ),
     )?;
 
     let balanced = demo.given("S_balanced", Matrix::of([[-1.0, 2.0, 2.0, -3.0]]))?;
@@ -43,7 +47,10 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo,
         &columns,
         "Numbers can also sum to 0. Dividing by 0 gives no weights at all.",
-        "The shares are {share_balanced[1,1]} and {share_balanced[1,2]}, so they have no sum either.",
+        (
+            not_a_number("sum_share_balanced[1,1]"),
+            "The shares are {share_balanced[1,1]} and {share_balanced[1,2]}, so they have no sum either.",
+        ),
     )?;
 
     exponentials_first(demo, [positive, mixed, balanced], positive_shares)?;
@@ -55,12 +62,17 @@ type Column = (NodeId, Option<NodeId>);
 
 /// A step that shows numbers next to each other: each row as a column of one table, or, where the user put in more
 /// than one row, the nodes one after the other.
-fn tell(demo: &mut Builder, columns: &[Column], text: &str, notice: &str) -> Result<()> {
+fn tell(
+    demo: &mut Builder,
+    columns: &[Column],
+    text: &str,
+    (condition, notice): (Condition, &str),
+) -> Result<()> {
     let mut one_row = true;
     for (id, _) in columns {
         one_row &= demo.matrix(*id)?.rows() == 1;
     }
-    let step = demo.step(text).notice(notice);
+    let step = demo.step(text).claim(condition, notice);
     if one_row {
         step.columns(columns);
     } else {
@@ -99,7 +111,15 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
         demo,
         &[(mixed, None), powers, a],
         "exp(x) is always positive, and grows with x. So take exp first, then divide.",
-        "Now −2 has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
+        (
+            all([
+                equal("S_mixed[1,2]", -2.0),
+                equal("S_mixed[1,4]", 3.0),
+                equal("A_mixed[1,2]", smallest("A_mixed[1]")),
+                top_of_row("A_mixed[1,4]"),
+            ]),
+            "Now −2 has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
+        ),
     )?;
 
     let [powers, a] = weights(demo, "balanced", balanced)?;
@@ -107,7 +127,7 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
         demo,
         &[(balanced, None), powers, a],
         "Even if numbers sum to 0, their exponentials do not.",
-        "−1, 2, 2 and −3 sum to 0, their exponentials to {sum_exp_balanced[1,1]}.",
+        (own(&["S_balanced"]), "−1, 2, 2 and −3 sum to 0, their exponentials to {sum_exp_balanced[1,1]}."),
     )?;
 
     let [powers, a] = weights(demo, "positive", positive)?;
@@ -115,7 +135,10 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
         demo,
         &[(positive, None), positive_shares, powers, a],
         "Where plain division works, exp gives other weights.",
-        "exp turns differences into ratios: 3 is 1 more than 2, so its weight is e times as large.",
+        (
+            all([equal("S_positive[1,3]", 2.0), equal("S_positive[1,4]", 3.0)]),
+            "exp turns differences into ratios: 3 is 1 more than 2, so its weight is e times as large.",
+        ),
     )?;
     Ok(())
 }
@@ -127,7 +150,7 @@ fn overflow(demo: &mut Builder) -> Result<()> {
         demo,
         &[(large, None), powers, a],
         "For x above 709.78, exp(x) no longer fits a 64-bit number and becomes ∞.",
-        "∞ / ∞ is not a number: NaN.",
+        (not_a_number("A_overflow"), "∞ / ∞ is not a number: NaN."),
     )?;
 
     let shifted = demo.compute("S_shifted", Op::MinusMax(Axis::Rows), &[large])?;
@@ -136,7 +159,10 @@ fn overflow(demo: &mut Builder) -> Result<()> {
         demo,
         &[(large, None), (shifted, None), powers, a],
         "So subtract the maximum first. It divides each exponential and their sum by the same number: no weight changes.",
-        "The largest exponential is now exactly {exp_shifted[1,2]}, so nothing can overflow.",
+        (
+            all([equal("exp_shifted[1,2]", 1.0), equal(largest("exp_shifted"), 1.0)]),
+            "The largest exponential is now exactly {exp_shifted[1,2]}, so nothing can overflow.",
+        ),
     )?;
 
     let softmax = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[large])?;

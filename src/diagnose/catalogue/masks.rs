@@ -9,7 +9,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-missing",
         slip: "No mask was applied, although the exercise has one.",
-        why: "Every query attends to every key, also to the tokens after it.",
+        why: "Every query attends to every key, including the tokens after it.",
         fix: "Set the hidden scores to −∞ before the softmax.",
         symptom: "No weight is 0; the last row, which may attend to everything, is right.",
         demo: "mask",

@@ -81,7 +81,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "scale-model-width",
         slip: "The scores were divided by √d_model, the root of the whole width, instead of the root of one head's width.",
-        why: "A dot product has as many terms as a head has columns, and its spread depends only on their number.",
+        why: "A dot product has one term for each column of a head, and its spread depends only on their number.",
         fix: "Take d_k, the width of one head: divide the scores by √d_k.",
         symptom: "The weights of every head are a little too even.",
         demo: "scale",

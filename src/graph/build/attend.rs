@@ -107,7 +107,7 @@ impl Pipeline<'_> {
         self.recipe.check()?;
         if self.recipe.mask.matrix.is_some() != has_mask {
             return Err(Error::new(
-                "a mask matrix and the rule for it go together, and one of them is missing",
+                "a mask matrix needs a rule that says what its numbers mean, and a rule needs a matrix",
             ));
         }
         Ok(())
@@ -149,10 +149,10 @@ impl Pipeline<'_> {
         let width = self.graph[x].shape().cols;
         if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
             return Err(Error::new(format!(
-                "W_{name} is not given, and an identity as wide as X has {width}×{width} numbers"
+                "W_{name} is not given, and an identity matrix as wide as X would have {width}×{width} numbers"
             ))
             .help(format!(
-                "give --w{}, or a narrower X: at most {MAX_CELLS} numbers are kept",
+                "give --w{}, or a narrower X: the limit is {MAX_CELLS} numbers",
                 name.to_lowercase()
             )));
         }
@@ -180,7 +180,7 @@ impl Pipeline<'_> {
                 return Err(Error::new(format!(
                     "the {width} columns of {name} cannot be split into {heads} heads"
                 ))
-                .help(format!("the width of {name} must be a multiple of its number of heads")));
+                .help(format!("give a number of heads that divides the width of {name}")));
             }
         }
         if q_width / heads != k_width / groups {
@@ -190,11 +190,11 @@ impl Pipeline<'_> {
                 q_width / heads,
                 k_width / groups
             ))
-            .help("d_k must be the same for queries and keys (see --heads and --kv-heads)"));
+            .help("give queries and keys of the same width per head (see --heads and --kv-heads)"));
         }
         if n != v_rows {
             return Err(Error::new(format!(
-                "{n} keys need {n} values, and there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
+                "{n} keys need {n} values, but there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
             )));
         }
         Ok(())
@@ -208,11 +208,11 @@ impl Pipeline<'_> {
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
         if cells > MAX_CELLS as u128 {
             return Err(Error::new(format!(
-                "recording every step of {} over {t} queries and {n} keys takes {cells} numbers, more than the \
-                 {MAX_CELLS} that are kept",
+                "recording every step of {} over {t} queries and {n} keys takes {cells} numbers, more than the limit of \
+                 {MAX_CELLS}",
                 counted(heads, "head")
             ))
-            .help("every intermediate matrix is kept and shown: give fewer tokens or heads, or --fast, which does not form them"));
+            .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
         }
         Ok(())
     }

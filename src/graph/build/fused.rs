@@ -59,7 +59,7 @@ pub fn attend_fused_using(
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
         Dtype::Bool => {
-            Err(Error::new("attention of truth values cannot be computed").help("give f32 or f64"))
+            Err(Error::new("attention cannot be computed with the type bool").help("give f32 or f64"))
         }
     }
 }
@@ -68,19 +68,20 @@ pub fn attend_fused_using(
 /// If the recipe asks for what the kernel does not do.
 fn check(recipe: &Recipe) -> Result<()> {
     if recipe.score == Score::Cosine {
-        return Err(Error::new(
-            "the fast path compares by the dot product alone, and the score is the cosine",
-        )
-        .help("leave --score cosine out, or --fast"));
+        return Err(Error::new("the fast path cannot compute cosine scores")
+            .help("leave out --score cosine or --fast"));
     }
     if recipe.heads > MOST_HEADS {
-        return Err(Error::new(format!("{} heads, more than {MOST_HEADS}", recipe.heads)));
+        return Err(Error::new(format!(
+            "there are {} heads, but at most {MOST_HEADS} are allowed",
+            recipe.heads
+        )));
     }
     let Recipe { heads, kv_heads, scale, temperature, mask, output, .. } = *recipe;
     let plain = Recipe { heads, kv_heads, scale, temperature, mask, output, ..Recipe::default() };
     match plain == *recipe {
         true => Ok(()),
-        false => Err(Error::new("the recipe takes a step in a way that the fast path does not")),
+        false => Err(Error::new("the fast path does not support one of these options")),
     }
 }
 
@@ -151,17 +152,17 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
     match after.is_nothing() || tokens.saturating_mul(width) <= MAX_CELLS {
         true => Ok(()),
         false => Err(Error::new(format!(
-            "`{}` is {shape}, and the steps behind the heads are computed from {MAX_CELLS} numbers at most",
+            "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
             after.name()
         ))
-        .help("leave W_O and --residual out, and --save O=out.npy")),
+        .help("leave out W_O and --residual, and save the heads with --save O=out.npy")),
     }
 }
 
 /// Numbers as the kernel reads them.
 fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
     let types = (numbers.dtype().name(), T::DTYPE.name());
-    let wrong = || Error::new(format!("the numbers are {}, but they should be {}", types.0, types.1));
+    let wrong = || Error::new(format!("the numbers have the type {}, but it should be {}", types.0, types.1));
     numbers.heads().ok_or_else(wrong)
 }
 

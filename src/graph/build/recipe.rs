@@ -144,24 +144,32 @@ impl Recipe {
     /// If there are no heads, the key/value heads do not divide the heads, or the temperature is not positive.
     pub fn check(&self) -> Result<()> {
         if self.heads == 0 || self.kv_heads == 0 {
-            return Err(Error::new("there must be at least one head").help("--heads 1 is a single head"));
+            return Err(
+                Error::new("there must be at least one head").help("write --heads 1 for a single head")
+            );
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::new(format!(
                 "{} query heads cannot share {} key/value heads evenly",
                 self.heads, self.kv_heads
             ))
-            .help("--kv-heads must divide --heads"));
+            .help("give a --kv-heads that divides --heads"));
         }
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
-            return Err(Error::new(format!("a temperature of {} cannot divide scores", self.temperature))
-                .help("give a positive number: below 1 sharpens, above 1 flattens"));
+            return Err(Error::new(format!(
+                "the temperature is {}, but it must be a positive number",
+                self.temperature
+            ))
+            .help("give a positive number: a number below 1 sharpens the weights, above 1 flattens them"));
         }
         if self.mask.window == Some(0) {
-            return Err(Error::new("a window of 0 hides every key").help("--window 1 sees the token itself"));
+            return Err(Error::new("a window of 0 hides every key")
+                .help("write --window 1 to let each token attend only to itself"));
         }
         match self.scale {
-            Scale::Number(scale) if !scale.is_finite() => Err(Error::new(format!("{scale} is not a scale"))),
+            Scale::Number(scale) if !scale.is_finite() => {
+                Err(Error::new(format!("{scale} is not a finite scale")))
+            }
             _ => Ok(()),
         }
     }

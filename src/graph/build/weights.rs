@@ -213,7 +213,7 @@ fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) ->
     let width = graph[whole].shape().cols;
     if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
         return Err(Error::new(format!("the {width} columns of {name} cannot be split into {heads} heads"))
-            .help(format!("the width of {name} must be a multiple of its number of heads")));
+            .help(format!("give a number of heads that divides the width of {name}")));
     }
     let count = width / heads;
     let block = |head| match how {

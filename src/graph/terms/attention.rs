@@ -64,6 +64,6 @@ fn why_hidden(rule: Hidden) -> &'static str {
         Hidden::OutsideWindow => "the key lies outside the window",
         Hidden::ByMatrix => "the mask matrix hides it",
         Hidden::Own => "a token may not see itself",
-        Hidden::Inverted => "the rules let it through, and they are turned round",
+        Hidden::Inverted => "the rules show the key, and the mask is inverted",
     }
 }

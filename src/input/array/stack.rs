@@ -19,12 +19,16 @@ impl<T: Typed> Array<T> {
             [rows, cols] => Ok((1, rows, cols)),
             [heads, rows, cols] | [1, heads, rows, cols] => Ok((heads, rows, cols)),
             [batch, _, _, _] => Err(Error::new(format!(
-                "a batch of {batch}, shape {}, where one sequence belongs",
+                "this is a batch of {batch} sequences, shape {}, but one sequence is needed",
                 shape_text(&self.dims)
             ))
             .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
-            _ => Err(Error::new(format!("{} dimensions, shape {}", self.dims.len(), shape_text(&self.dims)))
-                .help("a matrix has two, a stack of heads three: (H, T, d)")),
+            _ => Err(Error::new(format!(
+                "this array has {} dimensions: its shape is {}",
+                self.dims.len(),
+                shape_text(&self.dims)
+            ))
+            .help("a matrix has two, a stack of heads three: (H, T, d)")),
         }
     }
 
@@ -63,7 +67,7 @@ impl<T: Typed> Array<T> {
     fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
         let shape = shape_text(&self.dims);
         Error::new(format!("this is a stack of {heads} heads of shape {shape}, but one matrix is needed"))
-            .help("give one (T, d) matrix; stacks of heads are read as Q, K and V")
+            .help("give one (T, d) matrix; only Q, K and V may be stacks of heads")
     }
 }
 
@@ -133,7 +137,7 @@ mod tests {
     #[test]
     fn a_batch_and_a_fifth_dimension_are_refused() {
         let said = counting(&[2, 2, 2, 3]).into_heads().unwrap_err().to_string();
-        assert!(said.starts_with("a batch of 2"), "{said}");
+        assert!(said.starts_with("this is a batch of 2"), "{said}");
         assert!(counting(&[1, 1, 1, 2, 3]).into_heads().is_err());
     }
 }

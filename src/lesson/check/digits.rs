@@ -32,7 +32,7 @@ pub(super) fn enough(
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
-            "the key of `{}` counts on numbers shown at {decimals} decimals, and the question shows none of its operands so",
+            "the key of `{}` expects numbers shown at {decimals} decimals, but the question shows none of its operands that way",
             question.id
         );
         let help = format!(

@@ -23,13 +23,13 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
     }
     if let Some((line, first)) = rotting.first() {
         let what = match rotting.len() {
-            1 => format!("`{first}` in the text is checked against nothing"),
-            many => format!(
-                "{} in the text are checked against nothing, `{first}` the first",
-                counted(many, "number")
-            ),
+            1 => format!("`{first}` in the text is not checked"),
+            many => {
+                format!("{} in the text are not checked; the first is `{first}`", counted(many, "number"))
+            }
         };
-        let help = format!("say what it is: {first}<!-- = RUN:CELL -->; between backticks it is a name");
+        let help =
+            format!("check it: {first}<!-- = RUN:CELL -->; or put it between backticks if it is a name");
         findings.push(Finding::new(Concern::Remark, Fault::new(*line, what).help(help)));
     }
 }
@@ -55,8 +55,8 @@ fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
         Some(written) if written.agrees(value) => return None,
         Some(written) => {
             let right = written.refilled(value);
-            Fault::new(claim.line, format!("`{text}` in the text, and `{expression}` is {right}"))
-                .help(format!("write {right}, and read the sentence again"))
+            Fault::new(claim.line, format!("the text says `{text}`, but `{expression}` is {right}"))
+                .help(format!("write {right}, and check that the sentence is still true"))
         }
         None => Fault::new(claim.line, format!("`{text}` is not a number"))
             .help("write it as 0.30, −1.5, 124,439,808 or 30%"),

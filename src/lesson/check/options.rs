@@ -13,7 +13,7 @@ pub(super) fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
         let first = question.choices[..at].iter().find(|other| words(other) == words(choice));
         if let (Some(first), Some(text), None) = (first, words(choice), &choice.computed) {
             let what = format!("options {} and {} are the same, `{text}`", first.letter, choice.letter);
-            faults.push(Fault::new(choice.line, what).help("take one of them out, or another mistake"));
+            faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
         }
     }
 }
@@ -45,8 +45,7 @@ pub(super) fn shown<'a>(
             (None, Some(text))
                 if computed && text.claims.is_empty() && !numbers_in(&text.markdown).is_empty() =>
             {
-                let what =
-                    format!("option {} has a number that is not computed, and others are", choice.letter);
+                let what = format!("the number of option {} is not computed, but others are", choice.letter);
                 let help = format!("compute it: <!-- opt {}: RUN:CELL -->", choice.letter);
                 faults.push(Fault::new(choice.line, what).help(help));
             }
@@ -68,7 +67,7 @@ pub(super) fn shown_alike(offered: &[Offered<'_>], key: char, faults: &mut Vec<F
         if let Some(other) = offered[..at].iter().find(is_alike) {
             let (first, second) = (other.choice.letter, one.choice.letter);
             let what = format!("options {first} and {second} show the same number, {}", one.shown.text());
-            let help = "take another mistake for one of them, or show more digits";
+            let help = "use another mistake for one of them, or show more digits";
             faults.push(Fault::new(one.choice.line, what).help(help));
         }
     }
@@ -94,7 +93,7 @@ pub(super) fn about_its_option(
         return;
     }
     let what = format!(
-        "the key of `{}` says {letter}, which shows {}, and its condition is about another number, `{of}`",
+        "the key of `{}` is {letter}, which shows {}, but its condition is about another number, `{of}`",
         question.id,
         right.shown.text()
     );

@@ -30,10 +30,11 @@ fn code(exchange: &Exchange, ran: &Ran) -> Option<Finding> {
     }
     let typed = &exchange.command.typed;
     let fault = match ran.code {
-        0 => {
-            Fault::new(exchange.line, format!("`{typed}` succeeds; exit code {} is expected", exchange.code))
-                .help(format!("take the line `? {}` out", exchange.code))
-        }
+        0 => Fault::new(
+            exchange.line,
+            format!("`{typed}` succeeds, but exit code {} is expected", exchange.code),
+        )
+        .help(format!("remove the line `? {}`", exchange.code)),
         code => {
             let (what, help) = what_and_help(&ran.err);
             let help = help.map(|help| format!("{help}; ")).unwrap_or_default();
@@ -61,13 +62,13 @@ fn output(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) ->
     let first = lesson.text[..exchange.expected.start].matches('\n').count();
     let typed = &exchange.command.typed;
     let what = match () {
-        _ if expected.is_empty() => format!("what `{typed}` prints is missing"),
+        _ if expected.is_empty() => format!("the output of `{typed}` is missing"),
         _ if printed.strip_suffix('\n') == Some(expected) => {
-            format!("what `{typed}` prints ends in a line break: an empty line is missing below it")
+            format!("the output of `{typed}` ends in a line break: write an empty line below it")
         }
-        _ => format!("`{typed}` prints something else"),
+        _ => format!("`{typed}` now prints something else"),
     };
-    let help = "`attn lesson update` writes what is printed now";
+    let help = "attn lesson update writes the new output into the file";
     let text = format!("{printed}\n");
     Some(Finding {
         concern: Concern::Output,

@@ -20,10 +20,10 @@ pub(super) fn check(lesson: &Lesson, findings: &mut Vec<Finding>) {
     }
     let what = match all {
         true => {
-            format!("the steps are planned for {} minutes together, and the lesson for {minutes}", short(sum))
+            format!("the steps take {} minutes together, but the lesson is planned for {minutes}", short(sum))
         }
         false => format!(
-            "{} of {} steps are planned for {} minutes already, and the lesson for {minutes}",
+            "{} of {} steps already take {} minutes, but the lesson is planned for {minutes}",
             planned.len(),
             lesson.steps.len(),
             short(sum)

@@ -7,8 +7,7 @@ use crate::lesson::model::{Choice, Question};
 use super::questions::{Known, sides};
 
 /// How a proof is written, for a remedy.
-const FORM: &str =
-    "say what would make it right, and does not hold: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
+const FORM: &str = "write a condition that would make it right, but is false: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
 
 /// Every option but the right one has to be proven wrong: by a condition that does not hold, or, where the right option
 /// shows a computed number, by a computed number that differs from it.
@@ -27,9 +26,9 @@ pub(super) fn one_right_option(
             (Some(_), _) if other == letter => faults.push(
                 Fault::new(
                     choice.line,
-                    format!("option {other} has a condition of its own, and is the right one"),
+                    format!("option {other} is the right one, but has its own condition"),
                 )
-                .help("take its `opt` out: the key has its condition"),
+                .help("remove its `opt`: the key has its condition"),
             ),
             _ if other == letter => {}
             (Some(condition), _) if known.fails(condition) => {}
@@ -64,7 +63,7 @@ fn wrong(
                 true => format!("option {letter} of `{}` is right too{because}", question.id),
                 false => format!("option {letter} of `{}` is the right one{because}", question.id),
             };
-            let help = format!("`{condition}` holds: ask for something else, or correct the condition");
+            let help = format!("`{condition}` is true: ask for something else, or correct the condition");
             Some(Fault::new(choice.line, what).help(help))
         }
         Err(error) => Some(Fault::of(choice.line, error)),
@@ -78,7 +77,7 @@ pub(super) fn conditions_without_letters(question: &Question, faults: &mut Vec<F
     }
     for choice in question.choices.iter().filter(|choice| choice.condition.is_some()) {
         let what = format!("`opt {} iff` in a question of kind {}", choice.letter, question.kind.word());
-        let help = "only options of a choice have conditions; compute the wrong answer: opt A: RUN:A[1,2]";
+        let help = "compute the wrong answer: opt A: RUN:A[1,2]; only options of a choice have conditions";
         faults.push(Fault::new(choice.line, what).help(help));
     }
 }

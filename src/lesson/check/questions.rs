@@ -44,7 +44,7 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
         if let Some(number) = question.hindrance(lesson) {
             let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
-            let help = format!("say what it is: {number}<!-- = RUN:CELL -->; or leave it out, as in a hint");
+            let help = format!("check it: {number}<!-- = RUN:CELL -->; or leave the number out");
             findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
         }
     }
@@ -62,7 +62,8 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
             if !question.choices.iter().any(|choice| choice.letter == *letter) {
                 let letters: Vec<String> =
                     question.choices.iter().map(|choice| choice.letter.to_string()).collect();
-                let what = format!("the key of `{}` names option {letter}, which is not there", question.id);
+                let what =
+                    format!("the key of `{}` names option {letter}, which does not exist", question.id);
                 faults.push(
                     Fault::new(question.key_line, what)
                         .help(format!("the options are {}", letters.join(", "))),
@@ -81,8 +82,7 @@ fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, fa
             foreseen(question, answer, known, faults);
         }
         Answer::Number { value, tolerance } if *tolerance == 0.0 && value.fract() != 0.0 => {
-            let what =
-                format!("nobody can type the answer of `{}` with every digit: it is {value}", question.id);
+            let what = format!("the answer of `{}` has too many digits to type: {value}", question.id);
             faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
         }
         _ => {
@@ -100,7 +100,7 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
         _ => String::new(),
     };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
-        "`{condition}` must hold: check whether another option is right, or whether you meant another command"
+        "`{condition}` must be true: check whether another option is right, or whether you meant another command"
     ))
 }
 
@@ -141,18 +141,18 @@ fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut
         };
         let letter = choice.letter;
         if !is_of(question.kind, &value) {
-            let what = format!("option {letter}, `{expression}`, is {}, and the key is not", value.kind());
-            faults.push(Fault::new(choice.line, what).help("compute it as the key is, from another run"));
+            let what = format!("option {letter}, `{expression}`, is {}, but the key is not", value.kind());
+            faults.push(Fault::new(choice.line, what).help("compute it like the key, but from another run"));
         } else if answer.accepts(&value) {
-            let what = format!("option {letter} ({value}) would be taken for the right answer, {answer}");
+            let what = format!("option {letter} ({value}) would count as the right answer, {answer}");
             let help = match question.kind {
-                Kind::Number => "name a smaller tolerance in the key, or take another mistake",
-                _ => "take another mistake",
+                Kind::Number => "give the key a smaller tolerance, or use another mistake",
+                _ => "use another mistake",
             };
             faults.push(Fault::new(choice.line, what).help(help));
         } else if let Some((other, _)) = seen.iter().find(|(_, other)| is_taken_for(answer, other, &value)) {
-            let what = format!("option {letter} ({value}) would be taken for option {other}");
-            faults.push(Fault::new(choice.line, what).help("take one of them out, or another mistake"));
+            let what = format!("option {letter} ({value}) would count as option {other}");
+            faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
         }
         seen.push((letter, value));
     }
@@ -210,7 +210,7 @@ fn unheard(question: &Question, faults: &mut Vec<Fault>) {
         let reachable = choice.computed.is_some() || (question.kind == Kind::Choice && choice.text.is_some());
         if choice.feedback.is_some() && !reachable {
             let letter = choice.letter;
-            let what = format!("`if {letter}` is never said: nothing computes the answer {letter}");
+            let what = format!("`if {letter}` is never shown: nothing computes the answer {letter}");
             faults.push(
                 Fault::new(choice.line, what).help(format!("write <!-- opt {letter}: … --> next to it")),
             );

@@ -24,14 +24,14 @@ pub(super) fn check<'a>(
             let (what, help) = what_and_help(said);
             let fault = Fault::new(run.line, format!("the run `{name}` gives no numbers: {what}"));
             let help = help.unwrap_or_else(|| {
-                "name a command that shows a computation, and try it by itself first".into()
+                "name a command that shows a computation, and run it by itself first".into()
             });
             findings.push(Finding::new(Concern::Structure, fault.help(help)));
             failing.insert(name.as_str());
         }
         if !used.contains(name.as_str()) {
             let fault = Fault::new(run.line, format!("nothing uses the run `{name}`"))
-                .help("take it out, or check a number by it: 0.30<!-- = RUN:CELL -->");
+                .help("remove it, or use it to check a number: 0.30<!-- = RUN:CELL -->");
             findings.push(Finding::new(Concern::Remark, fault));
         }
     }

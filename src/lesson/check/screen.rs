@@ -37,7 +37,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
             Concern::Text,
             Fault::new(
                 exchange.line,
-                format!("`{typed}` prints a line of {width} columns, and the screen has {}", size.columns),
+                format!("`{typed}` prints a line of {width} columns, but the screen has {}", size.columns),
             )
             .help(format!(
                 "print less (--only, --precision 2), or name a wider screen in the head: screen: {width}x{}",
@@ -55,7 +55,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
         add(
             Concern::Structure,
             Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
-                .help("leave --color out: the player shows colours by itself"),
+                .help("leave out --color: the player adds colours itself"),
         );
         return;
     }
@@ -63,8 +63,11 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
     if !coloured.lines().map(clean_label).eq(text.lines().map(clean_label)) {
         add(
             Concern::Text,
-            Fault::new(exchange.line, format!("`{typed}` prints other characters in colour than without"))
-                .help("choose the form by an option, such as --heat never"),
+            Fault::new(
+                exchange.line,
+                format!("`{typed}` prints different characters with colour and without"),
+            )
+            .help("fix the form with an option, such as --heat never"),
         );
     }
 }
@@ -76,9 +79,10 @@ fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
     if let Some((row, width)) = too_wide(lines, size) {
         let fault = Fault::new(
             literal.line + 1 + row,
-            format!("a line of {width} columns, and the screen has {}", size.columns),
+            format!("a line has {width} columns, but the screen has {}", size.columns),
         );
-        let help = format!("break it, or name a wider screen in the head: screen: {width}x{}", size.rows);
+        let help =
+            format!("break the line, or name a wider screen in the head: screen: {width}x{}", size.rows);
         findings.push(Finding::new(Concern::Text, fault.help(help)));
     }
     if let Some(height) = too_tall(&literal.text, size) {
@@ -91,7 +95,7 @@ fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
 
 fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fault {
     let most = size.rows.saturating_sub(OTHER_ROWS);
-    Fault::new(line, format!("{what} {height} lines at a stretch, and the screen shows {most}")).help(
+    Fault::new(line, format!("{what} {height} lines without a break, but the screen shows {most}")).help(
         format!(
             "{remedy} or name a taller screen in the head: screen: {}x{}",
             size.columns,

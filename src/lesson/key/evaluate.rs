@@ -46,7 +46,7 @@ impl Expression {
         let value = self.evaluate(values)?;
         value.number().ok_or_else(|| {
             Error::new(format!("`{self}` is {}, not a number", value.kind())).help(
-                "name one cell, such as RUN:A[bat,cave], or make one number of it: sum min max len count",
+                "name one cell, such as RUN:A[bat,cave], or make it one number with sum, min, max, len or count",
             )
         })
     }
@@ -137,7 +137,7 @@ impl Expression {
         };
         holds.ok_or_else(|| {
             Error::new(format!("`{self}` compares {} with {}", left.kind(), right.kind()))
-                .help("two numbers can be compared; two cells, or two orders, with == and !=")
+                .help("compare two numbers; or two cells or two orders, with == or !=")
         })
     }
 
@@ -154,7 +154,7 @@ impl Expression {
     }
 
     fn is_nan(&self) -> Error {
-        Error::new(format!("`{self}` is not a number: NaN")).help("take cells whose numbers are defined")
+        Error::new(format!("`{self}` is not a number: NaN")).help("choose cells that are not NaN")
     }
 
     fn is_empty(&self, cells: &Cells) -> Error {

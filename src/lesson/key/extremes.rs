@@ -144,7 +144,7 @@ fn tie(names: impl Iterator<Item = String>, value: f64) -> Error {
     };
     let hold = if names.len() == 2 { "both hold" } else { "all hold" };
     Error::new(format!("a tie, {listed} {hold} {}", number_text(value)))
-        .help("ask about numbers that differ by more than rounding: a student cannot tell these apart")
+        .help("ask about numbers that differ by more than rounding; a student cannot tell these apart")
 }
 
 #[cfg(test)]

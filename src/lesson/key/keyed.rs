@@ -70,12 +70,12 @@ impl Kind {
         match self {
             Kind::Choice => "write the letter and what makes it right: C iff count(RUN:A[bat], == 0) == 2",
             Kind::Number => {
-                "write what computes it, and how far an answer may lie from it: RUN:A[bat,cave] ± 0.005, or \
-                 RUN:O[bat,1] ± 0.05 from 2 decimals where the answer is computed from rounded numbers"
+                "write what computes it, and the tolerance: RUN:A[bat,cave] ± 0.005, or \
+                 RUN:O[bat,1] ± 0.05 from 2 decimals if the answer is computed from rounded numbers"
             }
             Kind::Cell => "write argmax(RUN:A) or argmin(RUN:A)",
             Kind::Order => "write rank(RUN:A[bat])",
-            Kind::Open => "take the key away, or give the question another kind",
+            Kind::Open => "remove the key, or give the question another kind",
         }
     }
 }
@@ -104,13 +104,13 @@ impl Key {
                 Ok(Key::Choice { letter, condition: expression })
             }
             (Kind::Number, None, None, _) if is_number(&expression) => {
-                wrong(format!("`{quoted}` does not say how far an answer may lie from it"))
+                wrong(format!("`{quoted}` has no tolerance"))
             }
             (Kind::Number, None, Some(tolerance), _) if is_number(&expression) => {
                 let of_a_cell = matches!(expression, Expression::Reference { .. });
                 match tolerance.is_finite() && tolerance >= 0.0 {
                     _ if shown.is_some() && !of_a_cell => {
-                        wrong(format!("`{quoted}` says “from … decimals” of what is not a single cell"))
+                        wrong(format!("`{quoted}` says “from … decimals”, but that needs a single cell"))
                     }
                     true => Ok(Key::Number { expression, tolerance, shown }),
                     false => wrong(format!("`{quoted}` has a tolerance below 0")),
@@ -271,10 +271,7 @@ mod tests {
         ] {
             assert_eq!(refused(kind, text).help.as_deref(), Some(kind.form()), "{text}");
         }
-        assert_eq!(
-            refused(Kind::Number, "plain:A[bat,cave]").what,
-            "`plain:A[bat,cave]` does not say how far an answer may lie from it"
-        );
+        assert_eq!(refused(Kind::Number, "plain:A[bat,cave]").what, "`plain:A[bat,cave]` has no tolerance");
         assert_eq!(refused(Kind::Choice, "C if sum(plain:A) == 3").column, 3);
     }
 

@@ -109,9 +109,9 @@ fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, P
         };
         let (what, help) = match text[at..].trim() {
             "" if text.trim().is_empty() => ("there is no key".to_string(), help),
-            "" => (format!("something is missing behind `{}`", clip(text.trim())), help),
+            "" => (format!("something is missing after `{}`", clip(text.trim())), help),
             rest if rest.starts_with('=') && !rest.starts_with("==") => {
-                ("`=` compares nothing".to_string(), "equality is written ==")
+                ("`=` is not a comparison".to_string(), "write == for equality")
             }
             rest => (format!("`{}` cannot be read here", clip(rest)), help),
         };
@@ -134,12 +134,12 @@ fn check_size(text: &str) -> Result<(), ParseError> {
             (Some(_), _) => {}
             (None, '[') => label = Some(at),
             (None, '(') if open.len() == DEEPEST => {
-                let what = format!("more than {DEEPEST} brackets within each other");
+                let what = format!("brackets are nested more than {DEEPEST} deep");
                 return Err(ParseError::new(text, at, what, closed_list()));
             }
             (None, '(') => open.push(at),
             (None, ')') if open.pop().is_none() => {
-                return Err(ParseError::new(text, at, "`)` closes nothing", "take it away"));
+                return Err(ParseError::new(text, at, "`)` closes nothing", "remove it"));
             }
             _ => {}
         }
@@ -148,7 +148,7 @@ fn check_size(text: &str) -> Result<(), ParseError> {
         (Some(at), _) => {
             Err(ParseError::new(text, at, "`[` is not closed", "write a cell as A[3,2] or A[cave,bat]"))
         }
-        (None, Some(at)) => Err(ParseError::new(text, at, "`(` is not closed", "write its `)`")),
+        (None, Some(at)) => Err(ParseError::new(text, at, "`(` is not closed", "close it with `)`")),
         (None, None) => Ok(()),
     }
 }
@@ -225,7 +225,7 @@ impl Builder<'_> {
         let arguments: Vec<Pair<'_, Rule>> =
             inside.map(|argument| argument.into_inner().next().unwrap_or_else(|| unreachable!())).collect();
         let wrong = || {
-            let what = format!("`{}` is not how {name} is called", clip(pair.as_str()));
+            let what = format!("`{}` is not a valid call of {name}", clip(pair.as_str()));
             self.error(&pair, what, format!("write {usage}"))
         };
         let (of, function) = match (*name, &arguments[..]) {

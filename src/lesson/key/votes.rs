@@ -28,10 +28,10 @@ fn in_order(text: &str) -> Option<Vec<&str>> {
 /// If it is not letters with numbers, or names a letter that is not an option, or one twice; or not one number for each option.
 pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
     let last = last_letter(options);
-    let help = format!("type a number for each option, or the letters A to {last} with their hands: A3 B14");
+    let help = format!("type a number for each option, or the letters A to {last} with their votes: A3 B14");
     let wrong = |what: String| Err(Error::new(what).help(help.clone()));
     if text.len() > LONGEST {
-        return wrong(format!("`{}` is too long for a show of hands", clip(text)));
+        return wrong(format!("`{}` is too long for votes", clip(text)));
     }
     let mut hands = vec![None; options.min(MOST_OPTIONS)];
     let lettered: String;
@@ -39,7 +39,7 @@ pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
     if let Some(numbers) = in_order(text) {
         if numbers.len() != hands.len() {
             return wrong(format!(
-                "`{}` is {} for {} options",
+                "`{}` has {} for {} options",
                 clip(text),
                 counted(numbers.len(), "number"),
                 hands.len()
@@ -54,10 +54,10 @@ pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
         let digits = behind.find(|c: char| !c.is_ascii_digit()).unwrap_or(behind.len());
         let (count, further) = behind.split_at(digits);
         let (Some(option), Ok(count)) = (option_of(letter, hands.len()), count.parse::<usize>()) else {
-            return wrong(format!("`{}` is not an option with its hands", clip(rest)));
+            return wrong(format!("`{}` is not an option with a number of votes", clip(rest)));
         };
         if count > MOST_HANDS {
-            return wrong(format!("{count} hands are more than a class has"));
+            return wrong(format!("{count} votes are too many for a class"));
         }
         if hands[option].replace(count).is_some() {
             return wrong(format!("`{}` counts {} twice", clip(text), letter.to_ascii_uppercase()));
@@ -65,7 +65,7 @@ pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
         rest = further.trim_start_matches([' ', ',', ';']);
     }
     match hands.iter().all(Option::is_none) {
-        true => wrong("no hands were counted".to_string()),
+        true => wrong("no votes were counted".to_string()),
         false => Ok(hands.into_iter().map(Option::unwrap_or_default).collect()),
     }
 }
@@ -99,7 +99,7 @@ mod tests {
             "A99999999999999999999999",
         ] {
             assert!(
-                votes(text, 3).unwrap_err().to_string().ends_with("A to C with their hands: A3 B14"),
+                votes(text, 3).unwrap_err().to_string().ends_with("A to C with their votes: A3 B14"),
                 "{text}"
             );
         }

@@ -115,7 +115,7 @@ fn page(position: &Position, screen: Screen) -> Vec<String> {
     let notice = match position {
         _ if position.is_alive() => None,
         Position { left: true, .. } => Some("The lesson was stopped."),
-        _ => Some("The player does not answer: it is suspended or gone."),
+        _ => Some("The player does not respond: it is paused or has ended."),
     };
     lines.extend(notice.into_iter().flat_map(|notice| pen.line(notice, Ink::of(Tone::Note))));
     if !position.notes.is_empty() {

@@ -60,5 +60,5 @@ pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
 /// What is said of typed answers below the keys.
 pub const WHERE_TYPED: [&str; 2] = [
     "Where an answer is typed, a digit or the first letter of a name begins it.",
-    "All other keys work as always; where a name begins with h, h Enter is the hint.",
+    "All other keys work as always; where a name begins with h, press h Enter for the hint.",
 ];

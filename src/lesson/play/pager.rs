@@ -38,7 +38,8 @@ pub fn rows() -> Option<usize> {
 /// If the terminal cannot be read or written.
 pub fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
     let unreadable = |error: std::io::Error| {
-        Error::new(format!("the terminal cannot be used: {error}")).help("pipe the output into a pager")
+        Error::new(format!("the terminal cannot be used: {error}"))
+            .help("pipe the output into another pager, such as less")
     };
     let lines: Vec<&str> = text.lines().collect();
     let signals = Signals::new().map_err(unreadable)?;

@@ -87,7 +87,7 @@ pub fn play(
 
 fn unreadable(error: io::Error) -> Error {
     Error::new(format!("the terminal cannot be used: {error}"))
-        .help("--no-input prints the whole lesson without keys")
+        .help("print the whole lesson instead, with --no-input")
 }
 
 struct Session<'a, 'p> {

@@ -34,7 +34,9 @@ impl Keeper {
         if let Some((store, positions)) = &places {
             match store.read(lesson) {
                 Ok(read) => kept = read,
-                Err(error) => notices.push(format!("warning: progress starts again from nothing: {error}")),
+                Err(error) => {
+                    notices.push(format!("warning: your progress cannot be read and starts again: {error}"))
+                }
             }
             if let Err(error) = positions.begin(lesson) {
                 notices.push(warning(&error));
@@ -93,7 +95,7 @@ impl Keeper {
 
 fn warning(error: &Error) -> String {
     let words = error.to_string().replace("\n  help: ", "; ");
-    format!("warning: progress in this lesson cannot be kept: {words}")
+    format!("warning: your progress in this lesson cannot be saved: {words}")
 }
 
 /// Where the class left the lesson the last time.

@@ -75,7 +75,9 @@ fn the_lesson_of_the_format_is_read() {
     assert_eq!(ids, ["before-the-mask", "predict-how-many-zeros"]);
     assert_eq!(lesson.steps[0].minutes, Some(3.0));
     assert_eq!(lesson.steps[0].parts.len(), 2);
-    let Block::Console(console) = &lesson.steps[0].parts[0].blocks[1] else { panic!("a console block") };
+    let Block::Console(console) = &lesson.steps[0].parts[0].blocks[1] else {
+        panic!("this console block has no command")
+    };
     let expected: Vec<(&str, u8)> =
         console.exchanges.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
     assert_eq!(expected, [("the table\n", 0), ("error\n", 2)]);
@@ -103,15 +105,15 @@ fn spoilt(from: &str, to: &str, at: &str, words: &str) {
 fn every_fault_is_named_at_its_line_with_a_remedy() {
     for (from, to, at, words) in [
         ("attn-lesson: 1", "attn-lesson: 2", "attn-lesson", "format `2`"),
-        ("minutes: 12", "minutes: soon", "minutes", "`soon` minutes"),
-        ("screen: 100x30", "screen: wide", "screen", "screen `wide`"),
+        ("minutes: 12", "minutes: soon", "minutes", "`soon` is not a number of minutes"),
+        ("screen: 100x30", "screen: wide", "screen", "`wide` is not a screen size"),
         ("title: Why", "titel: Why", "titel", "`titel`"),
         ("<!-- note:", "<!-- nota:", "<!-- nota", "is not a directive"),
         (
             "<!-- run: causal",
             "<!-- run: plain",
             "<!-- run: plain = attn attend examples/data/bat.json --c",
-            "names a command already, at line 14",
+            "the command at line 14 already has the name",
         ),
         (
             "= attn attend examples/data/bat.json --causal",
@@ -119,7 +121,7 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
             "<!-- run: causal",
             "`python` is not attn",
         ),
-        ("## Before the mask", "## Zeros", "<!-- ask", "`zeros` names this"),
+        ("## Before the mask", "## Zeros", "<!-- ask", "already has the name `zeros`"),
         ("```text\nas it is\n```", "```text\nas it is\n", "```text", "never closed"),
         ("kind=choice", "kind=choise", "<!-- ask", "`choise` is not a kind"),
         ("<!-- key: C iff count(causal:A[bat], == 0) == 2 -->\n", "", "<!-- ask", "has no key"),
@@ -130,15 +132,15 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
         ("minutes: 12", "minutes 12", "minutes 12", "has no colon"),
         ("kind=choice think", "kind=choice kind=cell think", "<!-- ask", "a second `kind=`"),
         ("<!-- hint:", "<!-- if A: again -->\n<!-- hint:", "<!-- if A: again", "a second `if A`"),
-        ("- B. one", "- b) one", "- b) one", "among the options is none"),
+        ("- B. one", "- b) one", "- b) one", "stands among the options, but is not one"),
         ("kind=choice", "knd=choice", "<!-- ask", "`knd=choice` is not understood"),
         ("## Before", "# Another\n\n## Before", "# Another", "a second title"),
-        ("- C. two", "- D. two", "- D. two", "the option D where C comes next"),
+        ("- C. two", "- D. two", "- D. two", "the next option must be C, not D"),
         (
             "```console\n$",
             "<!-- tol: last-digit -->\n\ntext\n\n```console\n$",
             "<!-- tol",
-            "`tol` without a block",
+            "no block follows `tol`",
         ),
         ("$ attn nonsense", "$ ls", "$ ls", "`ls` is not attn"),
     ] {

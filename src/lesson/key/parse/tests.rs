@@ -54,18 +54,18 @@ fn an_error_stands_in_its_column() {
     for (text, column, what) in [
         ("", 1, "there is no key"),
         ("plain:A[1,2] + 1", 14, "`+ 1` cannot be read here"),
-        ("plain:A[1,2] = 1", 14, "`=` compares nothing"),
+        ("plain:A[1,2] = 1", 14, "`=` is not a comparison"),
         ("1 == 2 == 3", 8, "`== 3` cannot be read here"),
-        ("1 ==", 5, "something is missing behind `1 ==`"),
+        ("1 ==", 5, "something is missing after `1 ==`"),
         ("«", 1, "`«` is neither a number nor a cell of a run"),
         ("1 == A[bat,cave]", 6, "`A[bat,cave]` is neither a number nor a cell of a run"),
         ("sum(plain:A[bat)", 12, "`[` is not closed"),
         ("sum(plain:A[bat]", 4, "`(` is not closed"),
         ("sum(plain:A[bat]))", 18, "`)` closes nothing"),
-        ("count(a:A, 0)", 1, "`count(a:A, 0)` is not how count is called"),
-        ("sum(a:A, == 0)", 1, "`sum(a:A, == 0)` is not how sum is called"),
-        ("sum(== 0)", 1, "`sum(== 0)` is not how sum is called"),
-        ("sum()", 1, "`sum()` is not how sum is called"),
+        ("count(a:A, 0)", 1, "`count(a:A, 0)` is not a valid call of count"),
+        ("sum(a:A, == 0)", 1, "`sum(a:A, == 0)` is not a valid call of sum"),
+        ("sum(== 0)", 1, "`sum(== 0)` is not a valid call of sum"),
+        ("sum()", 1, "`sum()` is not a valid call of sum"),
         ("round(a:A, 2.5)", 12, "`2.5` is not a number of decimals"),
         ("round(a:A, 99)", 12, "`99` is not a number of decimals"),
         ("1 == 1e999", 6, "`1e999` is beyond the range of a 64-bit float"),
@@ -89,7 +89,7 @@ fn a_place_is_told_by_line_and_column() {
 #[test]
 fn deep_and_long_texts_are_refused_before_they_are_read() {
     let deep = format!("{}plain:A{}", "sum(".repeat(100), ")".repeat(100));
-    assert_eq!(refused(&deep).what, "more than 8 brackets within each other");
+    assert_eq!(refused(&deep).what, "brackets are nested more than 8 deep");
     assert_eq!(refused(&deep).column, 36);
     for text in ["(".repeat(10_000), "sum(".repeat(10_000), "[".repeat(10_000), "x".repeat(10_000_000)] {
         assert!(refused(&text).what.contains("longer than 1000 bytes"));
