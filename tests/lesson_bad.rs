@@ -279,7 +279,7 @@ fn a_file_that_is_no_text_or_no_lesson_is_refused() {
         (Vec::new(), "0 bytes"),
         (b"# Read me\n".to_vec(), "this is not a lesson"),
         (b"---\nattn-lesson: 2\n---\n# T\n## S\n".to_vec(), "unknown lesson format `2`"),
-        (b"---\nattn-lesson: 1\n---\n# T\n".to_vec(), "without a step"),
+        (b"---\nattn-lesson: 1\n---\n# T\n".to_vec(), "has no steps"),
         (b"---\nattn-lesson: 1\n".to_vec(), "this is not a lesson"),
     ] {
         let outcome = checked(&bytes);

@@ -213,7 +213,7 @@ fn weights_that_are_given_are_shown_and_the_others_are_folded() {
 #[test]
 fn in_brief_no_sentence_stands_alone_and_the_scale_is_told_as_it_is() {
     let brief = attn("attend --x '1 2; 3 4' --brief").ok().out;
-    assert!(brief.contains("1  What is given.\n   X (2×2)"), "{brief}");
+    assert!(brief.contains("1  The given matrices.\n   X (2×2)"), "{brief}");
     assert!(brief.contains("Divide by √2"), "{brief}");
     let number = attn("attend --x '1 2; 3 4' --scale 0.25").ok().out;
     assert!(number.contains("Multiply the scores by 0.25."), "{number}");
