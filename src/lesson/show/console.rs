@@ -51,7 +51,11 @@ impl Show<'_> {
     /// The lines of a command as they are typed behind the prompt: one, or where the screen is too narrow several, each but
     /// the last with a backslash at its end.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room())
+        // A scene of a demo is told without its command.
+        match exchange.typed.is_empty() {
+            true => Vec::new(),
+            false => broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room()),
+        }
     }
 
     /// The columns behind a prompt.
