@@ -304,7 +304,7 @@ fn what_cannot_be_judged_is_refused_with_what_to_do() {
         (&["--rtol", "1", "--list"], "cannot be used with"),
         (&["--atol", "1", "--suggest-input", "x.npz"], "cannot be used with"),
         (&["--yours", &right, "--explain", "O[1,1]"], "unexpected argument '--explain'"),
-        (&["--batch", "no-such-folder"], "no-such-folder: no such file"),
+        (&["--batch", "no-such-folder"], "no-such-folder: no such folder"),
     ];
     for (args, said) in refusals {
         let outcome = args.iter().fold(attn(EXERCISE), |command, arg| command.arg(*arg)).run();

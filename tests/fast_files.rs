@@ -96,7 +96,7 @@ fn a_number_that_may_not_stand_there_is_named_with_its_cell_in_any_order() {
     for fortran in [false, true] {
         let q = with_nan(fortran);
         let line = format!("attend --q {q} --k '1 1 1' --v '1' --fast");
-        attn(&line).refused(&["q.npy, row 2, column 1: NaN"]);
+        attn(&line).refused(&["q.npy, row 2, column 1: this is NaN"]);
     }
     let huge = [1.0, 2.0, 3.0, 4.0, 5.0, 1e39].iter().flat_map(|x: &f64| x.to_le_bytes()).collect();
     let q = npy(&folder, "q.npy", "<f8", false, &[2, 3], huge);
@@ -200,7 +200,8 @@ fn data_formats_say_that_many_numbers_are_left_out() {
 #[test]
 fn the_exact_path_still_refuses_what_it_cannot_record() {
     let large = Large::new();
-    attn(&large.line.replace(" --fast", "")).refused(&["recording every step", "more than the 20000000"]);
+    attn(&large.line.replace(" --fast", ""))
+        .refused(&["recording every step", "more than the limit of 20000000"]);
 }
 
 #[test]

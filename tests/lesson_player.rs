@@ -294,7 +294,7 @@ fn damaged_progress_is_a_warning_and_no_stop() {
     fs::create_dir(&folder).expect("a folder");
     fs::write(folder.join("mask.json"), "{\"schema\": \"attn-pro").expect("a file");
     let mut terminal = player(state.path());
-    assert!(terminal.screen().contains("warning: progress starts again"), "{}", terminal.screen());
+    assert!(terminal.screen().contains("warning: your progress cannot be read"), "{}", terminal.screen());
     terminal.shows("  ", "The rows again");
     terminal.press("q");
     assert_eq!(terminal.ended(), 0);
@@ -359,7 +359,7 @@ fn a_second_terminal_follows_the_first() {
     follower.wait_for("Slide a sheet of paper");
     terminal.signal(Signal::KILL);
     drop(terminal);
-    follower.wait_for("does not answer");
+    follower.wait_for("does not respond");
 }
 
 #[test]

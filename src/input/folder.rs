@@ -56,7 +56,7 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     let failed = |error: &std::io::Error| match error.kind() {
         ErrorKind::NotFound => Error::new("no such folder")
             .in_source(shown.clone())
-            .help("name the folder that the files are in"),
+            .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
     let bundled = bundled::inside(path);

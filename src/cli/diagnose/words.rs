@@ -49,7 +49,7 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
         }
         Verdict::Wrong(distance) => {
             let read_as = wrong.read_as.as_ref().map_or(String::new(), |step| format!(", read as {step},"));
-            format!("{name}{read_as} is wrong from {} on.", first_cell(distance, right))
+            format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
         }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
