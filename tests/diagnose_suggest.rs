@@ -76,7 +76,7 @@ fn what_is_there_is_not_overwritten_by_a_suggestion() {
     fs::write(&exercise, r#"{"X": [[1, 0.5], [0.25, 2]]}"#).unwrap();
     let path = exercise.to_str().unwrap();
     let before = fs::read(&exercise).unwrap();
-    attn("diagnose").arg(path).arg("--suggest-input").arg(path).refused(&["exists already", "new file"]);
+    attn("diagnose").arg(path).arg("--suggest-input").arg(path).refused(&["already exists", "new file"]);
     assert_eq!(fs::read(&exercise).unwrap(), before);
 }
 

@@ -70,7 +70,7 @@ fn what_cannot_be_explained_is_refused_with_the_way_out() {
     attn(&format!("{words} --symbolic A --format numpy")).refused(&["not an array", "--format json"]);
     attn("demo mask --explain A --until O").refused(&["--until"]);
     attn("demo mask --explain A --versus '--seed 1'").refused(&["--versus", "--explain"]);
-    attn("demo mask left --explain A").refused(&["2 demos"]);
+    attn("demo mask left --explain A").refused(&["asked for 2"]);
     attn("demo --symbolic A").refused(&["0 demos"]);
     attn("attend --random 40,3 --explain A").refused(&["A (40×40) has 1600 cells", "A[1,1]"]);
     attn("attend --random 400,30 --explain A[1] --depth all").refused(&["more than 10000 cells", "--depth"]);
