@@ -178,7 +178,7 @@ fn all_sizes_are_there_on_every_way_measured_or_with_the_reason() {
             match line["median_s"].as_f64() {
                 Some(median) => {
                     let flop = number(line, "gflops") * median * 1e9;
-                    assert!((flop / f64::from(4 * 8 * n * n) - 1.0).abs() < 1e-9, "{line}");
+                    assert!((flop / (4.0 * 8.0 * f64::from(n) * f64::from(n)) - 1.0).abs() < 1e-9, "{line}");
                 }
                 None => {
                     left_out += 1;

@@ -71,7 +71,7 @@ fn what_cannot_be_explained_is_refused_with_the_way_out() {
     attn("demo mask --explain A --until O").refused(&["--until"]);
     attn("demo mask --explain A --versus '--seed 1'").refused(&["--versus", "--explain"]);
     attn("demo mask left --explain A").refused(&["asked for 2"]);
-    attn("demo --symbolic A").refused(&["0 demos"]);
+    attn("demo --symbolic A").refused(&["needs one demo"]);
     attn("attend --random 40,3 --explain A").refused(&["A (40×40) has 1600 cells", "A[1,1]"]);
     attn("attend --random 400,30 --explain A[1] --depth all").refused(&["more than 10000 cells", "--depth"]);
 }
@@ -84,7 +84,7 @@ fn a_formula_that_would_fill_the_memory_is_refused() {
     let node = graph.add("A", softmax, &[s]).unwrap();
     let error =
         explain(&graph, &[CellId { node, row: 0, col: 0 }], Depth::Levels(1), Sums::Shortened).unwrap_err();
-    assert!(error.to_string().contains("made of 300000 numbers"), "{error}");
+    assert!(error.to_string().contains("computed from 300000 numbers"), "{error}");
 }
 
 #[test]
