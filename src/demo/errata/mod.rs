@@ -1,7 +1,7 @@
 //! Mistakes and contradictions in the five texts: what a text says, what is true, and the demo that shows it.
 //!
 //! Every entry quotes its text, and a test compares the quotation with the text; most have a test that computes them
-//! (tests/errata). Lines are those of the texts as plain files.
+//! (tests/documents/errata). Lines are those of the texts as plain files.
 
 mod imagined;
 mod multiplication;

@@ -1,0 +1,374 @@
+//! `attn diagnose`, typed as a user types it; what comes back for every mistake is tested in `diagnose.rs`.
+
+use crate::common::attn;
+use crate::exercise::{
+    EXERCISE, INVERTED, MASKED_WITH_A_BILLION, NO_SCALE, QUERIES_SCALED, RIGHT, X, by_hand, doubles, ids,
+    judged, npy, place, transposed, typed, yours,
+};
+use serde_json::{Value, json};
+
+#[test]
+fn the_right_numbers_are_right() {
+    let outcome = yours(typed(RIGHT));
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.out.starts_with("O is right.\n"), "{}", outcome.out);
+    assert!(outcome.err.is_empty(), "{}", outcome.err);
+}
+
+#[test]
+fn a_forgotten_scale_is_told_in_the_first_sentence() {
+    let outcome = yours(typed(NO_SCALE));
+    assert_eq!(outcome.code, 1);
+    let first = outcome.out.split("\n\n").next().unwrap().replace('\n', " ");
+    assert_eq!(
+        first,
+        "O is wrong, from O[2,1] on. The scores were not divided by √d_k before the softmax. [no-scale]"
+    );
+    let said = outcome.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("attn demo scale"), "{said}");
+    // 0.28370148861 - 0.04707418065
+    assert!(outcome.out.contains("0.237") && outcome.out.contains("O[2,4]"), "{}", outcome.out);
+}
+
+#[test]
+fn rounded_by_hand_it_is_right_to_the_decimals_that_it_carries() {
+    for decimals in 1..=6 {
+        assert_eq!(yours(by_hand(RIGHT, decimals)).code, 0, "{decimals} decimals");
+    }
+    // 1.228 in the last row: one unit of the second decimal off is wrong, as is what was cut off.
+    let off = by_hand(RIGHT, 2).replace("1.23", "1.24");
+    assert_eq!(yours(off).code, 1);
+    assert_eq!(yours(by_hand(RIGHT, 2).replace("1.23", "1.22")).code, 1);
+    let rounded = judged(&[by_hand(NO_SCALE, 2)]);
+    assert_eq!(ids(&rounded), [["no-scale"]]);
+}
+
+#[test]
+fn a_tolerance_is_what_the_user_says() {
+    let off = typed(RIGHT).replace("1.2279426767190142", "1.2289426767190142");
+    assert_eq!(yours(&off).code, 1);
+    assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--atol").arg("0.0011").run().code, 0);
+    assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--rtol").arg("1e-3").run().code, 0);
+    assert_eq!(attn(EXERCISE).arg("--yours").arg(&off).arg("--atol").arg("0.0009").run().code, 1);
+}
+
+#[test]
+fn what_is_worth_a_note_is_said_beside_the_data() {
+    let exercise =
+        "diagnose --q '1 0; 0 1' --k '1 0; 0 1' --v '1 2; 3 4' --mask '0 0; 1 1' --mask-kind allow";
+    let outcome = attn(exercise).arg("--format").arg("json").arg("--yours").arg("0 0; 2 3").run();
+    assert!(outcome.err.contains("warning: A: row 1 may attend to nothing"), "{}", outcome.err);
+}
+
+#[test]
+fn other_ways_to_the_same_result_are_right() {
+    let place = place();
+    let file = |name: &str, stack: [[[f64; 3]; 3]; 2]| {
+        let path = place.path().join(name);
+        npy(&path, "<f8", &[2, 3, 3], doubles(stack.concat().concat()));
+        path.to_str().unwrap().to_string()
+    };
+    let masked = judged(&[format!("S_masked={}", file("masked.npy", MASKED_WITH_A_BILLION))]);
+    assert_eq!(masked["verdict"], "right", "−1e9 hides as well as −∞: {masked}");
+    let scaled = judged(&[format!("S={}", file("scaled.npy", QUERIES_SCALED))]);
+    assert_eq!(scaled["nodes"][0]["verdict"], "another-form", "{scaled}");
+    assert_eq!(scaled["nodes"][0]["form"], "scaled-scores");
+    let told = yours(format!("S={}", place.path().join("scaled.npy").display()));
+    assert!(told.code == 0 && told.out.starts_with("S is right, in another form."), "{}", told.out);
+}
+
+#[test]
+fn the_first_wrong_cell_is_explained_both_ways() {
+    let told = attn(EXERCISE).arg("--details").arg("--yours").arg(typed(NO_SCALE)).arg("--width").arg("160");
+    let told = told.run().out;
+    assert!(
+        told.contains("The first wrong cell, O[2,1], computed correctly and with the mistake."),
+        "{told}"
+    );
+    // It stands in the first head: A_1[2,1] · V_1[1,1] + … by NumPy, 0.0295 and 0.0133.
+    assert!(told.contains("O_1[2,1]   O_1 = A_1 · V_1"), "{told}");
+    assert!(
+        told.contains("with no-scale") && told.contains("= 0.0295") && told.contains("= 0.0133"),
+        "{told}"
+    );
+    // They part before the mask: S_1[2,1] is 4.1465, and 2.9320 divided by √2.
+    assert!(told.contains("= 2.9320") && told.contains("= 4.1465"), "{told}");
+}
+
+#[test]
+fn a_mistake_in_the_students_own_numbers_is_no_warning_of_ours() {
+    let outcome = yours(typed(INVERTED));
+    assert!(outcome.code == 1 && outcome.err.is_empty(), "{}", outcome.err);
+}
+
+#[test]
+fn two_mistakes_are_both_told_in_the_order_of_the_steps() {
+    // The unscaled result, plus X.
+    let x: Vec<Vec<f64>> =
+        X.split(';').map(|row| row.split_whitespace().map(|x| x.parse().unwrap()).collect()).collect();
+    let mut both = NO_SCALE;
+    for (i, row) in both.iter_mut().enumerate() {
+        for (j, cell) in row.iter_mut().enumerate() {
+            *cell += x[i][j];
+        }
+    }
+    assert_eq!(ids(&judged(&[typed(both)])), [["no-scale", "residual-added"]]);
+    let told = yours(typed(both)).out;
+    let (scale, residual) = (told.find("[no-scale]").unwrap(), told.find("[residual-added]").unwrap());
+    assert!(told.contains("Two mistakes together") && scale < residual, "{told}");
+}
+
+#[test]
+fn another_shape_is_a_finding() {
+    let turned = judged(&[typed(transposed(RIGHT))]);
+    assert_eq!(ids(&turned), [["column-convention"]]);
+    assert_eq!(turned["nodes"][0]["verdict"], "other-shape");
+    assert_eq!(
+        (&turned["nodes"][0]["shape"], &turned["nodes"][0]["expected_shape"]),
+        (&json!([4, 3]), &json!([3, 4]))
+    );
+    assert_eq!(ids(&judged(&[typed(transposed(NO_SCALE))])), [["no-scale", "column-convention"]]);
+    let strange = judged(&["1 2; 3 4".to_string()]);
+    assert_eq!((&strange["verdict"], ids(&strange)), (&json!("wrong"), vec![]));
+}
+
+#[test]
+fn nothing_is_named_for_noise() {
+    let noise = yours("0.31 -1.2 0.8 2.1; 0.7 0.33 -0.4 1.9; -2.2 0.1 0.6 0.5");
+    assert_eq!(noise.code, 1);
+    let said = noise.out.replace('\n', " ");
+    assert!(
+        said.contains("No known mistake gives these numbers, and no pair of known mistakes does."),
+        "{said}"
+    );
+    assert!(said.contains("--yours S=FILE"), "{said}");
+}
+
+#[test]
+fn numbers_without_digits_prove_nothing() {
+    let coarse = "0 2 0 0; 0 2 0 0; 2 -1 0 0".to_string();
+    let judged = judged(std::slice::from_ref(&coarse));
+    assert_eq!((&judged["verdict"], &judged["mistakes"]), (&json!("wrong"), &json!([])), "{judged}");
+    assert_eq!(judged["nodes"][0]["mistakes"], json!([]), "{judged}");
+    assert!(!yours(coarse).out.contains("To fix it"));
+}
+
+#[test]
+fn what_this_input_cannot_show_is_neither_blamed_nor_ruled_out() {
+    // One column: √d_k is 1, and every scale is the same.
+    let outcome = attn("diagnose --q '0; 0' --k '1; 2' --v '1; 3' --yours '2; 2'").run();
+    assert_eq!(outcome.code, 0, "{}", outcome.err);
+    assert!(outcome.out.contains("no-scale") && outcome.out.contains("--suggest-input"), "{}", outcome.out);
+    let value = attn("diagnose --q '0; 0' --k '1; 2' --v '1; 3' --yours '2; 2' --format json").run().out;
+    let value: Value = serde_json::from_str(&value).unwrap();
+    assert!(crate::golden::list(&value, "undetectable").contains(&json!("no-scale")), "{value}");
+}
+
+/// A `.npy` of the right result in half precision, and the same numbers in another type.
+fn halves(place: &std::path::Path, dtype: &str) -> String {
+    let path = place.join(format!("half{}.npy", &dtype[1..]));
+    let rounded: Vec<half::f16> = RIGHT.iter().flatten().map(|&x| half::f16::from_f64(x)).collect();
+    let bytes = match dtype {
+        "<f2" => rounded.iter().flat_map(|x| x.to_le_bytes()).collect::<Vec<u8>>(),
+        _ => rounded.iter().flat_map(|x| x.to_f32().to_le_bytes()).collect(),
+    };
+    npy(&path, dtype, &[3, RIGHT[0].len()], bytes);
+    path.to_str().unwrap().to_string()
+}
+
+#[test]
+fn what_is_said_of_precision_is_what_was_allowed_and_what_differs() {
+    let place = place();
+    let furthest = RIGHT.iter().flatten().map(|&x| (x - half::f16::from_f64(x).to_f64()).abs());
+    let furthest = furthest.fold(0.0, f64::max);
+    assert!(furthest > 1e-6, "the example differs by more than six decimals");
+    let half = yours(halves(place.path(), "<f2"));
+    let said = half.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.starts_with("O is right within half precision (float16): the largest difference is 0.000"),
+        "{said}"
+    );
+    assert!(half.code == 0 && !said.contains("decimals"), "{said}");
+    // Saved as single precision the same numbers are wrong, and half precision is named with a command that agrees.
+    let single = yours(halves(place.path(), "<f4"));
+    let said = single.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(single.code == 1 && said.contains("is a float16 number"), "{said}");
+    let options =
+        said.split("compare with ").nth(1).unwrap().split(". ").next().unwrap().trim_end_matches('.');
+    let again = attn(&format!("{EXERCISE} {options}")).arg("--yours").arg(halves(place.path(), "<f4")).run();
+    assert_eq!(again.code, 0, "{options}: {}{}", again.out, again.err);
+    let typed = yours(by_hand(RIGHT, 3));
+    assert!(
+        typed.out.starts_with("O is right to 3 decimals: the largest difference is 0.000"),
+        "{}",
+        typed.out
+    );
+}
+
+#[test]
+fn the_report_is_short_and_details_has_the_rest() {
+    let short = yours(typed(NO_SCALE)).out;
+    assert!(short.lines().count() <= 16, "{short}");
+    let said = short.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "[no-scale]",
+        "To fix it: Divide the scores by √d_k",
+        "cells are wrong",
+        "If we make the same mistake",
+    ] {
+        assert!(said.contains(part), "no `{part}` in {said}");
+    }
+    let long = attn(EXERCISE).arg("--details").arg("--yours").arg(typed(NO_SCALE)).run().out;
+    assert!(long.contains("Symptom: ") && long.lines().count() > 2 * short.lines().count(), "{long}");
+}
+
+#[test]
+fn one_head_cannot_be_taken_for_the_whole_width() {
+    let one = attn("diagnose --x '1 0; 0 1; 1 1' --yours '1 0; 0 1; 1 1'").run().out;
+    assert!(!one.contains("scale-model-width"), "{one}");
+}
+
+#[test]
+fn cells_without_numbers_are_said_to_say_nothing() {
+    let nan = attn("diagnose --x '1 0; 0 1' --yours 'nan nan; nan nan'").run().out;
+    assert!(nan.contains("Every cell is NaN, so nothing can be compared."), "{nan}");
+}
+
+#[test]
+fn tokens_name_the_cells() {
+    let outcome =
+        attn(EXERCISE).arg("--tokens").arg("the,bat,sleeps").arg("--yours").arg(typed(NO_SCALE)).run();
+    assert!(outcome.out.starts_with("O is wrong, from O[bat,1] on."), "{}", outcome.out);
+}
+
+#[test]
+fn json_has_every_key() {
+    let right = judged(&[typed(RIGHT)]);
+    let keys: Vec<&String> = right.as_object().unwrap().keys().collect();
+    let expected = [
+        "schema",
+        "version",
+        "verdict",
+        "first_wrong",
+        "mistakes",
+        "nodes",
+        "undetectable",
+        "too_coarse",
+        "pairs_tried",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!((&right["schema"], &right["version"]), (&json!("attn-diagnosis"), &json!(1)));
+    assert_eq!(
+        (&right["verdict"], &right["first_wrong"], &right["mistakes"]),
+        (&json!("right"), &Value::Null, &json!([]))
+    );
+    let wrong = judged(&[typed(NO_SCALE)]);
+    let mistake = &wrong["mistakes"][0];
+    assert_eq!(
+        (&mistake["ids"], &mistake["details"], &mistake["ambiguous_with"]),
+        (&json!(["no-scale"]), &json!([null]), &json!([]))
+    );
+    assert!(crate::golden::number(&mistake["residual"]) < 1e-12);
+    let node = &wrong["nodes"][0];
+    assert_eq!(
+        (&node["name"], &node["verdict"], &node["cells"], &node["of"]),
+        (&json!("O"), &json!("wrong"), &json!(8), &json!(12))
+    );
+    assert_eq!((&node["first"], &node["at"]), (&json!("O[2,1]"), &json!("O[2,4]")));
+    assert!((crate::golden::number(&node["largest"]) - 0.23662730796154135).abs() < 1e-12);
+}
+
+#[test]
+fn what_cannot_be_judged_is_refused_with_what_to_do() {
+    let right = typed(RIGHT);
+    let refusals: [(&[&str], &str); 19] = [
+        (&[], "there is no result to judge"),
+        (&["--yours", "foo=1 2"], "this exercise has no step `foo`"),
+        (&["--yours", "A_3=1 2"], "no step `A_3`"),
+        (&["--yours", "X=1 2"], "X is given, not computed"),
+        (&["--yours", "no-such-file.npy"], "no such file"),
+        (&["--yours", &right, "--yours", &right], "O is handed in twice"),
+        (&["--yours", &right, "--rtol", "-1"], "--rtol is"),
+        (&["--yours", &right, "--atol", "much"], "--atol is `much`"),
+        (&["--yours", &right, "--format", "csv"], "a diagnosis is not a matrix"),
+        (&["--yours", &right, "--format", "numpy"], "a diagnosis is not a matrix"),
+        (&["--yours", &right, "--batch", "."], "cannot be used with"),
+        (&["--by-mistake"], "--batch"),
+        (&["--by-mistake", "--yours", &right], "cannot be used with"),
+        (&["--by-mistake", "--list"], "cannot be used with"),
+        (&["--by-mistake", "--suggest-input", "x.npz"], "cannot be used with"),
+        (&["--rtol", "1", "--list"], "cannot be used with"),
+        (&["--atol", "1", "--suggest-input", "x.npz"], "cannot be used with"),
+        (&["--yours", &right, "--explain", "O[1,1]"], "unexpected argument '--explain'"),
+        (&["--batch", "no-such-folder"], "no-such-folder: no such folder"),
+    ];
+    for (args, said) in refusals {
+        let outcome = args.iter().fold(attn(EXERCISE), |command, arg| command.arg(*arg)).run();
+        assert_eq!(outcome.code, 2, "{args:?}: {}", outcome.out);
+        assert!(outcome.err.contains(said), "{args:?}: {}", outcome.err);
+        assert!(outcome.out.is_empty(), "{args:?}: {}", outcome.out);
+    }
+    let twice = attn("diagnose --q - --k '1 2' --v '1 2' --yours -").input("1 2").run();
+    assert!(twice.code == 2 && twice.err.contains("standard input can be read only once"), "{}", twice.err);
+}
+
+#[test]
+fn the_example_of_the_help_names_a_mistake() {
+    let help = attn("diagnose --help").ok().out;
+    let line = help.lines().map(str::trim).find(|line| line.starts_with("attn diagnose --words")).unwrap();
+    let typed = line.trim_start_matches("attn ").replace('"', "'");
+    let outcome = attn(&typed).run();
+    assert!(outcome.code == 1 && outcome.out.contains("[no-scale]"), "{}{}", outcome.out, outcome.err);
+}
+
+#[test]
+fn the_catalogue_is_listed_and_each_mistake_explained() {
+    let list = attn("diagnose --list").ok().out;
+    for mistake in attn::diagnose::catalogue() {
+        assert!(list.contains(&format!("│ {} ", mistake.id)), "{}", mistake.id);
+        let one = attn("diagnose --list").arg(mistake.id).ok().out;
+        assert!(one.contains(&format!("attn demo {}", mistake.demo)), "{one}");
+        attn(&format!("demo {}", mistake.demo)).ok();
+    }
+    let whole: Value = serde_json::from_str(&attn("diagnose --list --format json").ok().out).unwrap();
+    let rows = crate::golden::list(&whole["tables"][0], "rows").len();
+    assert_eq!(rows, attn::diagnose::catalogue().count());
+    assert!(!whole["tables"][0]["rows"][0]["why"].as_str().unwrap().is_empty());
+    let near = attn("diagnose --list no-scales").run();
+    assert!(near.code == 2 && near.err.contains("did you mean `no-scale`?"), "{}", near.err);
+}
+
+#[test]
+fn a_far_fetched_option_is_not_proposed_and_a_near_one_is() {
+    let far = attn(EXERCISE).arg("--explain").arg("O[1,1]").run();
+    assert!(far.code == 2 && !far.err.contains("'--x'"), "{}", far.err);
+    let near = attn(EXERCISE).arg("--your").arg("1").run();
+    assert!(near.code == 2 && near.err.contains("'--yours'"), "{}", near.err);
+}
+
+macro_rules! screens {
+    ($($name:ident: $more:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            let more: Vec<String> = $more;
+            let command = more.iter().fold(attn(EXERCISE), |command, arg| command.arg(arg));
+            // Digits become 0: the layout is held, not the numbers.
+            let out: String =
+                command.run().out.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
+            insta::assert_snapshot!(stringify!($name), out);
+        })*
+    };
+}
+
+fn args(yours: String) -> Vec<String> {
+    vec!["--yours".into(), yours]
+}
+
+screens! {
+    one_mistake: args(by_hand(NO_SCALE, 2));
+    a_right_answer: args(typed(RIGHT));
+    two_mistakes: args(typed(transposed(NO_SCALE)));
+    nothing_fits: args("0.31 -1.2 0.8 2.1; 0.7 0.33 -0.4 1.9; -2.2 0.1 0.6 0.5".into());
+    the_list_of_mistakes: vec!["--list".into()];
+    one_of_the_list: vec!["--list".into(), "mask-late".into()];
+}

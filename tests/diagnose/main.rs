@@ -1,0 +1,20 @@
+//! `attn diagnose`: mistakes made by an independent hand get their names, and nobody is accused wrongly.
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../exercise/mod.rs"]
+mod exercise;
+#[path = "../golden/mod.rs"]
+mod golden;
+#[path = "../mistakes/mod.rs"]
+mod mistakes;
+
+mod batch;
+mod command;
+mod handed_in;
+mod names;
+mod robust;
+mod steps;
+mod suggest;
+mod table;
+mod walk;

@@ -1,0 +1,122 @@
+//! The table of which mistakes can be told apart on which shapes: docs/mistakes.md. Written anew by
+//! `UPDATE_MISTAKES=1 cargo test --test diagnose table::`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use crate::mistakes::{Case, answer, cases, named};
+use attn::diagnose::catalogue;
+
+/// What a mistake looks like in an exercise, from the result alone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Told {
+    /// It changes nothing.
+    Hidden,
+    /// Other mistakes give the same result.
+    WithOthers,
+    /// It comes back under its name alone.
+    Alone,
+}
+
+impl Told {
+    fn mark(self) -> char {
+        match self {
+            Told::Hidden => '·',
+            Told::WithOthers => '=',
+            Told::Alone => '●',
+        }
+    }
+}
+
+/// How an exercise's mistakes are told, which of them are alike, and how many pairs are told of how many.
+struct Row {
+    told: BTreeMap<String, Told>,
+    alike: BTreeSet<Vec<String>>,
+    pairs: usize,
+    pairs_alone: usize,
+}
+
+fn row(case: &Case) -> Row {
+    let mut row = Row { told: BTreeMap::new(), alike: BTreeSet::new(), pairs: 0, pairs_alone: 0 };
+    for wrong in &case.wrong {
+        let diagnosis = case.examiner.examine(&[answer("O", &wrong.result)]).unwrap();
+        let names = named(&diagnosis);
+        let told = match (diagnosis.is_right(), names.len()) {
+            (true, _) => Told::Hidden,
+            (false, 1) if names[0] == wrong.ids => Told::Alone,
+            (false, _) => Told::WithOthers,
+        };
+        let Some(id) = wrong.ids.iter().next().filter(|_| wrong.ids.len() == 1) else {
+            row.pairs += 1;
+            row.pairs_alone += usize::from(told == Told::Alone);
+            continue;
+        };
+        // Of several ways to make a mistake, the one that tells best.
+        let known = row.told.entry(id.clone()).or_insert(told);
+        *known = (*known).max(told);
+        let singles: BTreeSet<String> = names.into_iter().filter(|ids| ids.len() == 1).flatten().collect();
+        if singles.len() > 1 {
+            row.alike.insert(singles.into_iter().collect());
+        }
+    }
+    row
+}
+
+fn table() -> String {
+    let cases = cases();
+    let rows: Vec<Row> = cases.iter().map(row).collect();
+    let mut text = String::from(
+        "# Which mistakes can be told apart on which shapes\n\n\
+         Made by `tests/diagnose/table.rs` from wrong results that NumPy computed (`tests/golden/mistakes.py`), each judged by\n\
+         its final matrix `O` alone.\n\n\
+         `●`: only this mistake is found. `=`: it is found together with others that give the same numbers. `·`: it changes\n\
+         nothing in the result. Blank: it cannot be made there. If a mistake can be made in several ways, the best result counts.\n\n| mistake |",
+    );
+    (1..=cases.len()).for_each(|number| write!(text, " {number} |").unwrap());
+    text.push_str("\n|---|");
+    cases.iter().for_each(|_| text.push_str(":-:|"));
+    for mistake in catalogue() {
+        write!(text, "\n| `{}` |", mistake.id).unwrap();
+        for row in &rows {
+            write!(text, " {} |", row.told.get(mistake.id).map_or(' ', |told| told.mark())).unwrap();
+        }
+    }
+    text.push_str(
+        "\n\n| | exercise | mistakes with the same result | pairs identified uniquely |\n|--:|---|---|--:|\n",
+    );
+    for (number, (case, row)) in cases.iter().zip(&rows).enumerate() {
+        let alike: Vec<String> = row.alike.iter().map(|ids| format!("`{}`", ids.join("` = `"))).collect();
+        let Row { pairs, pairs_alone, .. } = row;
+        writeln!(
+            text,
+            "| {} | {} | {} | {pairs_alone} of {pairs} |",
+            number + 1,
+            case.name,
+            alike.join("; ")
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_table_in_the_documentation_is_the_one_that_comes_out() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/mistakes.md");
+    let made = table();
+    if std::env::var_os("UPDATE_MISTAKES").is_some() {
+        std::fs::write(path, &made).unwrap();
+    }
+    let written = std::fs::read_to_string(path).unwrap_or_default();
+    assert!(written == made, "docs/mistakes.md is not what comes out; see the head of this file");
+}
+
+#[test]
+fn every_mistake_is_told_alone_somewhere() {
+    let rows: Vec<Row> = cases().iter().map(row).collect();
+    // Under a causal mask, hiding the diagonal as well and leaving the token itself out are one and the same.
+    let same_as_another = ["mask-strict"];
+    for mistake in catalogue().filter(|mistake| !same_as_another.contains(&mistake.id)) {
+        let best = rows.iter().filter_map(|row| row.told.get(mistake.id)).max();
+        assert!(best == Some(&Told::Alone), "{} is never told alone", mistake.id);
+    }
+}

@@ -1,0 +1,14 @@
+//! The fast path as its user meets it: the same numbers, files straight into it, `--fast` and `attn bench`.
+
+#[path = "../cases/mod.rs"]
+mod cases;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod bench;
+mod bench_screen;
+mod exact;
+mod files;
+mod screen;

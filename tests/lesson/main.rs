@@ -1,0 +1,16 @@
+//! Lessons: they check themselves, play in a terminal, ask and grade, and become pages.
+
+#[path = "../browser/mod.rs"]
+mod browser;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod bad;
+mod check;
+mod export;
+mod html;
+mod player;
+mod quiz;
+mod walkthroughs;

@@ -1,0 +1,7 @@
+//! The project itself: the README and `docs/` print what the program prints, and modules use only those above them.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod readme;
+mod rooms;

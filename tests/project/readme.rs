@@ -1,0 +1,88 @@
+//! Every command block of the README and of `docs/` runs on the real binary and prints what stands there; the README's two
+//! commands are what the gate runs; its pictures are what the program draws; its links lead somewhere.
+
+use std::fs;
+use std::path::Path;
+
+#[path = "../../examples/screen_to_svg.rs"]
+#[allow(dead_code, reason = "the example's main is not called here")]
+mod screen_to_svg;
+
+fn file(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(name)).expect("UTF-8")
+}
+
+#[test]
+fn command_blocks_print_what_stands_there() {
+    trycmd::TestCases::new()
+        .env("COLUMNS", "80")
+        .env("LC_ALL", "C.UTF-8")
+        .env("NO_COLOR", "1")
+        .case("README.md")
+        .case("docs/*.md");
+}
+
+#[test]
+fn the_readme_is_short_and_its_links_lead_somewhere() {
+    assert!(file("README.md").lines().count() <= 200);
+    for page in ["README.md", "docs/reference.md", "docs/formats.md", "docs/speed.md"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let folder = folder.parent().expect("a folder");
+        let text = file(page);
+        let links: Vec<&str> = text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+        for link in links.into_iter().filter(|link| !link.starts_with("http")) {
+            assert!(folder.join(link).exists(), "{page}: {link}");
+        }
+    }
+}
+
+#[test]
+fn the_readme_names_the_rust_version_and_the_five_texts() {
+    let readme = file("README.md");
+    let wanted =
+        file("Cargo.toml").lines().find_map(|line| line.strip_prefix("rust-version = ").map(String::from));
+    assert!(readme.contains(wanted.expect("a version").trim_matches('"')), "the required Rust version");
+    for document in attn::demo::Document::ALL {
+        assert!(readme.contains(document.title()), "{}", document.title());
+    }
+}
+
+#[test]
+fn the_test_command_of_the_readme_is_what_the_gate_runs() {
+    let readme = file("README.md");
+    let start = readme.split("```sh\n").nth(1).expect("a shell block").split("```").next().expect("its end");
+    assert_eq!(start, "cargo run --release -- lesson play 0-tour\ncargo test\n");
+    assert!(file(".ci/run").lines().any(|line| line.starts_with("cargo test")));
+}
+
+#[test]
+fn the_pictures_are_what_the_program_draws() {
+    let again = "draw it again: docs/pictures.sh";
+    let cast = ["lesson", "export", "0-tour", "--to", "cast", "--answer", "share=A11 B6 C4"];
+    let cast = cast.into_iter().fold(crate::common::attn(""), |attn, arg| attn.arg(arg)).ok().out;
+    assert!(file("docs/tour.svg") == screen_to_svg::svg::moving(&cast, 3).expect("a recording"), "{again}");
+    let batch = "diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
+    let batch: Vec<String> = batch.split(' ').map(String::from).collect();
+    assert!(file("docs/batch.svg") == screen_to_svg::picture_of(&batch), "{again}");
+}
+
+#[test]
+fn every_command_of_the_reading_guide_runs() {
+    let guide = file("walkthroughs/README.md");
+    let commands: Vec<&str> = guide.split('`').filter(|text| text.starts_with("attn ")).collect();
+    assert!(commands.len() > 40, "only {} commands", commands.len());
+    for command in commands {
+        crate::common::attn(&command.replace('"', "'").replacen("attn ", "", 1)).ok();
+    }
+}
+
+#[test]
+fn the_reading_guide_names_every_demo_and_every_document() {
+    let guide = file("walkthroughs/README.md");
+    for demo in attn::demo::demos() {
+        assert!(guide.contains(&format!("`attn demo {}`", demo.name)), "{} is not in the guide", demo.name);
+    }
+    for document in attn::demo::Document::ALL {
+        assert!(guide.contains(document.title()), "{}", document.title());
+    }
+}

@@ -1,0 +1,21 @@
+//! What a user types and sees: commands, screens, pages, themes, steps, explanations, and the words in them.
+
+#[path = "../cases/mod.rs"]
+mod cases;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../golden/mod.rs"]
+mod golden;
+
+mod commands;
+mod derivations;
+mod every_screen;
+mod explain;
+mod explain_command;
+mod front;
+mod html;
+mod language;
+mod layout;
+mod steps;
+mod theme;
+mod versus;
