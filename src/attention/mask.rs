@@ -155,9 +155,10 @@ pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Re
 /// If it has not.
 pub(super) fn fits(what: &str, shape: Option<Shape>, scores: Shape) -> Result<()> {
     match shape {
-        Some(shape) if shape != scores => Err(Error::new(format!(
-            "a {shape} {what} does not fit {scores} scores: it needs a row for each query and a column for each key"
-        ))),
+        Some(shape) if shape != scores => {
+            Err(Error::new(format!("a {shape} {what} does not fit {scores} scores"))
+                .help(format!("make the {what} {scores}: a row for each query, and a column for each key")))
+        }
         _ => Ok(()),
     }
 }

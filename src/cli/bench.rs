@@ -21,7 +21,7 @@ use crate::render::Style;
 
 /// Measure how fast attention runs on your machine, and how much memory it needs
 ///
-/// Without --n it measures three ways to compute one head, from 64 to 8192 tokens, next to what the machine can do at most.
+/// Without --n it measures three ways to compute one head, from 64 to 8192 tokens, and the limit that the machine sets.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct BenchArgs {
@@ -51,7 +51,7 @@ pub(super) struct BenchArgs {
     threads: Option<u16>,
     /// Instruction set: portable, neon, avx2 or avx512
     ///
-    /// Without this option it is that of the variable ATTN_SIMD, or else the widest that the processor has.
+    /// Without this option the variable ATTN_SIMD decides; without both, it is the widest that the processor has.
     #[arg(long, value_name = "LEVEL")]
     simd: Option<String>,
     /// Seconds to measure [default: 1 for one shape, else 20]

@@ -23,7 +23,7 @@ pub(super) struct ExamplesArgs {
     /// Write all files to this folder
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     write: Option<String>,
-    /// Replace files that are there with other contents
+    /// Replace files that exist and differ
     #[arg(long, requires = "write")]
     overwrite: bool,
     #[command(flatten)]

@@ -96,7 +96,7 @@ impl ExplainArgs {
                 Some(Depth::Levels(_)) => 1,
                 _ => 2,
             };
-            format!("{count} cells are explained here; --depth {fewer} explains fewer")
+            format!("{count} cells are explained here; --depth {fewer} shows fewer")
         })
     }
 

@@ -14,7 +14,7 @@ use crate::params;
 
 /// Search demos, lessons, terms, mistakes, models, examples and options
 ///
-/// Finds what has all of the words, whole or from their beginning.
+/// Shows every entry that contains all the words. The beginning of a word is enough.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct FindArgs {
@@ -64,7 +64,7 @@ impl FindArgs {
 
     fn nothing(&self, kinds: &[Kind], words: &[String]) -> Error {
         let shown = clean_label(&self.words.join(" ")).into_owned();
-        let error = Error::new(format!("nothing is about `{shown}`"));
+        let error = Error::new(format!("nothing here is about `{shown}`"));
         let all: Vec<String> =
             kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| entry.tokens()).collect();
         let known = |word: &String| all.iter().any(|token| token.starts_with(word.as_str()));

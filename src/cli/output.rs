@@ -50,7 +50,7 @@ pub(super) struct ScreenArgs {
     pub color: ColorArg,
     /// Whether the terminal is dark or light
     ///
-    /// Shades stand out from its ground. `auto` asks the terminal, or reads COLORFGBG.
+    /// Shades stand out from its background. `auto` asks the terminal, or reads COLORFGBG.
     #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
     pub theme: ThemeArg,
     /// Characters

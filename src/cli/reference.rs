@@ -38,7 +38,7 @@ impl ErrataArgs {
         let parts = self.wanted()?;
         if parts.is_empty() {
             let remark =
-                "no mistake of the texts belongs to this demo; attn errata lists them all".to_string();
+                "no known mistake in the texts concerns this demo; attn errata lists all of them".to_string();
             output::aside(&Graph::new(), &[remark], &self.look.style(env), streams);
         }
         if self.look.look().is_for_people() {

@@ -279,7 +279,7 @@ fn misspelt(word: &str) -> Option<String> {
 fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
     let occurs = |word: &str| names.iter().any(|name| name == word || name.to_lowercase() == word);
     let unused = defined.iter().filter(|(word, _)| !occurs(word));
-    unused.map(|(word, _)| format!("{} is defined and does not occur.", clean_label(word))).collect()
+    unused.map(|(word, _)| format!("{} is defined but does not occur.", clean_label(word))).collect()
 }
 
 fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {

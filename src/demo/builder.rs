@@ -280,7 +280,7 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     };
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
-    Error::new(what).help(format!("{near}You can set {}", given.join(" ")))
+    Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
 }
 
 /// Adds to one step.

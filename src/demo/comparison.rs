@@ -216,12 +216,12 @@ impl Teller<'_> {
         match (movement.moved, movement.cells) {
             (_, 1) => format!("It changes{rounding}: {way}."),
             (1, cells) => format!("1 of {cells} cells changes{rounding}: {way}."),
-            (moved, cells) if moved == cells => format!("Every cell changes{rounding}; the most: {way}."),
-            (moved, cells) => format!("{moved} of {cells} cells change{rounding}; the most: {way}."),
+            (moved, cells) if moved == cells => format!("Every cell changes{rounding}, most of all {way}."),
+            (moved, cells) => format!("{moved} of {cells} cells change{rounding}, most of all {way}."),
         }
     }
 
-    /// The largest change of all, where several steps have moved.
+    /// The largest change of all, where several steps have moved, unless the last of them has just said it.
     fn furthest(&self) -> Option<String> {
         let movements: Vec<Movement> =
             self.both.differences.iter().filter_map(|difference| self.both.movement(difference)).collect();
@@ -230,7 +230,9 @@ impl Teller<'_> {
             if next.change.abs() > best.change.abs() { *next } else { best }
         };
         let furthest = finite.copied().reduce(|best, next| further(best, &next))?;
-        (movements.len() > 1).then(|| format!("The largest change is in {}.", self.way(&furthest)))
+        let is_last = movements.last().is_some_and(|last| last.change.abs() >= furthest.change.abs());
+        (movements.len() > 1 && !is_last)
+            .then(|| format!("The largest change is in {}.", self.way(&furthest)))
     }
 
     /// `A[cave,bat]: 0.0558 → 0.1937 (+0.1379)`.

@@ -107,7 +107,7 @@ fn a_word_can_be_defined_wherever_words_are_taken() {
     let wide = attn("similarity cat dog --define cat=1,2,3").nodes().matrix("X");
     assert_eq!(wide.shape().cols, 3, "an invented vector is as wide as the others");
     let unused = attn("attend --words 'bat cave' --define cat=1,2").ok().out;
-    assert!(unused.contains("cat is defined and does not occur"), "{unused}");
+    assert!(unused.contains("cat is defined but does not occur"), "{unused}");
     attn("attend --x '1 2' --define cat=1,2").refused(&["--define needs words", "--words"]);
     attn("attend --words bat --define bat=1,2 --define bat=1,3").refused(&["`bat` is defined twice"]);
     let versus =

@@ -69,7 +69,7 @@ fn options_that_name_nodes_want_exactly_one_demo() {
 fn a_wrong_name_is_refused_with_its_neighbour() {
     attn("demo maks").refused(&["no demo `maks`", "did you mean `mask`"]);
     attn("demo mask --only S_maskd").refused(&["did you mean `S_masked`"]);
-    attn("demo mask --set XX=1").refused(&["no node `XX`", "You can set"]);
+    attn("demo mask --set XX=1").refused(&["no node `XX`", "you can set"]);
     attn("demo mask --set Q=1").refused(&["`Q` is computed, not given"]);
     attn("demo mask --set X").refused(&["has no `=`"]);
     attn("demo mask --set 'W_Q=1 2'").refused(&["1×2", "4×5"]);

@@ -48,7 +48,7 @@ fn without_an_address_everything_shown_is_written_in_symbols() {
 fn a_large_tree_says_how_to_see_less() {
     let words = "attend --words 'bat cave racket' --explain O[cave,1]";
     let all = attn(&format!("{words} --depth all")).ok();
-    assert!(all.err.contains("cells are explained here; --depth 2 explains fewer"), "{}", all.err);
+    assert!(all.err.contains("cells are explained here; --depth 2 shows fewer"), "{}", all.err);
     let less = attn(&format!("{words} --depth 2")).ok();
     assert!(less.out.lines().count() < all.out.lines().count() && less.err.is_empty(), "{}", less.err);
 }

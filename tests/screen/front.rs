@@ -200,7 +200,7 @@ fn a_search_finds_demos_lessons_terms_mistakes_and_options() {
     assert!(about.iter().any(|found| found.starts_with("attn lesson play ")), "{about:?}");
     assert!(found("temperature").iter().any(|found| found == "attn softmax --temperature"));
     assert!(found("causal mask").iter().all(|found| !found.contains("gpt2")));
-    attn("find xyzzy").refused(&["nothing is about `xyzzy`"]);
+    attn("find xyzzy").refused(&["nothing here is about `xyzzy`"]);
     for format in ["markdown", "csv", "html", "latex"] {
         attn(&format!("find mask --format {format}")).ok();
     }

@@ -65,11 +65,21 @@ fn without_the_root_the_largest_weights_grow() {
         "Attention, compared with --scale none",
         "The same in both: X, W_Q, Q, W_K, K, W_V, V, S.",
         "S_scaled: no such step with --scale none.",
-        "Every cell changes; the most: A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
-        "The largest change is in O[bat,animals]: 2.6956 → 2.8604 (+0.1648).",
+        "Every cell changes, most of all A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
+        "Every cell changes, most of all O[bat,animals]: 2.6956 → 2.8604 (+0.1648).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
     }
+    // The last step has the largest change of all, and has said so.
+    assert!(!out.contains("The largest change"), "{out}");
+}
+
+/// By hand: the score of bat with bat is 18, scaled 18/√2 = 12.7279; no later step moves by 5.2721.
+#[test]
+fn the_largest_change_of_all_is_named_at_the_end_if_it_came_before_the_last_step() {
+    let out = attn("attend --words 'bat cave' --versus '--scale 1'").ok().out;
+    let last = out.trim_end().lines().last().expect("a line").trim();
+    assert_eq!(last, "→ The largest change is in S_scaled[bat,bat]: 12.7279 → 18 (+5.2721).");
 }
 
 /// By hand: both scores are 0, so the weights are 1/2 and 1/2 and the result (1 + 3)/2 = 2. A window of 1 leaves the last
@@ -84,9 +94,8 @@ fn a_window_takes_half_a_weight_from_one_key_to_the_other() {
     let out = attn(line).ok().out;
     for said in [
         "S_masked: an additional step with --window 1.",
-        "Every cell changes; the most: A[1,1]: 0.5 → 0 (−0.5).",
+        "Every cell changes, most of all A[1,1]: 0.5 → 0 (−0.5).",
         "It changes: O[1,1]: 2 → 3 (+1).",
-        "The largest change is in O[1,1]: 2 → 3 (+1).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
     }

@@ -50,7 +50,7 @@ pub(super) struct InputArgs {
     vectors: WordArgs,
     /// Random tokens and weights: T tokens of width E
     ///
-    /// X (T×E) and W_Q, W_K, W_V (E×E) are drawn as np.random.randn does; --words or --tokens name the rows.
+    /// X (T×E) and W_Q, W_K, W_V (E×E) are drawn as np.random.randn draws them; --words or --tokens name the rows.
     #[arg(long, value_name = "T,E")]
     random: Option<String>,
     /// Seed of --random
@@ -58,7 +58,7 @@ pub(super) struct InputArgs {
     seed: u32,
     /// How weights are stored: x·W (in-out) or x·Wᵀ (out-in)
     ///
-    /// PyTorch's Linear stores out-in. Without this option the names in the file decide, else in-out.
+    /// PyTorch's Linear stores out-in. Without this option the names in the file decide; if they do not, it is in-out.
     #[arg(long, value_enum, value_name = "WAY", hide_short_help = true)]
     layout: Option<LayoutArg>,
     /// Which layer of a model's file
@@ -66,7 +66,7 @@ pub(super) struct InputArgs {
     layer: Option<String>,
     /// Which token may attend to which
     ///
-    /// true and false, 1 and 0 together with --mask-kind, or numbers that are added to the scores.
+    /// A matrix of true and false, of 1 and 0 with --mask-kind, or of numbers to add to the scores.
     #[arg(long, value_name = "FILE")]
     mask: Option<String>,
     /// What a 1 in the mask means: allow, block or add
@@ -94,9 +94,9 @@ pub(super) enum LayoutArg {
 /// `--mask-kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum MaskKindArg {
-    /// Not 0: may attend
+    /// 1 may attend, 0 is hidden
     Allow,
-    /// Not 0: may not attend
+    /// 1 is hidden, 0 may attend
     Block,
     /// Added to the scores
     Add,

@@ -10,7 +10,7 @@ pub(super) const ERRATA: &[Erratum] = &[
         place: "Multi-Headed attention as matrix multiplication",
         line: 1,
         text: "Multi-Headed attention as matrix multiplication",
-        holds: "The text computes one head and does not come to several. Every further head has its own W_Q, W_K and \
+        holds: "The text computes one head only. Every further head has its own W_Q, W_K and \
                 W_V, and makes its own table of weights. The outputs of the heads are put side by side and multiplied \
                 by W_O.",
         demo: Some("vectorize"),

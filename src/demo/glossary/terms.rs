@@ -87,7 +87,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "d_k",
         also: &["d_v", "d_model"],
-        means: "Widths: d_k of a query and a key, d_v of a value, d_model of the vector that stands for a token. Scores are divided by √d_k.",
+        means: "The width of a query and of a key. Likewise d_v is the width of a value, and d_model the width of the vector that stands for a token. Scores are divided by √d_k.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
         see: &["attn notation"],
@@ -103,7 +103,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "dot product",
         also: &["inner product"],
-        means: "Multiply two vectors number by number and add up. It is large if both are long and point the same way.",
+        means: "The sum you get if you multiply two vectors number by number and add up. It is large if both are long and point the same way.",
         formula: Some("x·y = Σ_k x_k y_k"),
         node: Some("dot"),
         see: &["attn demo similarity", "attn demo pairwise"],
@@ -135,7 +135,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "grouped-query attention",
         also: &["GQA"],
-        means: "Several query heads share one head of keys and values. This makes the key/value cache smaller.",
+        means: "Attention in which several query heads share one head of keys and values. This makes the key/value cache smaller.",
         formula: None,
         node: None,
         see: &["attn demo gqa"],
@@ -151,7 +151,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "hidden",
         also: &["masked", "masking"],
-        means: "A pair of tokens that the mask rules out. Its score becomes −∞, and so its weight is exactly 0.",
+        means: "Said of a pair of tokens that the mask rules out. Its score becomes −∞, so its weight is exactly 0.",
         formula: None,
         node: Some("S_masked"),
         see: &["attn demo mask"],
@@ -175,7 +175,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "latent attention",
         also: &["MLA"],
-        means: "Keys and values are computed from one short vector per token, and the cache holds this vector instead.",
+        means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
         formula: None,
         node: None,
         see: &["attn demo gqa"],
@@ -183,7 +183,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "linear map",
         also: &["projection", "linear layer"],
-        means: "A matrix that every token is multiplied with. It changes the features of a token without looking at other tokens.",
+        means: "Multiplying every token by the same matrix. It changes the features of a token without using other tokens.",
         formula: Some("y = x W"),
         node: None,
         see: &["attn demo right"],
@@ -199,7 +199,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "low rank",
         also: &["rank"],
-        means: "A matrix that is a product of two thin ones. It has fewer numbers, and it can change fewer directions.",
+        means: "A matrix has low rank if it is the product of two thin ones. The two hold fewer numbers, and they can change fewer directions.",
         formula: Some("W_V = V_up V_down"),
         node: None,
         see: &["attn demo lowrank", "attn lesson play 5-one-third"],
@@ -215,7 +215,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "matrix product",
         also: &["matmul"],
-        means: "Rows times columns. The product Q Kᵀ holds all dot products of queries and keys, and A V mixes the rows of V.",
+        means: "Each cell is the dot product of a row of the first matrix and a column of the second. The product Q Kᵀ holds all dot products of queries and keys, and A V mixes the rows of V.",
         formula: Some("(A B)[i,j] = Σ_k A[i,k] B[k,j]"),
         node: None,
         see: &["attn demo pairwise", "attn demo weighted-sum", "attn lesson play 2-matrix-multiplication"],
@@ -223,7 +223,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "multi-head attention",
         also: &["MHA", "multihead"],
-        means: "Several heads, each with its own queries, keys and values. Their results are put next to each other and mixed by W_O.",
+        means: "Attention with several heads, each with its own queries, keys and values. Their results are put next to each other and mixed by W_O.",
         formula: Some("O = [O_1 … O_H] W_O"),
         node: Some("O"),
         see: &["attn demo multihead", "attn demo output"],
@@ -231,7 +231,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "multi-query attention",
         also: &["MQA"],
-        means: "All query heads share one head of keys and values.",
+        means: "Attention in which all query heads share one head of keys and values.",
         formula: None,
         node: None,
         see: &["attn demo gqa"],
@@ -239,7 +239,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "norm",
         also: &["layer norm", "LayerNorm", "RMSNorm", "normalisation"],
-        means: "Rescales each token's vector to a standard size, so that all tokens have the same scale.",
+        means: "A step that rescales the vector of each token, so that all tokens have the same scale.",
         formula: None,
         node: None,
         see: &["attn demo block"],
@@ -271,7 +271,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "perceptron",
         also: &["MLP", "feed-forward network", "FFN"],
-        means: "Two linear maps with a nonlinear function between them, applied to each token by itself.",
+        means: "Two linear maps with a nonlinear function between them. It changes each token by itself.",
         formula: None,
         node: None,
         see: &["attn demo mlp"],
@@ -295,7 +295,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "residual connection",
         also: &["residual", "skip connection"],
-        means: "The input of a step is added to its result, so that the step only has to compute a change.",
+        means: "Adding the input of a step to its result. The step then only has to compute a change.",
         formula: Some("X + O"),
         node: None,
         see: &["attn demo update", "attn demo block"],
@@ -311,7 +311,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "RoPE",
         also: &["rotary position embedding", "rotary"],
-        means: "Turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
+        means: "A position encoding that turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
         formula: None,
         node: None,
         see: &["attn demo order"],
@@ -319,7 +319,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "saturation",
         also: &["saturated softmax"],
-        means: "With very large scores the softmax gives almost everything to one token, and its gradient almost vanishes.",
+        means: "What very large scores do to a softmax: one token gets almost all the weight, and the gradient almost vanishes.",
         formula: None,
         node: None,
         see: &["attn demo scale", "attn demo init"],
@@ -327,7 +327,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "scaling",
         also: &["scale", "scaled scores"],
-        means: "Scores are divided by √d_k, because dot products of wider vectors spread more and would saturate the softmax.",
+        means: "Dividing the scores by √d_k. Dot products of wider vectors spread more, and would saturate the softmax.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
         see: &["attn demo scale", "attn lesson play 4-transformer-imagined"],
@@ -367,7 +367,7 @@ pub(super) const TERMS: &[Term] = &[
     Term {
         name: "softmax",
         also: &[],
-        means: "Turns a row of scores into positive weights that sum to 1: take the exponential of each score, then divide by their sum.",
+        means: "A function that turns a row of scores into positive weights that sum to 1: take the exponential of each score, then divide by their sum.",
         formula: Some("softmax(x)_i = exp(x_i) / Σ_j exp(x_j)"),
         node: Some("A"),
         see: &["attn demo weights", "attn softmax 1 2 3"],

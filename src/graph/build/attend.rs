@@ -157,12 +157,22 @@ impl Pipeline<'_> {
             )));
         }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
+        let (op, side, length) = match self.recipe.projection {
+            Projection::AsGiven => (Op::Product, "rows", weights.rows()),
+            Projection::Transposed | Projection::AllTransposed => {
+                (Op::ProductTransposed, "columns", weights.cols())
+            }
+        };
+        if length != width {
+            return Err(Error::new(format!(
+                "W_{name} is {}, but X has {}",
+                weights.shape(),
+                counted(width, "column")
+            ))
+            .help(format!("give W_{name} {width} {side}, one for each column of X")));
+        }
         let weights = in_the_space_of(&self.graph[x], weights);
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
-        let op = match self.recipe.projection {
-            Projection::AsGiven => Op::Product,
-            Projection::Transposed | Projection::AllTransposed => Op::ProductTransposed,
-        };
         self.graph.add(name, op, &[x, weights])
     }
 
@@ -195,7 +205,8 @@ impl Pipeline<'_> {
         if n != v_rows {
             return Err(Error::new(format!(
                 "{n} keys need {n} values, but there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
-            )));
+            ))
+            .help("give K and V the same number of rows, one for each token"));
         }
         Ok(())
     }

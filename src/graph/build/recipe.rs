@@ -2,7 +2,7 @@
 
 use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
 use crate::attention::{Base, Mask};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::Factor;
 
 /// The options of a pipeline, in the order in which they act.
@@ -150,8 +150,9 @@ impl Recipe {
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::new(format!(
-                "{} query heads cannot share {} key/value heads evenly",
-                self.heads, self.kv_heads
+                "{} cannot share {} evenly",
+                counted(self.heads, "query head"),
+                counted(self.kv_heads, "key/value head")
             ))
             .help("give a --kv-heads that divides --heads"));
         }
