@@ -79,6 +79,21 @@ pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
     }
 }
 
+/// clap's message, with what it says of numbers in plain words: “99 is not in 0..=17” becomes “99 is not between 0 and 17”.
+pub(super) fn plain(message: &str) -> String {
+    let lines = message.split('\n').map(|line| match line.split_once(" is not in ") {
+        Some((value, range)) => match range.split_once("..=") {
+            Some((first, last)) => format!("{value} is not between {first} and {last}"),
+            None => line.to_string(),
+        },
+        None => line.to_string(),
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let text = text.replace("invalid digit found in string", "give a whole number: 0, 1, 2, …");
+    let text = text.replace("invalid float literal", "give a number");
+    text.replace("cannot parse integer from empty string", "give a number")
+}
+
 fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
     match failed.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),

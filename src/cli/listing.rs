@@ -3,7 +3,7 @@
 use colored::Colorize;
 use unicode_width::UnicodeWidthStr;
 
-use super::output::{FormatArg, LookArgs};
+use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{EXIT_DONE, Result};
@@ -55,6 +55,22 @@ pub(super) fn show(text: &str, style: &Style, env: &Env, streams: &mut Streams<'
     }
     streams.out.write_all(text.as_bytes())?;
     Ok(EXIT_DONE)
+}
+
+/// Writes what `write` writes; on a terminal that has fewer rows, a text for people is paged.
+pub(super) fn shown(
+    look: &TablesArgs,
+    env: &Env,
+    streams: &mut Streams<'_>,
+    write: impl FnOnce(&mut Streams<'_>) -> Result<()>,
+) -> Result<u8> {
+    if look.format() != FormatArg::Table || !env.has_screen || !env.has_keys {
+        write(streams)?;
+        return Ok(EXIT_DONE);
+    }
+    let mut text = Vec::new();
+    write(&mut Streams { input: &mut *streams.input, out: &mut text, err: &mut *streams.err })?;
+    show(&String::from_utf8_lossy(&text), &look.style(env), env, streams)
 }
 
 fn lines(groups: &[Group], style: &Style) -> String {

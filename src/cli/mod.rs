@@ -156,6 +156,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     hints::improve(&mut failed, args);
     let text = failed.render();
     let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });
+    let text = hints::plain(&text);
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
@@ -190,12 +191,12 @@ fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -
         Command::Glossary(args) => return args.run(env, streams),
         Command::Find(args) => return args.run(env, streams),
         Command::Examples(args) => return args.run(env, streams),
+        Command::Notation(args) => return args.run(env, streams),
+        Command::Errata(args) => return args.run(env, streams),
+        Command::Params(args) => return args.run(env, streams),
         Command::Similarity(args) => args.run(typed, env, streams)?,
         Command::Softmax(args) => args.run(typed, env, streams)?,
-        Command::Params(args) => args.run(env, streams)?,
         Command::Bench(args) => args.run(env, streams)?,
-        Command::Errata(args) => args.run(env, streams)?,
-        Command::Notation(args) => args.run(env, streams)?,
         Command::Help(args) => args.run(env, streams)?,
         Command::Man(args) => args.run(env, streams)?,
         Command::Completions(args) => args.run(streams)?,

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::listing;
 use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
@@ -42,7 +43,11 @@ const WIDE: usize = 100;
 const USUAL_CONTEXT: u64 = 8192;
 
 impl ParamsArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        listing::shown(&self.look, env, streams, |streams| self.write(env, streams))
+    }
+
+    fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let Some(name) = &self.model else {
             let rows =
                 params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::listing;
 use super::output::{self, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
@@ -34,7 +35,11 @@ Examples:
   attn errata --demo mask       of one demo";
 
 impl ErrataArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        listing::shown(&self.look, env, streams, |streams| self.write(env, streams))
+    }
+
+    fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let parts = self.wanted()?;
         if parts.is_empty() {
             let remark =
@@ -122,11 +127,11 @@ pub(super) struct NotationArgs {
 }
 
 impl NotationArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let letters = "The letters of the five texts, and ours (a number is a line of the text)";
         let texts = Document::ALL.map(|each| vec![each.number().to_string(), each.title().to_string()]);
         let parts =
             [(letters.into(), notation()), ("The texts".into(), Table::new(&["text", "title"], texts))];
-        self.look.tables("notation", &parts, env, streams)
+        listing::shown(&self.look, env, streams, |streams| self.look.tables("notation", &parts, env, streams))
     }
 }

@@ -335,7 +335,7 @@ fn what_makes_no_problem_is_refused_with_what_to_do() {
         ("--n 8 --seconds 0", "not a positive number"),
         ("--n 8 --seconds inf", "not a positive number"),
         ("--n 8 --seconds 1e9", "longer than an hour"),
-        ("--n 8 --threads 0", "0 is not in 1..=256"),
+        ("--n 8 --threads 0", "0 is not between 1 and 256"),
         ("--heads 8", "--heads needs a length, --n"),
         ("--n-q 8", "add --n 1024"),
         ("--n 8 --n-q 20", "queries are the last of the N tokens"),

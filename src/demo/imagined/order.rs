@@ -144,11 +144,11 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
     )
     .claim(
         own(&["X_1", "exchange"]),
-        "They are the document's two cricket questions, shortened to four words.",
+        "These are the document's two cricket questions, shortened to four words.",
     )
     .claim(
         within(1e-9, "gap[1,1]", 0.0),
-        "They are equal: in attention alone the order of the earlier rows makes no difference.",
+        "The last rows are equal: in attention alone the order of the earlier rows makes no difference.",
     )
     .together(&questions)
     .show(&[last, gap]);

@@ -158,7 +158,7 @@ fn overflow(demo: &mut Builder) -> Result<()> {
     tell(
         demo,
         &[(large, None), (shifted, None), powers, a],
-        "So subtract the maximum first. It divides each exponential and their sum by the same number: no weight changes.",
+        "So subtract the maximum first. This divides each exponential and their sum by the same number: no weight changes.",
         (
             all([equal("exp_shifted[1,2]", 1.0), equal(largest("exp_shifted"), 1.0)]),
             "The largest exponential is now exactly {exp_shifted[1,2]}, so nothing can overflow.",
