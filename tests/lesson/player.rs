@@ -619,3 +619,16 @@ fn a_list_longer_than_the_screen_is_shown_a_screen_at_a_time() {
     terminal.wait_for("`attn demo NAME` shows one.");
     assert_eq!(terminal.ended(), 0);
 }
+
+#[test]
+fn errata_letters_and_weights_are_shown_a_screen_at_a_time_and_whole_in_a_format_for_programs() {
+    let state = state();
+    for args in [&["errata"][..], &["notation"], &["params", "gpt2"]] {
+        let mut terminal = demo(state.path(), args);
+        terminal.wait_for("space: go on");
+        terminal.press(CONTROL_C);
+        assert_eq!(terminal.ended(), 130, "{args:?}");
+        let mut terminal = demo(state.path(), &[args, &["--format", "json"]].concat());
+        assert_eq!(terminal.ended(), 0, "{args:?}");
+    }
+}

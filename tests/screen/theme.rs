@@ -169,7 +169,7 @@ mod asked {
             (WEIGHTS.to_string(), vec![("NO_COLOR", "1")]),
             (WEIGHTS.to_string(), vec![("TERM", "dumb")]),
             (WEIGHTS.to_string(), vec![("TERM", "linux")]),
-            ("\"$ATTN\" params gpt2; \"$ATTN\" --version; \"$ATTN\" demo".to_string(), vec![]),
+            ("\"$ATTN\" params --format csv; \"$ATTN\" glossary softmax; \"$ATTN\" --version; \"$ATTN\" demo".to_string(), vec![]),
         ] {
             let (out, asked) = on_terminal(&script, &answers(""), &variables);
             assert_eq!(asked, 0, "{script} {variables:?}: {out:?}");
