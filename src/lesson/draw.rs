@@ -1,6 +1,6 @@
-//! Drawing questions anew: other random numbers in what they show, ask and answer.
+//! Drawing questions again: other random numbers in what they show, ask and answer.
 //!
-//! A question drawn anew is a question like any other: its commands have another seed, and its text, its options and its
+//! A question drawn again is a question like any other: its commands have another seed, and its text, its options and its
 //! outputs the numbers that come of it. Nothing behind this needs to know of seeds.
 
 use crate::error::{Error, Result};
@@ -19,28 +19,28 @@ const SEEDS: u32 = 10_000;
 /// The largest cell and the order of a row must be told apart at so many decimals, as tables for a class have them.
 const DECIMALS: usize = 2;
 
-/// A lesson with questions drawn anew.
+/// A lesson with questions drawn again.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     /// The lesson; what cannot be drawn again is as it was.
     pub lesson: Lesson,
-    /// The questions that were drawn anew, by id.
-    pub anew: Vec<String>,
+    /// The questions that were drawn again, by id.
+    pub redrawn: Vec<String>,
     /// Those that could be, and keep their own numbers, because no seed that was tried gives them one right answer.
     pub kept: Vec<String>,
 }
 
-/// Draws every question anew that can be. Each has a seed of its own, which `seed` and its id decide: the same for the same, on
+/// Draws every question again that can be. Each has a seed of its own, which `seed` and its id decide: the same for the same, on
 /// every machine. A seed at which the question would not pass `check` is passed over for the next.
 pub fn draw(lesson: &Lesson, runner: &Runner<'_>, seed: u32) -> Drawn {
-    let mut drawn = Drawn { lesson: lesson.clone(), anew: Vec::new(), kept: Vec::new() };
+    let mut drawn = Drawn { lesson: lesson.clone(), redrawn: Vec::new(), kept: Vec::new() };
     for question in lesson.questions() {
         let Some(own) = question.seed(lesson) else { continue };
         let seeds = (0..TRIES).map(|attempt| seed_of(seed, &question.id, attempt));
         let mut others = seeds.filter(|other| other.to_string() != own);
         match others.find_map(|other| alone(question, &drawn.lesson, runner, other).ok()) {
             Some(alone) => {
-                drawn.anew.push(question.id.clone());
+                drawn.redrawn.push(question.id.clone());
                 put_in(&mut drawn.lesson, alone);
             }
             None => drawn.kept.push(question.id.clone()),

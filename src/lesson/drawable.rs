@@ -64,7 +64,7 @@ impl Question {
         self.one_seed(lesson).filter(|seed| !self.is_shown_elsewhere(seed, lesson))
     }
 
-    /// The first number in its words, or in the headings above it, that nothing computes: beside other random numbers it
+    /// The first number in its words, or in the headings above it, that nothing computes: next to other random numbers it
     /// would tell of the old ones.
     fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
         let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
@@ -97,8 +97,8 @@ impl Question {
         seeds.all(|other| other == Some(seed)).then_some(seed)
     }
 
-    /// Whether a text or a command outside of all questions has its numbers: it would tell of others than the question drawn
-    /// anew. Commands of the same kind with the same seed count as the same numbers.
+    /// Whether a text or a command outside of all questions has its numbers: it would tell of others than the question
+    /// drawn again. Commands of the same kind with the same seed count as the same numbers.
     fn is_shown_elsewhere(&self, seed: &str, lesson: &Lesson) -> bool {
         let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
         let runs = self.runs(lesson);

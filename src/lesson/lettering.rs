@@ -1,4 +1,4 @@
-//! The order of options and their letters. In a question drawn anew the options stand in the order of their numbers: if they
+//! The order of options and their letters. In a question drawn again the options stand in the order of their numbers: if they
 //! kept their places the right letter would be the same on every sheet.
 
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::key::{Key, WrittenNumber};
 use super::model::{Block, Choice, Question};
 
-/// The same question with its options, all of them numbers, from the smallest to the largest, lettered anew, also where the
+/// The same question with its options, all of them numbers, from the smallest to the largest, with new letters, also where the
 /// answer begins with its letter, `**C.**`. As it was where a text may mean an option by any other letter.
 pub(super) fn in_order_of_numbers(question: Question) -> Question {
     let Some(Key::Choice { letter: right, .. }) = question.key else { return question };
@@ -20,21 +20,23 @@ pub(super) fn in_order_of_numbers(question: Question) -> Question {
         return question;
     }
     numbered.sort_by(|(one, _), (other, _)| one.total_cmp(other));
-    let anew = |old: char| {
+    let letter_now = |old: char| {
         let at = numbered.iter().position(|(_, choice)| choice.letter == old);
         at.and_then(|at| letters.get(at)).copied().unwrap_or(old)
     };
     let mut lettered = question;
-    lettered.choices =
-        numbered.iter().map(|(_, choice)| Choice { letter: anew(choice.letter), ..choice.clone() }).collect();
+    lettered.choices = numbered
+        .iter()
+        .map(|(_, choice)| Choice { letter: letter_now(choice.letter), ..choice.clone() })
+        .collect();
     if let Some(Key::Choice { letter, .. }) = &mut lettered.key {
-        *letter = anew(right);
+        *letter = letter_now(right);
     }
     for block in &mut lettered.reveal {
         if let Block::Prose(prose) = block
             && let Some((at, letter)) = named_at_start(&prose.markdown)
         {
-            prose.markdown.replace_range(at, &anew(letter).to_string());
+            prose.markdown.replace_range(at, &letter_now(letter).to_string());
         }
     }
     lettered

@@ -3,9 +3,11 @@
 use super::html_page::escaped;
 use super::plane::{Bounds, Drawing, Spot, Ticks};
 
-/// The plane's own size, without the room for labels.
-const ACROSS: f64 = 420.0;
-const HIGH: f64 = 260.0;
+/// The plane's own size, without the room for labels: small enough that letters stay readable on a phone.
+const ACROSS: f64 = 280.0;
+const HIGH: f64 = 200.0;
+/// Where there is room, the picture is this much larger.
+const ENLARGED: f64 = 1.15;
 const MARGIN: f64 = 12.0;
 /// Room above for the name of an axis, and below for the numbers of the other.
 const ABOVE: f64 = 34.0;
@@ -13,12 +15,14 @@ const BELOW: f64 = 34.0;
 /// How long an arrow's head is.
 const HEAD: f64 = 9.0;
 /// About as wide as a letter of a label, and as high as a line.
-const LETTER: f64 = 7.0;
-const LINE: f64 = 14.0;
+const LETTER: f64 = 8.0;
+const LINE: f64 = 16.0;
 /// A movement that is shorter is not seen.
 const NEAR: f64 = 2.0;
 /// Numbers of an axis are at least this far apart.
-const APART: f64 = 52.0;
+const APART: f64 = 44.0;
+/// How far a label stands from its point.
+const ASIDE: f64 = 9.0;
 
 /// The picture; empty where there is nothing to draw.
 pub(super) fn picture(drawing: &Drawing) -> String {
@@ -31,7 +35,8 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let points = drawing.points.iter().map(|point| (point, true));
     let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
-    let mut taken: Vec<Area> = all.iter().map(|(spot, _)| frame.mark(spot)).collect();
+    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
+    let mut taken: Vec<Area> = frame.lines().into_iter().chain(marks).collect();
     for (spot, is_point) in &all {
         inside.push_str(&frame.spot(spot, *is_point, &mut taken));
     }
@@ -39,7 +44,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
         "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg></figure>\n",
         frame.width,
         frame.height,
-        frame.width,
+        frame.width * ENLARGED,
         escaped(&told(drawing))
     )
 }
@@ -86,8 +91,11 @@ impl Frame {
         }
         let before = MARGIN + widest(ticks, bounds.bottom, bounds.top) + LETTER;
         let axis = (drawing.axes[0].chars().count() + 5) as f64 * LETTER;
-        let label = drawing.longest_label() as f64 * LETTER;
-        let width = before + bounds.across() * scale + axis.max(label) + 2.0 * MARGIN;
+        let spots = drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
+        let ends = spots.map(|spot| {
+            (spot.x - bounds.left) * scale + ASIDE + spot.label().chars().count() as f64 * LETTER
+        });
+        let width = before + ends.fold(bounds.across() * scale + axis, f64::max) + MARGIN;
         Frame { bounds, before, scale, ticks, width, height: bounds.up() * scale + ABOVE + BELOW }
     }
 
@@ -157,6 +165,12 @@ impl Frame {
         )
     }
 
+    /// What the two axes cover: no label stands on them.
+    fn lines(&self) -> [Area; 2] {
+        let (x, y) = self.place(0.0, 0.0);
+        [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
+    }
+
     /// What a point or the tip of an arrow covers.
     fn mark(&self, spot: &Spot) -> Area {
         let (x, y) = self.place(spot.x, spot.y);
@@ -169,8 +183,8 @@ impl Frame {
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;
         let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
-        let right = [4.0, -8.0, 18.0, 32.0].map(|down| (x + 9.0, y + down));
-        let left = [4.0, -8.0, 18.0].map(|down| (x - 9.0 - wide, y + down));
+        let right = [4.0, -8.0, 18.0, 34.0].map(|down| (x + ASIDE, y + down));
+        let left = [4.0, -8.0, 18.0].map(|down| (x - ASIDE - wide, y + down));
         let is_free = |(at, line): &(f64, f64)| {
             let area = area(*at, *line);
             area[0] >= 0.0 && area[1] >= ABOVE - LINE && !taken.iter().any(|other| meet(&area, other))

@@ -177,7 +177,7 @@ pub fn assert_terms_give_the_recorded_bits(graph: &Graph) {
 
 /// The words of a text, however its lines are broken and its tables ruled: with colours, names stand without backticks.
 pub fn words(text: &str) -> Vec<String> {
-    let text = text.replace('`', "");
+    let text = text.replace(['`', '“', '”', '"'], "");
     let is_rule = |word: &&str| word.chars().all(|c| "─│-".contains(c));
     text.split_whitespace().filter(|word| !is_rule(word)).map(str::to_string).collect()
 }

@@ -52,12 +52,17 @@ fn the_ending_of_the_file_chooses_the_document_and_an_unknown_one_is_refused() {
 fn colours_are_all_that_colour_adds() {
     for width in [60, 80, 100, 200] {
         let coloured = transcript(MASK, Screen { colour: true, theme: Theme::Dark, ..Screen::plain(width) });
-        assert!(coloured.matches("\x1b[").count() > 150, "hardly any colour at {width}");
+        let count = coloured.matches("\x1b[").count();
+        assert!(count >= 200, "hardly any colour at {width}: {count}");
+        // Titles, names, commands, questions, answers and the cells of matrices.
+        for piece in ["1;7mWhy the", "36mbat", "1mattn attend", "1;35mQuestion", "1;32mAnswer: ", "48;5;"] {
+            assert!(coloured.contains(&format!("\x1b[{piece}")), "no {piece} at {width}");
+        }
         let (coloured, plain) = (without_colours(&coloured), transcript(MASK, Screen::plain(width)));
         assert_eq!(words(&coloured), words(&plain));
         assert!(
-            plain.contains("`bat`") && !coloured.contains("`bat`"),
-            "backticks stand in for colour alone"
+            plain.contains("“bat”") && !coloured.contains("“bat”") && !plain.contains("`bat`"),
+            "quotation marks stand in for colour alone"
         );
     }
 }
@@ -120,7 +125,7 @@ fn hidden_answers_are_nowhere_and_leave_a_line_to_write_on() {
         }
         let shown = export(&format!("--to {to} --answers shown")).replace("\\u001b", "\x1b");
         let shown = without_colours(&shown);
-        for told in ["Answer: C", "Answer: 0.408", "True for finite scores", "0.311", "0.437"] {
+        for told in ["Answer: C", "Answer: 0.41", "True for finite scores", "0.311", "0.437"] {
             assert!(shown.contains(told), "{to} does not tell `{told}`");
         }
     }
@@ -277,11 +282,11 @@ fn no_export_takes_the_place_of_a_lesson() {
 #[test]
 fn every_fold_begins_with_the_answer_and_a_sheet_without_has_room_for_a_name() {
     for (to, begin, told) in [
-        ("md", "<summary>Answer</summary>\n\n", ["**Answer: C** two", "**Answer: 0.408**"]),
+        ("md", "<summary>Answer</summary>\n\n", ["**Answer: C.** Two tokens", "**Answer: 0.41**"]),
         (
             "html",
             "<summary>Answer</summary>\n<div class=\"right\"><p><strong>",
-            ["Answer: C</strong>", "Answer: 0.408</strong>"],
+            ["Answer: C.</strong>", "Answer: 0.41</strong>"],
         ),
     ] {
         let folded = export(&format!("--to {to}"));

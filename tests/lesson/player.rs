@@ -123,7 +123,7 @@ fn steps_are_jumped_to_found_and_listed() {
 }
 
 #[test]
-fn answers_get_their_feedback_and_votes_stand_beside_the_answer() {
+fn answers_get_their_feedback_and_votes_stand_next_to_the_answer() {
     let state = state();
     let mut terminal = player(state.path());
     terminal.shows("2G", "think 0:");
@@ -134,7 +134,7 @@ fn answers_get_their_feedback_and_votes_stand_beside_the_answer() {
     assert!(!wrong.contains("Two tokens lie"), "{wrong}");
     let right = terminal.shows("c", "Two tokens lie in the future.");
     assert!(right.contains("Right: C") && right.contains("C  8 of 25 hands  ← right"), "{right}");
-    terminal.shows(" ", "What does `bat` give");
+    terminal.shows(" ", "What does “bat” give");
     terminal.shows("0.52\r", "So it was without the mask.");
     terminal.shows("1\r", "All of its attention.");
 }
@@ -157,7 +157,7 @@ fn what_if_is_run_and_the_lesson_goes_on_where_it_was() {
 }
 
 #[test]
-fn after_a_resize_all_is_laid_out_anew_and_no_ruins_stand() {
+fn after_a_resize_the_whole_page_is_laid_out_again_and_no_ruins_stand() {
     let state = state();
     let mut terminal = player(state.path());
     terminal.shows(" ", "1/4");
@@ -448,7 +448,7 @@ fn a_screen_is_called_too_small_only_where_something_does_not_fit() {
 fn votes_are_for_choices_and_what_is_typed_on_answers_nothing() {
     let state = state();
     let mut terminal = player(state.path());
-    terminal.shows("3G", "What does `bat` give");
+    terminal.shows("3G", "What does “bat” give");
     let told = terminal.shows("vA3 B14 C8\r", "You can only vote on multiple-choice questions.");
     assert!(!told.contains("is not a number"), "{told}");
     let later = terminal.shows("h", "3/4");

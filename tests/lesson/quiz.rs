@@ -1,4 +1,4 @@
-//! The quiz: one pupil alone; and questions drawn anew, held against NumPy.
+//! The quiz: one student alone; and questions drawn again, compared with NumPy.
 
 use std::collections::HashSet;
 use std::fs;
@@ -142,10 +142,10 @@ fn the_right_letter_is_not_the_same_on_every_sheet() {
 }
 
 #[test]
-fn what_cannot_be_drawn_anew_stays_as_it_is() {
+fn what_cannot_be_drawn_again_stays_as_it_is() {
     let own = open(DRAWN).expect("a lesson").0;
     let sheet = drawn(DRAWN, 3);
-    assert_eq!(sheet.anew, ["rest", "largest", "hidden", "ranked"]);
+    assert_eq!(sheet.redrawn, ["rest", "largest", "hidden", "ranked"]);
     assert_eq!(sheet.kept, ["only-here"]);
     for id in ["told", "half-computed", "only-here", "words", "why"] {
         let [own, drawn] = [&own, &sheet.lesson].map(|lesson| format!("{:?}", question(lesson, id)));
@@ -182,11 +182,11 @@ fn every_sheet_of_every_walkthrough_passes_the_check_and_is_another() {
         assert!(own.drawable() >= 1, "{name}");
         let sheets = [1, 2, 3].map(|seed| draw(&own, &runner, seed));
         for sheet in &sheets {
-            assert_eq!((sheet.anew.len(), sheet.kept.len()), (own.drawable(), 0), "{name}");
+            assert_eq!((sheet.redrawn.len(), sheet.kept.len()), (own.drawable(), 0), "{name}");
             let report = check(&sheet.lesson, &in_process);
             assert!(report.holds(), "{name}: {:?}", report.findings);
         }
-        for id in &sheets[0].anew {
+        for id in &sheets[0].redrawn {
             let all = std::iter::once(&own).chain(sheets.iter().map(|sheet| &sheet.lesson));
             let told = |lesson: &Lesson| {
                 let question = question(lesson, id);
@@ -387,7 +387,7 @@ fn it_fits_every_screen_and_colours_change_no_text() {
             let plain = shown(env);
             assert_eq!(words(&without_colours(&shown(Env { colour: true, ..env }))), words(&plain));
             assert!(charset == Charset::Utf8 || plain.is_ascii());
-            assert!(charset == Charset::Utf8 || plain.contains("Answer: 0.408\n"), "{plain}");
+            assert!(charset == Charset::Utf8 || plain.contains("Answer: 0.41\n"), "{plain}");
             let widest = plain.lines().map(unicode_width::UnicodeWidthStr::width).max();
             assert!(widest <= Some(width), "{width}: {plain}");
         }

@@ -89,14 +89,14 @@ impl LessonArgs {
 /// The lesson, with its questions drawn again where a seed is asked for. On standard error stands what keeps its numbers.
 fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &mut Streams<'_>) -> Lesson {
     let Some(seed) = seed else { return lesson };
-    let Drawn { lesson, anew, kept } = draw(&lesson, runner, seed);
+    let Drawn { lesson, redrawn, kept } = draw(&lesson, runner, seed);
     let mut remarks: Vec<String> = kept
         .iter()
         .map(|id| {
             format!("`{id}` keeps its numbers: no other numbers were found with exactly one right answer")
         })
         .collect();
-    if anew.is_empty() && kept.is_empty() {
+    if redrawn.is_empty() && kept.is_empty() {
         remarks
             .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
     }

@@ -1,4 +1,4 @@
-//! The options of a question, beside each other and beside the key.
+//! The options of a question, compared with each other and with the key.
 
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber, numbers_in};

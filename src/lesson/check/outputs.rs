@@ -16,7 +16,7 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
     for console in lesson.consoles() {
         for exchange in &console.exchanges {
             let ran = runner.run(&exchange.command.args, screen);
-            // What a command prints where it fails, or no longer does, says nothing beside that.
+            // What a command prints where it fails, or no longer does, says nothing more.
             let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran));
             findings.extend(found);
         }

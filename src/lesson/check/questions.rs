@@ -1,4 +1,4 @@
-//! The answer keys, and the options beside them.
+//! The answer keys, and the options next to them.
 
 use std::collections::HashSet;
 

@@ -179,16 +179,6 @@ impl Writer<'_> {
         }
     }
 
-    /// The right answer as it is computed, with the words of its option.
-    fn right(&self, question: &Question) -> String {
-        let Some(right) = self.show.right(question) else { return String::new() };
-        let option = self.show.option_text(question, &right).map(html_prose::html).unwrap_or_default();
-        format!(
-            "<div class=\"right\"><p><strong>Answer: {}</strong></p>{option}</div>\n",
-            escaped(&self.show.answer_words(&right))
-        )
-    }
-
     /// The answer in its fold, with what is to be said to those who gave a wrong one.
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
@@ -202,7 +192,12 @@ impl Writer<'_> {
             Answers::Shown => " open",
             Answers::Folded => "",
         };
-        let reveal = self.blocks(&question.reveal);
+        let (right, rest) = self.show.answer_paragraph(question);
+        let right = match right.is_empty() {
+            true => right,
+            false => format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end()),
+        };
+        let reveal = self.blocks(rest);
         let said = |choice: &Choice| {
             let feedback = html_prose::html(choice.feedback.as_ref()?);
             let name = escaped(&self.show.choice_name(question, choice));
@@ -213,7 +208,6 @@ impl Writer<'_> {
             true => feedback,
             false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
         };
-        let right = self.right(question);
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
         }

@@ -3,14 +3,11 @@
 use super::{Answers, Handout, MORE_LINES};
 use crate::lesson::key::Kind;
 use crate::lesson::model::{Block, Console, Literal, Question};
-use crate::lesson::show::{BLANK, Show};
+use crate::lesson::show::{BLANK, Show, escaped};
 
 /// To be filled in where the answers are left out.
 const NAME: &str = "Name: ______________________________ Date: ______________";
 const RULE: &str = "______________________________________";
-
-/// What means something to Markdown within a line.
-const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
 
 /// The whole lesson as Markdown that any page shows: terminal output in fences of `text`, the answers folded, open or left
 /// out.
@@ -103,13 +100,10 @@ impl Page<'_> {
         }
     }
 
-    /// The computed answer, what to say to the wrong ones, and what is told about them.
+    /// The right answer, what to say to the wrong ones, and what is told about them.
     fn answer(&mut self, question: &Question) {
-        if let Some(right) = self.show.right(question) {
-            let option = self.show.option_text(question, &right).unwrap_or_default();
-            let answer = format!("**Answer: {}** {option}", escaped(&self.show.answer_words(&right)));
-            self.parts.push(answer.trim_end().to_string());
-        }
+        let (answer, rest) = self.show.answer_paragraph(question);
+        self.parts.extend(Some(answer).filter(|answer| !answer.is_empty()));
         let feedback = question.choices.iter().filter_map(|choice| {
             let said = choice.feedback.as_ref()?;
             Some(format!("- {}: {said}", escaped(&self.show.choice_name(question, choice))))
@@ -118,7 +112,7 @@ impl Page<'_> {
         if !feedback.is_empty() {
             self.parts.push(feedback.join("\n"));
         }
-        self.blocks(&question.reveal);
+        self.blocks(rest);
     }
 }
 
@@ -127,16 +121,4 @@ fn fenced(label: &str, text: &str) -> String {
     let longest = text.lines().map(|line| line.trim_start().chars().take_while(|c| *c == '`').count()).max();
     let fence = "`".repeat(longest.map_or(3, |longest| (longest + 1).max(3)));
     format!("{fence}{label}\n{text}\n{fence}")
-}
-
-/// A plain text as Markdown.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if MARKS.contains(&character) {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }

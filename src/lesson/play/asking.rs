@@ -9,6 +9,7 @@ use crate::lesson::{Choice, Question};
 use super::answers::{judged, next_try, options, right_answer};
 use super::entry::{Entry, Purpose};
 use super::player::Player;
+use super::stops::Kind as StopKind;
 use super::votes;
 
 impl Player<'_> {
@@ -57,7 +58,8 @@ impl Player<'_> {
         }
     }
 
-    /// Begins to count hands. Where there are no options, what is typed on is no answer.
+    /// Begins to count hands, also while a part of the question is still to be shown. Where there are no options, what is
+    /// typed on is neither an answer nor a jump.
     pub(super) fn begin_hands(&mut self, now: Duration) -> Vec<String> {
         match self.question() {
             Some(question) if question.kind == Kind::Choice => {
@@ -65,7 +67,7 @@ impl Player<'_> {
                 Vec::new()
             }
             _ => {
-                self.dropping = self.asking().map(|_| now);
+                self.dropping = Some((now, String::new()));
                 self.remark("You can only vote on multiple-choice questions.")
             }
         }
@@ -111,8 +113,9 @@ impl Player<'_> {
             Ok(hands) => hands,
             Err(error) => return self.refused(&error),
         };
-        // While the class still thinks, nobody is told.
-        let right = if self.asking().is_some() { None } else { self.right_letter(question) };
+        // While the class still reads or thinks, nobody is told.
+        let is_open = self.stops.get(self.at).is_some_and(|stop| stop.kind == StopKind::Asked);
+        let right = if is_open { None } else { self.right_letter(question) };
         let lines = votes::bars(&hands, right, self.window.screen);
         let record = self.record(question);
         record.hands_before = record.hands.replace(hands);

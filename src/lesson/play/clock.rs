@@ -1,4 +1,4 @@
-//! Time spent beside time planned.
+//! Time spent, and time planned.
 
 use serde::{Deserialize, Serialize};
 

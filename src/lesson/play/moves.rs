@@ -124,7 +124,10 @@ impl Player<'_> {
         self.from = from;
         self.next = (end < chunks.len()).then(|| place(&chunks, end));
         self.note_what_is_shown(&stop);
-        if let Some(question) = stop.question(self.lesson).filter(|_| stop.kind == Kind::Asked) {
+        // On the next page of a question, what was told and drawn still stands above.
+        let begins = self.is_clean || from == Place::default();
+        let is_asked = stop.kind == Kind::Asked && begins;
+        if let Some(question) = stop.question(self.lesson).filter(|_| is_asked) {
             let record = self.record(question);
             record.told.clear();
             record.drawn = false;

@@ -110,8 +110,8 @@ pub struct Player<'a> {
     pub(super) done: BTreeSet<usize>,
     /// The step that was left in an earlier hour.
     left: Option<String>,
-    /// When the last key was pressed of votes that cannot be counted.
-    pub(super) dropping: Option<Duration>,
+    /// When the last key was pressed of votes that cannot be counted, and what has been typed of them.
+    pub(super) dropping: Option<(Duration, String)>,
 }
 
 impl<'a> Player<'a> {
@@ -259,6 +259,15 @@ impl<'a> Player<'a> {
             self.has_passed = false;
         }
         Told { lines, pushes: std::mem::take(&mut self.is_clean), then: Then::Wait }
+    }
+
+    /// The player takes keys again, after it has prepared what comes next: a question that was just shown is asked from now on.
+    pub fn ready(&mut self, now: Duration) {
+        if let Some((_, asked)) = &mut self.asked
+            && *asked == self.shown_at
+        {
+            (*asked, self.shown_at) = (now, now);
+        }
     }
 
     /// When the question was asked.

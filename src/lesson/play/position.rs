@@ -1,4 +1,4 @@
-//! Where a player is, for whoever follows it from another terminal.
+//! Where a player is, for those who follow it from another terminal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -11,8 +11,8 @@ use super::player::{Player, Then, Told};
 
 /// The keys that a line of one letter stands for, where letters are typed into an answer.
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
-/// Keys that follow each other within this time belong to one line.
-const SAME_LINE: Duration = Duration::from_secs(1);
+/// Votes that cannot be counted are dropped up to Enter, or up to a pause as long as this.
+const SAME_LINE: Duration = Duration::from_secs(2);
 /// No step has a higher number.
 const LARGEST_COUNT: usize = 99_999;
 
@@ -50,16 +50,28 @@ impl Player<'_> {
         self.command(key, now)
     }
 
-    /// Whether a key belongs to the votes that cannot be counted here: they were typed on, up to Enter or a pause.
+    /// Whether a key belongs to the votes that cannot be counted here: they were typed on, up to Enter or a pause. A number
+    /// alone may become `5G`.
     fn drops(&mut self, key: Key, now: Duration) -> bool {
-        let Some(last) = self.dropping.take() else { return false };
+        let Some((last, mut typed)) = self.dropping.take() else { return false };
+        if now.saturating_sub(last) >= SAME_LINE {
+            return false;
+        }
         let is_vote = |c: char| {
             c.is_ascii_digit() || " ,:".contains(c) || ('A'..='H').contains(&c.to_ascii_uppercase())
         };
-        let is_typed = matches!(key, Key::Char(c) if is_vote(c)) || key == Key::Backspace;
-        let is_line = now.saturating_sub(last) < SAME_LINE && (is_typed || key == Key::Enter);
-        self.dropping = (is_line && key != Key::Enter).then_some(now);
-        is_line
+        match key {
+            Key::Char('G') if typed.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.count = typed.parse().ok();
+                return false;
+            }
+            Key::Char(c) if is_vote(c) => typed.push(c),
+            Key::Backspace => drop(typed.pop()),
+            Key::Enter => return true,
+            _ => return false,
+        }
+        self.dropping = Some((now, typed));
+        true
     }
 
     /// Keys that belong to the answer of a question: the lines that they lead to.

@@ -87,7 +87,7 @@ All of it.
 <!-- step: minutes=2 -->
 <!-- ask: id=order kind=order -->
 
-Whom does `bat` look at, from most to least?
+Which words does `bat` look at, from most to least?
 
 - A. bat
 - B. cave

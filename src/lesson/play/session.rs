@@ -182,6 +182,7 @@ impl Session<'_, '_> {
         self.paper.print(&told.lines, bottom)?;
         let complaint = self.keeper.keep(self.player, self.now());
         self.player.prepare();
+        self.player.ready(self.began.elapsed());
         match complaint {
             Some(complaint) => {
                 let lines = self.player.sentence(&complaint);

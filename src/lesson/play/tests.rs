@@ -60,12 +60,12 @@ fn space_goes_through_the_whole_lesson_and_out() {
         let expected = [
             "Each row says where one token looks.",
             "Look at the rows again.",
-            "How many weights of `bat` are zero?",
+            "How many weights of “bat” are zero?",
             "Two tokens lie in the future.",
             "The rest is shared out again.",
-            "What does `bat` give to itself?",
+            "What does “bat” give to itself?",
             "All of it.",
-            "Whom does `bat` look at",
+            "Which words does “bat” look at",
             "bat, racket, cave.",
             "Try the mask on your own words.",
             "End: Why the mask?",
@@ -349,7 +349,7 @@ fn leaving_tells_how_to_go_on() {
 }
 
 #[test]
-fn hands_are_drawn_kept_and_shown_beside_the_answer() {
+fn hands_are_drawn_kept_and_shown_next_to_the_answer() {
     played(40, |class| {
         assert_shows(&class.typed("v"), "only vote on multiple-choice");
         class.typed("2Gv");
@@ -363,6 +363,50 @@ fn hands_are_drawn_kept_and_shown_beside_the_answer() {
         assert_eq!(row.trim_start(), "C  8 of 25 hands  ← right");
         assert!(!answer.contains('█'), "the bars stand above:\n{answer}");
         assert_shows(&answer, "Two tokens lie in the future.");
+    });
+}
+
+#[test]
+fn votes_on_a_question_that_is_half_shown_are_counted_once_and_give_nothing_away() {
+    played(9, |class| {
+        class.typed("2G");
+        assert_shows(&class.bottom(), "space shows more");
+        let bars = class.typed("vA3 B14 C8\n");
+        assert_shows(&bars, "25 hands");
+        assert!(!bars.contains("right"), "the vote gives nothing away:\n{bars}");
+        assert_shows(&class.typed(" "), "C  two");
+        assert!(class.player.records.get("zeros").is_none_or(|record| record.given.is_empty()), "no answer");
+        let answer = class.typed(" ");
+        assert_shows(&answer, "C  8 of 25 hands  ← right");
+        assert!(!answer.contains('█'), "the bars stand above:\n{answer}");
+    });
+}
+
+#[test]
+fn votes_where_none_can_be_cast_go_nowhere_and_answer_nothing() {
+    // At a text, at a number that is asked, and at its answer.
+    for (keys, place) in [("1G", "1/5"), ("3G", "3/5"), ("3G1\n", "3/5")] {
+        played(40, |class| {
+            class.typed(keys);
+            let given = class.player.score();
+            assert_shows(&class.typed("v"), "only vote on multiple-choice");
+            assert_eq!(class.typed("A3 B14 C8\n"), "", "{keys}");
+            assert_shows(&class.bottom(), place);
+            assert_eq!(class.player.score(), given, "{keys}");
+        });
+    }
+}
+
+#[test]
+fn a_double_press_shows_no_answer_however_long_the_next_page_takes_to_prepare() {
+    played(40, |class| {
+        class.typed("2G");
+        class.now += Duration::from_secs(3);
+        class.player.ready(class.now);
+        let told = class.player.press(Key::PageDown, class.now);
+        assert!(told.lines.is_empty(), "{:?}", told.lines);
+        class.now += Duration::from_secs(2);
+        assert_shows(&class.key(Key::PageDown), "Two tokens lie");
     });
 }
 

@@ -97,12 +97,15 @@ impl Writer {
         }
     }
 
-    /// A name: its colour tells `a` from the word, and without colour its backticks do.
+    /// A name: its colour tells “a” from the word, and without colour quotation marks do. What is no word, or stands in a table,
+    /// is plain.
     fn code(&mut self, code: &str) {
-        let mark = if self.screen.colour { "" } else { "`" };
-        self.text.push(mark, self.ink(), self.screen);
+        let is_word = code.chars().all(|c| c.is_lowercase() || c == ' ');
+        let marks =
+            if self.screen.colour || !is_word || self.table.is_some() { ["", ""] } else { ["“", "”"] };
+        self.text.push(marks[0], self.ink(), self.screen);
         self.text.push_bound(code, Ink { tone: Tone::Code, ..self.ink() }, self.screen);
-        self.text.push(mark, self.ink(), self.screen);
+        self.text.push(marks[1], self.ink(), self.screen);
     }
 
     fn start(&mut self, tag: Tag<'_>) {
@@ -266,7 +269,7 @@ mod tests {
     fn names_and_addresses_stay_and_marks_go() {
         assert_eq!(
             shown("**A** *b* `c d` [e](https://f.org) <https://g.org> h  \ni", 80),
-            ["A b `c d` e (https://f.org) https://g.org h", "i"]
+            ["A b “c d” e (https://f.org) https://g.org h", "i"]
         );
     }
 
@@ -279,13 +282,13 @@ mod tests {
     #[test]
     fn tables_are_drawn_and_numbers_stand_on_the_right() {
         let lines = shown("| a | n |\n|---|--:|\n| `x` | 1 |\n| y | 12 |\n", 40);
-        assert_eq!(lines[3], "│ `x`    1 │", "{lines:#?}");
+        assert_eq!(lines[3], "│ x    1 │", "{lines:#?}");
         assert_eq!(lines.len(), 6);
     }
 
     #[test]
     fn one_paragraph_is_all_that_stays_of_a_remark() {
         let text = inline("see **A**,\nthen `attn demo`", Screen::plain(80));
-        assert_eq!(text.plain(), "see A, then `attn demo`");
+        assert_eq!(text.plain(), "see A, then “attn demo”");
     }
 }

@@ -17,7 +17,7 @@ pub(in crate::lesson) use headings::minutes;
 pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
 use questions::joined;
-pub(in crate::lesson) use questions::noted;
+pub(in crate::lesson) use questions::{escaped, noted};
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.

@@ -6,7 +6,7 @@ use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
 use crate::input::clean_label;
-use crate::lesson::key::{Answer, Given, Kind, Value, judge, within};
+use crate::lesson::key::{Answer, Given, Key, Kind, Value, judge, within};
 use crate::lesson::{Block, Choice, Question, RunValues};
 
 /// Options and remarks are set in by so much.
@@ -75,15 +75,41 @@ impl<'a> Show<'a> {
         match self.stated(question) {
             Some((sentence, rest)) => {
                 // The sentence has the names; the letters stand before it.
-                if let Some(Answer::Order(order)) = self.right(question).filter(|_| question.has_letters()) {
-                    let letters = order.lettered();
-                    let letters = letters.split(':').next().unwrap_or_default();
-                    text.push(&format!("{letters}: "), Ink::bold(), self.screen);
-                }
+                text.push(&self.letters_before(question, sentence), Ink::bold(), self.screen);
                 text.extend(&markdown::inline(sentence, self.screen));
                 (joined([text.wrapped(self.prose_width(), ["", INDENT], self.screen), feedback]), rest)
             }
             None => (joined([self.right_line(question, text, given), feedback]), &question.reveal[..]),
+        }
+    }
+
+    /// The right answer as one paragraph of Markdown, and the blocks of the details that are still to be shown: details that
+    /// begin with the answer tell it in their own words and digits. The paragraph is empty if the answer is not known.
+    pub fn answer_paragraph<'q>(&self, question: &'q Question) -> (String, &'q [Block]) {
+        if let Some((sentence, rest)) = self.stated(question) {
+            let letters = self.letters_before(question, sentence);
+            let sentence = sentence.trim_start();
+            let bold = sentence.strip_prefix("**").unwrap_or(sentence);
+            return (format!("**Answer: {letters}{bold}"), rest);
+        }
+        let paragraph = self.right(question).map(|right| {
+            let option =
+                self.option_text(question, &right).map(|text| format!(" {text}")).unwrap_or_default();
+            format!("**Answer: {}**{option}", escaped(&self.answer_words(question, &right)))
+        });
+        (paragraph.unwrap_or_default(), &question.reveal[..])
+    }
+
+    /// The letters of the right order, `B C A: `, where its entries have letters and the sentence does not begin with them.
+    fn letters_before(&self, question: &Question, sentence: &str) -> String {
+        let Some(Answer::Order(order)) = self.right(question).filter(|_| question.has_letters()) else {
+            return String::new();
+        };
+        let lettered = order.lettered();
+        let letters = lettered.split(':').next().unwrap_or_default();
+        match sentence.trim_start_matches('*').starts_with(letters) {
+            true => String::new(),
+            false => format!("{letters}: "),
         }
     }
 
@@ -109,7 +135,7 @@ impl<'a> Show<'a> {
         let mut text = word;
         let words = match (given, &right) {
             (_, Answer::Order(order)) if question.has_letters() => order.lettered(),
-            (None, _) | (_, Answer::Choice { .. }) => self.answer_words(&right),
+            (None, _) | (_, Answer::Choice { .. }) => self.answer_words(question, &right),
             (Some(given), _) => clean_label(given.trim()).into_owned(),
         };
         text.push(&words, ink, self.screen);
@@ -120,9 +146,14 @@ impl<'a> Show<'a> {
         text.wrapped(self.prose_width(), ["", INDENT], self.screen)
     }
 
-    /// An answer as it is typed; among the teacher's notes with what a number may be off by.
-    pub fn answer_words(&self, right: &Answer) -> String {
-        if self.notes { noted(right) } else { right.typed() }
+    /// An answer as it is typed, a number with the digits that the details state; among the teacher's notes with what it may
+    /// be off by.
+    fn answer_words(&self, question: &Question, right: &Answer) -> String {
+        match (self.notes, right, stated_number(question)) {
+            (true, _, _) => noted(right),
+            (false, Answer::Number { .. }, Some(number)) => number.to_string(),
+            (false, _, _) => right.typed(),
+        }
     }
 
     /// The words of the option that is right, as Markdown.
@@ -141,7 +172,7 @@ impl<'a> Show<'a> {
     /// What an option is called: its letter, or what was foreseen, where it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
-        // The lettered entries of an order are the columns; what is computed beside them is a whole order.
+        // The lettered entries of an order are the columns; what is computed next to them is a whole order.
         let offered = choice.text.as_ref().filter(|_| question.kind != Kind::Order);
         match (offered, value, self.right(question)) {
             (None, Some(value), Some(Answer::Number { tolerance, .. })) => match value.number() {
@@ -169,12 +200,40 @@ impl<'a> Show<'a> {
     }
 }
 
+/// The number of the key as the details write it, if they do.
+fn stated_number(question: &Question) -> Option<&str> {
+    let Some(Key::Number { expression, .. }) = &question.key else { return None };
+    let prose = question.reveal.iter().filter_map(|block| match block {
+        Block::Prose(prose) => Some(prose),
+        _ => None,
+    });
+    prose
+        .flat_map(|prose| prose.claims.iter().map(move |claim| (prose, claim)))
+        .find(|(_, claim)| claim.expression == *expression)
+        .and_then(|(prose, claim)| prose.markdown.get(claim.at.clone()))
+}
+
 /// An answer as the teacher reads it: with what a number may be off by.
 pub(in crate::lesson) fn noted(right: &Answer) -> String {
     match right {
         Answer::Number { .. } => right.to_string(),
         _ => right.typed(),
     }
+}
+
+/// What means something to Markdown within a line.
+const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
+
+/// A plain text as Markdown.
+pub(in crate::lesson) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if MARKS.contains(&character) {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
 }
 
 /// Groups of lines, an empty one between any two.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, PtyPair, PtySize, native_pty_system};
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// Nothing is waited for longer than this.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(5);
 /// So many lines that have left the screen are kept.
@@ -18,10 +18,12 @@ const SCROLLBACK: usize = 5000;
 
 /// A terminal with a program in it.
 pub struct Terminal {
-    pair: PtyPair,
+    master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
     keys: Box<dyn Write + Send>,
     parser: Arc<Mutex<vt100::Parser>>,
+    /// Ends when all that was written has been taken to the screen, and nobody is left who could write more.
+    reader: thread::JoinHandle<()>,
 }
 
 fn size(columns: u16, rows: u16) -> PtySize {
@@ -54,16 +56,16 @@ impl Terminal {
         command.env("PS1", "shell> ");
         let child = pair.slave.spawn_command(command).expect("the program starts");
         let parser = Arc::new(Mutex::new(vt100::Parser::new(count(rows), count(columns), SCROLLBACK)));
-        let mut reader = pair.master.try_clone_reader().expect("a reader");
+        let mut output = pair.master.try_clone_reader().expect("a reader");
         let screen = Arc::clone(&parser);
-        thread::spawn(move || {
+        let reader = thread::spawn(move || {
             let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+            while let Ok(read @ 1..) = output.read(&mut bytes) {
                 screen.lock().expect("the screen").process(&bytes[..read]);
             }
         });
         let keys = pair.master.take_writer().expect("a keyboard");
-        Terminal { pair, child, keys, parser }
+        Terminal { master: pair.master, child, keys, parser, reader }
     }
 
     /// Presses keys, as a terminal sends them.
@@ -128,12 +130,12 @@ impl Terminal {
     /// Makes the screen larger or smaller.
     pub fn resize(&self, columns: u16, rows: u16) {
         self.parser.lock().expect("the screen").screen_mut().set_size(count(rows), count(columns));
-        self.pair.master.resize(size(columns, rows)).expect("a new size");
+        self.master.resize(size(columns, rows)).expect("a new size");
     }
 
     /// How the terminal is set: whether it echoes, waits for lines, makes signals …
     pub fn settings(&self) -> String {
-        format!("{:?}", self.pair.master.get_termios().expect("settings"))
+        format!("{:?}", self.master.get_termios().expect("settings"))
     }
 
     /// The number of the program's process.
@@ -147,12 +149,13 @@ impl Terminal {
         rustix::process::kill_process(pid, signal).expect("the signal is sent");
     }
 
-    /// Waits until the program has ended; its exit code.
+    /// Waits until the program has ended and all that it has written stands on the screen; its exit code.
     #[track_caller]
     pub fn ended(&mut self) -> u32 {
         let begun = Instant::now();
         loop {
-            if let Some(status) = self.child.try_wait().expect("a child") {
+            let ended = self.child.try_wait().expect("a child");
+            if let Some(status) = ended.filter(|_| self.reader.is_finished()) {
                 return status.exit_code();
             }
             assert!(begun.elapsed() < PATIENCE, "the program goes on:\n{}", self.screen());
