@@ -162,7 +162,11 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
         };
         let mut row = vec![weight.symbol.to_string(), weight.name.to_string()];
         match written.joined {
-            true => row.push(unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()))),
+            true => {
+                let shape = unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()));
+                // On a narrow screen a line may break before the matrix itself.
+                row.push(if written.stacked { shape.replace("·\u{a0}(", "· (") } else { shape });
+            }
             false => row.extend([weight.formula(), weight.figures()]),
         }
         let share = written.share(counts.share(weight.count));

@@ -282,7 +282,18 @@ fn unbreakable(text: &str) -> Vec<&str> {
     // What has spaces or lines of its own is broken there, and the name of a weight behind its points.
     let is_name = !text.contains([' ', '\n']);
     text.split([' ', '\n'])
-        .flat_map(|word| if is_name { word.split_inclusive('.').collect() } else { vec![word] })
+        .flat_map(|word| if is_name { pieces(word, LONG_PART) } else { vec![word] })
+        .collect()
+}
+
+/// A part of a name that is longer than this need not stay whole: it can be broken behind `_`.
+const LONG_PART: usize = 24;
+
+/// The parts between which a name may be broken: behind points, and in parts longer than `longest` behind `_` too.
+fn pieces(name: &str, longest: usize) -> Vec<&str> {
+    let finer = |part: &'_ str| part.width() > longest;
+    name.split_inclusive('.')
+        .flat_map(|part| if finer(part) { part.split_inclusive('_').collect() } else { vec![part] })
         .collect()
 }
 
@@ -297,13 +308,13 @@ fn narrow(widths: &mut [usize], longest_words: &[usize], room: usize) {
     }
 }
 
-/// A text without spaces that is too wide, such as the name of a weight, broken behind its points.
+/// A text without spaces that is too wide, such as the name of a weight, broken between its pieces.
 fn broken(cell: &str, width: usize) -> String {
     if cell.width() <= width || cell.contains([' ', '\n']) {
         return cell.to_string();
     }
     let mut lines = vec![String::new()];
-    for piece in cell.split_inclusive('.') {
+    for piece in pieces(cell, width) {
         match lines.last_mut() {
             Some(line) if line.is_empty() || line.width() + piece.width() <= width => line.push_str(piece),
             _ => lines.push(piece.to_string()),

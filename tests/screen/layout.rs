@@ -59,3 +59,14 @@ fn latex_names_its_packages_has_real_subscripts_and_scales_what_is_wide() {
     let long = attn("attend --random 2,300 --symbolic S[1,2] --format latex").ok().out;
     assert!(long.len() > 5000 && !long.contains("\\,") && !long.contains("\\quad"));
 }
+
+#[test]
+fn the_weights_of_every_built_in_model_stand_in_one_table_at_80_columns() {
+    for model in attn::params::BUILT_IN {
+        let out = attn(&format!("params {} --width 80", model.name)).ok().out;
+        let tables = out.lines().filter(|line| line.starts_with("│ weights")).count();
+        // GPT-3 is counted in two ways.
+        let expected = if model.name == "gpt3" { 2 } else { 1 };
+        assert_eq!(tables, expected, "{out}");
+    }
+}
