@@ -379,6 +379,7 @@ pub(super) fn whisper(text: &str, style: &Style, env: &Env, streams: &mut Stream
 
 /// An option that is about the nodes of one demo.
 pub(super) fn wants_one(option: &str, count: usize) -> Error {
-    Error::new(format!("{option} needs one demo, but you asked for {count}"))
+    let named = if count == 0 { "named none".to_string() } else { format!("asked for {count}") };
+    Error::new(format!("{option} needs one demo, but you {named}"))
         .help(format!("name one demo: attn demo mask {option} …"))
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::Env;
+use super::{Env, hints};
 use crate::error::{Error, Result};
 use crate::input::clean_label;
 use crate::render::Charset;
@@ -79,7 +79,7 @@ fn check(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
     let name = format!("{PREFIX}{}", option.to_uppercase());
     let values = definition.get_possible_values();
     let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-    let said = failed.to_string();
+    let said = hints::plain(&failed.to_string());
     let reason = said.lines().next().and_then(|line| line.rsplit_once("': ")).map(|(_, reason)| reason);
     let help = match (&names[..], reason) {
         ([], Some(reason)) => format!("{reason}; set it to a number, or unset it: unset {name}"),

@@ -96,6 +96,15 @@ impl Pipeline<'_> {
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
         let bias = self.optional("B", bias)?;
+        let scores = (self.shape(q).0, self.shape(k).0);
+        if let Some(bias) = bias.filter(|&bias| self.shape(bias) != scores) {
+            let (queries, keys) = scores;
+            return Err(Error::new(format!(
+                "the bias is {}, but the scores are {queries}×{keys}",
+                self.graph[bias].shape()
+            ))
+            .help("give the bias a row for each query and a column for each key"));
+        }
         let mask = self.optional("M", mask)?;
         let w_o = self.optional("W_O", w_o)?;
         let heads = self.heads(Sources { q, k, mixed, bias, mask })?;

@@ -2,7 +2,7 @@
 
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::{NodeId, Op};
 
 /// What comes after the heads, as far as there is something.
@@ -55,13 +55,26 @@ impl Pipeline<'_> {
     /// The output projection and the residual.
     pub fn finish(&mut self, mut last: NodeId, After { w_o, residual }: After) -> Result<()> {
         if let Some(w_o) = w_o {
-            let op = match self.recipe.projection {
-                Projection::AllTransposed => Op::ProductTransposed,
-                _ => Op::Product,
+            let ((_, width), weights) = (self.shape(last), self.graph[w_o].shape());
+            let (op, side, length) = match self.recipe.projection {
+                Projection::AllTransposed => (Op::ProductTransposed, "columns", weights.cols),
+                _ => (Op::Product, "rows", weights.rows),
             };
+            if length != width {
+                let heads = counted(width, "column");
+                return Err(Error::new(format!("W_O is {weights}, but the heads together have {heads}"))
+                    .help(format!("give W_O {width} {side}, one for each of these columns")));
+            }
             last = self.graph.add(if residual.is_none() { "O" } else { "P" }, op, &[last, w_o])?;
         }
         if let Some(x) = residual {
+            let (tokens, result) = (self.graph[x].shape(), self.graph[last].shape());
+            if tokens != result {
+                return Err(Error::new(format!(
+                    "X is {tokens}, but the result is {result}: they cannot be added"
+                ))
+                .help(format!("make the result {tokens} with another W_V or W_O, or leave out --residual")));
+            }
             self.graph.add("O", Op::Add, &[x, last])?;
         }
         Ok(())
