@@ -23,10 +23,17 @@ impl Story {
             number += usize::from(!step.text.is_empty());
             numbers.contains(&number.max(1))
         });
-        if !numbers.contains(&last) {
+        // The line that points to the notes stands under the headline, the notes themselves at the end.
+        let place = if self.points_to_notes() { 1 } else { last };
+        if !numbers.contains(&place) {
             self.notes.clear();
         }
         self
+    }
+
+    /// Whether its notes are told by another command, to which one line points.
+    pub fn points_to_notes(&self) -> bool {
+        self.notes_told_by.is_some() && !self.full && !self.notes.is_empty()
     }
 
     /// The story in brief: of each step its first sentence and its result. Inputs, operands and remarks are left out.

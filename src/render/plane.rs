@@ -102,7 +102,18 @@ impl Drawing {
 
     /// In characters, line by line; none where there is nothing to draw.
     pub(super) fn lines(&self) -> Vec<String> {
-        let lines = canvas::lines(self, self.width);
+        self.lines_within(self.width)
+    }
+
+    /// The fewest columns in which one still sees where the points are.
+    pub(super) fn least_width(&self) -> usize {
+        const LEAST_PLANE: usize = 26;
+        self.longest_label() + LEAST_PLANE
+    }
+
+    /// The same within this many columns.
+    pub(super) fn lines_within(&self, width: usize) -> Vec<String> {
+        let lines = canvas::lines(self, width);
         match self.charset {
             Charset::Utf8 => lines,
             Charset::Ascii => lines.iter().map(|line| in_ascii(line)).collect(),

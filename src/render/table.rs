@@ -61,6 +61,21 @@ fn is_headless(view: &View) -> bool {
     view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
 }
 
+/// Whether a matrix goes with its name in the upper edge, as several in a frame do: where the name is so much longer than
+/// those of the rows that the box would be too wide.
+fn is_framed(view: &View, width: usize, gap: usize) -> bool {
+    view.notes.is_empty()
+        && !view.cols.is_empty()
+        && view.box_width(gap) > width
+        && joint::total(&[view], gap) <= width
+}
+
+/// The fewest columns in which a matrix is whole.
+pub(super) fn least_width(view: &View) -> usize {
+    let boxed = view.box_width(1) + note_width(view);
+    if view.notes.is_empty() { boxed.min(joint::total(&[view], 1)) } else { boxed }
+}
+
 /// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
 fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width)).collect();
@@ -73,7 +88,10 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     let bands_of = |view: &View| {
         bands(view, width, gap)
             .into_iter()
-            .map(|at| band(view, at.from, at.to, gap, style))
+            .map(|at| match is_framed(view, width, gap) {
+                true => joint::frame(&[view], gap, style),
+                false => band(view, at.from, at.to, gap, style),
+            })
             .collect::<Vec<_>>()
     };
     views.iter().flat_map(bands_of).collect()
@@ -88,6 +106,9 @@ struct Band {
 
 /// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
 fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
+    if is_framed(view, width, gap) {
+        return vec![Band { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
+    }
     let fewest = filled(view, width, gap, view.cols.len()).len();
     let even = view.cols.len().div_ceil(fewest.max(1));
     // Where columns differ in width, equally many of them need not fit.
