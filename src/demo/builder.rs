@@ -148,6 +148,16 @@ impl Builder {
         Ok(id)
     }
 
+    /// Inputs next to each other: `what` they are (“heads”) goes into the equation, “the four heads side by side”.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs differ in height.
+    pub fn side_by_side(&mut self, name: &str, what: &str, inputs: &[NodeId]) -> Result<NodeId> {
+        let id = self.compute(name, Op::Concatenate, inputs)?;
+        self.graph.collects(id, what);
+        Ok(id)
+    }
+
     /// Says what people call a node: equations and tables have this in place of the name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.graph.label(id, label);

@@ -26,6 +26,7 @@ pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) 
     let node = &graph[id];
     let writer = Writer { graph, inputs: &node.inputs, convention, shapes };
     let right = match &node.collects {
+        Some(what) if matches!(node.op, Op::Concatenate) => writer.side_by_side(what),
         Some(what) if !node.op.is_given() => format!("collected from {}", all_of(node.inputs.len(), what)),
         _ => writer.right_hand_side(&node.op),
     };
@@ -165,6 +166,15 @@ impl Writer<'_> {
     }
 
     /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
+    /// Many blocks, by what they are: `the four heads side by side`.
+    fn side_by_side(&self, what: &str) -> String {
+        let how = match self.convention {
+            Convention::Rows => "side by side",
+            Convention::Columns => "one below the other",
+        };
+        format!("{} {how}", all_of(self.inputs.len(), what))
+    }
+
     fn put_together(&self, side_by_side: bool) -> String {
         match side_by_side == (self.convention == Convention::Rows) {
             true => format!("[{}]", self.joined(" | ")),

@@ -182,7 +182,11 @@ impl Layout<'_> {
                 continue;
             }
             let boxes = Block::coloured(rows.into_iter().flat_map(|row| row.lines).collect(), left);
-            let plane = Block::plain(drawing.lines_within(self.room - left - block::GAP));
+            let plane = drawing.lines_next_to(boxes.lines.len(), self.room - left - block::GAP);
+            if plane.is_empty() {
+                continue;
+            }
+            let plane = Block::plain(plane);
             let lines = Block::beside(&[boxes, plane], block::GAP, Level::Tops).lines;
             if best.as_ref().is_none_or(|best| lines.len() < best.len()) {
                 best = Some(lines);
@@ -204,8 +208,21 @@ fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
     block::rows(&widths, room).into_iter().map(row).collect()
 }
 
+/// The equations of several parts; matrices that are all given share one.
 fn all_equations(parts: &[Part]) -> Vec<String> {
-    parts.iter().flat_map(|part| part.equations.iter().cloned()).collect()
+    const GIVEN: &str = " = given";
+    let mut all: Vec<String> = Vec::new();
+    for equation in parts.iter().flat_map(|part| &part.equations) {
+        let before = all.last_mut().and_then(|before| {
+            let names = before.strip_suffix(GIVEN)?;
+            equation.ends_with(GIVEN).then(|| names.to_string()).map(|names| (before, names))
+        });
+        match before {
+            Some((before, names)) => *before = format!("{names}, {equation}"),
+            None => all.push(equation.clone()),
+        }
+    }
+    all
 }
 
 fn all_views(parts: &[Part]) -> Vec<&View> {

@@ -8,7 +8,7 @@ use comfy_table::{
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::UnicodeWidthStr;
 
-use super::Style;
+use super::{Charset, Style};
 use super::block::{Block, Level, rows};
 use super::heat::Shade;
 use super::view::{FRAME, View};
@@ -78,7 +78,7 @@ pub(super) fn least_width(view: &View) -> usize {
 
 /// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
 fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
-    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width)).collect();
+    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
         rows(&widths.collect::<Vec<_>>(), width).len()
@@ -142,11 +142,13 @@ fn filled(view: &View, width: usize, gap: usize, most: usize) -> Vec<Band> {
     bands.into_iter().map(|band| Band { width: band.width + note_width(view), ..band }).collect()
 }
 
-/// The view, without what is said of its rows where not even one column has room next to it.
-fn with_notes_that_fit(view: &View, width: usize) -> View {
+/// The view, without what is said of its rows where not even one column has room next to it, and squeezed where one has none at
+/// all.
+fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
     let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
-    View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() }
+    let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
+    if !view.cols.is_empty() && joint::total(&[&view], 1) <= width { view } else { view.squeezed(width, charset) }
 }
 
 /// How much wider a box is because of what is said of its rows.

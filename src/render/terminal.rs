@@ -220,20 +220,14 @@ impl Markup for Terminal<'_> {
     }
 
     fn folded(&mut self, equations: &[String]) {
-        let (mut equations, count) = (equations.to_vec(), equations.len());
+        let mut equations = equations.to_vec();
+        let count = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
             let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
             let pointer = if several { "--full shows them" } else { "--full shows it" };
-            let room = self.room().saturating_sub(self.style.charset.spelled(last).width());
-            match room > pointer.len() + 1 {
-                true => last.push_str(&format!("; {pointer}")),
-                false => {
-                    last.push(';');
-                    equations.push(pointer.to_string());
-                }
-            }
+            last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(Part { is_folded: true, ..Part::new(&equations, Vec::new()) });
     }

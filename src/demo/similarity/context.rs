@@ -22,7 +22,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     demo.step("Each row is a word of a sentence, as a point in the plane.")
         .claim(
             own(&["X_cave"]),
-            "The sentence is “A bat lives in the cave”. We keep only the two words that carry the meaning.",
+            "The sentence is “A bat lives in the cave”. We keep the two words that carry the meaning: bat and cave.",
         )
         .together(&[x]);
 

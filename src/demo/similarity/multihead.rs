@@ -42,9 +42,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     let (one, q_1) = looped(demo, "_1", x, first)?;
     demo.step("Head 1: queries, keys and values, then scores, divided by √d_k, the softmax of each row, and the mixed values.")
         .together(&q_1)
-        .show(&[one.scores])
-        .together(&[one.scaled, one.weights])
-        .show(&[one.output]);
+        .together(&[one.scores, one.scaled])
+        .together(&[one.weights, one.output]);
     let (two, q_2) = looped(demo, "_2", x, second)?;
     demo.step("Head 2: the same steps with its own weights.")
         .claim(

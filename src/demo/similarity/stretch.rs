@@ -72,7 +72,7 @@ fn build(demo: &mut Builder) -> Result<()> {
             "v3 gave {A_34[v3,v3]:2} to itself and {A_34[v3,v4]:2} to v4. Now it gives {A_34_stretched[v3,v3]:2} and \
              {A_34_stretched[v3,v4]:2}. If the loss is smaller when v3 attends less to v4, training moves the matrix this way.",
         )
-        .show(&[a_before, a_after]);
+        .together(&[a_before, a_after]);
     rotation(demo, x34)?;
     reflection(demo, x34)?;
     shear(demo, x12)?;
