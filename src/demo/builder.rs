@@ -330,6 +330,12 @@ impl StepBuilder<'_> {
         self
     }
 
+    /// Shows a matrix in brief, for a step that only says something of one that is shown before it.
+    pub fn in_brief(self, node: NodeId) -> Self {
+        self.step.in_brief = Some(Shown::Together(vec![node]));
+        self
+    }
+
     /// Names matrices by their equations; `--full` shows their numbers.
     pub fn folded(self, nodes: &[NodeId]) -> Self {
         self.step.shown.push(Shown::Folded(nodes.to_vec()));

@@ -137,7 +137,9 @@ impl Layout<'_> {
             let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
             let boxes = match whole {
                 Some(rows) => vec![rows],
-                None => part.views.iter().flat_map(|view| table::matrix(view, self.room, self.style)).collect(),
+                None => {
+                    part.views.iter().flat_map(|view| table::matrix(view, self.room, self.style)).collect()
+                }
             };
             lines.extend(in_rows(&boxes, self.room).into_iter().flat_map(|row| row.lines));
             return lines;

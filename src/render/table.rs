@@ -8,10 +8,10 @@ use comfy_table::{
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::UnicodeWidthStr;
 
-use super::{Charset, Style};
 use super::block::{Block, Level, rows};
 use super::heat::Shade;
 use super::view::{FRAME, View};
+use super::{Charset, Style};
 use crate::demo::Table;
 
 mod joint;
@@ -148,7 +148,11 @@ fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
     let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
     let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
-    if !view.cols.is_empty() && joint::total(&[&view], 1) <= width { view } else { view.squeezed(width, charset) }
+    if !view.cols.is_empty() && joint::total(&[&view], 1) <= width {
+        view
+    } else {
+        view.squeezed(width, charset)
+    }
 }
 
 /// How much wider a box is because of what is said of its rows.

@@ -32,7 +32,14 @@ pub(super) struct Terminal<'a> {
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(style: &'a Style) -> Terminal<'a> {
-        Terminal { style, text: String::new(), in_steps: false, begun: false, pointed: false, parts: Vec::new() }
+        Terminal {
+            style,
+            text: String::new(),
+            in_steps: false,
+            begun: false,
+            pointed: false,
+            parts: Vec::new(),
+        }
     }
 
     /// Whether it has been said how to see what is folded.
@@ -43,6 +50,12 @@ impl<'a> Terminal<'a> {
     /// The same, where this has been said elsewhere on the screen.
     pub(super) fn having_pointed(mut self, pointed: bool) -> Terminal<'a> {
         self.point(pointed);
+        self
+    }
+
+    /// The same within the steps of a story, for what has no number of its own.
+    pub(super) fn having_begun(mut self, in_steps: bool) -> Terminal<'a> {
+        self.in_steps = in_steps;
         self
     }
 

@@ -32,7 +32,8 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let steps = document::numbered(page);
     let pointed = pointed_before(&steps, terminal.has_pointed());
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
-        let mut own = Terminal::new(style).having_pointed(pointed[at]);
+        let begun = steps[..at].iter().any(|step| step.number.is_some());
+        let mut own = Terminal::new(style).having_pointed(pointed[at]).having_begun(begun);
         document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
         document::finished(&mut own).lines().map(str::to_string).collect()
     };

@@ -43,7 +43,7 @@ fn a_negative_number_may_begin_a_matrix() {
 #[test]
 fn until_leaves_the_answer_open_and_shows_what_comes_before() {
     let out = attn("demo mask --until A").ok().out;
-    assert!(out.contains("S_masked (4×4) =") && out.contains("│ the     │   ?     ?    ?         ? │"));
+    assert!(out.contains("S_masked (4×4) =") && out.contains("│   ?     ?    ?         ? │"));
     assert!(!out.contains("O (4×5)"));
     let nodes = attn("demo mask --until A").nodes();
     assert_eq!(nodes.names().last(), Some(&"S_masked"));

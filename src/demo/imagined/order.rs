@@ -96,7 +96,8 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     let x = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
     let x = demo.given("X_AB", x.rows_named(&["team A", "defeated", "team B"]).cols_named(&FEATURES))?;
     let rows = demo.matrix(x)?.rows();
-    let swap = demo.fitted("swap", reversal(rows, rows).rows_named(&["team B", "defeated", "team A"]), (3, 3))?;
+    let swap =
+        demo.fitted("swap", reversal(rows, rows).rows_named(&["team B", "defeated", "team A"]), (3, 3))?;
     let turned = demo.compute("X_BA", Op::Product, &[swap, x])?;
     demo.step("X_AB is a sentence. Its product with `swap` is X_BA.")
         .claim(own(&["X_AB", "swap"]), "“A defeated B” and “B defeated A”: the same words in another order.")
@@ -142,7 +143,8 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
     let o = layers.both(demo, "", questions, Kind::Plain)?;
     let [last, gap] = gap(demo, "", o)?;
     demo.step(
-        "Two questions. The next word is predicted from the last row. How different are the two last rows after attention?",
+        "Two questions with the same words in another order. The next word is predicted from the last row. How different are the \
+         two last rows after attention?",
     )
     .claim(
         own(&["X_1", "exchange"]),
@@ -182,7 +184,8 @@ fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
         demo.compute(&format!("second_{}_causal", i + 1), Op::Rows { start, count: 1 }, &[o[i]])
     };
     let rows = [second(0)?, second(1)?];
-    let second = demo.collect("second_causal", "questions", Some(labels(&["question 1", "question 2"])), &rows)?;
+    let second =
+        demo.collect("second_causal", "questions", Some(labels(&["question 1", "question 2"])), &rows)?;
     demo.label(second, "second rows");
     demo.step(
         "A causal mask, one layer: each word attends to itself and to the words before it. Now earlier rows can differ.",

@@ -107,10 +107,10 @@ fn weighted_values(demo: &mut Builder, a: NodeId, v: NodeId) -> Result<()> {
     demo.label(weighted, "weighted values");
     demo.label(sums, "sum of the weighted values");
     demo.step(
-        "For one query, each value is multiplied by its weight: row i is σ(k_i · q_j) · v_i. The document has one such column for \
-         each query. The sum over the rows is Δe.",
+        "For every query j, each value is multiplied by its weight: σ(k_i · q_j) · v_i, for all tokens i. The document has one \
+         column of these for each j. Here is one of them, row by row: their sum is Δe_j.",
     )
-    .claim(own(&["X"]), "This is the query of creature, token 4.")
+    .claim(own(&["X"]), "It is that of creature, token 4.")
     .claim(
         within(1e-9, "delta_creature[1,fluffy]", "weighted_creature[fluffy,fluffy]"),
         "All of the fluffy part, {delta_creature[1,fluffy]:2}, comes from the token fluffy.",
@@ -186,6 +186,7 @@ fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
     .claim(
         all([every("Q[roamed]", 0.0), equal("A[roamed,a]", "A[roamed,roamed]"), less(0.0, "A[roamed,a]")]),
         "Roamed gives {A[roamed,a]:2} to each token up to itself.",
-    );
+    )
+    .in_brief(weights);
     Ok(weights)
 }
