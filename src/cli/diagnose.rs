@@ -7,6 +7,7 @@ mod lines;
 mod list;
 mod page;
 mod suggestion;
+mod tally;
 mod words;
 
 use clap::Args;
@@ -25,7 +26,7 @@ use crate::render::{self, Page};
 /// The inputs and options are those of `attn attend`: they say what was to be computed. Your result may contain NaN and
 /// infinities. A number that you rounded by hand is right if it is right to its last decimal.
 ///
-/// Exit code 0: right. 1: wrong. 2: it cannot be used.
+/// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiagnoseArgs {

@@ -1,4 +1,4 @@
-//! The student's result beside the right one: right or wrong, where first, and which classic mistake gives these numbers.
+//! The student's result compared with the right one: right or wrong, where first, and which classic mistake gives these numbers.
 //!
 //! A [`Task`] is the exercise; an [`Examiner`] computes it with every [`Mistake`] put in, alone and in pairs, and judges
 //! [`Answer`]s: a [`Diagnosis`]. A mistake is one [`Change`] to the recipe, so that mistakes compose.
@@ -11,6 +11,7 @@ mod compare;
 mod diagnosis;
 mod examiner;
 mod forms;
+mod half;
 mod hidden;
 mod resemblance;
 mod search;
@@ -23,9 +24,10 @@ pub use candidates::Slip;
 pub use catalogue::{Mistake, Way, catalogue, find};
 pub use change::Change;
 pub use compare::{Difference, Tolerance};
-pub use diagnosis::{Diagnosis, Distance, Judged, Named, Verdict};
+pub use diagnosis::{Close, Diagnosis, Distance, Judged, Named, Verdict};
 pub use examiner::Examiner;
 pub use forms::{FORMS, Form};
+pub use half::{HalfPrecision, Moves, in_half_precision};
 pub use resemblance::Resemblance;
 pub use suggest::{Suggestion, suggest};
 pub use task::{Facts, Task};

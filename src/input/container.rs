@@ -1,5 +1,6 @@
 //! What a file holds, whatever its format: one array, or several with names.
 
+use std::ffi::OsStr;
 use std::mem;
 use std::path::Path;
 
@@ -44,24 +45,37 @@ impl Format {
         let Some(ending) = path.extension() else {
             return Format::sniff(input);
         };
-        match ending.to_string_lossy().to_ascii_lowercase().as_str() {
-            "npy" => Ok(Format::Npy),
-            "npz" => Ok(Format::Npz),
-            "safetensors" => Ok(Format::Safetensors),
-            "json" => Ok(Format::Json),
-            "tsv" => Ok(Format::Delimited(Some(Delimiter::Character(b'\t')))),
-            "csv" | "txt" => Ok(Format::Delimited(None)),
-            other => {
-                let error = Error::new(format!("files that end in `.{}` are not supported", clip(other)))
-                    .in_source(&input.name);
-                Err(match other {
-                    "pt" | "pth" | "bin" | "ckpt" => {
-                        error.help("a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz")
-                    }
-                    _ => error.help(format!("save it as {ENDINGS}")),
-                })
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        Format::of_ending(&ending).ok_or_else(|| {
+            let error = Error::new(format!("files that end in `.{}` are not supported", clip(&ending)))
+                .in_source(&input.name);
+            match ending.as_str() {
+                "pt" | "pth" | "bin" | "ckpt" => error.help(
+                    "a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz",
+                ),
+                _ => error.help(format!("save it as {ENDINGS}")),
             }
-        }
+        })
+    }
+
+    /// Whether files with this path are read, as far as the ending tells.
+    pub(super) fn reads(path: &Path) -> bool {
+        let known =
+            |ending: &OsStr| Format::of_ending(&ending.to_string_lossy().to_ascii_lowercase()).is_some();
+        path.extension().is_none_or(known)
+    }
+
+    /// The format that an ending in small letters stands for.
+    fn of_ending(ending: &str) -> Option<Format> {
+        Some(match ending {
+            "npy" => Format::Npy,
+            "npz" => Format::Npz,
+            "safetensors" => Format::Safetensors,
+            "json" => Format::Json,
+            "tsv" => Format::Delimited(Some(Delimiter::Character(b'\t'))),
+            "csv" | "txt" => Format::Delimited(None),
+            _ => return None,
+        })
     }
 
     /// The format of a stream by how it starts. Brackets without a comma are an array as NumPy prints it.
