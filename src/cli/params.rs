@@ -198,7 +198,11 @@ fn ratios(model: &Model) -> Vec<String> {
             ratio("d_e", experts.width),
             experts.used,
             experts.number,
-            if experts.shared.is_some() { ", and the shared one" } else { "" }
+            match experts.shared_number() {
+                0 => String::new(),
+                1 => ", and the shared one".to_string(),
+                several => format!(", and the {several} shared ones"),
+            }
         )
     });
     dense.then(|| ratio("d_ff", model.intermediate)).into_iter().chain(expert).collect()

@@ -126,8 +126,20 @@ pub struct Experts {
     pub correction: bool,
 }
 
+impl Experts {
+    /// How many shared experts a layer has: DeepSeek's are counted in one MLP that is as wide as all of them; Qwen has one, with
+    /// a gate.
+    pub fn shared_number(&self) -> u64 {
+        match self.shared {
+            None => 0,
+            Some(_) if self.shared_gate => 1,
+            Some(width) => width / self.width.max(1),
+        }
+    }
+}
+
 /// Multi-head latent attention (MLA): keys and values are computed from one short vector for each token, which is all that
-/// the cache keeps beside a rotated part of the key.
+/// the cache keeps next to a rotated part of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latent {
     /// d_q: the width to which queries are compressed, if they are.

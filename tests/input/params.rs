@@ -492,3 +492,27 @@ fn names_of_any_length_are_refused_in_few_words() {
     let text = config("llama", &[(&long, json!(1)), ("vocab_size", Value::Null)]);
     assert!(refusal(&text).contains("no `vocab_size`") && refusal(&text).len() < 300);
 }
+
+#[test]
+fn a_size_that_the_count_depends_on_is_never_guessed() {
+    let lite = named("deepseek-v2-lite").unwrap().remove(0);
+    assert_eq!(lite.experts.unwrap().shared_number(), 2);
+    // What DeepSeek publishes of V2-Lite: 64 routed experts, 2 shared ones, and queries that are not compressed.
+    let whole: Value = serde_json::from_str(
+        r#"{"model_type": "deepseek_v2", "vocab_size": 102400, "hidden_size": 2048, "intermediate_size": 10944,
+        "num_hidden_layers": 27, "num_attention_heads": 16, "num_key_value_heads": 16, "moe_intermediate_size": 1408,
+        "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+        "moe_layer_freq": 1, "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+        "v_head_dim": 128, "tie_word_embeddings": false}"#,
+    )
+    .unwrap();
+    assert_eq!(total(&Model::from_config(&whole.to_string(), "my.json").unwrap()), 15_706_484_224);
+    for key in
+        ["n_routed_experts", "n_shared_experts", "q_lora_rank", "moe_intermediate_size", "kv_lora_rank"]
+    {
+        let mut part = whole.clone();
+        part.as_object_mut().unwrap().remove(key);
+        let error = refusal(&part.to_string());
+        assert!(error.contains(&format!("no `{key}`")) && error.contains("add"), "{key}: {error}");
+    }
+}
