@@ -32,8 +32,9 @@ const VERDICT: usize = "unusable".len();
 const SURE: usize = "to all digits".len();
 /// Names of files are cut to no less than this.
 const LEAST_FILE: usize = 12;
-/// Addresses are cut to this.
+/// Addresses are cut to this, and to the less where there is no room.
 const MOST_PLACE: usize = 16;
+const LEAST_PLACE: usize = 8;
 /// The column of the mistakes holds the longest of their ids with what follows it, or they stand on lines of their own.
 const LEAST_MISTAKE: usize = 24;
 /// On wide screens the last column does not move further from the mistakes than this.
@@ -57,16 +58,21 @@ impl Lines {
     pub(super) fn of(folder: &[FolderEntry], right: &Graph, style: &Style) -> Lines {
         let names = folder.iter().filter(|entry| entry.is_readable());
         let longest = names.map(|entry| style.charset.spelled(&entry.name).width()).max().unwrap_or(0);
-        let place = longest_address(right, style.charset).clamp(HEAD[2].len(), MOST_PLACE);
+        let longest_place = longest_address(right, style.charset).clamp(HEAD[2].len(), MOST_PLACE);
         let wanted = longest.clamp(HEAD[0].len(), (style.width / 3).max(LEAST_FILE));
-        let others = VERDICT + place + SURE + 4 * GAP;
-        let room = |file: usize| style.width.checked_sub(file + others).filter(|&room| room >= LEAST_MISTAKE);
         let least = wanted.min(LEAST_FILE);
-        let file = (least..=wanted).rev().find(|&file| room(file).is_some()).unwrap_or(least);
+        let room = |file: usize, place: usize| {
+            let others = file + VERDICT + place + SURE + 4 * GAP;
+            style.width.checked_sub(others).filter(|&room| room >= LEAST_MISTAKE)
+        };
+        let files = (least..=wanted).rev().map(|file| (file, longest_place));
+        let places = (LEAST_PLACE.min(longest_place)..longest_place).rev().map(|place| (least, place));
+        let fitting = files.chain(places).find(|&(file, place)| room(file, place).is_some());
+        let (file, place) = fitting.unwrap_or((least, longest_place));
         Lines {
             file,
             place,
-            mistake: room(file).map(|room| room.min(MOST_MISTAKE)),
+            mistake: room(file, place).map(|room| room.min(MOST_MISTAKE)),
             width: style.width,
             colour: style.colour,
             charset: style.charset,
