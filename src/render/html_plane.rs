@@ -6,6 +6,9 @@ use super::plane::{Bounds, Drawing, Spot, Ticks};
 /// The plane's own size, without the room for labels: small enough that letters stay readable on a phone.
 const ACROSS: f64 = 280.0;
 const HIGH: f64 = 200.0;
+/// Where labels take much room, the plane shrinks to this, so that the whole picture is no wider than that.
+const LEAST_ACROSS: f64 = 140.0;
+const WIDEST: f64 = 430.0;
 /// Where there is room, the picture is this much larger.
 const ENLARGED: f64 = 1.15;
 const MARGIN: f64 = 12.0;
@@ -36,7 +39,8 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
     let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    let mut taken: Vec<Area> = frame.lines().into_iter().chain(marks).collect();
+    let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
+    let mut taken: Vec<Area> = frame.lines().into_iter().chain(arrows).chain(marks).collect();
     for (spot, is_point) in &all {
         inside.push_str(&frame.spot(spot, *is_point, &mut taken));
     }
@@ -77,7 +81,19 @@ struct Frame {
 
 impl Frame {
     fn around(drawing: &Drawing, bounds: Bounds) -> Frame {
-        let scale = (ACROSS / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
+        let frame = Frame::of_width(drawing, bounds, ACROSS);
+        match frame.width - WIDEST {
+            over if over > 0.0 => {
+                let across = bounds.across() * frame.scale - over;
+                Frame::of_width(drawing, bounds, across.max(LEAST_ACROSS))
+            }
+            _ => frame,
+        }
+    }
+
+    /// The frame whose plane is at most so wide.
+    fn of_width(drawing: &Drawing, bounds: Bounds, across: f64) -> Frame {
+        let scale = (across / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
         let mut ticks = Ticks::apart((APART / scale).max(1e-290));
         let widest = |ticks: Ticks, low, high| {
             let texts = ticks.within(low, high).into_iter().map(|(_, text)| text.chars().count());
@@ -89,12 +105,15 @@ impl Frame {
             }
             ticks = ticks.wider();
         }
-        let before = MARGIN + widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let spots = || drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
+        let wide = |spot: &Spot| ASIDE + spot.label().chars().count() as f64 * LETTER;
+        // Left of the upward axis the labels stand to the left.
+        let begins = spots().filter(|spot| spot.x < 0.0);
+        let begins = begins.map(|spot| wide(spot) - (spot.x - bounds.left) * scale);
+        let numbers = widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let before = MARGIN + begins.fold(numbers, f64::max);
         let axis = (drawing.axes[0].chars().count() + 5) as f64 * LETTER;
-        let spots = drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
-        let ends = spots.map(|spot| {
-            (spot.x - bounds.left) * scale + ASIDE + spot.label().chars().count() as f64 * LETTER
-        });
+        let ends = spots().map(|spot| (spot.x - bounds.left) * scale + wide(spot));
         let width = before + ends.fold(bounds.across() * scale + axis, f64::max) + MARGIN;
         Frame { bounds, before, scale, ticks, width, height: bounds.up() * scale + ABOVE + BELOW }
     }
@@ -165,10 +184,30 @@ impl Frame {
         )
     }
 
-    /// What the two axes cover: no label stands on them.
-    fn lines(&self) -> [Area; 2] {
+    /// What the two axes and the numbers of the upward one cover: no label stands on them.
+    fn lines(&self) -> Vec<Area> {
+        let Bounds { bottom, top, .. } = self.bounds;
         let (x, y) = self.place(0.0, 0.0);
-        [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
+        let axes =
+            [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]];
+        let numbers = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
+            let end = self.before - LETTER;
+            let at = self.place(0.0, up).1;
+            [end - text.chars().count() as f64 * LETTER, at - 6.0, end, at + 5.0]
+        });
+        axes.into_iter().chain(numbers).collect()
+    }
+
+    /// What an arrow covers, piece by piece.
+    fn shaft(&self, from: &Spot, to: &Spot) -> Vec<Area> {
+        let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
+        let pieces = (self.distance(from, to) / 4.0).ceil().max(1.0);
+        let piece = |number: usize| {
+            let share = number as f64 / pieces;
+            let (x, y) = (x + share * (to_x - x), y + share * (to_y - y));
+            [x - 1.0, y - 1.0, x + 1.0, y + 1.0]
+        };
+        (0..=pieces as usize).map(piece).collect()
     }
 
     /// What a point or the tip of an arrow covers.
@@ -177,19 +216,21 @@ impl Frame {
         [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
     }
 
-    /// A point or the end of an arrow, and its label where it covers nothing: to the right if it can be.
+    /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
     fn spot(&self, spot: &Spot, is_point: bool, taken: &mut Vec<Area>) -> String {
         let (x, y) = self.place(spot.x, spot.y);
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;
         let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
-        let right = [4.0, -8.0, 18.0, 34.0].map(|down| (x + ASIDE, y + down));
-        let left = [4.0, -8.0, 18.0].map(|down| (x - ASIDE - wide, y + down));
+        let right = [4.0, -8.0, 18.0, 34.0, -24.0].map(|down| (x + ASIDE, y + down));
+        let left = [4.0, -8.0, 18.0, -24.0].map(|down| (x - ASIDE - wide, y + down));
         let is_free = |(at, line): &(f64, f64)| {
             let area = area(*at, *line);
             area[0] >= 0.0 && area[1] >= ABOVE - LINE && !taken.iter().any(|other| meet(&area, other))
         };
-        let (at, line) = right.into_iter().chain(left).find(is_free).unwrap_or(right[0]);
+        let mut places = Vec::from(right);
+        places.splice(if spot.x < 0.0 { 0..0 } else { 5..5 }, left);
+        let (at, line) = places.iter().copied().find(is_free).unwrap_or(places[0]);
         taken.push(area(at, line));
         let (circle, class) = match is_point {
             true => (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), ""),
