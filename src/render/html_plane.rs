@@ -38,11 +38,12 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let points = drawing.points.iter().map(|point| (point, true));
     let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
-    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
     let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
-    let mut taken: Vec<Area> = frame.lines().into_iter().chain(arrows).chain(marks).collect();
+    let lines = frame.axis_lines().into_iter().chain(arrows).collect();
+    let marks = all.iter().map(|(spot, _)| frame.mark(spot));
+    let mut covered = Covered { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
     for (spot, is_point) in &all {
-        inside.push_str(&frame.spot(spot, *is_point, &mut taken));
+        inside.push_str(&frame.spot(spot, *is_point, &mut covered));
     }
     format!(
         "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg></figure>\n",
@@ -66,6 +67,12 @@ type Area = [f64; 4];
 
 fn meet(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
+}
+
+/// What labels keep off: numbers, points and other labels, and if there is room also axes and arrows.
+struct Covered {
+    letters: Vec<Area>,
+    lines: Vec<Area>,
 }
 
 /// Where the plane lies in the picture; the scale is the same both ways.
@@ -184,18 +191,25 @@ impl Frame {
         )
     }
 
-    /// What the two axes and the numbers of the upward one cover: no label stands on them.
-    fn lines(&self) -> Vec<Area> {
-        let Bounds { bottom, top, .. } = self.bounds;
+    /// What the two axes cover.
+    fn axis_lines(&self) -> [Area; 2] {
         let (x, y) = self.place(0.0, 0.0);
-        let axes =
-            [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]];
-        let numbers = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
-            let end = self.before - LETTER;
-            let at = self.place(0.0, up).1;
+        [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
+    }
+
+    /// What the numbers of the axes cover.
+    fn numbers(&self) -> Vec<Area> {
+        let Bounds { left, right, bottom, top } = self.bounds;
+        let low = self.height - BELOW;
+        let upwards = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
+            let (end, at) = (self.before - LETTER, self.place(0.0, up).1);
             [end - text.chars().count() as f64 * LETTER, at - 6.0, end, at + 5.0]
         });
-        axes.into_iter().chain(numbers).collect()
+        let across = self.ticks.within(left, right).into_iter().map(|(across, text)| {
+            let (at, half) = (self.place(across, 0.0).0, text.chars().count() as f64 * LETTER / 2.0);
+            [at - half, low + 6.0, at + half, low + 20.0]
+        });
+        upwards.chain(across).collect()
     }
 
     /// What an arrow covers, piece by piece.
@@ -217,21 +231,27 @@ impl Frame {
     }
 
     /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
-    fn spot(&self, spot: &Spot, is_point: bool, taken: &mut Vec<Area>) -> String {
+    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut Covered) -> String {
         let (x, y) = self.place(spot.x, spot.y);
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;
         let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
-        let right = [4.0, -8.0, 18.0, 34.0, -24.0].map(|down| (x + ASIDE, y + down));
-        let left = [4.0, -8.0, 18.0, -24.0].map(|down| (x - ASIDE - wide, y + down));
-        let is_free = |(at, line): &(f64, f64)| {
-            let area = area(*at, *line);
-            area[0] >= 0.0 && area[1] >= ABOVE - LINE && !taken.iter().any(|other| meet(&area, other))
+        let lines =
+            [4.0, -8.0, 18.0, -14.0, 24.0, -20.0, 28.0, -26.0, 32.0, -32.0, 38.0].map(|down| y + down);
+        let right = lines.map(|line| (x + ASIDE, line));
+        let left = lines.map(|line| (x - ASIDE - wide, line));
+        let middle = [(x - wide / 2.0, y - 10.0), (x - wide / 2.0, y + 20.0)];
+        let sides = if spot.x < 0.0 { [left, right] } else { [right, left] };
+        let places: Vec<(f64, f64)> = sides.into_iter().flatten().chain(middle).collect();
+        let is_free = |others: &[Area], (at, line): (f64, f64)| {
+            let area = area(at, line);
+            let is_inside = area[0] >= 0.0 && area[1] >= ABOVE - LINE && area[3] <= self.height;
+            is_inside && !others.iter().any(|other| meet(&area, other))
         };
-        let mut places = Vec::from(right);
-        places.splice(if spot.x < 0.0 { 0..0 } else { 5..5 }, left);
-        let (at, line) = places.iter().copied().find(is_free).unwrap_or(places[0]);
-        taken.push(area(at, line));
+        let keeps_off = |place: &&(f64, f64)| is_free(&covered.letters, **place);
+        let best = places.iter().filter(keeps_off).find(|place| is_free(&covered.lines, **place));
+        let (at, line) = *best.or_else(|| places.iter().find(keeps_off)).unwrap_or(&places[0]);
+        covered.letters.push(area(at, line));
         let (circle, class) = match is_point {
             true => (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), ""),
             false => (String::new(), " class=\"moved\""),

@@ -163,8 +163,10 @@ fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
         const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; \
         const labels = [...svg.querySelectorAll('text:not(.tick)')].map((text) => [text.textContent, text.getBBox()]); \
         const [, from, y, x] = svg.querySelector('.axis').getAttribute('d').match(/^M([\\d.]+) ([\\d.]+)H[\\d.]+M([\\d.]+)/).map(Number); \
-        const crossed = labels.filter(([, b], i) => b.x + b.width > from && b.y < y && y < b.y + b.height || b.x < x && x < b.x + b.width \
-            || b.x < 0 || b.x + b.width > svg.viewBox.baseVal.width); \
+        const crossed = labels.filter(([text, b]) => b.x + b.width > from && b.y < y && y < b.y + b.height || b.x < x && x < b.x + b.width \
+            || b.x < 0 || b.x + b.width > svg.viewBox.baseVal.width \
+            || [...svg.querySelectorAll('text')].some((other) => { const o = other.getBBox(); return other.textContent !== text \
+                && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
         return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
     for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
         for width in [1280, 390] {
