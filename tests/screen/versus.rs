@@ -287,3 +287,14 @@ fn warnings_of_the_other_side_carry_its_names() {
     assert_eq!(outcome.err.matches("warning").count(), 1, "{}", outcome.err);
     assert!(outcome.err.contains("A_versus: row 1 may attend to nothing"), "{}", outcome.err);
 }
+
+#[test]
+fn a_picture_is_not_compared() {
+    attn("attend --words 'bat cave' --only plane --versus --causal").refused(&[
+        "plane is a picture",
+        "--versus compares matrices",
+        "leave out --only plane",
+    ]);
+    attn("demo similarity --only plane --versus '--set \"X=1 2; 3 4; 0 1\"'")
+        .refused(&["plane is a picture"]);
+}
