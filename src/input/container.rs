@@ -11,14 +11,16 @@ use crate::matrix::Labels;
 use super::allow::Allow;
 use super::array::Array;
 use super::delimited::delimited;
+use super::inline::{looks_typed, typed};
 use super::json::{self, Json};
 use super::json_document::{self, Nodes};
 use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
+use super::number::has_decimal_comma;
 use super::open::{Input, Limit};
-use super::printed::{looks_printed, printed};
+use super::printed::{begins_list, looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
 
@@ -92,13 +94,34 @@ impl Format {
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
         } else if text.starts_with(b"{")
-            || (text.starts_with(b"[") && text.iter().any(|b| b",{\"".contains(b)))
+            || (text.iter().any(|b| b",{\"".contains(b)) && begins_list(&String::from_utf8_lossy(text)))
         {
             Format::Json
         } else {
             Format::Delimited(None)
         })
     }
+}
+
+/// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
+fn of_text(name: &str, text: &str, delimiter: Option<Delimiter>, allow: Allow) -> Result<Array> {
+    // Python prints no tabs: with them, `[` is a label.
+    let has_tabs = || text.lines().next().is_some_and(|line| line.contains('\t'));
+    let is_table = delimiter.is_some() && has_tabs();
+    if !is_table && looks_printed(text) {
+        return printed(name, text, allow);
+    }
+    let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(text));
+    if delimiter == Delimiter::Character(b';') && looks_typed(text) {
+        return typed(name, text, allow);
+    }
+    delimited(name, text, delimiter, allow).map_err(|error| {
+        let first = text.lines().next().unwrap_or_default();
+        match delimiter == Delimiter::Character(b';') && first.split(';').any(has_decimal_comma) {
+            true => error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4"),
+            false => error,
+        }
+    })
 }
 
 /// One entry of a file.
@@ -153,12 +176,7 @@ impl<T: Typed> Content<T> {
                 }
             }
             Format::Delimited(delimiter) => {
-                let text = input.text()?;
-                if looks_printed(&text) {
-                    return Ok(Content::One(printed(&name, &text, allow)?.in_type(&name)?));
-                }
-                let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(&text));
-                Ok(Content::One(delimited(&name, &text, delimiter, allow)?.in_type(&name)?))
+                Ok(Content::One(of_text(&name, &input.text()?, delimiter, allow)?.in_type(&name)?))
             }
         }
     }
