@@ -58,7 +58,7 @@ pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, 
 }
 
 /// The innermost subcommand that the arguments name, and where its own arguments begin.
-fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
+pub(super) fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
     let (mut end, mut found) = (0, whole);
     while let Some(next) = args.get(end).and_then(|arg| found.find_subcommand(arg)) {
         (end, found) = (end + 1, next);

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::demo::{Document, words};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, counted};
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files, clean_label};
 use crate::matrix::{Labels, Matrix, labels};
@@ -287,14 +287,15 @@ fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
     let other = names.iter().zip(rows).find(|(_, found)| found.row.len() != first);
     let Some((name, found)) = other else { return Ok(()) };
     Err(Error::new(format!(
-        "`{}` has {} numbers and `{}` has {first}",
+        "`{}` has {} and `{}` has {first}",
         clean_label(name),
-        found.row.len(),
+        counted(found.row.len(), "number"),
         clean_label(&names[0])
     ))
     .help(format!(
-        "all vectors need the same width: give `{}` {first} numbers, or define both",
-        clean_label(name)
+        "all vectors need the same width: give `{}` {}, or define both",
+        clean_label(name),
+        counted(first, "number")
     )))
 }
 

@@ -8,6 +8,7 @@
 use super::op::{Factor, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base};
+use crate::error::counted;
 
 mod conditions;
 
@@ -147,7 +148,7 @@ impl Writer<'_> {
             Op::SingularValues => format!("singular values of {}", a()),
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
-            Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
+            Op::Round(decimals) => format!("{} rounded to {}", a(), counted(*decimals as usize, "decimal")),
             Op::Fused(Fusion::Output(steps)) => {
                 format!("attention({}), fused{}", self.joined(", "), self.fused_steps(steps))
             }

@@ -149,7 +149,7 @@ impl<'n> Brackets<'n> {
             let what = match is_row {
                 true => format!("row {} has {}, but row 1 has {known}", self.rows, counted(count, "number")),
                 false if count == 0 => "two brackets have nothing between them".to_string(),
-                false => format!("one matrix has {count} rows, and another has {known}"),
+                false => format!("one matrix has {}, and another has {known}", counted(count, "row")),
             };
             return Err(self.wrong(what));
         }

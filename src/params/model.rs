@@ -1,6 +1,6 @@
 //! What has to be known of a transformer to write down its weights.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 use super::family::Family;
 use super::weight::Dimension;
@@ -239,7 +239,9 @@ impl Model {
         let (query_heads, key_value_heads) = (self.query_heads, self.key_value_heads);
         if !query_heads.is_multiple_of(key_value_heads) {
             let error = Error::new(format!(
-                "{query_heads} query heads cannot share {key_value_heads} key/value heads evenly"
+                "{} cannot share {} evenly",
+                counted(query_heads as usize, "query head"),
+                counted(key_value_heads as usize, "key/value head")
             ));
             let help = "the number of key/value heads must divide the number of query heads";
             return Err(error.in_source(&self.name).help(help));

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::loading::Loaded;
 use crate::attention::Mask;
 use crate::cli::softmax::positive;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::build::{Output, Recipe, Scale, Score};
 use crate::input;
 
@@ -108,7 +108,10 @@ impl AttentionArgs {
 fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
     match (asked, found) {
         (Some(asked), Some(found)) if asked != found => {
-            Err(Error::new(format!("{option} is {asked}, but the file has {found} heads of {what}"))
+            Err(Error::new(format!(
+                "{option} is {asked}, but the file has {} of {what}",
+                counted(found, "head")
+            ))
                 .help(format!("leave {option} out, or give a matrix instead of a stack of heads")))
         }
         (asked, found) => Ok(asked.or(found)),

@@ -213,8 +213,7 @@ fn mistakes(diagnosis: &Diagnosis, wrong: &diagnose::Judged) -> String {
         _ if wrong.too_few_digits => "too few digits to tell".into(),
         Verdict::Close(close) => format!("off by {}", words::size(close.beyond.difference.largest)),
         Verdict::OtherShape(yours, expected) => format!("{yours}, not {expected}"),
-        Verdict::OtherCount(1, expected) => format!("1 matrix, not {expected}"),
-        Verdict::OtherCount(yours, expected) => format!("{yours} matrices, not {expected}"),
+        Verdict::OtherCount(yours, expected) => format!("{}, not {expected}", counted(*yours, "matrix")),
         _ if diagnosis.pairs_tried => "no known mistake".into(),
         _ => "no single known mistake".into(),
     }

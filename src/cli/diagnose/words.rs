@@ -292,9 +292,9 @@ pub(super) fn extent(distance: &Distance, right: &Graph) -> String {
     let difference = &distance.difference;
     let are = if difference.cells == 1 { "is" } else { "are" };
     format!(
-        "{} of {} cells {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
+        "{} of {} {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
         difference.cells,
-        difference.of,
+        counted(difference.of, "cell"),
         worst_cell(distance, right),
         number(difference.yours),
         number(difference.expected)

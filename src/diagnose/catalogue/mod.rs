@@ -6,7 +6,7 @@ mod result;
 mod scores;
 mod weights;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, nearest, counted};
 use crate::graph::build::Recipe;
 
 use super::{Change, Facts};
@@ -71,8 +71,7 @@ pub(super) const TO_WHOLE_NUMBERS: &str = "to whole numbers";
 fn to_decimals(change: fn(u32) -> Change) -> Vec<Way> {
     let detail = |decimals| match decimals {
         0 => TO_WHOLE_NUMBERS.to_string(),
-        1 => "to 1 decimal".to_string(),
-        _ => format!("to {decimals} decimals"),
+        _ => format!("to {}", counted(decimals as usize, "decimal")),
     };
     (0..=4).map(|decimals| Way::detailed(change(decimals), detail(decimals))).collect()
 }

@@ -197,7 +197,9 @@ impl Pipeline<'_> {
         for (name, width, heads) in [("Q", q_width, heads), ("K", k_width, groups), ("V", v_width, groups)] {
             if width == 0 || width % heads != 0 {
                 return Err(Error::new(format!(
-                    "the {width} columns of {name} cannot be split into {heads} heads"
+                    "the {} of {name} cannot be split into {}",
+                    counted(width, "column"),
+                    counted(heads, "head")
                 ))
                 .help(format!("give a number of heads that divides the width of {name}")));
             }
@@ -213,7 +215,9 @@ impl Pipeline<'_> {
         }
         if n != v_rows {
             return Err(Error::new(format!(
-                "{n} keys need {n} values, but there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
+                "{} but {}, and each key needs one value: K is {n}×{k_width}, V is {v_rows}×{v_width}",
+                counted(n, "key"),
+                counted(v_rows, "value")
             ))
             .help("give K and V the same number of rows, one for each token"));
         }
@@ -228,9 +232,11 @@ impl Pipeline<'_> {
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
         if cells > MAX_CELLS as u128 {
             return Err(Error::new(format!(
-                "recording every step of {} over {t} queries and {n} keys takes {cells} numbers, more than the limit of \
+                "recording every step of {} over {} and {} takes {cells} numbers, more than the limit of \
                  {MAX_CELLS}",
-                counted(heads, "head")
+                counted(heads, "head"),
+                counted(t, "query"),
+                counted(n, "key")
             ))
             .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
         }
