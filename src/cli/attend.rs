@@ -109,7 +109,7 @@ impl AttendArgs {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
                 let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
-                (self.steps.page(story, &self.nodes, &self.output, "add")?, ran)
+                (self.steps.page(story, &self.nodes, &self.output, &stepping::whole(typed))?, ran)
             }
             Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
         };

@@ -105,10 +105,9 @@ impl DemoArgs {
             _ => {
                 let settings = self.numbers.settings(streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
-                let page = |(story, demo): (Story, &&Demo)| {
-                    self.steps.page(story, &self.nodes, &self.output, &format!("attn demo {}", demo.name))
-                };
-                stories.into_iter().zip(&chosen).map(page).collect::<Result<_>>()?
+                let whole = stepping::whole(typed);
+                let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
+                stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
         let wholes = match &chosen[..] {

@@ -77,6 +77,17 @@ fn of_command(words: &[&str], env: &Env) -> Result<String> {
     Ok(written(&found.render_long_help(), env))
 }
 
+/// The long help of a command on a terminal that cannot show its manual page, and where the page is.
+pub(super) fn instead_of_a_page(words: &[&str], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    let text = if words.is_empty() { FRONT.to_string() } else { of_command(words, env)? };
+    let name = std::iter::once("attn").chain(words.iter().copied()).collect::<Vec<_>>();
+    let file = format!("{}.1", name.join("-"));
+    let command = std::iter::once("attn man").chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
+    let hint = format!("\nThe system has no `man` that shows the page here. Its source: {command} > {file}\n");
+    streams.out.write_all(env.charset.spelled(&(text + &hint)).as_bytes())?;
+    Ok(())
+}
+
 /// The columns of a help text on this screen.
 pub(super) fn width(env: &Env) -> usize {
     env.width.clamp(*WIDTHS.start(), *WIDTHS.end())

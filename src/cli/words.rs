@@ -152,9 +152,12 @@ fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
     let is_invented = |name: &&str| at(name).is_some_and(|found| found.origin == Origin::Letters);
     let letters: Vec<&str> = in_order.iter().copied().filter(is_invented).collect();
     if !letters.is_empty() {
-        let each = if letters.len() == 1 { "" } else { "each " };
+        let has = match letters.len() {
+            1 => "has no vector of its own: it is",
+            _ => "have no vectors of their own: each is",
+        };
         notes.push(format!(
-            "{}: {each}{}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
+            "{} {has} {}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
              --define WORD=1,2 gives a word your own numbers.",
             listed(&letters),
             Origin::Letters

@@ -428,7 +428,7 @@ fn a_total_beyond_64_bits_is_an_error_even_where_each_weight_fits() {
 fn a_list_of_layer_types_must_fit_the_layers() {
     let windowed =
         |types: Value| config("gemma2", &[("num_key_value_heads", json!(4)), ("layer_types", types)]);
-    assert!(refusal(&windowed(json!(["full_attention"]))).contains("lists 1 layers"));
+    assert!(refusal(&windowed(json!(["full_attention"]))).contains("lists 1 layer,"));
     assert!(refusal(&windowed(json!(["full_attention", "linear"]))).contains("entry 2 of `layer_types`"));
     assert!(refusal(&windowed(json!("full_attention"))).contains("not a list"));
     let full = windowed(json!(["full_attention", "full_attention"]));
