@@ -246,7 +246,9 @@ mod tests {
         assert_eq!(nearest("MASK", ["mask"]), Some("mask"));
         assert_eq!(nearest("wq", ["W_Q", "W_K"]), Some("W_Q"));
         assert_eq!(nearest("hte", ["the"]), Some("the"));
-        for (typed, name) in [("bananas", "blanks"), ("cat", "bat"), ("x", "y"), ("xyzzy", "fuzzy"), ("ab", "A")] {
+        for (typed, name) in
+            [("bananas", "blanks"), ("cat", "bat"), ("x", "y"), ("xyzzy", "fuzzy"), ("ab", "A")]
+        {
             assert_eq!(nearest(typed, [name]), None, "{typed}");
         }
     }

@@ -72,11 +72,14 @@ impl FindArgs {
         match &strange[..] {
             [] => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
             [one, ..] => {
-                let names = all.iter().map(String::as_str).filter(|token| token.chars().all(char::is_alphabetic));
-                let near: Vec<String> = near(one, names).iter().map(|near| query(words, one, near, kinds)).collect();
+                let names =
+                    all.iter().map(String::as_str).filter(|token| token.chars().all(char::is_alphabetic));
+                let near: Vec<String> =
+                    near(one, names).iter().map(|near| query(words, one, near, kinds)).collect();
                 match &near[..] {
                     [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
-                    [] => error.help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list"),
+                    [] => error
+                        .help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list"),
                 }
             }
         }

@@ -255,7 +255,8 @@ fn near_name(typed: &str) -> Option<String> {
         Some(format!("lesson {}", nearest(typed, commands)?))
     };
     let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
-    let model = || Some(format!("params {}", nearest(typed, params::BUILT_IN.iter().map(|model| model.name))?));
+    let model =
+        || Some(format!("params {}", nearest(typed, params::BUILT_IN.iter().map(|model| model.name))?));
     let found = demo().or_else(of_lessons).or_else(lesson).or_else(model)?;
     Some(format!("did you mean: attn {found}"))
 }

@@ -5,9 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::Args;
-use clap::builder::Resettable;
 
-use super::{Env, Streams, help};
+use super::{Env, Streams, help, layout};
 use crate::error::{Error, Result, counted, nearest};
 use crate::input::{clean_label, put_files, quoted};
 
@@ -102,8 +101,8 @@ fn pages() -> Result<Vec<Page>> {
 fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<Page>) -> Result<()> {
     let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let own = command.clone().after_help(Resettable::Reset).version(env!("CARGO_PKG_VERSION"));
+    let (own, examples) = layout::without_examples(command);
+    let own = own.version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
     clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;
     text.extend(section_of_examples(&examples).into_bytes());

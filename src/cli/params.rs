@@ -125,10 +125,13 @@ impl ParamsArgs {
             row.extend(written.for_people.then(|| size(cache.bytes)));
             row
         };
-        let mut rows = vec![row(match context {
-            1 => "this model, 1 token".to_string(),
-            _ => format!("this model, {} tokens", grouped(context)),
-        }, &own)];
+        let mut rows = vec![row(
+            match context {
+                1 => "this model, 1 token".to_string(),
+                _ => format!("this model, {} tokens", grouped(context)),
+            },
+            &own,
+        )];
         for (sharing, cache) in params::caches_by_sharing(model, context, self.bytes)? {
             rows.push(row(format!("{}, G = {}", sharing.name(), cache.key_value_heads), &cache));
         }

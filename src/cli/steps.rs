@@ -100,9 +100,8 @@ impl StepArgs {
             if *steps.start() > story.step_count() {
                 let until = self.until.as_deref().unwrap_or_default();
                 let last = story.step_count();
-                return Err(Error::new(format!("step {} comes after {until}", steps.start())).help(format!(
-                    "--until {until} ends in step {last}: {whole} --step {last}"
-                )));
+                return Err(Error::new(format!("step {} comes after {until}", steps.start()))
+                    .help(format!("--until {until} ends in step {last}: {whole} --step {last}")));
             }
             skipped = steps.start() - 1;
             left = story.step_count().saturating_sub(*steps.end());

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::demo::{Document, words};
-use crate::error::{Error, Result, nearest, counted};
+use crate::error::{Error, Result, counted, nearest};
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files, clean_label};
 use crate::matrix::{Labels, Matrix, labels};

@@ -170,7 +170,9 @@ fn best_rates(threads: usize, time: Duration, work: &(dyn Fn(usize) -> usize + S
         let rates: Vec<f64> = started.into_iter().filter_map(|thread| thread.join().ok()).collect();
         match rates.len() == threads && all {
             true => Ok(rates.iter().sum()),
-            false => Err(Error::new(format!("the system has fewer than {threads} threads")).help("ask for fewer")),
+            false => {
+                Err(Error::new(format!("the system has fewer than {threads} threads")).help("ask for fewer"))
+            }
         }
     })
 }

@@ -41,8 +41,10 @@ pub fn term(name: &str) -> Result<&'static Term> {
     found(&asked).or_else(|| found(singular)).ok_or_else(|| {
         let error = Error::new(format!("the glossary has no `{}`", clean_label(name)));
         let names = glossary().iter().flat_map(|term| std::iter::once(&term.name).chain(term.also));
-        let near: Vec<String> =
-            near(&asked, names.copied()).iter().map(|name| format!("attn glossary {}", quoted(name))).collect();
+        let near: Vec<String> = near(&asked, names.copied())
+            .iter()
+            .map(|name| format!("attn glossary {}", quoted(name)))
+            .collect();
         match &near[..] {
             [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
             [] => error.help(format!(

@@ -6,7 +6,7 @@ mod result;
 mod scores;
 mod weights;
 
-use crate::error::{Error, Result, nearest, counted};
+use crate::error::{Error, Result, counted, nearest};
 use crate::graph::build::Recipe;
 
 use super::{Change, Facts};

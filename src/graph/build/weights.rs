@@ -217,7 +217,7 @@ fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) ->
             counted(width, "column"),
             counted(heads, "head")
         ))
-            .help(format!("give a number of heads that divides the width of {name}")));
+        .help(format!("give a number of heads that divides the width of {name}")));
     }
     let count = width / heads;
     let block = |head| match how {
