@@ -99,7 +99,7 @@ fn every_option_stands_in_the_long_help_and_the_screen_takes_a_line_for_each_of_
         }
         assert!(options.contains(&"--help".to_string()), "attn {path}: {options:?}");
         assert!(short.lines().count() <= 50 && long.lines().count() <= 150, "attn {path}");
-        if options.contains(&"--theme".to_string()) {
+        if options.contains(&"--theme".to_string()) && path != "lesson" {
             assert!(long.contains("attn help screen") && !long.contains("COLORFGBG"), "attn {path} --help");
         }
     }
@@ -113,15 +113,12 @@ fn every_option_stands_in_the_long_help_and_the_screen_takes_a_line_for_each_of_
 }
 
 /// The files that examples name, in a folder: what they are made by.
-const MADE: [&str; 8] = [
-    "attend --random 4,8 --save X=x.npy --save Q=q.npy --save K=k.npy --save V=v.npy --save O=o.npy --save S=s.npy",
+const MADE: [&str; 5] = [
+    "attend --random 4,8 --save X=x.npy --save Q=q.npy --save K=k.npy --save V=v.npy",
     "attend --random 4,8 --save W_Q=wq.npy --save W_K=wk.npy --save W_V=wv.npy",
     "attend --random 4,8 --save Q=q.csv --save K=k.csv --save V=v.csv --save O=out.npy",
-    "attend --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 --save O=o.npy --save S_1=s.npy",
-    "diagnose --x x.npy --wq wq.npy --wk wk.npy --wv wv.npy --heads 4 --suggest-input layer.npz",
-    "lesson new my-lesson",
     "examples --write data",
-    "lesson new lessons",
+    "lesson new my-lesson",
 ];
 
 #[test]
@@ -135,25 +132,39 @@ fn the_examples_in_every_help_run() {
         (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
     };
     for line in MADE {
-        run(line);
+        assert_eq!(run(line), (Some(0), String::new()), "attn {line}");
     }
     // A file of the user's own that is not made here, or what takes as long as a measurement.
-    let foreign =
-        ["glove", "config.json", "submissions", "bench", "follow", "lessons/", "~", ">", "|", "layer.npz"];
-    let mut count = 0;
+    let foreign = [
+        "glove",
+        "config.json",
+        "submissions",
+        "my-lessons",
+        "bench",
+        "follow",
+        "lessons/",
+        "~",
+        ">",
+        "|",
+        "layer.npz",
+    ];
+    let (mut count, mut failed) = (0, Vec::new());
     for path in paths() {
         for line in commands(&attn(&format!("{path} --help")).ok().out) {
-            if foreign.iter().any(|part| line.contains(part)) {
+            if MADE.contains(&&*line) || foreign.iter().any(|part| line.contains(part)) {
                 continue;
             }
             let (code, err) = run(&line);
             // A diagnosis that finds a mistake, and questions without answers, end in 1.
             let is_judged = line.starts_with("diagnose") || line.starts_with("lesson quiz");
-            assert!(code == Some(0) || (code == Some(1) && is_judged), "attn {line} ends in {code:?}: {err}");
+            if !(code == Some(0) || (code == Some(1) && is_judged)) {
+                failed.push(format!("attn {line} ends in {code:?}: {err}"));
+            }
             count += 1;
         }
     }
-    assert!(count > 70, "{count} examples");
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(count > 60, "{count} examples");
 }
 
 #[test]
