@@ -218,7 +218,7 @@ impl Teller<'_> {
             (moved, cells) if unseen > 0 && unseen < moved => {
                 let changes = if moved - unseen == 1 { "changes" } else { "change" };
                 let seen = format!("{} of {cells} cells {changes} visibly", moved - unseen);
-                let step = in_sentence(0.5 * 0.1_f64.powi(self.places as i32), self.places + 1);
+                let step = format!("0.{}5", "0".repeat(self.places));
                 format!("{seen}, most of all {way}; {unseen} by less than {step}.")
             }
             (_, 1) => format!("It changes{rounding}: {way}."),
