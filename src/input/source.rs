@@ -100,7 +100,7 @@ fn near_name(text: &str) -> Option<String> {
         let names: Vec<String> = bundled::names_beside(text).collect();
         near_file(text, &names).map(str::to_string)
     };
-    neighbour(Path::new(text)).or_else(among_bundled)
+    bundled::named(text).or_else(|| neighbour(Path::new(text))).or_else(among_bundled)
 }
 
 /// The name whose stem is nearest: an ending that two files share says nothing.

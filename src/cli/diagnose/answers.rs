@@ -19,7 +19,7 @@ const RESULT: &str = "O";
 
 /// Other spellings of the nodes, in small letters and digits alone.
 const SPELLINGS: [(&str, &[&str]); 8] = [
-    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "y", "z"]),
+    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput"]),
     ("A", &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"]),
     ("S", &["score", "scores", "logits", "attentionscores", "attnscores"]),
     ("S_scaled", &["scaledscores", "scoresscaled", "scaled"]),
