@@ -136,6 +136,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_bundled_file_without_its_folder_is_named_with_it() {
+        let said = Source::of("bat.json").unwrap_err().to_string();
+        assert!(said.contains("did you mean `examples/data/bat.json`?"), "{said}");
+    }
+
+    #[test]
     fn a_dash_is_standard_input_and_numbers_are_a_matrix() {
         assert_eq!(Source::of("-").unwrap(), Source::StandardInput);
         for text in [

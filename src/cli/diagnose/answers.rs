@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_word_that_could_be_anything_is_refused() {
-        for name in ["foo", "A_3", "", "W", "7"] {
+        for name in ["foo", "A_3", "", "W", "7", "Z"] {
             let said = node(name, &right(2)).unwrap_err().to_string();
             assert!(said.contains("has no step") && said.contains("S S_scaled"), "{name}: {said}");
         }
