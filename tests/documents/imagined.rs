@@ -417,7 +417,7 @@ fn a_score_does_not_depend_on_the_length_of_the_question_but_on_its_words() {
 fn the_one_line_formula_has_every_label_of_the_document_and_nobody_cheats() {
     let story = told("output");
     let table = story.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
-        Shown::Table(table) if table.header[0] == "label in the document" => Some(table),
+        Shown::Table(table) if table.header[0] == "label in the text" => Some(table),
         _ => None,
     });
     let labels: Vec<&str> = table.flat_map(|table| table.rows.iter().map(|row| row[0].as_str())).collect();

@@ -222,7 +222,7 @@ fn sizes(demo: &mut Builder) -> Result<()> {
     let h = number(demo, "h", 128.0)?;
     let cached = demo.compute("cached", Op::Product, &[rows, h])?;
     demo.step(
-        "The document's g is the number of queries for each key, our G is the number of key/value heads: g · G = H. For every \
+        "The text's g is the number of queries for each key, our G is the number of key/value heads: g · G = H. For every \
          word a layer caches G keys and G values of width h. MLA caches one latent row.",
     )
     .claim(

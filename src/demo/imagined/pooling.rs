@@ -119,7 +119,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     demo.step(
         "Each row of counts divided by its sum is a distribution: P(next word | word). The prediction is the word with the \
          largest probability, the arg max. A model that always predicts the next word correctly would have understood the \
-         text, says the document.",
+         text, says the text.",
     )
     .claim(
         top_of_row("P[capital,city]"),

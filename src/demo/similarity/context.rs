@@ -75,7 +75,7 @@ fn rounding(demo: &mut Builder, x: NodeId, s: NodeId, o: NodeId) -> Result<()> {
     let weights = demo.compute("A_rounded_cave", Op::Round(2), &[softmax])?;
     let output = demo.compute("O_rounded_cave", Op::Product, &[weights, x])?;
     demo.compute("difference_cave", Op::Subtract, &[output, o])?;
-    demo.step("The document rounds on the way: first the scores to two decimals, then the weights. Rounding errors add up.")
+    demo.step("The text rounds on the way: first the scores to two decimals, then the weights. Rounding errors add up.")
         .claim(
             equal(columns("X_cave"), 2.0),
             "Bat = {A_rounded_cave[bat,bat]:2} · bat + {A_rounded_cave[bat,cave]:2} · cave = \

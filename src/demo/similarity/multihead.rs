@@ -157,7 +157,7 @@ fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) ->
     let w_o = demo.given("W_O", w_o)?;
     let o = demo.compute("O", Op::Product, &[c, w_o])?;
     demo.step(
-        "The document stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \
+        "The text stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \
          the width of X.",
     )
     .claim(own(&["W_O"]), "This W_O simply adds the two heads.")

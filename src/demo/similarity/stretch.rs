@@ -28,7 +28,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         .given("X_34", Matrix::of([[1.0, 1.0], [-1.0, 0.0]]).rows_named(&["v3", "v4"]).cols_named(&AXES))?;
     let stretch = demo.given("stretch", on_axes([[3.0, 0.0], [0.0, 1.0]]))?;
     demo.step(
-        "Two pairs of vectors and a matrix. The document calls the matrix A and writes A·v, with v as a column. Here v is a row, \
+        "Two pairs of vectors and a matrix. The text calls the matrix A and writes A·v, with v as a column. Here v is a row, \
          so the same product is v·Aᵀ.",
     )
     .together(&[x12, x34, stretch]);
