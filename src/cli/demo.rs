@@ -1,5 +1,6 @@
 //! `attn demo`.
 
+use crate::foreign::visible;
 use std::ffi::OsString;
 use std::io::Read;
 
@@ -14,7 +15,7 @@ use super::{Command, Env, Streams};
 use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
-use crate::input::{Allow, Files, clean_label};
+use crate::input::{Allow, Files};
 use crate::render::Page;
 
 /// Small computations, each showing one idea step by step
@@ -196,10 +197,7 @@ impl NumberArgs {
                     .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")
             })?;
             let matrix = files.matrix(source, Allow::INFINITE)?;
-            if settings
-                .set
-                .insert(name.trim().to_string(), (matrix, clean_label(source).into_owned()))
-                .is_some()
+            if settings.set.insert(name.trim().to_string(), (matrix, visible(source).into_owned())).is_some()
             {
                 return Err(Error::new(format!("`{name}` is set twice")).help("give each node once"));
             }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
+use crate::foreign::from_os;
 use crate::input::Writing;
 use crate::render::{Charset, Theme};
 
@@ -65,7 +66,7 @@ impl Default for Env {
 impl Env {
     /// The surroundings of this process.
     pub fn of_process() -> Env {
-        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
         let is_terminal = std::io::stdout().is_terminal();
         let term = variable("TERM").unwrap_or_default();

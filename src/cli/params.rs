@@ -1,5 +1,6 @@
 //! `attn params`.
 
+use crate::foreign::visible;
 use clap::Args;
 
 use super::listing;
@@ -7,7 +8,7 @@ use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::{self, Files, clean_label};
+use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
 /// Count every weight matrix of a model, and its key/value cache
@@ -76,7 +77,7 @@ impl ParamsArgs {
         if looks_like_a_file {
             if name != "-" && !input::exists(name) {
                 return Err(Error::new("no such file")
-                    .in_source(clean_label(name))
+                    .in_source(visible(name))
                     .help("`attn params` lists the built-in models"));
             }
             let text = Files::new(streams.input).text(name)?;

@@ -1,9 +1,10 @@
 //! A folder of files, each of which stands for itself.
 
+use crate::foreign::{from_path, to_path, visible};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 
@@ -11,13 +12,12 @@ use super::array::Array;
 use super::bundled::{self, Bundled};
 use super::container::Format;
 use super::files::{named_in, named_in_bundled};
-use super::label::clean_label;
 use super::open::{Limit, unreadable};
 
 /// One entry of a folder.
 #[derive(Clone, Debug)]
 pub struct FolderEntry {
-    /// Its name, fit for a screen.
+    /// Its name.
     pub name: String,
     place: Place,
 }
@@ -63,14 +63,15 @@ impl FolderEntry {
 /// # Errors
 /// If it is no folder, cannot be read, or there is nothing in it.
 pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
-    let shown = clean_label(path).into_owned();
+    let shown = visible(path).into_owned();
+    let bundled = bundled::inside(path);
+    let path = &to_path(path);
     let failed = |error: &std::io::Error| match error.kind() {
         ErrorKind::NotFound => Error::new("no such folder")
             .in_source(shown.clone())
             .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
-    let bundled = bundled::inside(path);
     if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
         let entry = |file: &'static Bundled| FolderEntry {
             name: file.place().1.to_string(),
@@ -92,10 +93,8 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     if names.is_empty() {
         return Err(Error::new("a folder with no files in it").in_source(shown));
     }
-    let entry = |name: OsString| FolderEntry {
-        name: clean_label(&name.to_string_lossy()).into_owned(),
-        place: Place::Disk(Path::new(path).join(&name)),
-    };
+    let entry =
+        |name: OsString| FolderEntry { name: from_path(name.as_ref()), place: Place::Disk(path.join(&name)) };
     Ok(names.into_iter().map(entry).collect())
 }
 

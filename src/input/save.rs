@@ -1,5 +1,6 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
+use crate::foreign::{clip, from_path, visible};
 use std::fs::{self, Permissions};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -10,7 +11,6 @@ use crate::error::{Error, Result};
 use crate::graph::Dtype;
 use crate::matrix::Matrix;
 
-use super::label::{clean_label, clip};
 use super::number::is_cell;
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
@@ -36,7 +36,7 @@ impl Writing {
         match self {
             Writing::Allowed => Ok(()),
             Writing::Refused => Err(Error::new("a lesson cannot write files")
-                .in_source(clean_label(&path.to_string_lossy()))
+                .in_source(visible(&from_path(path.as_ref())))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
     }
@@ -69,7 +69,7 @@ impl Format {
                     other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
-                    .in_source(clean_label(&path.to_string_lossy()))
+                    .in_source(visible(&from_path(path.as_ref())))
                     .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
@@ -128,14 +128,14 @@ fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
-            .in_source(clean_label(&path.to_string_lossy()))
+            .in_source(visible(&from_path(path.as_ref())))
             .help("change its ending to .npz or .json")),
     }
 }
 
 /// Writes a file that may be there already.
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
-    let shown = clean_label(&path.to_string_lossy()).into_owned();
+    let shown = visible(&from_path(path.as_ref())).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
@@ -144,7 +144,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())
     {
-        let folder = clean_label(&folder.to_string_lossy()).into_owned();
+        let folder = visible(&from_path(folder.as_ref())).into_owned();
         return Err(Error::new(format!("there is no folder `{folder}`"))
             .in_source(shown)
             .help("create the folder first, or choose another name"));

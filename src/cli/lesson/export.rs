@@ -1,5 +1,6 @@
 //! `attn lesson export`.
 
+use crate::foreign::{from_path, quoted, visible};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
@@ -7,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::{in_process, with_seed};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
-use crate::input::{clean_label, quoted, read_text, write_text};
+use crate::input::{read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
 use crate::lesson::play::Scripted;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
@@ -25,7 +26,7 @@ pub(super) struct ExportArgs {
     /// The file to write [default: standard output]
     ///
     /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Answers: hidden or shown
     ///
@@ -88,7 +89,7 @@ impl Target {
             Some("md" | "markdown") => Ok(Target::Md),
             Some("txt") => Ok(Target::Txt),
             _ => Err(Error::new("the ending does not say what to write")
-                .in_source(clean_label(&path.to_string_lossy()))
+                .in_source(visible(&from_path(path.as_ref())))
                 .help("end the name with .html, .md, .txt or .cast, or say what it is: --to html")),
         }
     }
@@ -159,11 +160,11 @@ impl ExportArgs {
 /// # Errors
 /// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
-    let name = path.to_string_lossy();
+    let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
     match read_text(path, LONGEST).is_ok_and(is_one) {
         true => Err(Error::new("is a lesson and would be overwritten")
-            .in_source(clean_label(&name))
+            .in_source(visible(&name))
             .help("name another file")),
         false => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! `attn lesson play`.
 
+use crate::foreign::quoted;
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::input::quoted;
 use crate::lesson::play::{Keeper, Manner, Player, Scripted, Window, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};

@@ -1,5 +1,6 @@
 //! `attn lesson quiz`.
 
+use crate::foreign::{from_path, quoted, visible};
 use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use super::{in_process, with_seed};
 use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
-use crate::input::{clean_label, write_text};
+use crate::input::write_text;
 use crate::lesson::play::Scripted;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
@@ -60,7 +61,7 @@ pub(super) struct QuizArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ResultFormat>,
     /// Write the results to a file: .json or .csv
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     screen: ScreenArgs,
@@ -137,7 +138,7 @@ impl QuizArgs {
         match self.format.or(by_ending) {
             Some(format) => Ok(Some(format)),
             None => Err(Error::new("results can only be JSON or CSV")
-                .in_source(clean_label(&file.to_string_lossy()))
+                .in_source(visible(&from_path(file.as_ref())))
                 .help("name a file that ends in .json or .csv, or add --format csv")),
         }
     }
@@ -166,7 +167,7 @@ impl QuizArgs {
             Err(error) => complain(&error, streams),
             Ok(()) if results.interrupted => {
                 let seed = self.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
-                let name = crate::input::quoted(&self.lesson);
+                let name = quoted(&self.lesson);
                 // Where standard error cannot be written there is nobody to tell.
                 let _ = writeln!(streams.err, "Resume: attn lesson quiz {name}{seed}");
             }

@@ -1,13 +1,12 @@
 //! `attn lesson update`.
 
-use std::path::Path;
-
 use clap::Args;
 
 use super::in_process;
 use super::outcomes::{CameTo, Outcome, outcomes, told};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
+use crate::foreign::to_path;
 use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
 use crate::lesson::update::{Updated, update};
@@ -63,7 +62,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         }
         Ok(Updated::Current) => rest(report, file, "nothing to rewrite", colour),
         Ok(Updated::Rewritten(text, left)) => {
-            if let Err(error) = write_text(Path::new(&outcome.path), &text) {
+            if let Err(error) = write_text(&to_path(&outcome.path), &text) {
                 return (format!("{error}\n"), EXIT_UNUSABLE);
             }
             let mut changes = String::new();

@@ -2,6 +2,7 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 
+use super::is_harmless;
 use crate::lesson::pieces::OPTIONS;
 
 /// The Markdown as HTML: HTML in it is shown as text, pictures are their descriptions, links lead to pages or into this one.
@@ -22,8 +23,7 @@ fn safe<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Vec<Event<'a>> {
         Event::End(TagEnd::HtmlBlock) => vec![Event::End(TagEnd::Paragraph)],
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => Vec::new(),
         Event::Start(Tag::Link { ref dest_url, .. }) => {
-            let harmless =
-                ["https://", "http://", "mailto:", "#"].iter().any(|start| dest_url.starts_with(start));
+            let harmless = is_harmless(dest_url);
             links.push(harmless);
             if harmless { vec![event] } else { Vec::new() }
         }
