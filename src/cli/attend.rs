@@ -8,6 +8,7 @@ mod options;
 
 use std::ffi::OsString;
 use std::io::Read;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -185,7 +186,16 @@ impl AttendArgs {
             input::table(graph, node)?;
             Ok((node, file.to_string()))
         };
-        self.save.iter().map(parse).collect()
+        let savings: Vec<(NodeId, String)> = self.save.iter().map(parse).collect::<Result<_>>()?;
+        let targets: Vec<PathBuf> = savings.iter().map(|(_, file)| input::target(&to_path(file))).collect();
+        for (at, target) in targets.iter().enumerate() {
+            if targets[..at].contains(target) {
+                return Err(Error::new("two --save options write this file")
+                    .in_source(savings[at].1.as_str())
+                    .help("give each node a file of its own: --save O=o.npy --save A=a.npy"));
+            }
+        }
+        Ok(savings)
     }
 }
 
@@ -197,7 +207,7 @@ impl VariedArgs {
         env: &Env,
         input: &mut dyn Read,
     ) -> Result<(Story, Option<String>)> {
-        let mut files = Files::new(input);
+        let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
             let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
             let graph = build::attend(&recipe, inputs)?;

@@ -102,9 +102,9 @@ impl DemoArgs {
         }
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages = match (self.versus.options(), &chosen[..]) {
-            (Some(options), [demo]) => vec![self.beside(demo, options, typed, streams.input)?],
+            (Some(options), [demo]) => vec![self.beside(demo, options, typed, (env, streams.input))?],
             _ => {
-                let settings = self.numbers.settings(streams.input)?;
+                let settings = self.numbers.settings(env, streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
                 let whole = stepping::whole(typed);
                 let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
@@ -136,7 +136,7 @@ impl DemoArgs {
         demo: &'static Demo,
         options: &str,
         typed: &[OsString],
-        input: &mut dyn Read,
+        (env, input): (&Env, &mut dyn Read),
     ) -> Result<Page> {
         let Command::Demo(mut other) = versus::typed_with::<NumberArgs>(typed, options)? else {
             return Err(versus::another_command());
@@ -144,7 +144,7 @@ impl DemoArgs {
         other.numbers.replace_earlier(self.numbers.set.len());
         let mut input = Twice::new(input);
         let story = |args: &DemoArgs, input: &mut dyn Read| {
-            let mut stories = args.stories(&[demo], &args.numbers.settings(input)?)?;
+            let mut stories = args.stories(&[demo], &args.numbers.settings(env, input)?)?;
             stories.pop().ok_or_else(versus::another_command)
         };
         let base = story(self, &mut input.first())?;
@@ -188,9 +188,9 @@ impl DemoArgs {
 }
 
 impl NumberArgs {
-    fn settings(&self, input: &mut dyn Read) -> Result<Settings> {
+    fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
-        let mut files = Files::new(input);
+        let mut files = Files::new(input).within(env.reading);
         for setting in &self.set {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))

@@ -18,6 +18,7 @@ use super::json_document::Nodes;
 use super::mask::mask_of;
 use super::npy;
 use super::open::{Input, Limit, regular};
+use super::reading::Reading;
 use super::source::Source;
 use crate::foreign::visible;
 
@@ -43,12 +44,24 @@ enum Opened {
 /// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
 pub struct Files<'a> {
     stdin: Option<&'a mut dyn Read>,
+    reading: Reading,
 }
 
 impl<'a> Files<'a> {
     /// With what `-` stands for; it can be read once.
     pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
-        Files { stdin: Some(stdin) }
+        Files { stdin: Some(stdin), reading: Reading::Anywhere }
+    }
+
+    /// The same, with the files that may be read.
+    pub fn within(self, reading: Reading) -> Files<'a> {
+        Files { reading, ..self }
+    }
+
+    /// What a name stands for, if it may be read.
+    fn source(&self, name: &str) -> Result<Source> {
+        self.reading.check(name)?;
+        Source::of(name)
     }
 
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
@@ -183,7 +196,7 @@ impl<'a> Files<'a> {
     /// If it is no regular file, larger than 1 GiB, empty, or not UTF-8.
     pub fn text(&mut self, source: &str) -> Result<String> {
         let name = visible(source).into_owned();
-        match Source::of(source)? {
+        match self.source(source)? {
             Source::StandardInput => {
                 Input::drain(STANDARD_INPUT, self.take_standard_input()?, Limit::ANY)?.text()
             }
@@ -204,7 +217,7 @@ impl<'a> Files<'a> {
             return embeddings::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
         }
         let name = visible(source).into_owned();
-        match Source::of(source)? {
+        match self.source(source)? {
             Source::Path(path) => {
                 regular(&name, &path)?;
                 embeddings::find(&name, words, &mut Stream::File(&path))
@@ -224,7 +237,7 @@ impl<'a> Files<'a> {
 
     fn opened(&mut self, source: &str, limit: Limit) -> Result<Opened> {
         let name = visible(source).into_owned();
-        let (input, format) = match Source::of(source)? {
+        let (input, format) = match self.source(source)? {
             Source::Inline(text) => return Ok(Opened::Inline(text)),
             Source::StandardInput => self.standard_input(limit)?,
             Source::Path(path) => open(&name, &path, limit)?,

@@ -1,9 +1,9 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
 use crate::foreign::{clip, from_path, visible};
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::ser::Serialize;
 
@@ -11,6 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::Dtype;
 use crate::matrix::Matrix;
 
+use super::draft::{Draft, write_whole};
 use super::number::is_cell;
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
@@ -134,7 +135,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
 }
 
 /// Writes a file that may be there already.
-pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
+pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Result<()> {
     let shown = visible(&from_path(path.as_ref())).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
@@ -167,38 +168,6 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
 /// Whether an error says that something on the way is not there, or is no folder.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// Fills a temporary file beside the target and moves it there.
-fn write_whole(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Written {
-    // Through a link the file behind it is replaced, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".attn-");
-    if let Some(permissions) = new_file_permissions() {
-        builder.permissions(permissions);
-    }
-    let mut file = builder.tempfile_in(folder)?;
-    fill(file.as_file_mut())?;
-    if let Ok(existing) = fs::metadata(&target) {
-        file.as_file().set_permissions(existing.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
-}
-
-/// What any program asks for a new file; the system takes away what the umask says.
-#[cfg(unix)]
-fn new_file_permissions() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> Option<Permissions> {
-    None
 }
 
 /// The table as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same

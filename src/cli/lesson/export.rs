@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{in_process, with_seed};
+use super::{TrustArgs, with_seed};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::{read_text, write_text};
@@ -46,6 +46,8 @@ pub(super) struct ExportArgs {
     /// Include the teacher's notes
     #[arg(long)]
     notes: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -127,7 +129,8 @@ impl ExportArgs {
                 lesson.name
             )));
         }
-        let runner = Runner::new(&in_process);
+        let run = self.trust.run(&lesson.file);
+        let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let answers = match self.answers {
             Some(AnswersArg::Hidden) => Answers::Hidden,

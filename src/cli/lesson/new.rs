@@ -4,7 +4,7 @@ use crate::foreign::{quoted, to_path, visible};
 
 use clap::Args;
 
-use super::in_process;
+use super::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Place, Result, counted};
 use crate::input::{exists, write_text};
@@ -42,7 +42,7 @@ impl NewArgs {
                 .in_source(shown)
                 .help("name a new file; this one is not overwritten"));
         }
-        let text = new_lesson(&file, &in_process).map_err(|faults| {
+        let text = new_lesson(&file, &TrustArgs::default().run(&file)).map_err(|faults| {
             let first = faults.0.into_iter().next();
             first.map_or_else(
                 || Error::new("no lesson"),

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::export::refuse_lesson;
-use super::{in_process, with_seed};
+use super::{TrustArgs, with_seed};
 use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
@@ -64,6 +64,8 @@ pub(super) struct QuizArgs {
     #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
+    trust: TrustArgs,
+    #[command(flatten)]
     screen: ScreenArgs,
 }
 
@@ -89,7 +91,8 @@ impl QuizArgs {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }
         let format = self.result_format()?;
-        let runner = Runner::new(&in_process);
+        let run = self.trust.run(&lesson.file);
+        let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let on_err = format.is_some() && self.output.is_none();
         let at_terminal = env.has_keys && (env.has_screen || on_err);

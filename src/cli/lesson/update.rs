@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::in_process;
+use super::TrustArgs;
 use super::outcomes::{CameTo, Outcome, outcomes, told};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
@@ -21,13 +21,15 @@ pub(super) struct UpdateArgs {
     /// Lessons: files or folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 impl UpdateArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let mut worst = EXIT_DONE;
-        for (at, outcome) in outcomes(&self.paths).iter().enumerate() {
-            let (text, code) = one(outcome, env.colour);
+        for (at, outcome) in outcomes(&self.paths, self.trust).iter().enumerate() {
+            let (text, code) = one(outcome, self.trust, env.colour);
             let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
             streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
             worst = worst.max(code);
@@ -37,7 +39,7 @@ impl UpdateArgs {
 }
 
 /// Updates one file: what is said of it, and its exit code.
-fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
+fn one(outcome: &Outcome, trust: TrustArgs, colour: bool) -> (String, u8) {
     let file = &outcome.file;
     let CameTo::Checked(report) = &outcome.came_to else {
         return (format!("{}{file}  {}\n", outcome.details(colour), outcome.verdict()), EXIT_UNUSABLE);
@@ -46,7 +48,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
-    match update(file, &outcome.text, report, &in_process) {
+    match update(file, &outcome.text, report, &trust.run(&outcome.path)) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
