@@ -219,7 +219,7 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
 /// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a
 /// printed array.
 fn quoted(label: &str, delimiter: u8) -> String {
-    let marks = ['"', ',', ';', '[', '{'];
+    let marks = ['"', ',', ';', '[', '{', '\u{feff}'];
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
     if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }

@@ -83,7 +83,7 @@ mod tests {
             ("الخفاش يعيش في الكهف؟", "الخفاش|يعيش|في|الكهف|؟"),
             ("3.14 is C++ 🦇!", "3.14|is|C++|🦇|!"),
             ("the dogs' — ?!", "the|dogs|'|—|?|!"),
-            ("a\u{1b}[31m b\tc\n", "a|b|c"),
+            ("a\u{1b}[31m b\tc\n", "a\u{1b}[31m|b|c"),
             (" \n", ""),
         ] {
             assert_eq!(sentence(text).join("|"), tokens, "{text:?}");

@@ -60,7 +60,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
         return;
     }
     let coloured = runner.run(&exchange.command.args, Screen { colour: true, ..plain }).shown();
-    if !coloured.lines().map(visible).eq(text.lines().map(visible)) {
+    if !coloured.lines().map(without_colours).eq(text.lines().map(str::to_string)) {
         add(
             Concern::Text,
             Fault::new(
@@ -70,6 +70,13 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
             .help("fix the form with an option, such as --heat never"),
         );
     }
+}
+
+/// A line without the escapes that colour it, which are the program's own.
+fn without_colours(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {

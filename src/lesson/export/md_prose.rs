@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::is_harmless;
-use crate::foreign::visible_lines;
+use crate::foreign::{hidden, visible_lines};
 use crate::lesson::pieces::OPTIONS;
 
 /// The Markdown, in which HTML, pictures, and links other than to pages are text.
@@ -28,6 +28,10 @@ fn exchanged(markdown: &str) -> Option<String> {
             Event::Html(_) | Event::InlineHtml(_) => {
                 places.extend(inside.match_indices('<').map(|(within, _)| at.start + within));
             }
+            // A reference such as `&#27;` stands for what would be an escape if it stood there itself.
+            Event::Text(text) if inside.starts_with('&') && hidden(&text).next().is_some() => {
+                places.push(at.start)
+            }
             Event::Start(Tag::Image { .. }) => places.push(at.start),
             Event::Start(Tag::Link { ref dest_url, .. }) if !is_harmless(dest_url) => places.push(at.start),
             _ => {}
@@ -40,6 +44,7 @@ fn exchanged(markdown: &str) -> Option<String> {
         out.push_str(&markdown[end..place]);
         let (length, instead) = match &markdown[place..] {
             rest if rest.starts_with('<') => (1, "&lt;"),
+            rest if rest.starts_with('&') => (1, "&amp;"),
             rest if rest.starts_with("![") => (2, "!\\["),
             rest if rest.starts_with('[') => (1, "\\["),
             // No mark of Markdown begins otherwise.
@@ -76,11 +81,13 @@ mod tests {
             "<javascript:alert(1)>",
             "<!-- <script> -->",
             "* <img src=x onerror=alert(1)>",
+            "&#27;[31m &#8238;x",
         ] {
             let out = safe(text).into_owned();
             for event in Parser::new_ext(&out, OPTIONS) {
                 let is_bad = match &event {
                     Event::Html(_) | Event::InlineHtml(_) | Event::Start(Tag::Image { .. }) => true,
+                    Event::Text(text) => hidden(text).next().is_some(),
                     Event::Start(Tag::Link { dest_url, .. }) => !is_harmless(dest_url),
                     _ => false,
                 };

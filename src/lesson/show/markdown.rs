@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn what_references_stand_for_cannot_drive_a_terminal() {
         let text = "a&#27;[31mb &#x9b;2Jc&#8238; [d](&#27;]0;e&#7;)";
-        assert_eq!(shown(text, 80), ["a[31mb 2Jc d"]);
+        assert_eq!(shown(text, 80), ["a\\u{1B}[31mb \\u{9B}2Jc\\u{202E} d (\\u{1B}]0;e\\u{7})"]);
     }
 
     #[test]
