@@ -204,3 +204,55 @@ fn by_number(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd;
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.to_str().unwrap().to_string()).collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn while_a_file_is_written_nothing_is_there_that_a_killed_program_could_leave() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        for contents in ["first", "second"] {
+            let before = names(place.path());
+            write_whole(&path, |draft| {
+                draft.write_all(contents.as_bytes())?;
+                draft.flush()?;
+                assert_eq!(names(place.path()), before);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), contents);
+        }
+        assert_eq!(names(place.path()), ["x"]);
+    }
+
+    #[test]
+    fn a_draft_with_a_name_takes_the_targets_place_or_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        let draft = || {
+            let file = builder().tempfile_in(place.path()).unwrap();
+            Draft { place: Place::Named(file, Held::new()), failed: None }
+        };
+        let mut whole = draft();
+        whole.write_all(b"whole").unwrap();
+        assert_eq!(names(place.path()).len(), 1);
+        whole.persist(&path).unwrap();
+        let mut broken = draft();
+        broken.write_all(b"half").unwrap();
+        assert_eq!(names(place.path()).len(), 2);
+        broken.failed = Some("it failed".to_string());
+        // What a writer does when it is dropped is taken, so that it does not complain.
+        assert!(broken.write_all(b"rest").is_ok());
+        assert_eq!(broken.persist(&path).unwrap_err().to_string(), "it failed");
+        assert_eq!(names(place.path()), ["x"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    }
+}

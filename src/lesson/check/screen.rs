@@ -1,5 +1,6 @@
 //! What is shown, on the lesson's screen: its width, its height, its colours.
 
+use super::runs::without_colours;
 use crate::foreign::visible;
 use unicode_width::UnicodeWidthStr;
 
@@ -70,13 +71,6 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
             .help("fix the form with an option, such as --heat never"),
         );
     }
-}
-
-/// A line without the escapes that colour it, which are the program's own.
-fn without_colours(line: &str) -> String {
-    let mut parts = line.split("\u{1b}[");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 fn as_it_is(size: Size, literal: &Literal, findings: &mut Vec<Finding>) {
