@@ -34,7 +34,7 @@ pub fn put_files(
     writing: Writing,
 ) -> Result<Vec<Put>> {
     writing.check(folder)?;
-    let shown = visible(&from_path(folder.as_ref())).into_owned();
+    let shown = visible(&from_path(folder)).into_owned();
     let put = |(name, bytes): &(&str, &[u8])| {
         let path = folder.join(name);
         let is_same = |path: &Path| {

@@ -37,7 +37,7 @@ impl Writing {
         match self {
             Writing::Allowed => Ok(()),
             Writing::Refused => Err(Error::new("a lesson cannot write files")
-                .in_source(visible(&from_path(path.as_ref())))
+                .in_source(visible(&from_path(path)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
     }
@@ -70,7 +70,7 @@ impl Format {
                     other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
-                    .in_source(visible(&from_path(path.as_ref())))
+                    .in_source(visible(&from_path(path)))
                     .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
@@ -129,14 +129,14 @@ fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
-            .in_source(visible(&from_path(path.as_ref())))
+            .in_source(visible(&from_path(path)))
             .help("change its ending to .npz or .json")),
     }
 }
 
 /// Writes a file that may be there already.
 pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Result<()> {
-    let shown = visible(&from_path(path.as_ref())).into_owned();
+    let shown = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
@@ -145,7 +145,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) ->
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())
     {
-        let folder = visible(&from_path(folder.as_ref())).into_owned();
+        let folder = visible(&from_path(folder)).into_owned();
         return Err(Error::new(format!("there is no folder `{folder}`"))
             .in_source(shown)
             .help("create the folder first, or choose another name"));

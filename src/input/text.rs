@@ -15,7 +15,7 @@ use super::save::replaced;
 /// # Errors
 /// If it cannot be read, is empty, larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    let name = visible(&from_path(path.as_ref())).into_owned();
+    let name = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(Error::new("this is not a regular file")
             .in_source(name)
@@ -49,7 +49,7 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unreadable(&visible(&from_path(path.as_ref())), &error))
+    builder.create(path).map_err(|error| unreadable(&visible(&from_path(path)), &error))
 }
 
 /// The Markdown files of a folder, sorted by name; what begins with a point is left aside, and folders are not entered.

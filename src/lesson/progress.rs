@@ -174,7 +174,7 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
 }
 
 fn shown(path: &Path) -> String {
-    visible(&from_path(path.as_ref())).into_owned()
+    visible(&from_path(path)).into_owned()
 }
 
 #[cfg(test)]

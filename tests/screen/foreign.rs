@@ -162,7 +162,7 @@ fn hostile_text_is_visible_wherever_it_comes_in() {
         vec!["attend", "--x", "text.csv"],
         vec!["attend", "type.safetensors"],
         vec!["attend", "key.safetensors"],
-        vec!["attend", "--words", "bat cave", "--vectors", "vectors.txt"],
+        vec!["attend", "--words", "bat cave", "--embeddings", "vectors.txt"],
         vec!["params", "type.json"],
         vec!["params", "near.json"],
         vec!["params", &json],

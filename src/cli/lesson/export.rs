@@ -91,7 +91,7 @@ impl Target {
             Some("md" | "markdown") => Ok(Target::Md),
             Some("txt") => Ok(Target::Txt),
             _ => Err(Error::new("the ending does not say what to write")
-                .in_source(visible(&from_path(path.as_ref())))
+                .in_source(visible(&from_path(path)))
                 .help("end the name with .html, .md, .txt or .cast, or say what it is: --to html")),
         }
     }
