@@ -44,7 +44,9 @@ fn of_nan_rows(task: &Task) -> String {
 fn overflow(task: &Task) -> String {
     let score = largest_score(task);
     match score > OVERFLOWS {
-        true => format!("exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp."),
+        true => format!(
+            "exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp."
+        ),
         false => "exp usually overflows so: subtract each row's maximum before exp.".into(),
     }
 }

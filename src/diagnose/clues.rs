@@ -186,9 +186,8 @@ impl One<'_> {
         let near = 1e-6 + self.allowed.rounding() * self.yours.cols().max(self.yours.rows()) as f64;
         let are_one = |sums: &[f64]| sums.iter().all(|sum| (sum - 1.0).abs() <= near || *sum == 0.0);
         let ends = |sums: &mut dyn Iterator<Item = f64>| {
-            sums.filter(|x| x.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| {
-                (low.min(x), high.max(x))
-            })
+            sums.filter(|x| x.is_finite())
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
         if !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
@@ -242,11 +241,12 @@ impl One<'_> {
     /// Zeros among numbers that are a little too large, all by the same factor.
     fn dropped(&self, right: &Matrix, all: &mut Vec<Clue>) {
         let cells = || self.yours.cells().zip(right.cells());
-        let is_dropout = |p: &f64| {
-            cells().all(|(yours, right)| yours == 0.0 || self.same(yours * (1.0 - p), right))
-        };
+        let is_dropout =
+            |p: &f64| cells().all(|(yours, right)| yours == 0.0 || self.same(yours * (1.0 - p), right));
         if cells().any(|(yours, _)| yours != 0.0) && DROPOUT.iter().any(is_dropout) {
-            all.push(Clue::ConsistentWith("dropout, which sets some numbers to 0 and makes the others larger"));
+            all.push(Clue::ConsistentWith(
+                "dropout, which sets some numbers to 0 and makes the others larger",
+            ));
         }
     }
 
@@ -255,9 +255,12 @@ impl One<'_> {
         let moved = |i: usize, j: usize| self.yours[(i, j)] - right[(i, j)];
         let near = |i: usize, j: usize| self.allowed.around(right[(i, j)]);
         let (rows, cols) = (self.yours.rows(), self.yours.cols());
-        let columns = (0..cols).all(|j| (0..rows).all(|i| (moved(i, j) - moved(0, j)).abs() <= 2.0 * near(i, j)));
+        let columns =
+            (0..cols).all(|j| (0..rows).all(|i| (moved(i, j) - moved(0, j)).abs() <= 2.0 * near(i, j)));
         if rows > 1 && columns {
-            all.push(Clue::ConsistentWith("a bias of the queries, which adds a number to each column of the scores"));
+            all.push(Clue::ConsistentWith(
+                "a bias of the queries, which adds a number to each column of the scores",
+            ));
         }
     }
 

@@ -7,8 +7,8 @@ use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::clues::clues;
 use super::candidates::{Candidate, Candidates, standing_for};
+use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Close, Distance, Judged, Named, Verdict};
 use super::evidence::evidence;
@@ -326,7 +326,9 @@ fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
         1 => &[(4, 2), (8, 1), (12, 0)],
         _ => &[(4, 4), (12, 2), (24, 0)],
     };
-    part.answer.decimals.is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
+    part.answer
+        .decimals
+        .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
 }
 
 /// A part as what its name says, and as each later step of the scores.

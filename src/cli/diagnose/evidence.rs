@@ -19,10 +19,8 @@ pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {
     let (has_right, has_mistake) = (has(|cell| cell.right.is_some()), has(|cell| cell.mistaken.is_some()));
     let places = node.evidence.iter().map(telling_places).max().unwrap_or(LEAST);
     let column = |of: fn(&Evidence) -> Option<f64>| in_column(node.evidence.iter().map(of).collect(), places);
-    let mut columns = vec![
-        node.evidence.iter().map(|cell| cell.address(right)).collect(),
-        column(|cell| Some(cell.yours)),
-    ];
+    let mut columns =
+        vec![node.evidence.iter().map(|cell| cell.address(right)).collect(), column(|cell| Some(cell.yours))];
     columns.extend(has_right.then(|| column(|cell| cell.right)));
     columns.extend(has_mistake.then(|| column(|cell| cell.mistaken)));
     let row = |at: usize| columns.iter().map(|column| column[at].clone()).collect();
@@ -40,7 +38,9 @@ fn in_column(numbers: Vec<Option<f64>>, most: usize) -> Vec<String> {
     };
     let places = numbers.iter().map(needed).max().unwrap_or(0);
     let one = |x: f64| match x.is_finite() && x.abs() < 1e9 {
-        true if format!("{x:.places$}").trim_matches(['-', '0', '.']).is_empty() => format!("{:.places$}", 0.0),
+        true if format!("{x:.places$}").trim_matches(['-', '0', '.']).is_empty() => {
+            format!("{:.places$}", 0.0)
+        }
         true => format!("{x:.places$}").replace('-', "−"),
         false => number(x, places),
     };
