@@ -8,6 +8,7 @@ mod bad;
 mod binary;
 mod both_paths;
 mod dropped;
+mod corpus;
 mod formats;
 mod own_words;
 mod params;
