@@ -5,12 +5,11 @@
 The numbers are chosen, or drawn with a fixed seed, so that every rule is met at its edges and in combination.
 """
 
-import json
-import platform
 import sys
-from pathlib import Path
 
 import numpy as np
+
+import layout
 
 np.set_printoptions(threshold=sys.maxsize)
 random = np.random.default_rng(20240601)
@@ -169,14 +168,7 @@ for section in [digits, ties, notation, scientific, not_finite, lines, shapes]:
     with np.errstate(all="ignore"):
         section()
 
-head = json.dumps({
-    "about": "Arrays and what NumPy prints for them; made by array_printing.py",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}, indent=2).removesuffix("\n}")
+about = "Arrays and what NumPy prints for them; made by array_printing.py"
 with np.errstate(all="ignore"):
-    of_round = ",\n    ".join(json.dumps(case, allow_nan=False) for case in rounded())
-body = ",\n    ".join(json.dumps(case, allow_nan=False) for case in cases)
-target = Path(__file__).parent / "array_printing.json"
-target.write_text(f'{head},\n  "arrays": [\n    {body}\n  ],\n  "rounded": [\n    {of_round}\n  ]\n}}\n', encoding="utf-8")
-print(f"{len(cases)} arrays, {target.stat().st_size} bytes")
+    size = layout.write(__file__, {"about": about, **layout.versions(np), "arrays": cases, "rounded": list(rounded())})
+print(f"{len(cases)} arrays, {size} bytes")

@@ -19,15 +19,14 @@ only where they are given.
 Each case says under `torch` which functions of PyTorch gave the same (to 1e-12, or 1e-9 where a score exceeds 100).
 """
 
-import json
 import math
-import platform
-from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.nn.attention.bias import causal_lower_right
+
+import layout
 
 DEFAULTS = {
     "heads": 1, "kv_heads": 1, "score": "dot", "scale": "auto", "temperature": 1.0, "causal": False, "causal_from": "end",
@@ -312,16 +311,9 @@ def several_heads():
 for section in [one_head, masks, from_tokens, several_heads]:
     section()
 
-head = json.dumps({
-    "about": "Attention pipelines by NumPy, checked against PyTorch; made by attend.py, which says what each option means",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-    "torch": torch.__version__,
-}, indent=2).removesuffix("\n}")
-body = ",\n    ".join(json.dumps(entry, allow_nan=False) for entry in cases)
-target = Path(__file__).parent / "attend.json"
-target.write_text(f'{head},\n  "cases": [\n    {body}\n  ]\n}}\n', encoding="utf-8")
-print(f"{len(cases)} cases, {target.stat().st_size} bytes")
+about = "Attention pipelines by NumPy, checked against PyTorch; made by attend.py, which says what each option means"
+size = layout.write(__file__, {"about": about, **layout.versions(np, torch), "cases": cases}, line=10_000)
+print(f"{len(cases)} cases, {size} bytes")
 used = sorted({name for entry in cases for name in entry["torch"]})
 for name in used:
     print(f"  {sum(name in entry['torch'] for entry in cases):3} {name}")

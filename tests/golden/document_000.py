@@ -7,13 +7,13 @@ The document draws every random matrix from one stream, seed 0, in the order in 
 interaction matrix L is called A here where it is the softmax of scores S; its softmax subtracts no maximum.
 """
 
-import json
-import platform
 import re
 import sys
 from pathlib import Path
 
 import numpy as np
+
+import layout
 
 HERE = Path(__file__).parent
 PRINTED = HERE / "document_000_printed.txt"
@@ -99,16 +99,8 @@ def main():
     every = sum(len(re.findall(r"\d\.", text)) for text in document)
     print(f"{len(document)} arrays, {every} numbers, {numbers} of them with decimals: all as the document prints them")
 
-    golden = {
-        "about": "Document 000 computed again; made by document_000.py",
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-        "seed": 0,
-        "matrices": records,
-    }
-    lines = ",\n    ".join(json.dumps(entry, allow_nan=False) for entry in golden.pop("matrices"))
-    head = json.dumps(golden, indent=2).removesuffix("\n}")
-    (HERE / "document_000.json").write_text(f'{head},\n  "matrices": [\n    {lines}\n  ]\n}}\n', encoding="utf-8")
+    about = "Document 000 computed again; made by document_000.py"
+    layout.write(__file__, {"about": about, **layout.versions(np), "seed": 0, "matrices": records})
 
 
 main()

@@ -6,11 +6,11 @@ A number is a list of two floats: the nearest one and, nearest again, what it la
 sides start from exactly the same numbers.
 """
 
-import json
 import random
-from pathlib import Path
 
 import mpmath
+
+import layout
 
 mpmath.mp.dps = 60
 
@@ -70,4 +70,4 @@ def attention():
 if __name__ == "__main__":
     random.seed(20)
     figures = {"made_with": f"mpmath {mpmath.__version__}", "arithmetic": arithmetic(), **functions(), "attention": attention()}
-    Path(__file__).with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n")
+    layout.write(__file__, figures)

@@ -13,11 +13,9 @@ question has one right answer that its wrong ones cannot be taken for:
 X, W_Q, W_K and W_V are drawn in this order by the legacy generator, a row after the other.
 """
 
-import json
-import platform
-from pathlib import Path
-
 import numpy as np
+
+import layout
 
 
 def seed_of(seed, name, attempt):
@@ -90,11 +88,5 @@ for seed in [1, 2, 31]:
                 break
     sheets.append(sheet)
 
-head = json.dumps({
-    "about": "questions drawn anew; made by drawn.py",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}, indent=2).removesuffix("\n}")
-body = ",\n    ".join(json.dumps(sheet) for sheet in sheets)
-target = Path(__file__).parent / "drawn.json"
-target.write_text(f'{head},\n  "sheets": [\n    {body}\n  ]\n}}\n', encoding="utf-8")
+about = "questions drawn anew; made by drawn.py"
+layout.write(__file__, {"about": about, **layout.versions(np), "sheets": sheets})

@@ -8,13 +8,13 @@ parameters          how many numbers PyTorch finds to train: heads in a plain li
 C                   what the heads give once both are mended, on the matrices of the demo `multihead`
 """
 
-import json
 import platform
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import nn
+
+import layout
 
 torch.set_default_dtype(torch.float64)
 
@@ -71,4 +71,4 @@ result = {
     "parameters": {"list": count(Heads(heads)), "module_list": count(mended)},
     "C": mended(x).tolist(),
 }
-Path(__file__).with_suffix(".json").write_text(json.dumps(result, indent=2) + "\n")
+layout.write(__file__, result)

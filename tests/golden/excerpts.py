@@ -11,9 +11,10 @@ excerpts    id, document, line, excerpt
 also        the same for other lines that a correction names
 """
 
-import json
 import sys
 from pathlib import Path
+
+import layout
 
 MOST_WORDS = 25
 
@@ -172,8 +173,7 @@ def main():
         "excerpts": all_cuts(texts, CUTS),
         "also": all_cuts(texts, ALSO),
     }
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps(result, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    layout.write(__file__, result)
 
 
 main()

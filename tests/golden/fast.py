@@ -7,10 +7,11 @@ the last of S, S_scaled and S_biased, over the temperature. A row that sees no k
 """
 
 import json
-import platform
 from pathlib import Path
 
 import numpy as np
+
+import layout
 
 here = Path(__file__).parent
 cases = json.loads((here / "attend.json").read_text())["cases"]
@@ -36,11 +37,8 @@ def written(array):
     return [[value if np.isfinite(value) else str(value) for value in row] for row in array.tolist()]
 
 
-lines = [
-    json.dumps({"name": case["name"], "LSE": written(log_sum_exp(case))})
-    for case in cases if case["options"]["score"] == "dot"
+records = [
+    {"name": case["name"], "LSE": written(log_sum_exp(case))} for case in cases if case["options"]["score"] == "dot"
 ]
 about = "Log-sum-exps of the cases of attend.json by NumPy; made by fast.py"
-versions = f'  "numpy": "{np.__version__}",\n  "python": "{platform.python_version()}",\n'
-text = f'{{\n  "about": "{about}",\n{versions}  "cases": [\n    ' + ",\n    ".join(lines) + "\n  ]\n}\n"
-(here / "fast.json").write_text(text)
+layout.write(__file__, {"about": about, **layout.versions(np), "cases": records})

@@ -7,11 +7,9 @@ that are turned, counts of pairs are counted from the sentences, and gradients a
 computation (exact to rounding) instead of the chain rule.
 """
 
-import json
-import platform
-from pathlib import Path
-
 import numpy as np
+
+import layout
 
 E = np.exp
 
@@ -240,16 +238,7 @@ def plain(value):
 
 
 demos = [pooling, transforms, scale, output, gqa, mlp, order, unembed, init]
-head = json.dumps({
-    "about": "Results of the demos of document 003 by NumPy; made by imagined.py",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}, indent=2).removesuffix("\n}")
-lines = []
-for demo in demos:
-    nodes = ",\n      ".join(f'"{name}": {json.dumps(plain(value), allow_nan=False)}' for name, value in demo().items())
-    lines.append(f'"{demo.__name__}": {{\n      {nodes}\n    }}')
-body = ",\n    ".join(lines)
-target = Path(__file__).parent / "imagined.json"
-target.write_text(f'{head},\n  "demos": {{\n    {body}\n  }}\n}}\n', encoding="utf-8")
-print(f"{len(demos)} demos, {target.stat().st_size} bytes")
+about = "Results of the demos of document 003 by NumPy; made by imagined.py"
+nodes = {demo.__name__: {name: plain(value) for name, value in demo().items()} for demo in demos}
+size = layout.write(__file__, {"about": about, **layout.versions(np), "demos": nodes})
+print(f"{len(demos)} demos, {size} bytes")

@@ -36,13 +36,14 @@ Query i stands at position p among the keys (attend.py). Where a choice had to b
 import itertools
 import json
 import math
-import platform
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+
+import layout
 
 FIELDS = {
     "scale": ["no-scale", "scale-by-d", "scale-multiplied", "scale-model-width"],
@@ -525,29 +526,12 @@ all_cases()
 attend_agrees()
 times = add_pairs()
 
-head = json.dumps({
-    "about": "Attention with classic mistakes by NumPy, confirmed by PyTorch; made by mistakes.py, which defines each",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-    "torch": torch.__version__,
-}, indent=2).removesuffix("\n}")
-
-
-def line(value):
-    return json.dumps(value, allow_nan=False, separators=(",", ":"))
-
-
-def block(entry):
-    wrong = ",\n      ".join(line(there) for there in entry["wrong"])
-    inputs = {name: written(value) for name, value in entry["inputs"].items()}
-    return (f'{{"name": {json.dumps(entry["name"])},\n     "options": {json.dumps(entry["options"])},\n'
-            f'     "inputs": {line(inputs)},\n     "right": {line(named(entry["right"]))},\n'
-            f'     "wrong": [\n      {wrong}\n     ]}}')
-
-
-target = Path(__file__).parent / "mistakes.json"
-target.write_text(f'{head},\n  "cases": [\n    ' + ",\n    ".join(map(block, cases)) + "\n  ]\n}\n", encoding="utf-8")
-bytes_written = target.stat().st_size
+about = "Attention with classic mistakes by NumPy, confirmed by PyTorch; made by mistakes.py, which defines each"
+for one in cases:
+    one["inputs"] = {name: written(value) for name, value in one["inputs"].items()}
+    one["right"] = named(one["right"])
+records = [{key: one[key] for key in ("name", "options", "inputs", "right", "wrong")} for one in cases]
+bytes_written = layout.write(__file__, {"about": about, **layout.versions(np, torch), "cases": records}, line=200_000)
 assert bytes_written < 2_000_000, bytes_written
 
 entries = [entry for one in cases for entry in one["wrong"]]

@@ -6,12 +6,11 @@ The document prints no numbers; the inputs are the demos' own. Attention is writ
 loops, over queries and over keys, in one scalar at a time, and never as a matrix product.
 """
 
-import json
 import math
-import platform
-from pathlib import Path
 
 import numpy as np
+
+import layout
 
 nodes = []
 
@@ -91,15 +90,8 @@ def main():
     pairwise()
     weighted_sum()
     vectorize()
-    head = {
-        "about": "The demos of document 001 in plain loops; made by multiplication.py",
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-    lines = ",\n    ".join(json.dumps(node, allow_nan=False) for node in nodes)
-    head = json.dumps(head, indent=2).removesuffix("\n}")
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(f'{head},\n  "nodes": [\n    {lines}\n  ]\n}}\n', encoding="utf-8")
+    about = "The demos of document 001 in plain loops; made by multiplication.py"
+    layout.write(__file__, {"about": about, **layout.versions(np), "nodes": nodes})
 
 
 main()

@@ -7,11 +7,9 @@ the demos' given matrices. Where the document has tokens as columns this script 
 writes it, and transposes at the end: the demos compute in rows.
 """
 
-import json
-import platform
-from pathlib import Path
-
 import numpy as np
+
+import layout
 
 HIDDEN = -np.inf
 
@@ -135,18 +133,6 @@ def readable(matrix):
 
 
 demos = {"columns": columns, "update": update, "lowrank": lowrank, "sum-heads": sum_heads, "block": block}
-lines = [
-    f"    {json.dumps(name)}: {{\n"
-    + ",\n".join(f"      {json.dumps(node)}: {json.dumps(readable(matrix))}" for node, matrix in demo().items())
-    + "\n    }"
-    for name, demo in demos.items()
-]
-head = {
-    "about": "The figures of the demos of document 004, by NumPy; made by one_third.py",
-    "numpy": np.__version__,
-    "python": platform.python_version(),
-}
-text = "{\n" + "".join(f"  {json.dumps(k)}: {json.dumps(v)},\n" for k, v in head.items())
-text += '  "demos": {\n' + ",\n".join(lines) + "\n  }\n}\n"
-json.loads(text)
-Path(__file__).with_suffix(".json").write_text(text)
+about = "The figures of the demos of document 004, by NumPy; made by one_third.py"
+nodes = {name: {node: readable(matrix) for node, matrix in demo().items()} for name, demo in demos.items()}
+layout.write(__file__, {"about": about, **layout.versions(np), "demos": nodes})

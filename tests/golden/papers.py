@@ -6,11 +6,9 @@ Nothing here runs block by block. What `online` has after a block is computed fr
 definition and in extended precision; what `blocks` counts is counted pair by pair, from the sentence that says who sees whom.
 """
 
-import json
-import platform
-from pathlib import Path
-
 import numpy as np
+
+import layout
 
 S = np.array([1, 2, 4, 1, 3, 0, 5, 2], dtype=np.longdouble)
 V = np.array([[4, 0], [0, 2], [2, 2], [8, 0], [0, 4], [6, 2], [2, 6], [0, 8]], dtype=np.longdouble)
@@ -74,14 +72,9 @@ for tokens, block_queries, block_keys, window in [(8, 2, 2, 3), (8, 2, 2, 4), (9
     numbers = {"tokens": tokens, "block_queries": block_queries, "block_keys": block_keys, "window": window}
     cases.append(("blocks", numbers, blocks(**numbers)))
 
-lines = []
-for demo, numbers, nodes in cases:
-    body = ",\n      ".join(f'"{name}": {json.dumps(plain(value), allow_nan=False)}' for name, value in nodes.items())
-    lines.append(f'{{"demo": "{demo}", "set": {json.dumps(numbers)}, "nodes": {{\n      {body}\n    }}}}')
-text = (
-    '{\n  "about": "Nodes of the demos online and blocks by NumPy; made by papers.py",\n'
-    f'  "numpy": "{np.__version__}",\n  "python": "{platform.python_version()}",\n  "cases": [\n    '
-    + ",\n    ".join(lines) + "\n  ]\n}\n"
-)
-json.loads(text)
-Path(__file__).with_suffix(".json").write_text(text, encoding="utf-8")
+records = [
+    {"demo": demo, "set": numbers, "nodes": {name: plain(value) for name, value in nodes.items()}}
+    for demo, numbers, nodes in cases
+]
+about = "Nodes of the demos online and blocks by NumPy; made by papers.py"
+layout.write(__file__, {"about": about, **layout.versions(np), "cases": records})

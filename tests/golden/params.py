@@ -8,14 +8,14 @@ Both must agree, with each other and with the published totals, or nothing is wr
     python params.py        (Python with torch and transformers; the versions used are in params.json)
 """
 
-import json
-import pathlib
 import re
 import sys
 
 import torch
 import transformers
 from transformers import AutoConfig, AutoModelForCausalLM
+
+import layout
 
 CONTEXTS = [1, 7, 1024, 5000, 32768]
 
@@ -197,11 +197,7 @@ def main():
         "built_in": built_in,
         "cases": cases,
     }
-    path = pathlib.Path(__file__).with_suffix(".json")
-    text = json.dumps(golden, indent=1, ensure_ascii=False)
-    # One line a weight and a cache, so that the file can be read.
-    text = re.sub(r"\{\s+(\"(?:name|context)\"[^{}]*?)\s+\}", lambda m: "{" + re.sub(r"\s+", " ", m[1]) + "}", text)
-    path.write_text(text + "\n", encoding="utf-8")
+    layout.write(__file__, golden)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,7 @@ with the totals that the publishers state (Hugging Face's model pages and the pa
     python params_more.py        (Python alone)
 """
 
-import json
-import pathlib
+import layout
 
 
 def gated(d, width):
@@ -191,8 +190,7 @@ def main():
             raise SystemExit(f"{name}: {total}")
         print(f"{name:30} {total:>18,} {active:>18,} {active_stated or ''}")
         golden[name] = {"config": config, "total": total, "active": active, "origin": origin}
-    path = pathlib.Path(__file__).with_suffix(".json")
-    path.write_text(json.dumps(golden, indent=1) + "\n", encoding="utf-8")
+    layout.write(__file__, golden)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,12 @@ it prints are checked here. Names become vectors by counting characters, and are
 heads of `multihead` are computed at once, by reshaping to (heads, tokens, width).
 """
 
-import json
-import platform
 import string
-from pathlib import Path
 
 import numpy as np
 from numpy.linalg import norm
+
+import layout
 
 
 def softmax(x):
@@ -174,15 +173,6 @@ def multihead():
 
 
 demos = {demo.__name__: demo() for demo in (similarity, context, stretch, lookup, multihead)}
-lines = [
-    json.dumps(name) + ": {\n"
-    + ",\n".join(f"    {json.dumps(node)}: {json.dumps(matrix.tolist())}" for node, matrix in nodes.items())
-    + "\n  }"
-    for name, nodes in demos.items()
-]
-text = (
-    '{\n  "about": "Nodes of the demos of document 002 by NumPy; made by similarity.py",\n'
-    f'  "numpy": "{np.__version__}",\n  "python": "{platform.python_version()}",\n  ' + ",\n  ".join(lines) + "\n}\n"
-)
-json.loads(text)
-Path(__file__).with_suffix(".json").write_text(text)
+about = "Nodes of the demos of document 002 by NumPy; made by similarity.py"
+nodes = {name: {node: matrix.tolist() for node, matrix in demo.items()} for name, demo in demos.items()}
+layout.write(__file__, {"about": about, **layout.versions(np), **nodes})

@@ -8,11 +8,10 @@ of_one_row              what line 54 gives for the one row of the text, rounded 
 printed                 what print shows at lines 94 and 111, where nothing rounds
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 from numpy.linalg import norm
+
+import layout
 
 
 def cos_sim_matrix(vectors):
@@ -36,4 +35,4 @@ result = {
     "of_one_row": np.round(row / np.sum(row, axis=1), 2).tolist(),
     "printed": [str(softmax(cos_sim_matrix(x)[0])) for x in (pair, pair @ a.T)],
 }
-Path(__file__).with_suffix(".json").write_text(json.dumps(result, indent=1) + "\n")
+layout.write(__file__, result)

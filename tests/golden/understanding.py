@@ -5,11 +5,9 @@
 The drawn matrices come from `np.random.seed(0)`, in the order of the document's code.
 """
 
-import json
-import platform
-from pathlib import Path
-
 import numpy as np
+
+import layout
 
 nodes = []
 
@@ -83,15 +81,8 @@ def main():
         weights()
     interact()
     drawn()
-    head = {
-        "about": "What document 000 describes without printing it; made by understanding.py",
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-    lines = ",\n    ".join(json.dumps(node, allow_nan=False) for node in nodes)
-    head = json.dumps(head, indent=2).removesuffix("\n}")
-    path = Path(__file__).with_suffix(".json")
-    path.write_text(f'{head},\n  "nodes": [\n    {lines}\n  ]\n}}\n', encoding="utf-8")
+    about = "What document 000 describes without printing it; made by understanding.py"
+    layout.write(__file__, {"about": about, **layout.versions(np), "nodes": nodes})
 
 
 main()
