@@ -10,9 +10,9 @@ use std::time::Instant;
 use attn::diagnose::{Change, Task};
 use attn::graph::Origin;
 use attn::graph::build::{AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
-use attn::input::random::LegacyStream;
 use attn::input::{Writing, save};
 use attn::matrix::Matrix;
+use attn::random::LegacyStream;
 
 const SUBMISSIONS: usize = 1000;
 const RUNS: usize = 5;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The polynomials of src/kernel/real.rs: p(f) = 1 + c1 f + c2 f^2 + ... close to 2^f on [-1/2, 1/2].
+"""The polynomials of crates/attn-kernel/src/real.rs: p(f) = 1 + c1 f + c2 f^2 + ... close to 2^f on [-1/2, 1/2].
 
 Prints the coefficients of both, from the highest power down, as they stand in `Real::EXP2`, and how far p is from 2^f.
 Needs mpmath:  python3 -m venv v && v/bin/pip install mpmath && v/bin/python benches/exp2.py

@@ -29,68 +29,32 @@
 //!              (the mathematics)       └──▶ lesson    plays and checks commands, through the same `cli::run`
 //! ```
 //!
-//! # The rooms, from the ground up
+//! # The crates and their modules, from the bottom up
 //!
-//! A room uses those above it in this list, never those below; a test holds that order.
+//! A crate uses those above it in this list, and so does a module within a crate; a test checks the order of modules.
 //!
-//! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
-//! - [`error`]: what went wrong, where, and what to do about it
-//! - [`unique`]: JSON in which no name stands twice
-//! - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
-//! - [`elementary`]: exp, ln, sin … with the same bits on every machine
-//! - [`matrix`]: a matrix of `f64` with labels
-//! - [`kernel`]: the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
-//! - [`attention`]: the mathematics, one step, one function
-//! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
-//! - [`explain`]: one cell, its terms, and theirs
-//! - [`params`]: a model's configuration to its weight matrices and counts
-//! - [`input`]: files, typed matrices, word vectors, NumPy's random stream
-//! - [`mod@bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
-//! - [`diagnose`]: a student's numbers beside the right ones, and the classic mistakes that give them
-//! - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
-//! - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
-//! - [`lesson`]: Markdown to steps that are played, checked and exported
-//! - [`cli`]: the command line
+//! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
+//! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
+//! - `attn`, this crate:
+//!   - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
+//!   - [`input`]: files, typed matrices, word vectors
+//!   - [`mod@bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
+//!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
+//!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
+//!   - [`lesson`]: Markdown to steps that are played, checked and exported
+//!   - [`cli`]: the command line
 //!
-//! # The words of the field
-//!
-//! Rows are tokens throughout: `Q = X W_Q`, and the softmax runs along a row.
-//!
-//! | name | shape | is |
-//! |---|---|---|
-//! | T, N | | query tokens, source tokens (keys and values) |
-//! | H, G | | query heads, key/value heads; query head h reads key/value head ⌈h·G/H⌉, both from 1 |
-//! | d_k, d_v | | width of a key (and a query), width of a value |
-//! | `X` | (T, d) | tokens |
-//! | `W_Q` `W_K` `W_V` `W_O` | | weights of the projections |
-//! | `Q` `K` `V` | (T, d_k) (N, d_k) (N, d_v) | queries, keys, values |
-//! | `S` | (T, N) | scores: what the queries make of the keys, before anything else |
-//! | `S_scaled` `S_biased` `S_tempered` `S_masked` | (T, N) | the scores after scale, bias, temperature, mask, in this order |
-//! | `A` | (T, N) | weights, the attention pattern: the softmax of each row |
-//! | `LSE` | (T, H) | ln Σ exp of each row that a softmax reads, a column for each head; the fast path has it in place of `A` |
-//! | `C` | (T, H·d_v) | the heads' mixtures side by side |
-//! | `P` | (T, d) | `C W_O`, where a residual follows |
-//! | `O` | (T, d) | the result |
-//!
-//! `scale` *multiplies*; its default is 1/√d_k. A boolean mask says `true = may attend`; a numeric one is added. Under the
-//! causal mask T queries are the last T of the N tokens. A row that may attend to nothing has weights 0 and output 0.
-#![deny(unsafe_code)]
+//! [`attn_core`] explains the words of the field and the names of nodes.
+#![forbid(unsafe_code)]
 
-pub mod attention;
 pub mod bench;
 pub mod cli;
 pub mod demo;
-pub mod diagnose;
-pub mod elementary;
-pub mod error;
-pub mod explain;
-pub mod foreign;
-pub mod graph;
 pub mod input;
-pub mod kernel;
 pub mod lesson;
-pub mod matrix;
-pub mod params;
 pub mod render;
 mod terminal;
-pub mod unique;
+
+pub use attn_core::{
+    attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, params, random, unique,
+};

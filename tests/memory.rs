@@ -3,7 +3,7 @@
 //! A test program of its own, for everything that it allocates is counted.
 
 mod common;
-#[path = "../src/kernel/tests/counting.rs"]
+#[path = "../crates/attn-kernel/src/tests/counting.rs"]
 mod counting;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

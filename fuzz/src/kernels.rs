@@ -99,7 +99,7 @@ impl<T: Real> Problem<T> {
             attention.bias = self.bias.as_ref().map(|bias| bias.heads("bias")).transpose()?;
             attend(&attention, machine, (&mut output, self.output), Some(&mut lse))
         };
-        run().map_err(|error: attn::error::Error| error.to_string())?;
+        run().map_err(|error: attn::kernel::Error| error.to_string())?;
         let bits = |numbers: &[T]| numbers.iter().map(|&x| bits(x)).collect::<Vec<u64>>();
         let tail = &output[output.len() - 3..];
         assert!(tail.iter().all(|&x| x == T::from_f64(UNTOUCHED)), "written past the end");
@@ -152,7 +152,7 @@ impl<T: Real> Numbers<T> {
         }
     }
 
-    fn heads(&self, name: &str) -> attn::error::Result<Heads<'_, T>> {
+    fn heads(&self, name: &str) -> attn::kernel::Result<Heads<'_, T>> {
         Heads::new(name, &self.numbers, self.layout)
     }
 }

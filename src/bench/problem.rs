@@ -5,10 +5,10 @@ use super::steps::steps;
 use crate::attention::{Mask, MatrixRule, Visibility};
 use crate::error::{Error, Result};
 use crate::graph::Op;
-use crate::input::random::LegacyStream;
 use crate::input::system;
 use crate::kernel::{Attention, Heads, Layout, Machine, Real, Used, attend};
 use crate::matrix::Matrix;
+use crate::random::LegacyStream;
 
 /// The seed of the inputs.
 const SEED: u32 = 1234;
@@ -106,7 +106,7 @@ impl<T: Real> Problem<T> {
         let [k, v] = [("k", &self.k), ("v", &self.v)].map(|(name, x)| Heads::new(name, x, shared));
         let mut attention = Attention::new(Heads::new("q", &self.q, own)?, k?, v?);
         attention.band = self.shape.band();
-        attend(&attention, machine, (&mut self.output, own), None)
+        Ok(attend(&attention, machine, (&mut self.output, own), None)?)
     }
 
     /// Q, K and V of a query head for the exact path.

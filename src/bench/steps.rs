@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::graph::Origin;
     use crate::graph::build::{AttendInputs, Recipe, attend};
-    use crate::input::random::LegacyStream;
+    use crate::random::LegacyStream;
 
     fn inputs() -> [Matrix; 3] {
         let mut stream = LegacyStream::seeded(5);

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use clap::ValueEnum;
 
 use super::Env;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::Dtype;
 use crate::kernel::{Machine, SimdLevel};
 
@@ -37,7 +37,7 @@ impl From<DtypeArg> for Dtype {
 pub(super) fn machine(threads: Option<u16>, simd: Option<&str>, env: &Env) -> Result<Machine> {
     let here = Machine::here();
     let named = |name: &str, asked: &str| {
-        SimdLevel::named(&name.to_ascii_lowercase()).map_err(|error| error.in_source(asked))
+        SimdLevel::named(&name.to_ascii_lowercase()).map_err(|error| Error::from(error).in_source(asked))
     };
     let simd = match (simd, env.simd) {
         (Some(name), _) => named(name, "--simd")?,

@@ -52,7 +52,6 @@ mod table;
 mod text;
 mod vocabulary;
 
-pub mod random;
 pub mod system;
 
 pub use allow::Allow;

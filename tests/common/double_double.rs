@@ -5,8 +5,6 @@
 //! good to a relative error of about 2^−100, which `tests/golden/double_double.py` confirms.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::elementary;
-
 /// `high + low`, where `low` is at most half a unit in the last place of `high`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DoubleDouble {
@@ -104,7 +102,7 @@ impl DoubleDouble {
 
     /// The natural logarithm of a positive number: that of its high part, twice corrected by y + x·e^−y − 1.
     pub fn ln(self) -> DoubleDouble {
-        let mut y = DoubleDouble::from(elementary::ln(self.high));
+        let mut y = DoubleDouble::from(libm::log(self.high));
         for _ in 0..2 {
             let minus_y = DoubleDouble::ZERO.minus(y);
             y = y.plus(self.times(minus_y.exp()).minus(DoubleDouble::ONE));

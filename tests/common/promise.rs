@@ -1,8 +1,8 @@
-//! The errors that [`attn::kernel::attend`] promises not to exceed: the one place where the tests have that formula.
+//! The errors that [`attn_kernel::attend`] promises not to exceed: the one place where the tests have that formula.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::elementary::ln;
-use attn::kernel::BLOCK;
+use attn_kernel::BLOCK;
+use libm::log as ln;
 
 /// What the promise for a row depends on.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Random numbers for tests: the same in every run and on every machine.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
-use attn::elementary::{cos, ln};
+use libm::{cos, log as ln};
 
 /// SplitMix64 (Steele, Lea & Flood 2014).
 pub struct Random(u64);

@@ -11,7 +11,7 @@ use proptest::test_runner::{Config, TestRunner};
 type Choice = (Index, usize, u64, Option<usize>);
 
 fn matrix(right: &Matrix, kind: usize, seed: u64) -> Vec<Matrix> {
-    let mut stream = attn::input::random::LegacyStream::seeded(seed as u32);
+    let mut stream = attn::random::LegacyStream::seeded(seed as u32);
     let mut noise = |rows: usize, cols: usize| stream.standard_normal_matrix(rows, cols);
     let (rows, cols) = (right.rows(), right.cols());
     match kind {

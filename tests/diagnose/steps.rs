@@ -14,7 +14,7 @@ fn task(heads: usize) -> Task {
 
 /// The same with queries of another size.
 fn with_queries(heads: usize, size: f64) -> Task {
-    let mut stream = attn::input::random::LegacyStream::seeded(3);
+    let mut stream = attn::random::LegacyStream::seeded(3);
     let mut draw = |rows, cols, size: f64| {
         Some((stream.standard_normal_matrix(rows, cols).map(|x| size * x), Origin::Stated))
     };
@@ -239,7 +239,7 @@ fn what_the_recipes_of_mistakes_compute_is_what_they_say() {
 
 #[test]
 fn noise_in_several_steps_is_wrong_in_the_first_and_blamed_on_nothing() {
-    let mut stream = attn::input::random::LegacyStream::seeded(5);
+    let mut stream = attn::random::LegacyStream::seeded(5);
     for heads in [1, 2] {
         let task = task(heads);
         let mut noise =

@@ -5,8 +5,8 @@ use attn::attention::Mask;
 use attn::diagnose::{Answer, Examiner, Task, Tolerance, Verdict, catalogue, suggest};
 use attn::graph::Origin;
 use attn::graph::build::{AttendInputs, Recipe};
-use attn::input::random::LegacyStream;
 use attn::matrix::Matrix;
+use attn::random::LegacyStream;
 
 /// The steps of a case that a student might hand in, in the order of computing.
 fn steps(case: &Case, steps: &serde_json::Value) -> Vec<Answer> {

@@ -1,9 +1,9 @@
 //! The demos of document 003 give what NumPy gives, and show what issue and document say of them.
 
 use attn::demo::{Settings, Shown, Story, find};
-use attn::input::random::LegacyStream;
 use attn::matrix::Matrix;
 use attn::params::{Sharing, caches_by_sharing, named};
+use attn::random::LegacyStream;
 
 fn story(name: &str, settings: &Settings) -> Story {
     find(name).unwrap().story(settings).unwrap_or_else(|error| panic!("{name}: {error}"))

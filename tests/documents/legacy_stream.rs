@@ -1,8 +1,8 @@
 //! NumPy's legacy random stream, and the document whose matrices come out of it.
 
 use attn::elementary::exp;
-use attn::input::random::LegacyStream;
 use attn::matrix::Matrix;
+use attn::random::LegacyStream;
 use attn::render::numpy::array_lines;
 
 fn close(a: f64, b: f64, relative: f64) -> bool {

@@ -1,45 +1,15 @@
 //! Reads the figures that the Python scripts in this folder wrote.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+mod figures;
+
 use std::io::Write;
-use std::path::PathBuf;
 
 use attn::matrix::Matrix;
 use serde_json::Value;
 
-/// The text of a file in this folder.
-pub fn text(name: &str) -> String {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "golden", name].iter().collect();
-    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// A JSON file in this folder.
-pub fn json(name: &str) -> Value {
-    serde_json::from_str(&text(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
-}
-
-/// The list under a key.
-pub fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value[key].as_array().unwrap_or_else(|| panic!("no list `{key}`"))
-}
-
-/// A string under a key.
-pub fn string<'a>(value: &'a Value, key: &str) -> &'a str {
-    value[key].as_str().unwrap_or_else(|| panic!("no string `{key}`"))
-}
-
-/// A number, or one of the strings `inf`, `-inf` and `nan`.
-pub fn number(value: &Value) -> f64 {
-    match value {
-        Value::String(name) => name.parse().unwrap_or_else(|_| panic!("`{name}` is no number")),
-        other => other.as_f64().unwrap_or_else(|| panic!("{other} is no number")),
-    }
-}
-
-/// A list of numbers.
-pub fn numbers(value: &Value) -> Vec<f64> {
-    value.as_array().expect("a list of numbers").iter().map(number).collect()
-}
+#[allow(unused_imports, reason = "each test takes what it needs")]
+pub use figures::{json, list, number, numbers, string, text};
 
 /// A list of rows.
 pub fn matrix(value: &Value) -> Matrix {

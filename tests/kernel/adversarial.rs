@@ -1,6 +1,6 @@
 //! The error stays below the promised bound in every implementation, whatever the inputs are made for.
 
-use attn::kernel::{Attention, Layout, attend};
+use attn_kernel::{Attention, Layout, attend};
 
 use crate::families::{Family, with_scores};
 use crate::oracle::{Judged, Shares, exact_row};

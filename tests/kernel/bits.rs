@@ -1,6 +1,6 @@
 //! Every set of instructions and any number of threads give the bits of the plain version.
 
-use attn::kernel::{Machine, Real, SimdLevel};
+use attn_kernel::{Machine, Real, SimdLevel};
 
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;

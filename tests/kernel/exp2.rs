@@ -3,7 +3,7 @@
 
 use std::thread;
 
-use attn::kernel::{Exp2, Real};
+use attn_kernel::{Exp2, Real};
 
 use crate::double_double::DoubleDouble;
 use crate::random::Random;

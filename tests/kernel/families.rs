@@ -1,6 +1,6 @@
 //! Families of problems that were made to break an online softmax, for any shape.
 
-use attn::kernel::{BLOCK, Band, Real};
+use attn_kernel::{BLOCK, Band, Real};
 
 use crate::problem::{Arrangement, Problem, Shape, Stored};
 use crate::random::Random;

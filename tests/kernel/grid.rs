@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use attn::kernel::SimdLevel;
+use attn_kernel::SimdLevel;
 
 use crate::bits::{HEADS, SIZES, assert_bits, problem};
 use crate::families::Family;

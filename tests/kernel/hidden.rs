@@ -1,6 +1,6 @@
 //! NaN and infinity go where they are seen, and nowhere else.
 
-use attn::kernel::{Band, Real};
+use attn_kernel::{Band, Real};
 
 use crate::problem::{Arrangement, Problem, Results, Shape};
 use crate::random::Random;

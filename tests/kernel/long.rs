@@ -1,6 +1,6 @@
 //! Rows of many keys: errors that grow with their number stay below a bound that does.
 
-use attn::kernel::Real;
+use attn_kernel::Real;
 
 use crate::oracle::Judged;
 use crate::problem::{Problem, Shape};

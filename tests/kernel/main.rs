@@ -5,7 +5,7 @@
 
 #[path = "../common/double_double.rs"]
 mod double_double;
-#[path = "../golden/mod.rs"]
+#[path = "../golden/figures.rs"]
 mod golden;
 #[path = "../common/promise.rs"]
 mod promise;
@@ -29,7 +29,7 @@ mod values;
 
 use std::io::{Write, stderr};
 
-use attn::kernel::{Real, SimdLevel};
+use attn_kernel::{Real, SimdLevel};
 
 use crate::oracle::{Judged, Shares, judge};
 use crate::problem::{Arrangement, Problem, Results};
@@ -46,8 +46,8 @@ fn note(line: &str) {
 }
 
 /// The machine with the plain version: what all others are compared with.
-fn plain() -> attn::kernel::Machine {
-    attn::kernel::Machine { simd: SimdLevel::Portable, threads: 1 }
+fn plain() -> attn_kernel::Machine {
+    attn_kernel::Machine { simd: SimdLevel::Portable, threads: 1 }
 }
 
 /// Whether two numbers are the same to the bit; no NaN differs from another.
@@ -69,7 +69,7 @@ fn assert_same_bits<T: Real>(expected: &Results<T>, found: &Results<T>, what: &s
 fn run_everywhere<T: Real>(problem: &Problem<T>, what: &str) -> Results<T> {
     let expected = problem.run(plain(), Arrangement::Stacked);
     for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
-        let found = problem.run(attn::kernel::Machine { simd, threads: 2 }, Arrangement::Padded);
+        let found = problem.run(attn_kernel::Machine { simd, threads: 2 }, Arrangement::Padded);
         assert_same_bits(&expected, &found, &format!("{what}: {simd}"));
     }
     expected

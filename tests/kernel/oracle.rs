@@ -1,12 +1,11 @@
 //! The exact results, computed the long way: all scores, all weights, then the mixture. Shares no code with the kernel.
 //!
 //! `f32` is judged in `f64` with Neumaier's sums and libm's exp, `f64` in double-double. Both promises of
-//! [`attend`](attn::kernel::attend) are tested as they stand there.
+//! [`attend`](attn_kernel::attend) are tested as they stand there.
 
 use std::fmt;
 
-use attn::elementary;
-use attn::kernel::Real;
+use attn_kernel::Real;
 
 use crate::double_double::DoubleDouble;
 use crate::problem::{Problem, Results};
@@ -45,10 +44,10 @@ impl Exact for f64 {
         self / other
     }
     fn exp(self) -> f64 {
-        elementary::exp(self)
+        libm::exp(self)
     }
     fn ln(self) -> f64 {
-        elementary::ln(self)
+        libm::log(self)
     }
     /// Neumaier 1974: what every addition loses is summed apart.
     fn sum(terms: impl Iterator<Item = f64>) -> f64 {

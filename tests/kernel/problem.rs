@@ -1,6 +1,6 @@
 //! Problems: numbers that lie in memory in every way that is allowed, and what comes out for them.
 
-use attn::kernel::{Attention, Band, Heads, Layout, Machine, Real, attend};
+use attn_kernel::{Attention, Band, Heads, Layout, Machine, Real, attend};
 
 use crate::random::Random;
 

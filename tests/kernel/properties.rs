@@ -1,6 +1,6 @@
 //! What must not matter, does not: the order of the keys, and what is added to all scores of a row.
 
-use attn::kernel::Real;
+use attn_kernel::Real;
 use proptest::prelude::*;
 
 use crate::oracle::{Judged, exact_row};

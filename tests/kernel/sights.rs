@@ -1,6 +1,6 @@
 //! Who sees whom, in every way that there is.
 
-use attn::kernel::{Band, Layout, Real};
+use attn_kernel::{Band, Layout, Real};
 
 use crate::problem::{Arrangement, Problem, Stored};
 use crate::random::Random;

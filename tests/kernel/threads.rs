@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use attn::kernel::{Machine, Real, SimdLevel, attend};
+use attn_kernel::{Machine, Real, SimdLevel, attend};
 
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
@@ -57,7 +57,7 @@ fn several_threads_are_used_where_there_is_work_for_them() {
     for shape in SHAPES {
         let problem = problem::<f32>(shape);
         let mut numbers = vec![0.0; shape.heads * shape.queries * shape.value_width];
-        let layout = attn::kernel::Layout::stacked(shape.heads, shape.queries, shape.value_width);
+        let layout = attn_kernel::Layout::stacked(shape.heads, shape.queries, shape.value_width);
         let mut used = |threads| {
             let machine = Machine { simd: Machine::here().simd, threads };
             attend(&problem.attention(), machine, (&mut numbers, layout), None).expect("it fits").threads

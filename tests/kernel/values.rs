@@ -1,6 +1,6 @@
 //! Values at the ends of the format: the mixture of what is almost too large or too small is still good.
 
-use attn::kernel::Real;
+use attn_kernel::Real;
 
 use crate::oracle::Judged;
 use crate::problem::{Arrangement, Problem, Results, Shape};

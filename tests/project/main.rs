@@ -3,5 +3,5 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod modules;
 mod readme;
-mod rooms;

@@ -6,9 +6,9 @@ use crate::error::{Error, Result, counted};
 use crate::foreign::visible;
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
-use crate::input::random::LegacyStream;
 use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;
+use crate::random::LegacyStream;
 
 use super::inputs::{LayoutArg, MaskKindArg};
 use super::masks::{is_infinity, mask_rule, place_of};

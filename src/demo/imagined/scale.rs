@@ -5,8 +5,8 @@ use crate::demo::condition::{all, largest as largest_of, less, smallest as small
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
-use crate::input::random::LegacyStream;
 use crate::matrix::Labels;
+use crate::random::LegacyStream;
 
 pub(super) const DEMO: Demo = Demo {
     name: "scale",

@@ -1,7 +1,7 @@
 //! Everything that the document draws: one stream of numbers, and where in it each matrix begins.
 
-use crate::input::random::LegacyStream;
 use crate::matrix::Matrix;
+use crate::random::LegacyStream;
 
 /// Where the numbers of a matrix begin in the document's stream: after how many others.
 ///

@@ -12,8 +12,8 @@ use attn::attention::{Axis, Base, product_transposed, softmax};
 use attn::demo::{Settings, Story, errata, find};
 use attn::graph::build::{AttendInputs, Recipe, attend};
 use attn::graph::{Graph, Origin};
-use attn::input::random::LegacyStream;
 use attn::matrix::Matrix;
+use attn::random::LegacyStream;
 
 /// An erratum's id, and the test that computes it.
 type Check = (&'static str, fn());

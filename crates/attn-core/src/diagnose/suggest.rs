@@ -1,0 +1,157 @@
+//! An input on which mistakes can be told from the right answer, and from each other.
+
+use crate::error::Result;
+use crate::graph::build::{AttendInputs, Given};
+use crate::graph::{Graph, Origin};
+use crate::matrix::Matrix;
+use crate::random::LegacyStream;
+
+use super::Task;
+use super::candidates::{Candidates, standing_for};
+use super::catalogue::Mistake;
+use super::compare::{distance, spread};
+
+/// A proposed input, and what it can show in the result alone.
+#[derive(Clone, Debug)]
+pub struct Suggestion {
+    /// Numbers of two decimals, in the shapes of the exercise where these can tell.
+    pub inputs: AttendInputs,
+    /// How many of the mistakes that can be made change the result.
+    pub told_apart: usize,
+    /// Those that change nothing even there.
+    pub hidden: Vec<&'static Mistake>,
+}
+
+/// How many inputs are drawn in each choice of shapes.
+const DRAWS: u32 = 6;
+/// Two results differ if some cell differs by this share of the spread of the right one: three digits show it.
+const SHOWS: f64 = 1e-3;
+
+/// Draws inputs until every mistake that can be made shows in the result `O`: first in the shapes of the exercise, then
+/// with more tokens or wider, where the shapes themselves hide something (a width of 1 hides the scale).
+///
+/// # Errors
+/// If the exercise cannot be computed with any of them.
+pub fn suggest(task: &Task, seed: u32) -> Result<Suggestion> {
+    let mut best: Option<(usize, Suggestion)> = None;
+    let wanted = telling(task).hidden;
+    for wider in [0, 1, 2] {
+        for draw in 0..DRAWS {
+            let inputs = drawn(task.inputs(), task, wider, seed.wrapping_add(draw));
+            let exercise = match Task::new(*task.recipe(), inputs.clone()) {
+                Ok(exercise) => exercise,
+                Err(error) if best.is_none() && wider == 2 => return Err(error),
+                Err(_) => continue,
+            };
+            let found = telling(&exercise);
+            let still = wanted
+                .iter()
+                .filter(|mistake| found.shown.iter().all(|shown| shown.id != mistake.id))
+                .count();
+            let cost = 1000 * still + 100 * found.hidden.len() + found.alike;
+            if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+                let suggestion = Suggestion { inputs, told_apart: found.shown.len(), hidden: found.hidden };
+                best = Some((cost, suggestion));
+            }
+            if still == 0 && found.alike == 0 {
+                break;
+            }
+        }
+        if best.as_ref().is_some_and(|(cost, _)| *cost < 100) {
+            break;
+        }
+    }
+    best.map(|(_, suggestion)| suggestion).ok_or_else(|| crate::error::Error::new("no input was found"))
+}
+
+/// What an input shows in the result.
+struct Telling {
+    shown: Vec<&'static Mistake>,
+    hidden: Vec<&'static Mistake>,
+    /// How many pairs of different mistakes give the same result.
+    alike: usize,
+}
+
+fn telling(task: &Task) -> Telling {
+    let candidates = Candidates::of(task);
+    let result = |graph: &Graph| standing_for(graph, "O").cloned();
+    let Some(right) = result(task.right()) else {
+        return Telling { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
+    };
+    let near = SHOWS * spread(&right);
+    let same = |a: &Matrix, b: &Matrix| {
+        a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| distance(a, b) <= near)
+    };
+    let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
+    let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
+    candidates.each_single(task, |candidate| {
+        let mistake = candidate.slips[0].mistake;
+        let Some(matrix) = candidate.matrix("O") else { return };
+        if same(&matrix, &right) {
+            if !hidden.iter().any(|known| known.id == mistake.id) {
+                hidden.push(mistake);
+            }
+            return;
+        }
+        if !shown.iter().any(|known| known.id == mistake.id) {
+            shown.push(mistake);
+        }
+        results.push((mistake, matrix));
+    });
+    hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
+    let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
+    let alike = pairs.filter(|((a, x), (b, y))| a.id != b.id && same(x, y)).count();
+    Telling { shown, hidden, alike }
+}
+
+/// New numbers in the place of every matrix that is computed with; masks and biases stay, as do names.
+fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendInputs {
+    let mut stream = LegacyStream::seeded(seed);
+    let heads = task.recipe().heads;
+    let groups = task.recipe().kv_heads;
+    // Masks and biases have a cell for every query and key, so that the tokens stay as many as they are.
+    let fixed = inputs.mask.is_some() || inputs.bias.is_some();
+    let more = if fixed || wider == 0 { 0 } else { 3 };
+    let mut draw = |given: &Option<Given>, rows: usize, cols: usize, size: f64| -> Option<Given> {
+        let (matrix, _) = given.as_ref()?;
+        let (rows, cols) = (matrix.rows() + rows, matrix.cols() + cols);
+        let numbers = stream.standard_normal_matrix(rows, cols);
+        let rounded = numbers.map(|x| (100.0 * size * x).round_ties_even() / 100.0);
+        let labels = (rows == matrix.rows()).then(|| matrix.row_labels().cloned()).flatten();
+        Some((rounded.with_row_labels(labels), Origin::Drawn(seed)))
+    };
+    // Where nothing is projected, tokens, queries, keys and values are the same numbers, and what is taken for what is hidden.
+    let identity = |given: &Option<Given>, role: &Option<Given>| match (given, role, &inputs.x) {
+        (None, None, Some((x, origin))) if wider > 0 => Some((Matrix::identity(x.cols()), origin.clone())),
+        _ => given.clone(),
+    };
+    let (w_q, w_k, w_v) = (
+        identity(&inputs.w_q, &inputs.q),
+        identity(&inputs.w_k, &inputs.k),
+        identity(&inputs.w_v, &inputs.v),
+    );
+    // Wider tokens where their width hides something, wider heads where that of a head does.
+    let (e, d) = match wider {
+        0 => (0, 0),
+        1 => (heads, 0),
+        _ => (2 * heads, 1),
+    };
+    let width = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.cols());
+    let back = width(&inputs.w_o) == width(&inputs.x);
+    let root =
+        |given: &Option<Given>| given.as_ref().map_or(1.0, |(w, _)| 1.0 / ((w.rows() + e) as f64).sqrt());
+    AttendInputs {
+        x: draw(&inputs.x, more, e, 1.0),
+        w_q: draw(&w_q, e, heads * d, 1.5 * root(&w_q)),
+        w_k: draw(&w_k, e, groups * d, 1.5 * root(&w_k)),
+        w_v: draw(&w_v, e, groups * d, root(&w_v)),
+        w_o: draw(&inputs.w_o, heads * d, if back { e } else { 0 }, root(&inputs.w_o)),
+        q: draw(&inputs.q, more, heads * d, 1.2),
+        k: draw(&inputs.k, more, groups * d, 1.2),
+        v: draw(&inputs.v, more, groups * d, 1.0),
+        mask: inputs.mask.clone(),
+        bias: inputs.bias.clone(),
+        tokens: inputs.tokens.clone().filter(|_| more == 0),
+        instead: inputs.instead.clone(),
+    }
+}

@@ -1,0 +1,265 @@
+//! The computation graph: every matrix of a computation, with how it was made from those before it.
+//!
+//! A [`Node`] is a name, an [`Op`], the nodes it reads and the value. Ops are plain data of a closed set: they can be
+//! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
+
+mod address;
+mod apply;
+mod beside;
+pub mod build;
+mod formula;
+mod node;
+mod notation;
+mod numbers;
+mod op;
+mod symbols;
+mod term;
+mod terms;
+mod typed;
+mod visible;
+mod warnings;
+
+pub use address::{Cells, address_of, resolve, resolve_each};
+pub use apply::rounded;
+pub use beside::{Beside, Difference, Movement, beside};
+
+pub use formula::{Convention, formula, number_text};
+pub use node::{Node, NodeId, Value};
+pub use notation::{Notation, PlainSymbols, symbolic, written};
+pub use numbers::{MOST_LOOKED_AT, MOST_SHOWN, Numbers, edges};
+pub use op::{Factor, FusedSteps, Fusion, Op, Origin, Side, Statistic};
+pub use symbols::Symbols;
+pub use term::{Bindings, CellId, Term};
+pub use typed::{Dtype, Typed, in_type};
+
+use std::collections::BTreeMap;
+use std::ops::Index;
+
+use crate::attention::Axis;
+use crate::error::{Error, Result, nearest};
+use crate::matrix::{Matrix, Shape};
+
+/// So many numbers are recorded in one graph at most (8 bytes each).
+pub const MAX_CELLS: usize = 20_000_000;
+
+/// So many nodes are listed where one is asked for that is not there.
+const MOST_LISTED: usize = 40;
+
+/// A computation: nodes in the order of computing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Graph {
+    nodes: Vec<Node>,
+    warnings: Vec<String>,
+    instead: BTreeMap<String, (Matrix, Origin)>,
+}
+
+impl Graph {
+    /// A graph without nodes.
+    pub fn new() -> Graph {
+        Graph::default()
+    }
+
+    /// Records a matrix that is given, not computed.
+    ///
+    /// # Errors
+    /// If the name is taken, or there is no room for so many numbers.
+    pub fn given(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
+        self.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(name))?;
+        self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
+    }
+
+    /// From now on, nodes of these names are recorded as given, with these matrices, instead of being computed.
+    pub fn take_instead(&mut self, given: BTreeMap<String, (Matrix, Origin)>) {
+        self.instead = given;
+    }
+
+    /// Computes a node from nodes that stand before it, and records how; unless another matrix is to be taken instead.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs do not fit the op; the error names the step.
+    pub fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        if let Some((matrix, origin)) = self.instead.remove(name) {
+            return self.given(name, matrix, origin);
+        }
+        let matrices: Vec<&Matrix> = inputs.iter().map(|&id| self.matrix(id)).collect::<Result<_>>()?;
+        let value =
+            self.room_for(op.cells(&matrices)).and_then(|()| op.apply(&matrices)).map_err(|error| {
+                let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
+                error.in_source(format!("{name}, computed from {}", names.join(" and ")))
+            })?;
+        let warning = match op {
+            Op::Softmax(Axis::Rows, _) => self.warning_of_weights(name, inputs[0], matrices[0]),
+            _ => op.warning(name, &matrices),
+        };
+        self.warnings.extend(warning);
+        self.push(name, op, inputs, Value::Formed(value))
+    }
+
+    /// Records that a step exists whose matrix is never formed.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn never_formed(&mut self, name: &str, op: Op, inputs: &[NodeId], shape: Shape) -> Result<NodeId> {
+        self.push(name, op, inputs, Value::NeverFormed(shape))
+    }
+
+    /// Records numbers of the fast path, given or computed by the fused kernel.
+    ///
+    /// # Errors
+    /// If the name is taken.
+    pub fn typed(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Numbers) -> Result<NodeId> {
+        self.push(name, op, inputs, Value::Typed(numbers))
+    }
+
+    /// Whether so many more numbers may be recorded.
+    fn room_for(&self, more: usize) -> Result<()> {
+        let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
+        match recorded.saturating_add(more) {
+            cells if cells > MAX_CELLS => Err(Error::new(format!(
+                "it would have {more} numbers. With the {recorded} recorded before, that is more than the limit of {MAX_CELLS}"
+            ))
+            .help("give smaller matrices: every intermediate matrix is stored and shown")),
+            _ => Ok(()),
+        }
+    }
+
+    fn push(&mut self, name: &str, op: Op, inputs: &[NodeId], value: Value) -> Result<NodeId> {
+        if self.find(name).is_some() {
+            return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
+        }
+        let name = name.to_string();
+        self.nodes.push(Node { name, op, inputs: inputs.to_vec(), value, label: None, collects: None });
+        Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// Says what people call a node: formats for people write the label where its equation has its name.
+    pub fn label(&mut self, id: NodeId, label: &str) {
+        self.nodes[id.0].label = Some(label.to_string());
+    }
+
+    /// Says that a node only collects its inputs, which are these: “runs”.
+    pub fn collects(&mut self, id: NodeId, what: &str) {
+        self.nodes[id.0].collects = Some(what.to_string());
+    }
+
+    /// Whether the fused kernel has computed a part of it.
+    pub fn is_fused(&self) -> bool {
+        self.nodes.iter().any(|node| matches!(node.op, Op::Fused(_)))
+    }
+
+    /// The nodes in the order of computing.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
+        self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
+    }
+
+    /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.
+    pub fn without_warnings(mut self) -> Graph {
+        self.warnings.clear();
+        self
+    }
+
+    /// What is worth a warning: fully masked rows, rows without a direction.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The node of this name.
+    pub fn find(&self, name: &str) -> Option<NodeId> {
+        self.nodes.iter().position(|node| node.name == name).map(NodeId)
+    }
+
+    /// The node of this name.
+    ///
+    /// # Errors
+    /// If there is none: the error names the nearest and lists the others, as far as they fit a few lines.
+    pub fn require(&self, name: &str) -> Result<NodeId> {
+        self.find(name).ok_or_else(|| {
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let listed = names[..names.len().min(MOST_LISTED)].join(" ");
+            let listed = match names.len().saturating_sub(MOST_LISTED) {
+                0 => listed,
+                more => format!("{listed} and {more} more"),
+            };
+            let error = Error::new(format!("there is no node `{name}`"));
+            match nearest(name, names.iter().copied()) {
+                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
+                None => error.help(format!("the nodes are {listed}")),
+            }
+        })
+    }
+
+    /// The recorded matrix of a node.
+    ///
+    /// # Errors
+    /// If the node is never formed, or has more numbers than are looked at.
+    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
+        let node = &self[id];
+        node.matrix().ok_or_else(|| match node.is_never_formed() {
+            true => Error::new(format!("`{}` is never formed", node.name))
+                .help("leave out --fast: the fast path does not compute this step"),
+            false => Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape()))
+                .help(format!(
+                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
+                    node.name
+                )),
+        })
+    }
+
+    /// The last node: the result.
+    pub fn last(&self) -> Option<NodeId> {
+        self.nodes.len().checked_sub(1).map(NodeId)
+    }
+}
+
+impl Index<NodeId> for Graph {
+    type Output = Node;
+
+    fn index(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_remembers_how_it_was_made() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let s = graph.add("S", Op::ProductTransposed, &[x, x]).unwrap();
+        assert_eq!(graph[s].inputs, [x, x]);
+        assert_eq!(graph.matrix(s).unwrap()[(0, 0)], 5.0);
+        assert_eq!(graph.last(), Some(s));
+    }
+
+    #[test]
+    fn a_name_is_used_once_and_a_wrong_name_finds_its_neighbour() {
+        let mut graph = Graph::new();
+        graph.given("S_scaled", Matrix::identity(1), Origin::Stated).unwrap();
+        assert!(graph.given("S_scaled", Matrix::identity(1), Origin::Stated).is_err());
+        let error = graph.require("S_scald").unwrap_err().to_string();
+        assert!(error.contains("did you mean `S_scaled`? The nodes are S_scaled"), "{error}");
+    }
+
+    #[test]
+    fn of_many_nodes_some_are_listed_and_the_nearest_of_all_is_found() {
+        let mut graph = Graph::new();
+        for i in 1..=150 {
+            graph.given(&format!("S_scaled_{i}"), Matrix::identity(1), Origin::Stated).unwrap();
+        }
+        let error = graph.require("zzz").unwrap_err().to_string();
+        assert!(error.ends_with(" S_scaled_40 and 110 more"), "{error}");
+        let error = graph.require("S_scald_149").unwrap_err().to_string();
+        assert!(error.contains("did you mean `S_scaled_149`?"), "{error}");
+    }
+
+    #[test]
+    fn shapes_that_do_not_fit_name_the_step() {
+        let mut graph = Graph::new();
+        let x = graph.given("X", Matrix::identity(2), Origin::Stated).unwrap();
+        let w = graph.given("W_Q", Matrix::identity(3), Origin::Stated).unwrap();
+        let error = graph.add("Q", Op::Product, &[x, w]).unwrap_err().to_string();
+        assert!(error.starts_with("Q, computed from X and W_Q: a 2×2 matrix"), "{error}");
+    }
+}

@@ -1,0 +1,74 @@
+//! The core of `attn`: attention as a computation graph in which every number can say where it came from.
+//!
+//! No files, no terminal, no command line: recipes build a [`graph`], and whoever has it can ask each cell for its terms, run it
+//! again with one step changed, or compare it with somebody else's numbers.
+//!
+//! ```
+//! use attn_core::graph::build::{AttendInputs, Recipe, attend};
+//! use attn_core::graph::{CellId, Origin, symbolic};
+//! use attn_core::matrix::Matrix;
+//!
+//! let x = Matrix::of([[3.0, 3.0], [4.0, 0.0]]).rows_named(&["bat", "cave"]);
+//! let inputs = AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() };
+//! let graph = attend(&Recipe::default(), inputs)?;
+//!
+//! let scores = graph.require("S")?;
+//! assert_eq!(graph.matrix(scores)?[(0, 1)], 12.0);
+//! let terms = graph.terms(CellId { node: scores, row: 0, col: 1 });
+//! assert_eq!(symbolic(&graph, &terms), "q11·k21 + q12·k22");
+//! # Ok::<(), attn_core::error::Error>(())
+//! ```
+//!
+//! # The modules, from the bottom up
+//!
+//! A module uses those above it in this list, never those below; a test checks that order.
+//!
+//! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
+//! - [`error`]: what went wrong, where, and what to do about it
+//! - [`unique`]: JSON in which no name stands twice
+//! - [`elementary`]: exp, ln, sin … with the same bits on every machine
+//! - [`matrix`]: a matrix of `f64` with labels
+//! - [`random`]: the random numbers of NumPy's legacy generator
+//! - [`attention`]: the mathematics, one step, one function; [`attention::fast`](attention::attend_fast) runs it in [`attn_kernel`]
+//! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
+//! - [`explain`]: one cell, its terms, and theirs
+//! - [`params`]: a model's configuration to its weight matrices and counts
+//! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
+//!
+//! # The words of the field
+//!
+//! Rows are tokens throughout: `Q = X W_Q`, and the softmax runs along a row.
+//!
+//! | name | shape | is |
+//! |---|---|---|
+//! | T, N | | query tokens, source tokens (keys and values) |
+//! | H, G | | query heads, key/value heads; query head h reads key/value head ⌈h·G/H⌉, both from 1 |
+//! | d_k, d_v | | width of a key (and a query), width of a value |
+//! | `X` | (T, d) | tokens |
+//! | `W_Q` `W_K` `W_V` `W_O` | | weights of the projections |
+//! | `Q` `K` `V` | (T, d_k) (N, d_k) (N, d_v) | queries, keys, values |
+//! | `S` | (T, N) | scores: what the queries make of the keys, before anything else |
+//! | `S_scaled` `S_biased` `S_tempered` `S_masked` | (T, N) | the scores after scale, bias, temperature, mask, in this order |
+//! | `A` | (T, N) | weights, the attention pattern: the softmax of each row |
+//! | `LSE` | (T, H) | ln Σ exp of each row that a softmax reads, a column for each head; the fast path has it in place of `A` |
+//! | `C` | (T, H·d_v) | the heads' mixtures side by side |
+//! | `P` | (T, d) | `C W_O`, where a residual follows |
+//! | `O` | (T, d) | the result |
+//!
+//! `scale` *multiplies*; its default is 1/√d_k. A boolean mask says `true = may attend`; a numeric one is added. Under the
+//! causal mask T queries are the last T of the N tokens. A row that may attend to nothing has weights 0 and output 0.
+#![forbid(unsafe_code)]
+
+pub mod attention;
+pub mod diagnose;
+pub mod elementary;
+pub mod error;
+pub mod explain;
+pub mod foreign;
+pub mod graph;
+pub mod matrix;
+pub mod params;
+pub mod random;
+pub mod unique;
+
+pub use attn_kernel as kernel;

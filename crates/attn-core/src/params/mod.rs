@@ -1,0 +1,42 @@
+//! A model's configuration, and from it every weight matrix with its shape and its count.
+//!
+//! The listing of a model is one table: each row names its dimensions, and its count, its formula and its
+//! figures are all read from those, so that a formula cannot say something else than was computed.
+//! Nothing is opened and nothing is printed here.
+//!
+//! ```
+//! use attn_core::params::{Counts, Part, named, weights};
+//!
+//! let gpt2 = &named("gpt2")?[0];
+//! let listed = weights(gpt2)?;
+//! assert_eq!(listed[0].name, "transformer.wte.weight");
+//! assert_eq!(listed[0].formula(), "n_vocab × d");
+//! assert_eq!(listed[0].figures(), "50257 × 768");
+//!
+//! let counts = Counts::of(&listed)?;
+//! assert_eq!(counts.total(), 124_439_808);
+//! let share = counts.share(counts.part(Part::Attention));
+//! assert_eq!(format!("{:.1} %", 100.0 * share), "22.8 %");
+//! # Ok::<(), attn_core::error::Error>(())
+//! ```
+
+mod built_in;
+mod cache;
+mod config;
+mod config_others;
+mod counts;
+mod family;
+mod fields;
+mod listing;
+mod listing_experts;
+mod listing_others;
+mod model;
+mod weight;
+
+pub use built_in::{BUILT_IN, BuiltIn, named};
+pub use cache::{Cache, Sharing, cache, caches_by_sharing};
+pub use counts::Counts;
+pub use family::Family;
+pub use listing::weights;
+pub use model::{Assumed, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+pub use weight::{Dimension, Extent, Layout, Part, Weight};

@@ -1,0 +1,246 @@
+//! AVX2 with fused multiply-add: eight `f32` or four `f64` a register, 16 registers.
+
+use std::arch::x86_64::*;
+
+use super::Simd;
+use crate::scratch::Plain;
+
+/// The proof that the processor has AVX2 and FMA.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx2(());
+
+impl Avx2 {
+    /// The proof, on the caller's word.
+    ///
+    /// # Safety
+    /// The processor has AVX2 and FMA.
+    #[inline(always)]
+    pub unsafe fn assume() -> Avx2 {
+        Avx2(())
+    }
+}
+
+// SAFETY: any bits are eight numbers.
+unsafe impl Plain for __m256 {}
+// SAFETY: any bits are four numbers.
+unsafe impl Plain for __m256d {}
+
+impl Simd<f32> for Avx2 {
+    type Register = __m256;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> __m256 {
+        // SAFETY: `self` is the proof that the processor has AVX2 and FMA; so for every operation below.
+        unsafe { _mm256_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f32]) -> __m256 {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: __m256, numbers: &mut [f32]) {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: __m256, b: __m256, c: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_fmsub_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, lowest: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
+            Simd::<f32>::zero_below(self, _mm256_mul_ps(a, power), y, lowest)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: __m256, y: __m256, lowest: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(y, lowest);
+            _mm256_andnot_ps(below, a)
+        }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: __m256, b: __m256) -> __m256 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+            let set = _mm256_and_si256(_mm256_set1_epi32(lanes as i32), bits);
+            _mm256_blendv_ps(b, a, _mm256_castsi256_ps(_mm256_cmpeq_epi32(set, bits)))
+        }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: __m256, b: __m256, group: usize) -> (__m256, __m256) {
+        // SAFETY: see `splat`.
+        unsafe {
+            match group {
+                1 => {
+                    let (low, high) = (_mm256_moveldup_ps(b), _mm256_movehdup_ps(a));
+                    (_mm256_blend_ps::<0b1010_1010>(a, low), _mm256_blend_ps::<0b1010_1010>(high, b))
+                }
+                2 => {
+                    let (a, b) = (_mm256_castps_pd(a), _mm256_castps_pd(b));
+                    let (first, second) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
+                    (_mm256_castpd_ps(first), _mm256_castpd_ps(second))
+                }
+                _ => (_mm256_permute2f128_ps::<0x20>(a, b), _mm256_permute2f128_ps::<0x31>(a, b)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f32], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
+    }
+}
+
+impl Simd<f64> for Avx2 {
+    type Register = __m256d;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m256d {
+        // SAFETY: `self` is the proof that the processor has AVX2 and FMA; so for every operation below.
+        unsafe { _mm256_set1_pd(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f64]) -> __m256d {
+        debug_assert!(numbers.len() >= 4);
+        // SAFETY: the caller has 4 numbers there.
+        unsafe { _mm256_loadu_pd(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: __m256d, numbers: &mut [f64]) {
+        debug_assert!(numbers.len() >= 4);
+        // SAFETY: the caller has 4 numbers there.
+        unsafe { _mm256_storeu_pd(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_add_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_sub_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_fmadd_pd(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: __m256d, b: __m256d, c: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_fmsub_pd(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_div_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe { _mm256_max_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded)));
+            Simd::<f64>::zero_below(self, _mm256_mul_pd(a, power), y, lowest)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let below = _mm256_cmp_pd::<_CMP_LT_OQ>(y, lowest);
+            _mm256_andnot_pd(below, a)
+        }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: __m256d, b: __m256d) -> __m256d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let bits = _mm256_setr_epi64x(1, 2, 4, 8);
+            let set = _mm256_and_si256(_mm256_set1_epi64x(lanes as i64), bits);
+            _mm256_blendv_pd(b, a, _mm256_castsi256_pd(_mm256_cmpeq_epi64(set, bits)))
+        }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: __m256d, b: __m256d, group: usize) -> (__m256d, __m256d) {
+        // SAFETY: see `splat`.
+        unsafe {
+            match group {
+                1 => (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b)),
+                _ => (_mm256_permute2f128_pd::<0x20>(a, b), _mm256_permute2f128_pd::<0x31>(a, b)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f64], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
+    }
+}

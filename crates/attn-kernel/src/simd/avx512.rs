@@ -1,0 +1,258 @@
+//! AVX-512: sixteen `f32` or eight `f64` a register, 32 registers.
+
+use std::arch::x86_64::*;
+
+use super::Simd;
+use crate::scratch::Plain;
+
+/// The proof that the processor has AVX-512.
+#[derive(Clone, Copy)]
+pub(crate) struct Avx512(());
+
+impl Avx512 {
+    /// The proof, on the caller's word.
+    ///
+    /// # Safety
+    /// The processor has AVX-512.
+    #[inline(always)]
+    pub unsafe fn assume() -> Avx512 {
+        Avx512(())
+    }
+}
+
+// SAFETY: any bits are sixteen numbers.
+unsafe impl Plain for __m512 {}
+// SAFETY: any bits are eight numbers.
+unsafe impl Plain for __m512d {}
+
+/// From which lane each lane of the two results of `exchange` comes; b's lanes count on from a's.
+#[inline(always)]
+const fn exchange_indices<const LANES: usize>(group: usize) -> [[usize; LANES]; 2] {
+    let mut indices = [[0; LANES]; 2];
+    let mut lane = 0;
+    while lane < LANES {
+        let in_first_group = lane & group == 0;
+        indices[0][lane] = if in_first_group { lane } else { lane - group + LANES };
+        indices[1][lane] = if in_first_group { lane + group } else { lane + LANES };
+        lane += 1;
+    }
+    indices
+}
+
+#[inline(always)]
+fn index32(lanes: [usize; 16]) -> __m512i {
+    let lanes = lanes.map(|lane| lane as u32);
+    // SAFETY: both are 64 bytes, and every pattern of bits is a value of both.
+    unsafe { std::mem::transmute(lanes) }
+}
+
+#[inline(always)]
+fn index64(lanes: [usize; 8]) -> __m512i {
+    let lanes = lanes.map(|lane| lane as u64);
+    // SAFETY: both are 64 bytes, and every pattern of bits is a value of both.
+    unsafe { std::mem::transmute(lanes) }
+}
+
+impl Simd<f32> for Avx512 {
+    type Register = __m512;
+    const LANES: usize = 16;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> __m512 {
+        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
+        unsafe { _mm512_set1_ps(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f32]) -> __m512 {
+        debug_assert!(numbers.len() >= 16);
+        // SAFETY: the caller has 16 numbers there.
+        unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: __m512, numbers: &mut [f32]) {
+        debug_assert!(numbers.len() >= 16);
+        // SAFETY: the caller has 16 numbers there.
+        unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_add_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_sub_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_fmadd_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: __m512, b: __m512, c: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_fmsub_ps(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_div_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_max_ps(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, lowest: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(rounded)));
+            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_maskz_mul_ps(kept, a, power)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: __m512, y: __m512, lowest: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe {
+            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_maskz_mov_ps(kept, a)
+        }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: __m512, b: __m512) -> __m512 {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_mask_mov_ps(b, lanes as __mmask16, a) }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: __m512, b: __m512, group: usize) -> (__m512, __m512) {
+        // SAFETY: see `splat`.
+        unsafe {
+            let [first, second] = exchange_indices::<16>(group);
+            let (first, second) = (index32(first), index32(second));
+            (_mm512_permutex2var_ps(a, first, b), _mm512_permutex2var_ps(a, second, b))
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f32], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
+    }
+}
+
+impl Simd<f64> for Avx512 {
+    type Register = __m512d;
+    const LANES: usize = 8;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> __m512d {
+        // SAFETY: `self` is the proof that the processor has AVX-512; so for every operation below.
+        unsafe { _mm512_set1_pd(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f64]) -> __m512d {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { _mm512_loadu_pd(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: __m512d, numbers: &mut [f64]) {
+        debug_assert!(numbers.len() >= 8);
+        // SAFETY: the caller has 8 numbers there.
+        unsafe { _mm512_storeu_pd(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_add_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_sub_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_fmadd_pd(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: __m512d, b: __m512d, c: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_fmsub_pd(a, b, c) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_div_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_max_pd(a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded)));
+            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_maskz_mul_pd(kept, a, power)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe {
+            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
+            _mm512_maskz_mov_pd(kept, a)
+        }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: __m512d, b: __m512d) -> __m512d {
+        // SAFETY: see `splat`.
+        unsafe { _mm512_mask_mov_pd(b, lanes as __mmask8, a) }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: __m512d, b: __m512d, group: usize) -> (__m512d, __m512d) {
+        // SAFETY: see `splat`.
+        unsafe {
+            let [first, second] = exchange_indices::<8>(group);
+            let (first, second) = (index64(first), index64(second));
+            (_mm512_permutex2var_pd(a, first, b), _mm512_permutex2var_pd(a, second, b))
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, numbers: &[f64], ahead: usize) {
+        // SAFETY: prefetching reads nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(numbers.as_ptr().wrapping_add(ahead).cast()) }
+    }
+}

@@ -1,0 +1,229 @@
+//! NEON: four `f32` or two `f64` a register, 32 registers.
+
+use std::arch::aarch64::*;
+
+use super::Simd;
+use crate::scratch::Plain;
+
+/// The proof that the processor has NEON.
+#[derive(Clone, Copy)]
+pub(crate) struct Neon(());
+
+impl Neon {
+    /// The proof, on the caller's word.
+    ///
+    /// # Safety
+    /// The processor has NEON.
+    #[inline(always)]
+    pub unsafe fn assume() -> Neon {
+        Neon(())
+    }
+}
+
+// SAFETY: any bits are four numbers.
+unsafe impl Plain for float32x4_t {}
+// SAFETY: any bits are two numbers.
+unsafe impl Plain for float64x2_t {}
+
+impl Simd<f32> for Neon {
+    type Register = float32x4_t;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, x: f32) -> float32x4_t {
+        // SAFETY: `self` is the proof that the processor has NEON; so for every operation below.
+        unsafe { vdupq_n_f32(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f32]) -> float32x4_t {
+        debug_assert!(numbers.len() >= 4);
+        // SAFETY: the caller has 4 numbers there.
+        unsafe { vld1q_f32(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: float32x4_t, numbers: &mut [f32]) {
+        debug_assert!(numbers.len() >= 4);
+        // SAFETY: the caller has 4 numbers there.
+        unsafe { vst1q_f32(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vaddq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vsubq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vfmaq_f32(c, a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: float32x4_t, b: float32x4_t, c: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vfmaq_f32(vnegq_f32(c), a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vdivq_f32(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // `vmaxq` would give NaN where either is; here b has the last word, as elsewhere.
+        // SAFETY: see `splat`.
+        unsafe { vbslq_f32(vcgtq_f32(a, b), a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(
+        self,
+        a: float32x4_t,
+        rounded: float32x4_t,
+        y: float32x4_t,
+        lowest: float32x4_t,
+    ) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = vreinterpretq_f32_s32(vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded)));
+            Simd::<f32>::zero_below(self, vmulq_f32(a, power), y, lowest)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: float32x4_t, y: float32x4_t, lowest: float32x4_t) -> float32x4_t {
+        // SAFETY: see `splat`.
+        unsafe { vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(a), vcltq_f32(y, lowest))) }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        const BITS: [u32; 4] = [1, 2, 4, 8];
+        // SAFETY: see `splat`; the bits are as long as a register.
+        unsafe { vbslq_f32(vtstq_u32(vdupq_n_u32(lanes as u32), vld1q_u32(BITS.as_ptr())), a, b) }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: float32x4_t, b: float32x4_t, group: usize) -> (float32x4_t, float32x4_t) {
+        // SAFETY: see `splat`.
+        unsafe {
+            match group {
+                1 => (vtrn1q_f32(a, b), vtrn2q_f32(a, b)),
+                _ => {
+                    let (a, b) = (vreinterpretq_f64_f32(a), vreinterpretq_f64_f32(b));
+                    (vreinterpretq_f32_f64(vtrn1q_f64(a, b)), vreinterpretq_f32_f64(vtrn2q_f64(a, b)))
+                }
+            }
+        }
+    }
+}
+
+impl Simd<f64> for Neon {
+    type Register = float64x2_t;
+    const LANES: usize = 2;
+
+    #[inline(always)]
+    fn splat(self, x: f64) -> float64x2_t {
+        // SAFETY: `self` is the proof that the processor has NEON; so for every operation below.
+        unsafe { vdupq_n_f64(x) }
+    }
+
+    #[inline(always)]
+    unsafe fn load(self, numbers: &[f64]) -> float64x2_t {
+        debug_assert!(numbers.len() >= 2);
+        // SAFETY: the caller has 2 numbers there.
+        unsafe { vld1q_f64(numbers.as_ptr()) }
+    }
+
+    #[inline(always)]
+    unsafe fn store(self, register: float64x2_t, numbers: &mut [f64]) {
+        debug_assert!(numbers.len() >= 2);
+        // SAFETY: the caller has 2 numbers there.
+        unsafe { vst1q_f64(numbers.as_mut_ptr(), register) }
+    }
+
+    #[inline(always)]
+    fn add(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vaddq_f64(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vsubq_f64(a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_add(self, a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vfmaq_f64(c, a, b) }
+    }
+
+    #[inline(always)]
+    fn mul_sub(self, a: float64x2_t, b: float64x2_t, c: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vfmaq_f64(vnegq_f64(c), a, b) }
+    }
+
+    #[inline(always)]
+    fn div(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vdivq_f64(a, b) }
+    }
+
+    #[inline(always)]
+    fn larger(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        // `vmaxq` would give NaN where either is; here b has the last word, as elsewhere.
+        // SAFETY: see `splat`.
+        unsafe { vbslq_f64(vcgtq_f64(a, b), a, b) }
+    }
+
+    #[inline(always)]
+    fn times_two_to(
+        self,
+        a: float64x2_t,
+        rounded: float64x2_t,
+        y: float64x2_t,
+        lowest: float64x2_t,
+    ) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe {
+            let power = vreinterpretq_f64_s64(vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded)));
+            Simd::<f64>::zero_below(self, vmulq_f64(a, power), y, lowest)
+        }
+    }
+
+    #[inline(always)]
+    fn zero_below(self, a: float64x2_t, y: float64x2_t, lowest: float64x2_t) -> float64x2_t {
+        // SAFETY: see `splat`.
+        unsafe { vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(a), vcltq_f64(y, lowest))) }
+    }
+
+    #[inline(always)]
+    fn choose(self, lanes: u64, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        const BITS: [u64; 2] = [1, 2];
+        // SAFETY: see `splat`; the bits are as long as a register.
+        unsafe { vbslq_f64(vtstq_u64(vdupq_n_u64(lanes as u64), vld1q_u64(BITS.as_ptr())), a, b) }
+    }
+
+    #[inline(always)]
+    fn exchange(self, a: float64x2_t, b: float64x2_t, group: usize) -> (float64x2_t, float64x2_t) {
+        // SAFETY: see `splat`.
+        unsafe {
+            debug_assert!(group == 1);
+            (vtrn1q_f64(a, b), vtrn2q_f64(a, b))
+        }
+    }
+}

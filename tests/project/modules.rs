@@ -1,0 +1,211 @@
+//! The order of modules: one uses those above it in the list, never those below; and what each must not do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The crates with their modules, from the bottom up; a crate uses those above it alone, which Cargo.toml says.
+const CRATES: [(&str, &[&str]); 3] = [
+    ("crates/attn-kernel/src", &[]),
+    (
+        "crates/attn-core/src",
+        &[
+            "foreign",
+            "error",
+            "unique",
+            "elementary",
+            "matrix",
+            "random",
+            "kernel",
+            "attention",
+            "graph",
+            "explain",
+            "params",
+            "diagnose",
+            "lib",
+        ],
+    ),
+    (
+        "src",
+        &[
+            "foreign",
+            "error",
+            "unique",
+            "elementary",
+            "matrix",
+            "random",
+            "kernel",
+            "attention",
+            "graph",
+            "explain",
+            "params",
+            "diagnose",
+            "terminal",
+            "input",
+            "bench",
+            "demo",
+            "render",
+            "lesson",
+            "cli",
+            "main",
+            "lib",
+        ],
+    ),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("src").map(|entry| entry.expect("an entry").path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+/// A source file in Rust.
+struct File {
+    /// Its place below the top of the project.
+    path: PathBuf,
+    /// The folder of sources of its crate.
+    of: &'static str,
+    /// The first part of its place there: `graph` of `graph/op.rs`.
+    module: String,
+    /// Its lines without comments.
+    lines: Vec<String>,
+}
+
+impl File {
+    fn is_in(&self, place: &str) -> bool {
+        self.path.starts_with(place)
+    }
+}
+
+/// Every source file in Rust.
+fn files() -> Vec<File> {
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    let of_crate = |(of, _): (&'static str, _)| {
+        let read = move |path: PathBuf| {
+            let inside = path.strip_prefix(root().join(of)).expect("below src");
+            let first = inside.components().next().expect("a name").as_os_str().to_string_lossy();
+            let module = first.trim_end_matches(".rs").to_string();
+            let text = fs::read_to_string(&path).expect("UTF-8");
+            let is_code = |line: &&str| !line.trim_start().starts_with("//");
+            let lines = text.lines().filter(is_code).map(str::to_string).collect();
+            File { path: path.strip_prefix(root()).expect("below").to_path_buf(), of, module, lines }
+        };
+        sources(&root().join(of)).into_iter().filter(is_rust).map(read)
+    };
+    CRATES.into_iter().flat_map(of_crate).collect()
+}
+
+#[test]
+fn no_module_uses_one_below_its_own() {
+    let mut arrows = 0;
+    for File { path, of, module, lines } in files() {
+        let (_, order) = CRATES.into_iter().find(|(folder, _)| *folder == of).expect("one of them");
+        if order.is_empty() || module == "lib" {
+            continue;
+        }
+        let place = |name: &str| order.iter().position(|known| *known == name);
+        let own = place(&module).unwrap_or_else(|| panic!("{}: `{module}` is in no list", path.display()));
+        for line in &lines {
+            for used in line.split("crate::").skip(1) {
+                let name: String = used.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                let other =
+                    place(&name).unwrap_or_else(|| panic!("{}: no module `{name}`: {line}", path.display()));
+                assert!(other <= own, "{}: {module} must not use {name}: {line}", path.display());
+                arrows += 1;
+            }
+        }
+    }
+    assert!(arrows > 500, "the test has found only {arrows} uses");
+}
+
+#[test]
+fn unsafe_code_is_in_the_kernel_alone() {
+    let is_unsafe = |line: &str| {
+        let code = line.split("//").next().unwrap_or(line);
+        code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
+    };
+    for of in ["src", "crates/attn-core/src"] {
+        let lib = fs::read_to_string(root().join(of).join("lib.rs")).expect("lib.rs");
+        assert!(lib.contains("#![forbid(unsafe_code)]"), "{of}");
+    }
+    for file in files().into_iter().filter(|file| !file.is_in("crates/attn-kernel")) {
+        assert!(!file.lines.iter().any(|line| is_unsafe(line)), "{}", file.path.display());
+    }
+    // This file has the word in strings.
+    let others = ["tests", "benches"].into_iter().flat_map(|folder| sources(&root().join(folder)));
+    let is_rust = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "rs");
+    for path in others.filter(|path| is_rust(path) && !path.ends_with("project/modules.rs")) {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        assert!(!text.lines().any(is_unsafe), "{}", path.display());
+    }
+}
+
+/// Whether a call stands in a text, and not behind further letters of a longer name: `proofs::` is not `fs::`.
+fn is_called(text: &str, call: &str) -> bool {
+    let starts_a_name = |at: usize| !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+    text.match_indices(call).any(|(at, _)| call.starts_with('.') || starts_a_name(at))
+}
+
+#[test]
+fn only_input_opens_files_and_only_one_file_draws_tables() {
+    for file in files() {
+        let text = file.lines.join("\n");
+        let name = file.path.display();
+        let touches = ["File::", "std::fs", "fs::", ".is_file()", ".exists()"]
+            .into_iter()
+            .find(|call| is_called(&text, call));
+        assert!(file.is_in("src/input") || touches.is_none(), "{name} touches files: {touches:?}");
+        assert!(
+            file.is_in("src/render/table.rs") || !text.contains("comfy_table"),
+            "{name} draws tables itself"
+        );
+    }
+}
+
+/// The functions of a source with their first line and how many lines they have. As rustfmt writes it, a function ends with
+/// the first line that is no further to the right than its own and ends with a brace, or a semicolon where it has no body.
+fn functions(lines: &[String]) -> Vec<(String, usize)> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let is_function = |line: &str| {
+        let words = line.split_whitespace().take_while(|word| *word != "fn");
+        let mut qualifiers = words.map(|word| word.split('(').next().unwrap_or(word));
+        let is_qualifier = |word| ["pub", "unsafe", "const", "async", "extern", "\"C\""].contains(&word);
+        line.split_whitespace().any(|word| word == "fn") && qualifiers.all(is_qualifier)
+    };
+    let count = |from: usize| {
+        let own = indent(&lines[from]);
+        let ends = |line: &String| indent(line) == own && line.ends_with(['}', ';']);
+        let end = lines[from..].iter().position(ends).expect("what begins ends");
+        (lines[from].trim().to_string(), end + 1)
+    };
+    (0..lines.len()).filter(|at| is_function(&lines[*at])).map(count).collect()
+}
+
+#[test]
+fn a_function_is_as_long_as_it_is() {
+    let text = "impl A {\n    pub(super) unsafe fn a(\n        self,\n    ) -> B\n    where\n        C: D,\n    {\n        \
+                if x {\n            y\n        }\n    }\n\n    fn b();\n    const fn c() -> usize { 3 }\n    \
+                fn d(a: usize)\n    -> (E, E);\n    attend: unsafe fn(&Tile),\n}\n";
+    let lines: Vec<String> = text.lines().map(str::to_string).collect();
+    let lengths: Vec<usize> = functions(&lines).into_iter().map(|(_, length)| length).collect();
+    assert_eq!(lengths, [10, 1, 1, 2]);
+}
+
+#[test]
+fn what_the_kernel_explains_fits_a_reader() {
+    const LONGEST_FUNCTION: usize = 80;
+    const LONGEST_FILE: usize = 500;
+    let mut found = 0;
+    for path in sources(&root().join("crates/attn-kernel/src")) {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        assert!(lines.len() <= LONGEST_FILE, "{}: {} lines", path.display(), lines.len());
+        for (function, length) in functions(&lines) {
+            assert!(length <= LONGEST_FUNCTION, "{}: {length} lines: {function}", path.display());
+            found += 1;
+        }
+    }
+    assert!(found > 200, "the test has found only {found} functions");
+}
