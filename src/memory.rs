@@ -202,8 +202,9 @@ pub fn too_much(needed: u64, left: u64) -> Error {
 
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new("out of memory: the system has none left for this")
-        .help("give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more")
+    Error::new("out of memory: the system has none left for this").help(
+        "give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more",
+    )
 }
 
 fn allow(used: u64, limit: Limit) -> String {
@@ -301,7 +302,9 @@ impl Write for Gathered {
             // Of what is too long nobody wants the beginning.
             (self.bytes, self.held) = (Vec::new(), Vec::new());
             let error = Error::new(format!("there is more to print than {}", size(self.most)));
-            return Err(io::Error::other(error.help("show less of it with --only, or take smaller matrices")));
+            return Err(io::Error::other(
+                error.help("show less of it with --only, or take smaller matrices"),
+            ));
         }
         self.make_room(bytes.len()).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
         self.bytes.extend_from_slice(bytes);
@@ -326,7 +329,11 @@ mod tests {
         let _open = asked(1000);
         let first = hold(600).unwrap();
         let said = hold(500).unwrap_err().to_string();
-        assert!(said.contains("this needs 500 bytes of memory, but at most 400 bytes") && said.contains("--memory 1M"), "{said}");
+        assert!(
+            said.contains("this needs 500 bytes of memory, but at most 400 bytes")
+                && said.contains("--memory 1M"),
+            "{said}"
+        );
         drop(first);
         hold(500).unwrap().keep();
         assert!(room(500).is_ok() && room(501).is_err());

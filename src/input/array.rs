@@ -194,7 +194,8 @@ impl<T: Typed> Array<T> {
         let cell = |(at, value): (usize, &T)| {
             in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };
-        let mut values: Vec<U> = memory::reserved(self.values.len()).map_err(|error| error.in_source(name))?;
+        let mut values: Vec<U> =
+            memory::reserved(self.values.len()).map_err(|error| error.in_source(name))?;
         for number in self.values.iter().enumerate().map(cell) {
             values.push(number?);
         }

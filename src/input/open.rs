@@ -108,7 +108,8 @@ impl Input {
     /// If it fails, is empty, or has more than `limit`.
     pub(super) fn drain(name: &str, stream: &mut dyn Read, limit: Limit) -> Result<Input> {
         let mut gathered = Gathered::new(u64::MAX);
-        io::copy(&mut stream.take(limit.whole + 1), &mut gathered).map_err(|error| unreadable(name, &error))?;
+        io::copy(&mut stream.take(limit.whole + 1), &mut gathered)
+            .map_err(|error| unreadable(name, &error))?;
         let bytes = gathered.kept();
         let length = bytes.len() as u64;
         if length == 0 {
@@ -133,7 +134,9 @@ impl Input {
     pub(super) fn charge_as_text(&self) -> Result<()> {
         // What is longer than its limit is refused for that.
         let length = self.length.min(self.limit.whole);
-        memory::hold(length.saturating_mul(BYTES_PER_BYTE)).map_err(|error| error.in_source(&self.name))?.keep();
+        memory::hold(length.saturating_mul(BYTES_PER_BYTE))
+            .map_err(|error| error.in_source(&self.name))?
+            .keep();
         Ok(())
     }
 

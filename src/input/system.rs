@@ -25,7 +25,8 @@ fn of_the_group() -> Option<u64> {
     let most: u64 = read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()?;
     // Files in memory make room when it is needed; what programs have allocated does not.
     let allocated = read_to_string("/sys/fs/cgroup/memory.stat").ok();
-    let allocated = allocated.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("anon ")));
+    let allocated =
+        allocated.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("anon ")));
     Some(most.saturating_sub(allocated.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)))
 }
 

@@ -156,7 +156,8 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
         Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html => return 0,
     };
     let shapes = pages.iter().flat_map(|page| page.nodes.iter().map(|&id| page.story.graph[id].shape()));
-    shapes.fold(0, |sum: u64, shape| sum.saturating_add((shape.rows as u64).saturating_mul(shape.cols as u64)))
+    shapes
+        .fold(0, |sum: u64, shape| sum.saturating_add((shape.rows as u64).saturating_mul(shape.cols as u64)))
         .saturating_mul(a_cell)
 }
 

@@ -57,7 +57,8 @@ fn of_two_thousand_words_that_a_large_file_has_not_a_few_get_a_hint() {
     let words: Vec<String> = (0..2000).map(|i| format!("quuy{i:06}")).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let mut nothing = std::io::empty();
-    let found = attn::input::Files::new(&mut nothing).word_vectors(vectors.to_str().unwrap(), &words).unwrap();
+    let found =
+        attn::input::Files::new(&mut nothing).word_vectors(vectors.to_str().unwrap(), &words).unwrap();
     assert!(found.rows.iter().all(Option::is_none));
     assert_eq!(found.hints.len(), 20);
     assert!(found.hints[0].starts_with("for `quuy000000` did you mean `quux000000`"), "{:?}", found.hints[0]);
