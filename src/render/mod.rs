@@ -155,10 +155,12 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
         Format::Numpy => 96,
         Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html => return 0,
     };
-    let shapes = pages.iter().flat_map(|page| page.nodes.iter().map(|&id| page.story.graph[id].shape()));
-    shapes
-        .fold(0, |sum: u64, shape| sum.saturating_add((shape.rows as u64).saturating_mul(shape.cols as u64)))
-        .saturating_mul(a_cell)
+    // What is not recorded cell by cell is refused by the format itself, or shown by its edges.
+    let recorded = |page: &Page| -> u64 {
+        let matrices = page.nodes.iter().filter_map(|&id| page.story.graph[id].matrix());
+        matrices.map(|matrix| (matrix.rows() * matrix.cols()) as u64).sum()
+    };
+    pages.iter().map(recorded).sum::<u64>().saturating_mul(a_cell)
 }
 
 /// Writes stories in the style's format. `command` is the name of the command, for JSON.

@@ -5,12 +5,17 @@
 //! what the system has free when a command first asks for more than [`SMALL`]. This is the only refusal that depends on the
 //! machine.
 
+mod gathered;
+mod size;
+
 use std::cell::Cell;
-use std::io::{self, Write};
 use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, Result};
+
+pub use gathered::Gathered;
+pub use size::{enough, parsed, size};
 
 /// A command that needs no more than this is not measured against what is free.
 pub const SMALL: u64 = 32 << 20;
@@ -215,107 +220,6 @@ fn allow(used: u64, limit: Limit) -> String {
     }
 }
 
-/// A value of `--memory` that is enough for so many bytes.
-pub fn enough(bytes: u64) -> String {
-    match bytes {
-        0..=0x3fff_ffff => format!("{}M", bytes.div_ceil(1 << 20).max(1)),
-        _ => format!("{}G", bytes.div_ceil(1 << 30)),
-    }
-}
-
-/// Bytes as people read them: `1.5 GiB`, `12 MiB`, `1.5 MiB`, `100 KiB`.
-pub fn size(bytes: u64) -> String {
-    let unit = |unit: u64| bytes as f64 / unit as f64;
-    match bytes {
-        _ if bytes >= 1 << 30 => format!("{:.1} GiB", unit(1 << 30)),
-        _ if bytes >= 10 << 20 => format!("{:.0} MiB", unit(1 << 20)),
-        _ if bytes >= 1 << 20 => format!("{:.1} MiB", unit(1 << 20)),
-        _ if bytes >= 1 << 10 => format!("{:.0} KiB", unit(1 << 10)),
-        _ => format!("{bytes} bytes"),
-    }
-}
-
-/// The bytes that `500M`, `1.5G`, `64MiB` or `1000000` stand for; K, M, G and T are powers of 1024.
-///
-/// # Errors
-/// If it is none of these.
-pub fn parsed(text: &str) -> std::result::Result<u64, String> {
-    let wrong = || "write a size such as 500M or 2G".to_string();
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" | "B" => 1u64,
-        "K" | "KB" | "KIB" => 1 << 10,
-        "M" | "MB" | "MIB" => 1 << 20,
-        "G" | "GB" | "GIB" => 1 << 30,
-        "T" | "TB" | "TIB" => 1 << 40,
-        _ => return Err(wrong()),
-    };
-    let is_plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let number = digits.parse::<f64>().ok().filter(|number| is_plain && *number > 0.0).ok_or_else(wrong)?;
-    // Beyond the largest number of bytes it is that number.
-    Ok(((number * unit as f64) as u64).max(1))
-}
-
-/// Bytes that are gathered, up to a limit, and charged as they come.
-#[derive(Debug)]
-pub struct Gathered {
-    bytes: Vec<u8>,
-    held: Vec<Held>,
-    most: u64,
-}
-
-/// So much room is made at least at a time.
-const STEP: usize = 1 << 16;
-
-impl Gathered {
-    /// Nothing yet, and never more than `most` bytes.
-    pub fn new(most: u64) -> Gathered {
-        Gathered { bytes: Vec::new(), held: Vec::new(), most }
-    }
-
-    /// What has been gathered; it is no longer charged.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.bytes
-    }
-
-    /// What has been gathered, charged until the command is over.
-    pub fn kept(self) -> Vec<u8> {
-        self.held.into_iter().for_each(Held::keep);
-        self.bytes
-    }
-
-    fn make_room(&mut self, more: usize) -> Result<()> {
-        let room = self.bytes.capacity() - self.bytes.len();
-        if room >= more {
-            return Ok(());
-        }
-        let room = more.max(self.bytes.capacity()).max(STEP);
-        self.held.push(hold(room as u64)?);
-        self.bytes.try_reserve_exact(room).map_err(|_| exhausted())
-    }
-}
-
-impl Write for Gathered {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let needed = self.bytes.len() as u64 + bytes.len() as u64;
-        if needed > self.most {
-            // Of what is too long nobody wants the beginning.
-            (self.bytes, self.held) = (Vec::new(), Vec::new());
-            let error = Error::new(format!("there is more to print than {}", size(self.most)));
-            return Err(io::Error::other(
-                error.help("show less of it with --only, or take smaller matrices"),
-            ));
-        }
-        self.make_room(bytes.len()).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,36 +299,5 @@ mod tests {
         grow(&mut numbers, 5, 15).unwrap();
         assert_eq!(numbers.capacity(), 15);
         assert!(grow(&mut numbers, usize::MAX - 100, usize::MAX).is_err());
-    }
-
-    #[test]
-    fn sizes_are_read_as_people_write_them() {
-        for (text, bytes) in [
-            ("500M", 500 << 20),
-            ("2G", 2 << 30),
-            ("1.5g", 3 << 29),
-            ("64MiB", 64 << 20),
-            ("1000", 1000),
-            ("1KB", 1024),
-            ("9999999999999T", u64::MAX),
-        ] {
-            assert_eq!(parsed(text), Ok(bytes), "{text}");
-        }
-        for text in ["", "M", "-1G", "2X", "1e9", "inf", "nan", "0", "1 G"] {
-            assert!(parsed(text).is_err(), "{text}");
-        }
-        assert_eq!([enough(1), enough(900 << 20), enough(3 << 29)], ["1M", "900M", "2G"]);
-    }
-
-    #[test]
-    fn what_is_gathered_has_an_end() {
-        let mut gathered = Gathered::new(100);
-        assert!(gathered.write_all(&[0; 100]).is_ok() && gathered.write_all(&[0]).is_err());
-        let _open = asked(1 << 20);
-        let mut gathered = Gathered::new(u64::MAX);
-        let written = (0..100).map(|_| gathered.write_all(&[0; 1 << 16])).find_map(io::Result::err);
-        assert!(written.unwrap().to_string().contains("--memory"));
-        drop(gathered);
-        assert_eq!(left(), Left::Asked(1 << 20));
     }
 }
