@@ -56,5 +56,6 @@ pub mod render;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, params, random, unique,
+    attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, memory, params, random,
+    unique,
 };

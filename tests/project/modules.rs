@@ -11,6 +11,7 @@ const CRATES: [(&str, &[&str]); 3] = [
         &[
             "foreign",
             "error",
+            "memory",
             "unique",
             "elementary",
             "matrix",
@@ -29,6 +30,7 @@ const CRATES: [(&str, &[&str]); 3] = [
         &[
             "foreign",
             "error",
+            "memory",
             "unique",
             "elementary",
             "matrix",

@@ -25,6 +25,7 @@
 //!
 //! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
 //! - [`error`]: what went wrong, where, and what to do about it
+//! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON in which no name stands twice
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
@@ -67,6 +68,7 @@ pub mod explain;
 pub mod foreign;
 pub mod graph;
 pub mod matrix;
+pub mod memory;
 pub mod params;
 pub mod random;
 pub mod unique;
