@@ -29,11 +29,7 @@ pub const DIRECTIVES: [Directive; 10] = [
         form: "run: plain = attn attend …",
         does: "names a command, for checked numbers and keys",
     },
-    Directive {
-        word: "ask",
-        form: "ask: id=zeros kind=choice think=30s",
-        does: "begins a question: choice, number, cell, order, open",
-    },
+    Directive { word: "ask", form: "ask: id=zeros kind=choice think=30s", does: "begins a question" },
     Directive {
         word: "opt",
         form: "opt B: unscaled:A[1,2]",

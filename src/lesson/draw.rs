@@ -6,7 +6,7 @@
 use crate::error::{Error, Result};
 
 use super::check::check_by;
-use super::key::{Expression, Function, Kind};
+use super::key::{Expression, Function, Value};
 use super::lettering::in_order_of_numbers;
 use super::model::{Block, Exchange, Lesson, NamedRun, Question};
 use super::run::{Runner, Screen};
@@ -99,10 +99,8 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         faults: Vec::new(),
         told: None,
     };
-    match check_by(&alone, runner).holds() {
-        true => Ok(alone),
-        false => Err(Error::new("it would not pass `check`")),
-    }
+    let holds = check_by(&alone, runner).holds();
+    if holds { Ok(alone) } else { Err(Error::new("it would not pass `check`")) }
 }
 
 /// The command of an exchange with another seed, and what it prints.
@@ -128,10 +126,10 @@ fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, columns: u
 /// # Errors
 /// If the largest cell or the order of a row, rounded as a class sees the numbers, is another or none.
 fn told_apart(question: &Question, values: &RunValues<'_>) -> Result<()> {
-    let Some(key) = question.key.as_ref().filter(|_| matches!(question.kind, Kind::Cell | Kind::Order))
-    else {
+    let (Some(key), Some(right)) = (&question.key, question.right_answer(values)?) else { return Ok(()) };
+    if !matches!(right.value, Value::Cell(_) | Value::Order(_)) {
         return Ok(());
-    };
+    }
     let rounded = key.computed_by(|expression| match expression {
         Expression::Call(function, of) => {
             let of = Expression::Call(Function::Round(DECIMALS), of.clone());
@@ -139,10 +137,9 @@ fn told_apart(question: &Question, values: &RunValues<'_>) -> Result<()> {
         }
         other => other.clone(),
     });
-    match rounded.evaluate(values)?.to_string() == key.evaluate(values)?.to_string() {
-        true => Ok(()),
-        false => Err(Error::new("rounding changes the answer")),
-    }
+    let rounded = question.kind.evaluate(&rounded, values)?;
+    let is_same = rounded.to_string() == right.to_string();
+    if is_same { Ok(()) } else { Err(Error::new("rounding changes the answer")) }
 }
 
 /// Takes the question of a lesson of it alone, with all that belongs to it.

@@ -1,54 +1,10 @@
 //! Which questions can be drawn again: those that random numbers alone decide.
 
 use super::command::Command;
-use super::key::{Expression, Kind};
 use super::loose::{first_loose, loose_numbers};
-use super::model::{Block, Choice, Exchange, Lesson, NamedRun, Prose, Question};
+use super::model::{Block, Choice, Lesson, NamedRun, Prose, Question};
 
 impl Question {
-    /// Whether options are offered under letters.
-    pub(super) fn has_letters(&self) -> bool {
-        self.choices.iter().any(|choice| choice.text.is_some())
-    }
-
-    /// What it shows, before the answer and with it.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
-        self.asked.iter().chain(&self.reveal)
-    }
-
-    /// Everything that it computes: its key, its options, its numbers.
-    fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        let key = self.key.iter().map(|key| key.expression());
-        let options = self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition));
-        let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
-        let texts = self.blocks().filter_map(prose).chain(in_options);
-        key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
-    }
-
-    /// Its texts, those of its options first.
-    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Prose> {
-        let blocks = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
-            Block::Prose(prose) => Some(prose),
-            _ => None,
-        });
-        self.choices.iter_mut().filter_map(|choice| choice.text.as_mut()).chain(blocks)
-    }
-
-    /// Its commands and what they print.
-    pub(super) fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut Exchange> {
-        let consoles = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
-            Block::Console(console) => Some(console),
-            _ => None,
-        });
-        consoles.flat_map(|console| &mut console.exchanges)
-    }
-
-    /// The runs that it reads.
-    pub(super) fn runs<'a>(&self, lesson: &'a Lesson) -> Vec<&'a NamedRun> {
-        let names: Vec<&str> = self.expressions().flat_map(Expression::runs).collect();
-        lesson.runs.iter().filter(|run| names.contains(&run.name.as_str())).collect()
-    }
-
     /// The seed of a question that can be drawn again: all its commands take that seed, all its options are computed,
     /// nothing outside of it shows its numbers, and nothing in it tells a number that would stay.
     pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
@@ -87,7 +43,7 @@ impl Question {
     /// The one seed of all its commands, where every option is computed.
     fn one_seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         let is_computed = |choice: &Choice| choice.text.is_none() || choice.computed.is_some();
-        if self.key.is_none() || self.kind == Kind::Choice && !self.choices.iter().all(is_computed) {
+        if self.key.is_none() || self.kind.is_chosen_by_letter() && !self.choices.iter().all(is_computed) {
             return None;
         }
         let named = self.runs(lesson).into_iter().map(|run| &run.command);

@@ -24,7 +24,8 @@ mod pieces;
 pub mod play;
 mod progress;
 mod prose;
-mod question;
+pub mod question;
+mod question_parts;
 pub mod quiz;
 mod read;
 mod run;
@@ -34,6 +35,7 @@ mod source;
 mod told;
 pub mod update;
 mod values;
+mod verdict;
 
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};

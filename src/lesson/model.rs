@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::command::Command;
 use super::faults::Fault;
-use super::key::{Expression, Key, Kind};
+use super::key::{Expression, Key};
+use super::question::Kind;
 
 /// A whole lesson.
 #[derive(Clone, Debug)]

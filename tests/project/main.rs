@@ -3,5 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod kinds;
+mod player;
 mod readme;
 mod rooms;

@@ -2,8 +2,9 @@
 
 use crate::error::counted;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Answer, Expression, Key, WrittenNumber};
+use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
+use crate::lesson::question::Answer;
 use crate::lesson::shown::Shown;
 
 use super::questions::Known;
@@ -20,13 +21,8 @@ pub(super) fn enough(
     known: Known<'_>,
     faults: &mut Vec<Fault>,
 ) {
-    let (
-        Key::Number { expression: Expression::Reference { run, address }, shown, .. },
-        Answer::Number { tolerance, .. },
-    ) = (key, answer)
-    else {
-        return;
-    };
+    let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
+    let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
     let explanation = known.values.explanation(run, address).ok();
     let Some(cell) = explanation.as_ref().and_then(|explanation| Shown::of(explanation).ok()) else { return };
@@ -58,7 +54,7 @@ pub(super) fn enough(
         let help = format!(
             "accept what these digits allow: {expression} ± … from {}",
             counted(decimals, "decimal"),
-            expression = key.expression()
+            expression = key.expression
         );
         faults.push(Fault::new(question.key_line, what).help(help));
     }

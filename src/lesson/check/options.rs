@@ -84,7 +84,7 @@ pub(super) fn about_its_option(
     faults: &mut Vec<Fault>,
 ) {
     let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
-    let of = match key.expression() {
+    let of = match &key.expression {
         Expression::Compare(left, ..) => left,
         whole => whole,
     };

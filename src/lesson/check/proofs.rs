@@ -1,7 +1,7 @@
 //! What proves the letter of a key: its own condition holds, and that of no other option does.
 
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Expression, Kind, Value};
+use crate::lesson::key::{Expression, Value};
 use crate::lesson::model::{Choice, Question};
 
 use super::questions::{Known, sides};
@@ -59,10 +59,8 @@ fn wrong(
                 Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
                 _ => String::new(),
             };
-            let what = match holds {
-                true => format!("option {letter} of `{}` is right too{because}", question.id),
-                false => format!("option {letter} of `{}` is the right one{because}", question.id),
-            };
+            let right = if holds { "right too" } else { "the right one" };
+            let what = format!("option {letter} of `{}` is {right}{because}", question.id);
             let help = format!("`{condition}` is true: ask for something else, or correct the condition");
             Some(Fault::new(choice.line, what).help(help))
         }
@@ -72,7 +70,7 @@ fn wrong(
 
 /// Conditions where there is no letter to be proven.
 pub(super) fn conditions_without_letters(question: &Question, faults: &mut Vec<Fault>) {
-    if question.kind == Kind::Choice {
+    if question.kind.is_chosen_by_letter() {
         return;
     }
     for choice in question.choices.iter().filter(|choice| choice.condition.is_some()) {

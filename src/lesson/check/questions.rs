@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Answer, Expression, Key, Kind, Value};
+use crate::lesson::key::{Expression, Key, Value};
 use crate::lesson::model::{Choice, Lesson, Question};
+use crate::lesson::question::Answer;
 use crate::lesson::values::RunValues;
 
 use super::digits::enough;
@@ -33,8 +34,8 @@ impl Known<'_> {
 pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
     for question in lesson.questions() {
         let mut faults = Vec::new();
-        if let Some(key) = question.key.as_ref().filter(|key| !known.fails(key.expression())) {
-            match key.evaluate(known.values) {
+        if let Some(key) = question.key.as_ref().filter(|key| !known.fails(&key.expression)) {
+            match question.kind.evaluate(key, known.values) {
                 Ok(answer) => against(question, key, &answer, known, &mut faults),
                 Err(error) => faults.push(in_key(question, error)),
             }
@@ -57,44 +58,49 @@ fn in_key(question: &Question, error: Error) -> Fault {
 }
 
 fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
-    match answer {
-        Answer::Choice { letter, holds } => {
-            if !question.choices.iter().any(|choice| choice.letter == *letter) {
-                let letters: Vec<String> =
-                    question.choices.iter().map(|choice| choice.letter.to_string()).collect();
-                let what =
-                    format!("the key of `{}` names option {letter}, which does not exist", question.id);
-                faults.push(
-                    Fault::new(question.key_line, what)
-                        .help(format!("the options are {}", letters.join(", "))),
-                );
-            } else if !holds {
-                faults.push(false_key(question, key, known));
-            }
-            worded_alike(question, faults);
-            one_right_option(question, *letter, *holds, known, faults);
-            let shown = shown(question, known, faults);
-            shown_alike(&shown, *letter, faults);
-            about_its_option(question, key, *letter, &shown, known, faults);
-        }
-        Answer::Order(order) => {
-            listed_in_order(question, &order.columns(), faults);
-            foreseen(question, answer, known, faults);
-        }
-        Answer::Number { value, tolerance } if *tolerance == 0.0 && value.fract() != 0.0 => {
-            let what = format!("the answer of `{}` has too many digits to type: {value}", question.id);
-            faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
-        }
-        _ => {
-            foreseen(question, answer, known, faults);
-            enough(question, key, answer, known, faults);
-        }
+    if let Some(letter) = answer.value.letter() {
+        return by_letter(question, key, letter, answer.holds, known, faults);
     }
+    if let (true, Value::Order(order)) = (question.kind.options_are_columns(), &answer.value) {
+        listed_in_order(question, &order.columns(), faults);
+    }
+    if let Some(number) = answer.untypable_number() {
+        let what = format!("the answer of `{}` has too many digits to type: {number}", question.id);
+        faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
+        return;
+    }
+    foreseen(question, answer, known, faults);
+    enough(question, key, answer, known, faults);
+}
+
+/// A question whose options are chosen by their letters: one of them is right, and proven to be the only one.
+fn by_letter(
+    question: &Question,
+    key: &Key,
+    letter: char,
+    holds: bool,
+    known: Known<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    if !question.choices.iter().any(|choice| choice.letter == letter) {
+        let letters: Vec<String> = question.choices.iter().map(|choice| choice.letter.to_string()).collect();
+        let what = format!("the key of `{}` names option {letter}, which does not exist", question.id);
+        faults.push(
+            Fault::new(question.key_line, what).help(format!("the options are {}", letters.join(", "))),
+        );
+    } else if !holds {
+        faults.push(false_key(question, key, known));
+    }
+    worded_alike(question, faults);
+    one_right_option(question, letter, holds, known, faults);
+    let shown = shown(question, known, faults);
+    shown_alike(&shown, letter, faults);
+    about_its_option(question, key, letter, &shown, known, faults);
 }
 
 /// The key of a `choice` whose condition does not hold.
 fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
-    let condition = key.expression();
+    let condition = &key.expression;
     let because = match condition {
         Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
         _ => String::new(),
@@ -127,7 +133,7 @@ fn briefly(value: &Value) -> String {
 
 /// Wrong answers foreseen that would pass for the right one, or for each other.
 fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
-    let mut seen: Vec<(char, Value)> = Vec::new();
+    let mut seen: Vec<(char, Answer)> = Vec::new();
     for choice in &question.choices {
         let Some(expression) = choice.computed.as_ref().filter(|expression| !known.fails(expression)) else {
             continue;
@@ -140,45 +146,24 @@ fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut
             }
         };
         let letter = choice.letter;
-        if !is_of(question.kind, &value) {
+        let Some(as_right) = answer.with_value(&value) else {
             let what = format!("option {letter}, `{expression}`, is {}, but the key is not", value.kind());
             faults.push(Fault::new(choice.line, what).help("compute it like the key, but from another run"));
-        } else if answer.accepts(&value) {
+            continue;
+        };
+        if answer.accepts(&value) {
             let what = format!("option {letter} ({value}) would count as the right answer, {answer}");
-            let help = match question.kind {
-                Kind::Number => "give the key a smaller tolerance, or use another mistake",
+            let help = match answer.value {
+                Value::Number(_) => "give the key a smaller tolerance, or use another mistake",
                 _ => "use another mistake",
             };
             faults.push(Fault::new(choice.line, what).help(help));
-        } else if let Some((other, _)) = seen.iter().find(|(_, other)| is_taken_for(answer, other, &value)) {
+        } else if let Some((other, _)) = seen.iter().find(|(_, other)| other.accepts(&value)) {
             let what = format!("option {letter} ({value}) would count as option {other}");
             faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
         }
-        seen.push((letter, value));
+        seen.push((letter, as_right));
     }
-}
-
-/// Whether an option can be an answer of this kind at all.
-fn is_of(kind: Kind, value: &Value) -> bool {
-    match kind {
-        Kind::Number => value.number().is_some(),
-        Kind::Cell => matches!(value, Value::Cell(_)),
-        Kind::Order => matches!(value, Value::Order(_)),
-        _ => true,
-    }
-}
-
-/// Whether one who answers `value` would be told what is said to those who answer `other`.
-fn is_taken_for(answer: &Answer, other: &Value, value: &Value) -> bool {
-    let as_answer = match (answer, other) {
-        (Answer::Number { tolerance, .. }, other) => {
-            other.number().map(|number| Answer::Number { value: number, tolerance: *tolerance })
-        }
-        (_, Value::Cell(cell)) => Some(Answer::Cell(cell.clone())),
-        (_, Value::Order(order)) => Some(Answer::Order(order.clone())),
-        _ => None,
-    };
-    as_answer.is_some_and(|as_answer| as_answer.accepts(value))
 }
 
 /// The options of an `order` stand for the columns, in their own order, in whatever words.
@@ -207,7 +192,8 @@ fn words(text: &str) -> Vec<String> {
 /// What is said to those who choose an option that nobody can choose.
 fn unheard(question: &Question, faults: &mut Vec<Fault>) {
     for choice in &question.choices {
-        let reachable = choice.computed.is_some() || (question.kind == Kind::Choice && choice.text.is_some());
+        let reachable =
+            choice.computed.is_some() || (question.kind.is_chosen_by_letter() && choice.text.is_some());
         if choice.feedback.is_some() && !reachable {
             let letter = choice.letter;
             let what = format!("`if {letter}` is never shown: nothing computes the answer {letter}");

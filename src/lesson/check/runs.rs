@@ -63,7 +63,7 @@ fn used(lesson: &Lesson) -> HashSet<&str> {
     });
     let mut all: Vec<&Expression> = in_prose.map(|claim| &claim.expression).collect();
     for question in lesson.questions() {
-        all.extend(question.key.iter().map(|key| key.expression()));
+        all.extend(question.key.iter().map(|key| &key.expression));
         for choice in &question.choices {
             all.extend(choice.computed.iter().chain(&choice.condition));
             all.extend(choice.text.iter().flat_map(|text| &text.claims).map(|claim| &claim.expression));

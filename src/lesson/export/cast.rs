@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
-use crate::lesson::key::is_show_of_hands;
 use crate::lesson::model::{Block, Console, Lesson, Question};
 use crate::lesson::play::{Scripted, answered};
+use crate::lesson::question::is_show_of_hands;
 use crate::lesson::show::{Ink, Show, Tone};
 
 /// Between two keys of a command.

@@ -23,8 +23,8 @@ pub struct Cell {
     /// Its column in the node, from 0.
     pub col: usize,
     /// Whether it was looked for in one row alone, so that a column says it all.
-    pub(super) in_given_row: bool,
-    pub(super) table: Table,
+    pub(in crate::lesson) in_given_row: bool,
+    pub(in crate::lesson) table: Table,
 }
 
 /// The columns of a row, from the largest number to the smallest.
@@ -32,7 +32,7 @@ pub struct Cell {
 pub struct Order {
     /// The positions of the columns, from 0.
     pub positions: Vec<usize>,
-    pub(super) table: Table,
+    pub(in crate::lesson) table: Table,
 }
 
 impl Order {

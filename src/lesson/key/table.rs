@@ -6,7 +6,7 @@ use crate::matrix::{Labels, Matrix, Shape};
 
 /// A node by itself, whose cells are addressed as in the graph that it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Table {
+pub(in crate::lesson) struct Table {
     graph: Graph,
     node: NodeId,
 }

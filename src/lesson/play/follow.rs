@@ -8,13 +8,13 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::lesson::{Lesson, Screen};
 
+use super::bars;
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
 use super::position::{AskedNow, Position, Positions};
 use super::session::{INTERRUPTED, Manner};
 use super::signals::{Signals, Waited, suspend, wait};
 use super::terminal_keys::pressed;
-use super::votes;
 
 /// How often it is looked what the player does.
 const LOOK: Duration = Duration::from_millis(200);
@@ -171,7 +171,7 @@ impl Pen {
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
             let before = question.hands_before.as_deref();
-            lines.extend(votes::bars_beside(hands, before, right, self.screen));
+            lines.extend(bars::bars_beside(hands, before, right, self.screen));
         }
         lines
     }

@@ -4,44 +4,48 @@
 //! it a terminal, which is left as it was found on every way out; a [`Keeper`] keeps how far the class has come, and tells
 //! where it is to those who [`follow`].
 
-pub(super) mod answers;
 mod aside;
-mod asking;
-mod auto;
-mod bottom;
+mod bars;
+mod class;
 mod clock;
-mod entry;
+mod course;
+mod event;
 mod follow;
 mod guard;
 mod keys;
 mod line;
-mod moves;
 mod pager;
 mod pages;
 mod paper;
 mod player;
 mod position;
-mod press;
+mod saving;
+mod scripted;
 mod session;
 pub(super) mod signals;
 mod state;
 mod stops;
 mod terminal_keys;
+mod timing;
 mod transcript;
-mod votes;
+mod typing;
+mod update;
+mod view;
 
 #[cfg(test)]
-mod sample;
+pub(super) mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use answers::Scripted;
-pub use bottom::Bottom;
+pub use event::{Action, Effects};
 pub use follow::{follow, present};
 pub use keys::Key;
 pub use pager::{paged, rows};
-pub use player::{Player, Then, Told, Window};
+pub use player::Player;
+pub use saving::Keeper;
+pub use scripted::Scripted;
 pub use session::{Manner, play};
-pub use state::Keeper;
+pub use state::Window;
 pub(in crate::lesson) use transcript::answered;
 pub use transcript::transcript;
+pub use view::Bottom;

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::lesson::Screen;
 use crate::lesson::show::{Ink, Tone};
 
-use super::bottom::Bottom;
+use super::view::Bottom;
 
 /// Back to the start of the line, and away with it and everything below.
 pub(super) const ERASE: &str = "\r\x1b[J";

@@ -8,14 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::lesson::progress::{identity, read_json, write_json};
-use crate::lesson::show::noted;
 use crate::lesson::{Block, Lesson, Question};
 
-use super::answers::right_answer;
 use super::clock::{Pace, Plan};
 use super::player::Player;
 use super::signals::is_running;
-use super::stops::Kind;
+use super::stops::StopKind;
 
 /// What a file of this kind says it is.
 const SCHEMA: &str = "attn-position";
@@ -70,7 +68,7 @@ pub(super) struct AskedNow {
 impl Position {
     /// Where a player is after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
-        let lesson = player.lesson;
+        let lesson = player.course.lesson;
         let step = player.step();
         let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
         let written = seconds_now();
@@ -86,7 +84,7 @@ impl Position {
             step: step.map_or(0, |step| step + 1),
             steps: lesson.steps.len(),
             step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
-            plan: player.plan(),
+            plan: player.state.plan(&player.course),
             notes: notes(lesson, step),
             question: question(player).map(|question| asked(player, question)),
             next: next.map(|step| step.title.clone()),
@@ -134,16 +132,17 @@ fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
 /// The question that is asked or answered, or that the step will ask next.
 fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     let step = player.step();
-    let mut stops = player.stops.iter().skip(player.at).take_while(|stop| stop.step == step);
-    stops.find(|stop| stop.kind != Kind::Text).and_then(|stop| stop.question(player.lesson))
+    let mut stops =
+        player.course.stops.iter().skip(player.state.page.stop).take_while(|stop| stop.step == step);
+    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.course.lesson))
 }
 
 fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
-    let show = player.show();
-    let answer = match right_answer(question, &show) {
+    let show = player.course.show(player.state.window.screen);
+    let answer = match question.right_answer(&show.values()) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
             Some(option) => format!("{answer}  {option}"),
-            None => noted(&answer),
+            None => answer.with_tolerance(),
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
@@ -151,7 +150,7 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
         let words = choice.feedback.clone()?;
         Some((show.choice_name(question, choice), words))
     });
-    let record = player.records.get(&question.id);
+    let record = player.state.class.records.get(&question.id);
     AskedNow {
         text: text(question),
         answer,

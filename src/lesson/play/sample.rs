@@ -109,14 +109,14 @@ bat, racket, cave.
 Try the mask on your own words.
 "#;
 
-pub(super) fn lesson() -> Lesson {
+pub(in crate::lesson) fn lesson() -> Lesson {
     let lesson = read("mask.md", TEXT).unwrap_or_else(|faults| panic!("{faults:?}"));
     assert!(lesson.faults.is_empty(), "{:?}", lesson.faults);
     lesson
 }
 
 /// Prints its arguments and the width; with `--format json` the weights of three tokens.
-pub(super) fn run(args: &[String], screen: Screen) -> Ran {
+pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> Ran {
     let weights = match args.first().map(String::as_str) {
         Some("causal") => "[[1,0,0],[0.25,0.75,0],[0.2,0.3,0.5]]",
         Some("fails") => return Ran { code: 2, out: String::new(), err: "error: no such thing\n".into() },

@@ -8,13 +8,16 @@ use terminal_size::terminal_size_of;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::Screen;
 
+use super::event::{Action, Effects};
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
 use super::paper::Paper;
-use super::player::{Player, Then, Told, Window};
+use super::player::Player;
+use super::saving::Keeper;
 use super::signals::{Signals, Waited, suspend, wait};
-use super::state::Keeper;
+use super::state::Window;
 use super::terminal_keys::pressed;
+use super::view::sentence;
 
 /// The bottom line tells seconds.
 const TICK: Duration = Duration::from_secs(1);
@@ -71,7 +74,7 @@ pub fn play(
         true => Some(Guard::new(OwnTerminal).map_err(unreadable)?),
         false => None,
     };
-    let paper = Paper::new(out, player.window.screen);
+    let paper = Paper::new(out, player.state.window.screen);
     let mut session =
         Session { player, manner, keeper, paper, guard, signals, began: Instant::now(), widened: None };
     let outcome = session.run(notices);
@@ -161,23 +164,24 @@ impl Session<'_, '_> {
     /// Does what a key says; returns the exit code if it ends the lesson.
     fn press(&mut self, key: Key) -> Result<Option<u8>> {
         let told = self.player.press(key, self.now());
-        match told.then {
-            Then::Leave => return Ok(Some(EXIT_DONE)),
-            Then::Interrupt => return Ok(Some(INTERRUPTED)),
-            Then::Suspend => self.stop()?,
-            Then::Wait => self.tell(&told)?,
+        match told.action {
+            Action::Leave => return Ok(Some(EXIT_DONE)),
+            Action::Interrupt => return Ok(Some(INTERRUPTED)),
+            Action::Suspend => self.stop()?,
+            // Commands have been run by the player itself.
+            Action::Wait | Action::Run(_) | Action::RunAgain => self.tell(&told)?,
         }
         Ok(None)
     }
 
     /// Shows first, then keeps, then prepares what comes next.
-    fn tell(&mut self, told: &Told) -> Result<()> {
+    fn tell(&mut self, told: &Effects) -> Result<()> {
         let bottom = self.player.bottom(self.now());
         if told.lines.is_empty() {
             return self.paper.rewrite(bottom);
         }
-        if told.pushes {
-            self.paper.push(self.player.window.rows)?;
+        if told.clears {
+            self.paper.push(self.player.state.window.rows)?;
         }
         self.paper.print(&told.lines, bottom)?;
         let complaint = self.keeper.keep(self.player, self.now());
@@ -185,7 +189,7 @@ impl Session<'_, '_> {
         self.player.ready(self.began.elapsed());
         match complaint {
             Some(complaint) => {
-                let lines = self.player.sentence(&complaint);
+                let lines = sentence(&complaint, self.player.state.window.screen);
                 self.paper.print(&lines, self.player.bottom(self.now()))
             }
             None => Ok(()),
@@ -195,11 +199,11 @@ impl Session<'_, '_> {
     /// Lays out for the size that the screen has now.
     fn heed_size(&mut self) -> Result<()> {
         let window = self.manner.window();
-        if window != self.player.window {
-            if window.screen.width != self.player.window.screen.width {
+        if window != self.player.state.window {
+            if window.screen.width != self.player.state.window.screen.width {
                 self.widened = Some(self.now());
             }
-            self.player.resize(window);
+            self.player.resize(window, self.now());
             self.paper.resize(window.screen)?;
             self.paper.rewrite(self.player.bottom(self.now()))?;
         }

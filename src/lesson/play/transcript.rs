@@ -3,11 +3,12 @@
 use std::cell::RefCell;
 
 use crate::lesson::Question;
-use crate::lesson::key::{self, Answer, Kind, is_show_of_hands};
+use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::Show;
+use crate::lesson::verdict::Verdict;
 
-use super::answers::{Scripted, judged, options, right_answer};
-use super::votes;
+use super::bars;
+use super::scripted::Scripted;
 
 /// The whole lesson, or what begins with a step, with its answers. Answers that were given beforehand stand with what is said
 /// to them between a question and its answer.
@@ -29,15 +30,14 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
 
 /// What is said to an answer, or to a show of hands, that was given beforehand.
 pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
-    if question.kind != Kind::Choice || !is_show_of_hands(typed) {
-        return judged(question, typed, show).map(|judged| judged.wrong("", show.screen)).unwrap_or_default();
+    if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
+        let verdict = Verdict::of(typed, question, show);
+        return verdict.map(|verdict| verdict.lines("", show.screen)).unwrap_or_default();
     }
-    let right = match right_answer(question, show) {
-        Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
-        _ => None,
-    };
-    key::votes(typed, options(question))
-        .map(|hands| votes::bars(&hands, right, show.screen))
+    let right = question.right_answer(&show.values()).ok().flatten();
+    let right = right.and_then(|right| right.value.letter());
+    votes(typed, question.letters().len())
+        .map(|hands| bars::bars(&hands, right, show.screen))
         .unwrap_or_default()
 }
 

@@ -4,11 +4,14 @@
 
 mod interrupt;
 mod lines;
+mod places;
 mod result;
 mod session;
+mod student;
 mod table;
 
 pub use interrupt::Interrupt;
 pub use result::{Graded, Outcome, Results};
-pub use session::{Student, quiz};
+pub use session::quiz;
+pub use student::Student;
 pub use table::tables;

@@ -16,8 +16,8 @@ use super::run::{Runner, Screen};
 pub(in crate::lesson) use headings::minutes;
 pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
+pub(in crate::lesson) use questions::escaped;
 use questions::joined;
-pub(in crate::lesson) use questions::{escaped, noted};
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
 
 /// Sentences are no wider than this, however wide the screen is.

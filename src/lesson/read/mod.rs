@@ -1,18 +1,27 @@
 //! A Markdown text to a [`Lesson`].
 
+mod heading;
+mod labels;
+mod options;
+mod question;
+mod settings;
+
 use super::command::Command;
 use super::directive::{Written, directive};
 use super::exchanges::exchanges;
 use super::faults::{Fault, Faults};
 use super::head::{head, minutes};
 use super::key::is_run_name;
-use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Part, Size, Step};
+use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Size};
 use super::names::{ids_are_unique, runs_are_unique, slug};
 use super::pieces::{Kind, Piece, pieces};
 use super::prose::prose;
-use super::question::{Draft, settings};
 use super::source::Source;
 use crate::foreign::visible;
+use heading::{Heading, heading};
+use labels::not_run;
+use question::Draft;
+use settings::settings;
 
 /// Where a lesson's screen has no size of its own.
 const USUAL: Size = Size { columns: 80, rows: 24 };
@@ -93,7 +102,11 @@ impl<'a> Reader<'a> {
                 let text = &self.source.text[piece.at.clone()];
                 self.has_head = head(text, piece.line, &mut self.lesson, faults);
             }
-            Kind::Heading(depth, title) => self.heading(*depth, title, piece.line, faults),
+            Kind::Heading(depth, title) => {
+                self.end_question(piece.line, faults);
+                let found = Heading { depth: *depth, title, line: piece.line };
+                heading(&found, &mut self.lesson, &mut self.has_title, faults);
+            }
             Kind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
             Kind::Comment(comment) => match directive(comment, piece.line) {
                 Ok(written) => self.directive(written, piece.line, faults),
@@ -124,46 +137,6 @@ impl<'a> Reader<'a> {
                 }
             }
             Kind::Prose => self.prose(piece, faults),
-        }
-    }
-
-    fn heading(&mut self, depth: usize, title: &str, line: usize, faults: &mut Faults) {
-        self.end_question(line, faults);
-        match depth {
-            1 if self.has_title || !self.lesson.steps.is_empty() => {
-                faults.push(Fault::new(line, "a second title").help("write ## if this begins a step"));
-            }
-            1 => {
-                self.has_title = true;
-                if self.lesson.title.is_empty() {
-                    self.lesson.title = title.to_string();
-                } else if self.lesson.title != title {
-                    faults.push(
-                        Fault::new(
-                            line,
-                            format!("the title is “{title}” here and “{}” in the head", self.lesson.title),
-                        )
-                        .help("make both the same, or leave it out of the head"),
-                    );
-                }
-            }
-            2 => self.lesson.steps.push(Step {
-                id: slug(title),
-                title: title.to_string(),
-                line,
-                minutes: None,
-                parts: vec![Part::default()],
-            }),
-            3 => match self.lesson.steps.last_mut() {
-                Some(step) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
-                None => faults.push(
-                    Fault::new(line, "a pause before the first step").help("begin a step with ## above it"),
-                ),
-            },
-            _ => faults.push(
-                Fault::new(line, "a heading of the fourth level or deeper")
-                    .help("write it in bold; # is the title, ## a step, ### a pause"),
-            ),
         }
     }
 
@@ -284,7 +257,7 @@ impl<'a> Reader<'a> {
         let Some(question) = self.question.take() else { return };
         let folded = question.folded;
         let question = question.finish(faults);
-        if folded || question.kind != super::key::Kind::Open {
+        if folded || question.kind.is_graded() {
             let what = if folded { "this answer is never closed" } else { "this question has no answer" };
             let fault = Fault::new(question.line, format!("`{}` is {what} before line {line}", question.id));
             faults.push(fault.help("write the folded answer: <details>, <summary>Answer</summary>, an empty line, the answer, </details>"));
@@ -319,24 +292,6 @@ impl<'a> Reader<'a> {
         }
         self.lesson
     }
-}
-
-/// What is wrong with a block that is only shown and looks as if it were run.
-fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
-    const IGNORED: &str = "console,ignore";
-    if label == IGNORED {
-        return None;
-    }
-    if label.starts_with("console") || label.starts_with("trycmd") {
-        let fault = Fault::new(line, format!("a block labelled `{label}`"));
-        return Some(
-            fault.help(format!("label it `console` to run and compare it, or `{IGNORED}` to show it only")),
-        );
-    }
-    let row = text.lines().position(|line| line.starts_with("$ attn "))?;
-    let fault =
-        Fault::new(line + 1 + row, format!("a command in a block labelled `{label}`, which is not run"));
-    Some(fault.help(format!("label it `console`, or `{IGNORED}` if it is only to be shown")))
 }
 
 #[cfg(test)]

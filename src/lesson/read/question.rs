@@ -3,14 +3,17 @@
 use std::time::Duration;
 
 use crate::error::nearest;
+use crate::lesson::directive::Written;
+use crate::lesson::faults::{Fault, Faults};
+use crate::lesson::key::Expression;
+use crate::lesson::model::{Block, Choice, Question};
+use crate::lesson::pieces::Piece;
+use crate::lesson::prose::prose;
+use crate::lesson::question::{KINDS, UNKNOWN, any_kind, kind_named};
+use crate::lesson::source::Source;
 
-use super::directive::Written;
-use super::faults::{Fault, Faults};
-use super::key::{Expression, Key, Kind};
-use super::model::{Block, Choice, Claim, Question};
-use super::pieces::Piece;
-use super::prose::{only_number, prose};
-use super::source::Source;
+use super::options::{claim_its_number, no_condition, option_letter, options};
+use super::settings::settings;
 
 /// A question while it is read.
 pub(super) struct Draft {
@@ -27,7 +30,7 @@ impl Draft {
     pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> Draft {
         let mut question = Question {
             id: String::new(),
-            kind: Kind::Open,
+            kind: UNKNOWN,
             think: None,
             line,
             asked: Vec::new(),
@@ -43,9 +46,9 @@ impl Draft {
             match name {
                 "id" => question.id = value.to_string(),
                 "kind" => {
-                    kind = Kind::ALL.into_iter().find(|kind| kind.word() == value);
+                    kind = kind_named(value);
                     if kind.is_none() {
-                        let words = Kind::ALL.map(Kind::word);
+                        let words = KINDS.map(|kind| kind.word());
                         let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
                         faults.push(
                             Fault::new(line, format!("`{value}` is not a kind of question"))
@@ -71,10 +74,10 @@ impl Draft {
         if kind.is_none() && faults.0.len() == said {
             faults.push(
                 Fault::new(line, format!("the question `{}` has no kind", question.id))
-                    .help("write <!-- ask: id=zeros kind=choice -->: choice, number, cell, order or open"),
+                    .help(format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind())),
             );
         }
-        question.kind = kind.unwrap_or(Kind::Open);
+        question.kind = kind.unwrap_or(UNKNOWN);
         Draft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
@@ -171,7 +174,7 @@ impl Draft {
             return choices.get_mut(at);
         }
         let listed = choices.iter().any(|choice| choice.text.is_some());
-        if listed && matches!(self.question.kind, Kind::Choice) || !letter.is_ascii_uppercase() {
+        if listed && self.question.kind.is_chosen_by_letter() || !letter.is_ascii_uppercase() {
             faults
                 .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
             return None;
@@ -187,37 +190,37 @@ impl Draft {
         }
         let (kind, line) = (self.question.kind, self.question.line);
         let name = format!("the question `{}`", self.question.id);
-        match (&self.key, kind) {
-            (Some((_, line)), Kind::Open) => faults.push(
-                Fault::new(*line, format!("{name} is open, so it cannot have a key"))
+        match &self.key {
+            Some((_, line)) if !kind.is_graded() => faults.push(
+                Fault::new(*line, format!("{name} is {}, so it cannot have a key", kind.word()))
                     .help("give it another kind, or remove the key"),
             ),
-            (None, Kind::Open) if !self.has_note() => faults.push(
-                Fault::new(line, format!("{name} is open, but has no note"))
-                    .help("tell the teacher what to listen for: <!-- note: … -->"),
-            ),
-            (None, Kind::Open) => {}
-            (None, _) => faults.push(
-                Fault::new(line, format!("{name} has no key"))
-                    .help("compute it: <!-- key: … -->; or make it kind=open"),
-            ),
-            (Some((text, line)), _) => {
+            Some((text, line)) => {
                 self.question.key_line = *line;
-                match Key::parse(kind, text) {
+                match kind.key(text) {
                     Ok(key) => self.question.key = Some(key),
                     Err(error) => faults.push(Fault::in_key(*line, error)),
                 }
             }
+            None if kind.is_graded() => faults.push(
+                Fault::new(line, format!("{name} has no key"))
+                    .help("compute it: <!-- key: … -->; or make it kind=open"),
+            ),
+            None if !self.has_note() => faults.push(
+                Fault::new(line, format!("{name} is {}, but has no note", kind.word()))
+                    .help("tell the teacher what to listen for: <!-- note: … -->"),
+            ),
+            None => {}
         }
         let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
-        if kind == Kind::Choice && offered < 2 {
+        if kind.is_chosen_by_letter() && offered < 2 {
             faults.push(
                 Fault::new(line, format!("{name} has no options"))
                     .help("list the options, each on its own line: - A. none"),
             );
         }
-        for choice in &mut self.question.choices {
-            claim_its_number(choice, kind, faults);
+        if kind.is_chosen_by_letter() {
+            self.question.choices.iter_mut().for_each(|choice| claim_its_number(choice, faults));
         }
         self.question
     }
@@ -226,94 +229,4 @@ impl Draft {
         let blocks = self.question.asked.iter().chain(&self.question.reveal);
         blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
     }
-}
-
-/// What is wrong with the condition of an option that compares nothing, or nothing that is computed.
-fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
-    let what = match condition {
-        Expression::Compare(..) if condition.runs().is_empty() => {
-            format!("`{condition}` is typed, not computed: it reads no run")
-        }
-        Expression::Compare(..) => return None,
-        _ => format!("`{condition}` is not a comparison"),
-    };
-    Some(
-        Fault::new(line, what)
-            .help("write what would make the option right: opt B iff count(RUN:A[bat], == 0) == 1"),
-    )
-}
-
-/// The number in an option's text is what the option is computed by.
-fn claim_its_number(choice: &mut Choice, kind: Kind, faults: &mut Faults) {
-    let (Some(text), Some(expression), Kind::Choice) = (&mut choice.text, &choice.computed, kind) else {
-        return;
-    };
-    if !text.claims.is_empty() {
-        faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
-            )
-            .help("remove one of them: the `opt` checks the number"),
-        );
-        return;
-    }
-    match only_number(&text.markdown) {
-        Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
-        None => faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed, so it must contain exactly one number", choice.letter),
-            )
-            .help("write one number in it, or remove its `opt`"),
-        ),
-    }
-}
-
-/// The letter of `- A. none`, and where its text begins.
-fn option_letter(line: &str) -> Option<(char, usize)> {
-    let rest = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "))?;
-    let letter = rest.chars().next().filter(char::is_ascii_uppercase)?;
-    rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
-}
-
-/// Where the text of each option stands, and its letter.
-fn options(text: &str, at: std::ops::Range<usize>) -> Vec<(std::ops::Range<usize>, char)> {
-    let mut found = Vec::new();
-    let mut position = at.start;
-    for line in text[at].split_inclusive('\n') {
-        if let Some((letter, skipped)) = option_letter(line) {
-            found.push((position + skipped..position + line.trim_end().len(), letter));
-        }
-        position += line.len();
-    }
-    found
-}
-
-/// The `name=value` pairs of a directive.
-pub(super) fn settings<'a>(
-    text: &'a str,
-    line: usize,
-    names: &[&'static str],
-    faults: &mut Faults,
-) -> Vec<(&'static str, &'a str)> {
-    let mut found = Vec::new();
-    for word in text.split_whitespace() {
-        let pair = word.split_once('=');
-        let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
-        match (pair, known) {
-            (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
-                faults.push(Fault::new(line, format!("a second `{name}=`")).help("remove one of them"))
-            }
-            (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
-            _ => {
-                let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
-                faults.push(Fault::new(line, format!("`{word}` is not understood")).help(match near {
-                    Some(near) => format!("did you mean `{near}=…`?"),
-                    None => format!("you can set {}=…", names.join("=… ")),
-                }));
-            }
-        }
-    }
-    found
 }

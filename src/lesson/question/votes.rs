@@ -3,7 +3,7 @@
 use crate::error::{Error, Result, counted};
 use crate::foreign::clip;
 
-use super::given::{LONGEST, MOST_OPTIONS, last_letter, option_of};
+use super::typed::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 
 /// No class is larger.
 const MOST_HANDS: usize = 9999;
