@@ -52,7 +52,7 @@ pub const DIRECTIVES: [Directive; 10] = [
 
 /// A directive as it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Written {
+pub(super) struct DirectiveText {
     /// The word.
     pub word: &'static str,
     /// What stands between the word and the colon: the letter of `opt B:`.
@@ -67,7 +67,7 @@ pub(super) struct Written {
 ///
 /// # Errors
 /// If it is none of the directives.
-pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
+pub(super) fn directive(comment: &str, line: usize) -> Result<DirectiveText, Fault> {
     let head = comment.split(':').next().unwrap_or_default();
     let word: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
     let Some(found) = DIRECTIVES.iter().find(|directive| directive.word == word) else {
@@ -82,7 +82,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));
     };
     if let Some((letter, condition)) = condition_of_option(found.word, comment) {
-        return Ok(Written { word: found.word, of: letter, text: condition, iff: true });
+        return Ok(DirectiveText { word: found.word, of: letter, text: condition, iff: true });
     }
     let Some((head, text)) = comment.split_once(':') else {
         return Err(
@@ -100,7 +100,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("nothing follows `{head}:`"))
             .help(format!("write <!-- {} -->", found.form)));
     }
-    Ok(Written { word: found.word, of, text, iff: false })
+    Ok(DirectiveText { word: found.word, of, text, iff: false })
 }
 
 /// The letter and the condition of `opt B iff CONDITION`.

@@ -32,12 +32,12 @@ pub struct Lesson {
     /// What does not stop it from being played, but is wrong.
     pub faults: Vec<Fault>,
     /// Where its steps come from, if they are the output of a command and not a text.
-    pub told: Option<Told>,
+    pub story: Option<StoryPart>,
 }
 
 /// The story of a command, some or all of whose steps are played like those of a lesson. Each step prints its own heading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct StoryPart {
     /// This many steps of the story come before the first one that is played.
     pub before: usize,
     /// The number of the last step of the story.
@@ -262,18 +262,18 @@ impl Lesson {
 
     /// The number of the step at a position: steps count from 1, and those of a part of a story keep their numbers.
     pub fn number(&self, step: usize) -> usize {
-        self.told.as_ref().map_or(0, |told| told.before) + step + 1
+        self.story.as_ref().map_or(0, |story| story.before) + step + 1
     }
 
     /// The position of the step of a number.
     pub fn numbered(&self, number: usize) -> Option<usize> {
-        let before = self.told.as_ref().map_or(0, |told| told.before);
+        let before = self.story.as_ref().map_or(0, |story| story.before);
         number.checked_sub(before + 1).filter(|&step| step < self.steps.len())
     }
 
     /// The number of the last step, whether it is played or not.
     pub fn last_number(&self) -> usize {
-        self.told.as_ref().map_or(self.steps.len(), |told| told.last)
+        self.story.as_ref().map_or(self.steps.len(), |story| story.last)
     }
 
     /// The minutes that the steps up to, and without, a step are planned for.

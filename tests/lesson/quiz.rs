@@ -10,14 +10,14 @@ use attn::lesson::check::check;
 use attn::lesson::key::Value as Answered;
 use attn::lesson::question::Answer;
 use attn::lesson::show::Show;
-use attn::lesson::{BUILT_IN, Block, Drawn, Lesson, Question, Runner, Screen, draw, open};
+use attn::lesson::{BUILT_IN, Block, DrawResult, Lesson, Question, Runner, Screen, draw, open};
 use attn::render::Charset;
 use serde_json::Value;
 
 const DRAWN: &str = "tests/lessons/drawn.md";
 const MASK: &str = "tests/lessons/mask.md";
 
-fn drawn(name: &str, seed: u32) -> Drawn {
+fn drawn(name: &str, seed: u32) -> DrawResult {
     let lesson = open(name).expect("a lesson").0;
     draw(&lesson, &Runner::new(&in_process), seed)
 }

@@ -165,10 +165,10 @@ impl ExportArgs {
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
-    match read_text(path, LONGEST).is_ok_and(is_one) {
-        true => Err(Error::new("is a lesson and would be overwritten")
-            .in_source(visible(&name))
-            .help("name another file")),
-        false => Ok(()),
+    if !read_text(path, LONGEST).is_ok_and(is_one) {
+        return Ok(());
     }
+    Err(Error::new("is a lesson and would be overwritten")
+        .in_source(visible(&name))
+        .help("name another file"))
 }

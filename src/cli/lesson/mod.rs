@@ -1,12 +1,12 @@
 //! `attn lesson`.
 
 mod check;
+mod checked_files;
 mod directives;
 mod export;
 mod follow;
 mod list;
 mod new;
-mod outcomes;
 mod play;
 mod quiz;
 mod update;
@@ -17,7 +17,7 @@ use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::input::{Reading, Writing};
-use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
+use crate::lesson::{DrawResult, Lesson, Ran, Runner, Screen, draw};
 
 /// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
@@ -89,7 +89,7 @@ impl LessonArgs {
 /// The lesson, with its questions drawn again where a seed is asked for. On standard error stands what keeps its numbers.
 fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &mut Streams<'_>) -> Lesson {
     let Some(seed) = seed else { return lesson };
-    let Drawn { lesson, redrawn, kept } = draw(&lesson, runner, seed);
+    let DrawResult { lesson, redrawn, kept } = draw(&lesson, runner, seed);
     let mut remarks: Vec<String> = kept
         .iter()
         .map(|id| {

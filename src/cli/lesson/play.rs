@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::lesson::play::{Keeper, Manner, Player, Scripted, Window, play, transcript};
+use crate::lesson::play::{PlayOptions, Player, ProgressSaver, Scripted, Window, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};
 
@@ -67,10 +67,14 @@ impl PlayArgs {
             streams.out.write_all(transcript(&show, first, scripted).as_bytes())?;
             return Ok(EXIT_DONE);
         }
-        let manner =
-            Manner { screen, width: self.screen.width.map(usize::from), auto: self.auto, keys: env.has_keys };
-        let window = manner.window();
-        let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson, first);
+        let options = PlayOptions {
+            screen,
+            width: self.screen.width.map(usize::from),
+            auto: self.auto,
+            keys: env.has_keys,
+        };
+        let window = options.window();
+        let (saver, progress, mut notices) = ProgressSaver::new(env.state, &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let mut player = Player::new(&lesson, &run, window, first)
@@ -78,7 +82,7 @@ impl PlayArgs {
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);
-        play(&mut player, asked_for(&self.lesson, first), &notices, manner, keeper, streams.out)
+        play(&mut player, asked_for(&self.lesson, first), &notices, options, saver, streams.out)
     }
 }
 

@@ -5,9 +5,9 @@ use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
 use crate::lesson::question::Answer;
-use crate::lesson::shown::Shown;
+use crate::lesson::shown_digits::ShownOperands;
 
-use super::questions::Known;
+use super::questions::CheckContext;
 
 /// Decimals of a table where `--precision` says nothing else.
 const USUAL_DECIMALS: usize = 4;
@@ -18,14 +18,16 @@ pub(super) fn enough(
     question: &Question,
     key: &Key,
     answer: &Answer,
-    known: Known<'_>,
+    known: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
     let explanation = known.values.explanation(run, address).ok();
-    let Some(cell) = explanation.as_ref().and_then(|explanation| Shown::of(explanation).ok()) else { return };
+    let Some(cell) = explanation.as_ref().and_then(|explanation| ShownOperands::of(explanation).ok()) else {
+        return;
+    };
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
@@ -61,7 +63,7 @@ pub(super) fn enough(
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &Shown<'_>) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands<'_>) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();

@@ -34,7 +34,7 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     outputs::check(lesson, runner, &mut findings);
     screen::check(lesson, runner, &mut findings);
     let failing = runs::check(lesson, runner, &mut findings);
-    let known = questions::Known { values: &values, failing: &failing };
+    let known = questions::CheckContext { values: &values, failing: &failing };
     numbers::check(lesson, known, &mut findings);
     questions::check(lesson, known, &mut findings);
     plan::check(lesson, &mut findings);

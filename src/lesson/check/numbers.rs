@@ -3,14 +3,14 @@
 use crate::error::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
-use crate::lesson::loose::loose_numbers;
 use crate::lesson::model::{Block, Claim, Lesson, Prose};
+use crate::lesson::unchecked_numbers::unchecked_numbers;
 
 use super::finding::{Concern, Finding};
-use super::questions::Known;
+use super::questions::CheckContext;
 
 /// Checks every number that says what it must be.
-pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, known: CheckContext<'_>, findings: &mut Vec<Finding>) {
     let in_text = lesson.every_block().filter_map(|block| match block {
         Block::Prose(prose) => Some(prose),
         _ => None,
@@ -36,12 +36,12 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
 
 /// The numbers that nothing holds to what the program computes, with their lines. Between backticks they are names.
 fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
-    let loose = loose_numbers(prose).into_iter().filter(|loose| !loose.in_code);
+    let loose = unchecked_numbers(prose).into_iter().filter(|loose| !loose.in_code);
     loose.map(|loose| (prose.line + loose.lines, loose.text))
 }
 
 /// What is wrong with one number.
-fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
+fn number(prose: &Prose, claim: &Claim, known: CheckContext<'_>) -> Option<Finding> {
     let expression = &claim.expression;
     if known.fails(expression) {
         return None;

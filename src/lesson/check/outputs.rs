@@ -51,10 +51,7 @@ fn output(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) ->
     // As trycmd has it: the last line's end belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
     let shown = ran.shown();
-    let shown = match console.last_digit_may_differ {
-        true => within_last_digit(&shown, expected),
-        false => shown,
-    };
+    let shown = if console.last_digit_may_differ { within_last_digit(&shown, expected) } else { shown };
     let printed = with_wildcards(&shown, expected);
     if printed == expected {
         return None;

@@ -4,7 +4,7 @@ use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Value};
 use crate::lesson::model::{Choice, Question};
 
-use super::questions::{Known, sides};
+use super::questions::{CheckContext, sides};
 
 /// How a proof is written, for a remedy.
 const FORM: &str = "write a condition that would make it right, but is false: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
@@ -15,7 +15,7 @@ pub(super) fn one_right_option(
     question: &Question,
     letter: char,
     holds: bool,
-    known: Known<'_>,
+    known: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let has_number =
@@ -49,7 +49,7 @@ fn wrong(
     choice: &Choice,
     condition: &Expression,
     holds: bool,
-    known: Known<'_>,
+    known: CheckContext<'_>,
 ) -> Option<Fault> {
     let letter = choice.letter;
     match condition.evaluate(known.values) {

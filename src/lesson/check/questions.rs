@@ -16,14 +16,14 @@ use super::proofs::{conditions_without_letters, one_right_option};
 
 /// What numbers and keys are computed from.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
+pub(super) struct CheckContext<'a> {
     /// The numbers of the runs.
     pub values: &'a RunValues<'a>,
     /// The runs without numbers, of which that has been said already.
     pub failing: &'a HashSet<&'a str>,
 }
 
-impl Known<'_> {
+impl CheckContext<'_> {
     /// Whether an expression reads a run without numbers.
     pub fn fails(&self, expression: &Expression) -> bool {
         expression.runs().iter().any(|run| self.failing.contains(run))
@@ -31,7 +31,7 @@ impl Known<'_> {
 }
 
 /// Checks every key, and every option against it.
-pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, known: CheckContext<'_>, findings: &mut Vec<Finding>) {
     for question in lesson.questions() {
         let mut faults = Vec::new();
         if let Some(key) = question.key.as_ref().filter(|key| !known.fails(&key.expression)) {
@@ -57,7 +57,13 @@ fn in_key(question: &Question, error: Error) -> Fault {
     fault
 }
 
-fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
+fn against(
+    question: &Question,
+    key: &Key,
+    answer: &Answer,
+    known: CheckContext<'_>,
+    faults: &mut Vec<Fault>,
+) {
     if let Some(letter) = answer.value.letter() {
         return by_letter(question, key, letter, answer.holds, known, faults);
     }
@@ -79,7 +85,7 @@ fn by_letter(
     key: &Key,
     letter: char,
     holds: bool,
-    known: Known<'_>,
+    known: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     if !question.choices.iter().any(|choice| choice.letter == letter) {
@@ -99,7 +105,7 @@ fn by_letter(
 }
 
 /// The key of a `choice` whose condition does not hold.
-fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
+fn false_key(question: &Question, key: &Key, known: CheckContext<'_>) -> Fault {
     let condition = &key.expression;
     let because = match condition {
         Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
@@ -111,7 +117,7 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
 }
 
 /// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
-pub(super) fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
+pub(super) fn sides(left: &Expression, right: &Expression, known: CheckContext<'_>) -> Option<String> {
     let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
     let brief = values.each_ref().map(briefly);
     let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
@@ -132,7 +138,7 @@ fn briefly(value: &Value) -> String {
 }
 
 /// Wrong answers foreseen that would pass for the right one, or for each other.
-fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
+fn foreseen(question: &Question, answer: &Answer, known: CheckContext<'_>, faults: &mut Vec<Fault>) {
     let mut seen: Vec<(char, Answer)> = Vec::new();
     for choice in &question.choices {
         let Some(expression) = choice.computed.as_ref().filter(|expression| !known.fails(expression)) else {

@@ -166,7 +166,7 @@ impl Tape<'_> {
     }
 }
 
-/// The time that lines take, at so many milliseconds a column.
+/// The time that lines take, at this many milliseconds a column.
 fn time_for(lines: &[String], each: u64) -> u64 {
     let columns: usize = lines.iter().map(|line| display_width(line)).sum();
     (columns as u64 * each).clamp(LEAST, MOST)

@@ -189,9 +189,10 @@ impl Writer<'_> {
             Answers::Folded => "",
         };
         let (right, rest) = self.show.answer_paragraph(question);
-        let right = match right.is_empty() {
-            true => right,
-            false => format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end()),
+        let right = if right.is_empty() {
+            right
+        } else {
+            format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end())
         };
         let reveal = self.blocks(rest);
         let said = |choice: &Choice| {
@@ -200,9 +201,10 @@ impl Writer<'_> {
             Some(format!("<dt>{name}</dt><dd>{feedback}</dd>\n"))
         };
         let feedback: String = question.choices.iter().filter_map(said).collect();
-        let feedback = match feedback.is_empty() {
-            true => feedback,
-            false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
+        let feedback = if feedback.is_empty() {
+            feedback
+        } else {
+            format!("<dl class=\"feedback\">\n{feedback}</dl>\n")
         };
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();

@@ -41,7 +41,7 @@ pub enum Function {
     Len,
     /// How many cells hold a number that compares so with this one.
     Count(Comparison, f64),
-    /// Every cell at so many decimals, rounded as the tables are.
+    /// Every cell rounded to this many decimals, as the tables are.
     Round(usize),
 }
 

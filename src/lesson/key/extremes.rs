@@ -12,7 +12,7 @@ use super::table::Table;
 const SAME_PART: f64 = 1e-9;
 /// So are two that differ by this part of the largest number around, which is what rounding alone leaves.
 const NOISE: f64 = 1e-15;
-/// An error names so many tied cells.
+/// At most this many tied cells are named in an error.
 const MOST_NAMED: usize = 4;
 
 /// One cell of a node.

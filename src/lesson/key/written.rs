@@ -124,7 +124,7 @@ impl WrittenNumber {
     }
 }
 
-/// A number at so many decimals, rounded as the tables of `render` print it: to the nearest of what the 64-bit float exactly is.
+/// A number with this many decimals, rounded as the tables of `render` print it: to the nearest of what the 64-bit float exactly is.
 pub(in crate::lesson) fn at_decimals(number: f64, decimals: usize) -> String {
     format!("{number:.decimals$}")
 }

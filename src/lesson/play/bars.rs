@@ -13,7 +13,7 @@ const BEFORE: usize = 13;
 
 /// The bars of a show of hands, one for each option from A on; the right one is marked once it is known.
 pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<String> {
-    bars_beside(hands, None, right, screen)
+    bars_with_last_vote(hands, None, right, screen)
 }
 
 /// What is added to bars that stand above, once the right option is known: `B  14 of 25 hands  ← right`.
@@ -26,7 +26,7 @@ pub(super) fn right_bar(hands: &[usize], right: char, screen: Screen) -> Vec<Str
 }
 
 /// The same bars, and next to them how many hands there were at the vote before.
-pub(super) fn bars_beside(
+pub(super) fn bars_with_last_vote(
     hands: &[usize],
     before: Option<&[usize]>,
     right: Option<char>,
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn the_vote_before_stands_next_to_the_present_one() {
-        let lines = bars_beside(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
+        let lines = bars_with_last_vote(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
         assert!(lines[0].ends_with("   2  before    5"), "{lines:?}");
         assert!(lines[1].ends_with("   4  before    1"), "{lines:?}");
         assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:?}");

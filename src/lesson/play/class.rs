@@ -20,8 +20,8 @@ pub(super) struct Record {
     /// The one before it.
     pub hands_before: Option<Vec<usize>>,
     /// The wrong answers, by letter, whose feedback stands below the question already.
-    pub told: BTreeSet<char>,
-    /// So many hints have been shown.
+    pub explained: BTreeSet<char>,
+    /// How many hints have been shown.
     pub hints: usize,
 }
 

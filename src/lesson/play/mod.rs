@@ -1,10 +1,10 @@
 //! The player: a lesson step by step, in class.
 //!
-//! [`Player`] is the whole of it without a terminal: a key leads to lines and to what the terminal does then. [`play`] gives
-//! it a terminal, which is left as it was found on every way out; a [`Keeper`] keeps how far the class has come, and tells
-//! where it is to those who [`follow`].
+//! A player is a [`state`] of plain data. [`update`] changes it at each [`event`], without a clock, a terminal or a file, and
+//! returns the [`Effects`] that are to be carried out; [`view`] shows it as lines. [`Player`] is the thin shell that runs
+//! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
+//! the class has come, and writes where it is for those who [`follow`].
 
-mod aside;
 mod bars;
 mod class;
 mod clock;
@@ -14,12 +14,13 @@ mod follow;
 mod guard;
 mod keys;
 mod line;
+mod overlay;
 mod pager;
 mod pages;
-mod paper;
 mod player;
 mod position;
-mod saving;
+mod printer;
+mod progress_saver;
 mod scripted;
 mod session;
 pub(super) mod signals;
@@ -42,9 +43,9 @@ pub use follow::{follow, present};
 pub use keys::Key;
 pub use pager::{paged, rows};
 pub use player::Player;
-pub use saving::Keeper;
+pub use progress_saver::ProgressSaver;
 pub use scripted::Scripted;
-pub use session::{Manner, play};
+pub use session::{PlayOptions, play};
 pub use state::Window;
 pub(in crate::lesson) use transcript::answered;
 pub use transcript::transcript;

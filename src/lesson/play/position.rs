@@ -19,9 +19,9 @@ use super::stops::StopKind;
 const SCHEMA: &str = "attn-position";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
-/// A player tells at least so often that it is there.
+/// A player writes its position at least this often.
 pub(super) const BEAT: Duration = Duration::from_secs(10);
-/// One that has not told for so long is not there any more.
+/// The seconds after which a position that has not been written again is of a player that has gone.
 const SILENT: u64 = 35;
 
 /// Where a player is.
@@ -45,14 +45,14 @@ pub struct Position {
     pub(super) step_title: String,
     plan: Plan,
     pub(super) notes: Vec<String>,
-    pub(super) question: Option<AskedNow>,
+    pub(super) question: Option<CurrentQuestion>,
     /// The title of the next step.
     pub(super) next: Option<String>,
 }
 
 /// The question of a step, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct AskedNow {
+pub(super) struct CurrentQuestion {
     /// What is asked, with its options, as Markdown.
     pub text: String,
     pub answer: Option<String>,
@@ -137,7 +137,7 @@ fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.course.lesson))
 }
 
-fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
+fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
     let show = player.course.show(player.state.window.screen);
     let answer = match question.right_answer(&show.values()) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
@@ -151,7 +151,7 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
         Some((show.choice_name(question, choice), words))
     });
     let record = player.state.class.records.get(&question.id);
-    AskedNow {
+    CurrentQuestion {
         text: text(question),
         answer,
         feedback: feedback.collect(),

@@ -122,12 +122,13 @@ pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> Ran {
         Some("fails") => return Ran { code: 2, out: String::new(), err: "error: no such thing\n".into() },
         _ => "[[0.5,0.2,0.3],[0.25,0.5,0.25],[0.2,0.3,0.5]]",
     };
-    let out = match args.iter().any(|arg| arg == "json") {
-        true => format!(
+    let out = if args.iter().any(|arg| arg == "json") {
+        format!(
             r#"{{"schema":"{}","graphs":[{{"nodes":[{{"name":"A","rows":["bat","cave","racket"],"cols":["bat","cave","racket"],"values":{weights}}}]}}]}}"#,
             crate::input::GRAPH_SCHEMA
-        ),
-        false => format!("attn {} at {}\n", args.join(" "), screen.width),
+        )
+    } else {
+        format!("attn {} at {}\n", args.join(" "), screen.width)
     };
     Ran { code: 0, out, err: String::new() }
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::lesson::{Progress, Question, Screen};
 
-use super::aside::Aside;
 use super::class::Class;
 use super::clock::{Pace, Plan};
 use super::course::Course;
+use super::overlay::Overlay;
 use super::pages::Place;
 use super::stops::{StopKind, commands};
 use super::timing::Timing;
@@ -42,7 +42,7 @@ pub(super) struct Page {
 pub(super) struct State {
     pub window: Window,
     pub page: Page,
-    pub aside: Aside,
+    pub overlay: Overlay,
     pub typing: Typing,
     pub class: Class,
     pub timing: Timing,
@@ -60,7 +60,7 @@ impl State {
         let mut state = State {
             window,
             page: Page { stop, ..Page::default() },
-            aside: Aside::default(),
+            overlay: Overlay::default(),
             typing: Typing::default(),
             class: Class::beginning_at(first.unwrap_or(0)),
             timing: Timing::default(),
@@ -85,7 +85,7 @@ impl State {
 
     /// Whether all of a command's story has been shown: it has no page at its end.
     pub(super) fn is_end_of_story(&self, course: &Course<'_>) -> bool {
-        course.lesson.told.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
+        course.lesson.story.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
     }
 
     /// The step that is shown; before the first one there is none. At the end it is the last.
@@ -150,7 +150,7 @@ impl State {
     pub(super) fn resize(&mut self, window: Window) {
         if window.screen.width != self.window.screen.width {
             self.page.next = self.page.next.map(|next| Place { piece: 0, ..next });
-            self.aside.rest.clear();
+            self.overlay.rest.clear();
         }
         self.window = window;
     }

@@ -88,7 +88,7 @@ impl Stop {
 pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
     let mut stops = Vec::new();
     // The output of a command has nothing before its first step.
-    if lesson.told.is_none() || lesson.steps.is_empty() {
+    if lesson.story.is_none() || lesson.steps.is_empty() {
         within(&lesson.opening, None, 0, &mut stops);
     }
     for (number, step) in lesson.steps.iter().enumerate() {

@@ -14,7 +14,7 @@ use super::scripted::Scripted;
 /// to them between a question and its answer.
 pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> String {
     let scripted = RefCell::new(scripted);
-    show.told(first, &|question| {
+    show.transcript_with(first, &|question| {
         let mut lines = Vec::new();
         while let Some(typed) = scripted.borrow_mut().next(&question.id) {
             let said = answered(show, question, &typed);

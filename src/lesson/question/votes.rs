@@ -21,7 +21,7 @@ fn in_order(text: &str) -> Option<Vec<&str>> {
     (all && numbers.len() > 1).then_some(numbers)
 }
 
-/// Reads a show of hands: how many chose each of so many options. An option that is not named has none; numbers alone are
+/// Reads a show of hands: how many chose each of the options. An option that is not named has none; numbers alone are
 /// those of all options in their order.
 ///
 /// # Errors
@@ -64,10 +64,10 @@ pub fn votes(text: &str, options: usize) -> Result<Vec<usize>> {
         }
         rest = further.trim_start_matches([' ', ',', ';']);
     }
-    match hands.iter().all(Option::is_none) {
-        true => wrong("no votes were counted".to_string()),
-        false => Ok(hands.into_iter().map(Option::unwrap_or_default).collect()),
+    if hands.iter().all(Option::is_none) {
+        return wrong("no votes were counted".to_string());
     }
+    Ok(hands.into_iter().map(Option::unwrap_or_default).collect())
 }
 
 #[cfg(test)]

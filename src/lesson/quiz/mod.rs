@@ -11,7 +11,7 @@ mod student;
 mod table;
 
 pub use interrupt::Interrupt;
-pub use result::{Graded, Outcome, Results};
+pub use result::{Outcome, QuestionResult, Results};
 pub use session::quiz;
 pub use student::Student;
 pub use table::tables;

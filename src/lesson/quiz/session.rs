@@ -1,7 +1,6 @@
 //! One question after the other: shown, answered, judged, and its answer told.
 
 use crate::foreign::quoted;
-use std::io::Write;
 
 use crate::error::{Error, Result, counted};
 use crate::lesson::show::{Ink, Show, Text, Tone};
@@ -10,7 +9,7 @@ use crate::lesson::{Lesson, Question};
 
 use super::lines::read_line;
 use super::places::{Place, places};
-use super::result::{Graded, Outcome, Results, score};
+use super::result::{Outcome, QuestionResult, Results, score};
 use super::student::Student;
 
 /// Asks every question, and tells at once what is to be said of each answer. `asked` is what the lesson was asked for by.
@@ -26,14 +25,14 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
     for place in &places {
         sound(place.question, asked, show)?;
     }
-    let mut graded: Vec<Graded> = Vec::new();
+    let mut graded: Vec<QuestionResult> = Vec::new();
     let mut sitting = Quiz { show, student, ended: false, stopped: false };
     sitting.student.say(&show.barred(&show.lesson.title, &counted(places.len(), "question")))?;
     sitting.tell_kept(&places)?;
     for (number, place) in places.iter().enumerate() {
         let is_kept = sitting.kept(place.question).is_some();
         let Attempts { outcome, hints, answers } = sitting.ask(place, number + 1, places.len())?;
-        graded.push(Graded {
+        graded.push(QuestionResult {
             id: place.question.id.clone(),
             kind: place.question.kind.word(),
             step: place.step,

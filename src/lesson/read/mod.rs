@@ -7,14 +7,14 @@ mod question;
 mod settings;
 
 use super::command::Command;
-use super::directive::{Written, directive};
+use super::directive::{DirectiveText, directive};
 use super::exchanges::exchanges;
 use super::faults::{Fault, Faults};
 use super::head::{head, minutes};
 use super::key::is_run_name;
 use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Size};
 use super::names::{ids_are_unique, runs_are_unique, slug};
-use super::pieces::{Kind, Piece, pieces};
+use super::pieces::{Piece, PieceKind, pieces};
 use super::prose::prose;
 use super::source::Source;
 use crate::foreign::visible;
@@ -83,14 +83,14 @@ impl<'a> Reader<'a> {
             steps: Vec::new(),
             text: String::new(),
             faults: Vec::new(),
-            told: None,
+            story: None,
         };
         Reader { source, lesson, question: None, tolerance: None, has_head: false, has_title: false }
     }
 
     fn take(&mut self, piece: &Piece, faults: &mut Faults) {
         if let Some(line) = self.tolerance
-            && !matches!(piece.kind, Kind::Fence(..))
+            && !matches!(piece.kind, PieceKind::Fence(..))
         {
             faults.push(
                 Fault::new(line, "no block follows `tol`").help("write it directly above a ```console block"),
@@ -98,36 +98,36 @@ impl<'a> Reader<'a> {
             self.tolerance = None;
         }
         match &piece.kind {
-            Kind::Head => {
+            PieceKind::Head => {
                 let text = &self.source.text[piece.at.clone()];
                 self.has_head = head(text, piece.line, &mut self.lesson, faults);
             }
-            Kind::Heading(depth, title) => {
+            PieceKind::Heading(depth, title) => {
                 self.end_question(piece.line, faults);
                 let found = Heading { depth: *depth, title, line: piece.line };
                 heading(&found, &mut self.lesson, &mut self.has_title, faults);
             }
-            Kind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
-            Kind::Comment(comment) => match directive(comment, piece.line) {
+            PieceKind::Fence(label, body) => self.fence(label, body.clone(), piece.line, faults),
+            PieceKind::Comment(comment) => match directive(comment, piece.line) {
                 Ok(written) => self.directive(written, piece.line, faults),
                 Err(fault) => faults.push(fault),
             },
-            Kind::DetailsBegin => match &mut self.question {
+            PieceKind::DetailsBegin => match &mut self.question {
                 Some(question) if !question.folded => question.folded = true,
                 _ => faults.push(
                     Fault::new(piece.line, "<details> does not follow a question")
                         .help("put the folded answer after an <!-- ask: … -->"),
                 ),
             },
-            Kind::Summary(_) => {}
-            Kind::DetailsEnd => match self.question.take() {
+            PieceKind::Summary(_) => {}
+            PieceKind::DetailsEnd => match self.question.take() {
                 Some(question) if question.folded => self.close(question, faults),
                 other => {
                     self.question = other;
                     faults.push(Fault::new(piece.line, "</details> without <details>").help("take it out"));
                 }
             },
-            Kind::Bullets => {
+            PieceKind::Bullets => {
                 let is_taken = self
                     .question
                     .as_mut()
@@ -136,11 +136,11 @@ impl<'a> Reader<'a> {
                     self.prose(piece, faults);
                 }
             }
-            Kind::Prose => self.prose(piece, faults),
+            PieceKind::Prose => self.prose(piece, faults),
         }
     }
 
-    fn directive(&mut self, written: Written, line: usize, faults: &mut Faults) {
+    fn directive(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
         let fresh_step = self.lesson.steps.last_mut().filter(|step| step.parts.len() == 1);
         match written.word {
             "id" | "step" if fresh_step.is_none() || self.question.is_some() => {

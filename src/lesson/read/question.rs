@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::nearest;
-use crate::lesson::directive::Written;
+use crate::lesson::directive::DirectiveText;
 use crate::lesson::faults::{Fault, Faults};
 use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Choice, Question};
@@ -119,7 +119,7 @@ impl Draft {
     }
 
     /// Takes `key`, `opt`, `if` or `hint`.
-    pub(super) fn take(&mut self, written: Written, line: usize, faults: &mut Faults) {
+    pub(super) fn take(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
         match written.word {
             "key" if self.key.is_some() => {
                 faults.push(

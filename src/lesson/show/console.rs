@@ -11,7 +11,7 @@ use crate::lesson::{Console, Exchange, Literal};
 const PROMPTS: [&str; 2] = ["$ ", "  "];
 /// What ends a line of a command that goes on, as a shell reads it.
 const GOES_ON: &str = " \\";
-/// What is only shown is set in by so much, where there is room for it.
+/// Indent of a block that is only shown, where there is room for it.
 const INDENT: usize = 4;
 
 impl Show<'_> {
@@ -51,11 +51,11 @@ impl Show<'_> {
     /// The lines of a command as they are typed behind the prompt: one, or where the screen is too narrow several, each but
     /// the last with a backslash at its end.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        // A scene of a demo is told without its command.
-        match exchange.typed.is_empty() {
-            true => Vec::new(),
-            false => broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room()),
+        // A step of a command's story has no command above it.
+        if exchange.typed.is_empty() {
+            return Vec::new();
         }
+        broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room())
     }
 
     /// The columns behind a prompt.

@@ -10,9 +10,9 @@ use crate::lesson::key::Value;
 use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Question, RunValues};
 
-/// Options and remarks are set in by so much.
+/// Indent of options and remarks.
 const INDENT: &str = "   ";
-/// Further lines stand below the words behind a mark, up to so many columns.
+/// Further lines stand below the words behind a mark, indented by at most this many columns.
 const DEEPEST: usize = 6;
 /// Where an answer is left out there is room to write one.
 pub const BLANK: &str = "Answer: ______________________________";
@@ -58,16 +58,16 @@ impl<'a> Show<'a> {
     }
 
     /// The right answer with what is said to some of the wrong ones, and the blocks of the details that are still to be
-    /// shown. Details that begin with the answer are its first sentence: it is told once. `given` is what was typed, if that
+    /// shown. Details that begin with the answer are its first sentence: it is not stated twice. `given` is what was typed, if that
     /// was right.
     pub fn answer<'q>(
         &self,
         question: &'q Question,
         given: Option<&str>,
-        is_told: impl Fn(&Choice) -> bool,
+        has_feedback: impl Fn(&Choice) -> bool,
     ) -> (Vec<String>, &'q [Block]) {
-        let told = question.choices.iter().filter(|choice| is_told(choice));
-        let feedback: Vec<String> = told.flat_map(|choice| self.feedback(question, choice)).collect();
+        let foreseen = question.choices.iter().filter(|choice| has_feedback(choice));
+        let feedback: Vec<String> = foreseen.flat_map(|choice| self.feedback(question, choice)).collect();
         let word = if given.is_some() { "Right: " } else { "Answer: " };
         let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
         match self.stated(question) {

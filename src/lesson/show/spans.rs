@@ -12,7 +12,7 @@ use crate::lesson::Screen;
 
 /// A space that no line is broken at, until all is laid out.
 const BOUND: char = '\u{a0}';
-/// However deep a text is set in, so many columns are left to it.
+/// However deep a text is set in, at least this many columns are left to it.
 const LEAST_ROOM: usize = 10;
 
 /// How a text looks where there is colour; without colour it is the same text.

@@ -1,8 +1,8 @@
 //! The player without a terminal, key by key.
 
 mod answers;
-mod beside;
 mod moves;
+mod overlay;
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::{Action, Effects, Key, Player, Scripted, Window};
 use crate::lesson::show::Show;
 use crate::lesson::{Progress, Runner, Screen};
 
-/// Plays the sample on a screen of so many rows.
+/// Plays the sample on a screen of this many rows.
 fn played(rows: usize, test: impl FnOnce(&mut Class<'_>)) {
     let lesson = sample::lesson();
     let window = Window { screen: Screen::plain(80), rows };

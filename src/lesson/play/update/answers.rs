@@ -52,7 +52,7 @@ pub(super) fn give(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<S
     let record = state.class.record(question);
     record.given.push(typed.to_string());
     record.right = verdict.is_right.unwrap_or(false);
-    record.told.extend(verdict.foreseen);
+    record.explained.extend(verdict.foreseen);
     if verdict.is_right != Some(false) {
         return moves::go_on_below(course, state, Vec::new());
     }

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use crate::lesson::play::aside::Topic;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
 use crate::lesson::play::keys::Key;
+use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
 
-use super::{answers, beside, lines, moves, redraw, shown};
+use super::{answers, lines, moves, overlay, redraw, shown};
 
 /// Does what a key says, `now` after the beginning.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     match key {
-        Key::Control('c') if beside::drops_the_rest(state) => return redraw(course, state, now),
+        Key::Control('c') if overlay::drops_the_rest(state) => return redraw(course, state, now),
         Key::Control('c') => return Effects::of(Action::Interrupt),
         Key::Control('z') => return Effects::of(Action::Suspend),
         _ => {}
@@ -28,7 +28,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
     if state.typing.entry.is_some() {
         return lines::press(course, state, key, now);
     }
-    if let Some(topic) = state.aside.topic {
+    if let Some(topic) = state.overlay.topic {
         return match press_beside(course, state, topic, key) {
             Some(lines) => shown(course, state, lines, now),
             None => {
@@ -54,7 +54,7 @@ fn press_beside(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) 
             let count = state.typing.count.take();
             Some(moves::jump(course, state, count))
         }
-        _ if is_more && !state.aside.rest.is_empty() => Some(state.aside.more(state.height())),
+        _ if is_more && !state.overlay.rest.is_empty() => Some(state.overlay.more(state.height())),
         (Topic::Output, Key::Char('!')) => {
             state.typing.begin(Purpose::Command, "");
             Some(Vec::new())
@@ -93,10 +93,10 @@ pub(super) fn press_letter(course: &Course<'_>, state: &mut State, letter: char,
         'r' => return Effects::of(Action::RunAgain),
         'n' => moves::next_step(course, state),
         'p' => moves::previous_step(course, state),
-        't' => beside::contents(course, state),
+        't' => overlay::contents(course, state),
         'h' => answers::hint(course, state),
         'v' => answers::begin_hands(course, state, now),
-        '?' => beside::help(course, state),
+        '?' => overlay::help(course, state),
         '/' => begin(state, Purpose::Search),
         '!' => begin(state, Purpose::Command),
         'b' | '.' => moves::blank(state),
@@ -112,8 +112,8 @@ fn begin(state: &mut State, purpose: Purpose) -> Vec<String> {
 
 /// Goes on: the rest of what is being shown, the answer that was given beforehand, the solution, the next stop.
 fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
-    if !state.aside.rest.is_empty() {
-        let lines = state.aside.more(state.height());
+    if !state.overlay.rest.is_empty() {
+        let lines = state.overlay.more(state.height());
         return shown(course, state, lines, now);
     }
     if state.is_over(course) || state.is_end_of_story(course) {

@@ -9,7 +9,7 @@ use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
 use crate::lesson::play::view::key_typed;
 
-use super::{answers, beside, keys, moves, redraw, shown};
+use super::{answers, keys, moves, overlay, redraw, shown};
 
 /// Does what a key says while a line is typed.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
@@ -19,7 +19,9 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
     match key {
         Key::Enter | Key::PageDown => return entered(course, state, entry.purpose, text.trim(), now),
         // Out of a command of one's own the way is straight back to the lesson.
-        Key::Escape | Key::Control('g') if state.aside.topic.is_some() => return redraw(course, state, now),
+        Key::Escape | Key::Control('g') if state.overlay.topic.is_some() => {
+            return redraw(course, state, now);
+        }
         Key::Escape | Key::Control('g') => return Effects::default(),
         Key::Backspace if entry.line.is_empty() => return Effects::default(),
         Key::Char('G') if is_number && !text.is_empty() => {
@@ -46,8 +48,8 @@ fn entered(course: &Course<'_>, state: &mut State, purpose: Purpose, text: &str,
             None => answers::give(course, state, text),
         },
         Purpose::Hands => answers::count_hands(course, state, text),
-        Purpose::Search => beside::search(course, state, text),
-        Purpose::Command => match beside::command(course, state, text) {
+        Purpose::Search => overlay::search(course, state, text),
+        Purpose::Command => match overlay::command(course, state, text) {
             Ok(run) => return run,
             Err(lines) => lines,
         },

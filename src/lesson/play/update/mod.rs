@@ -3,11 +3,11 @@
 //! Nothing here prints, reads a key, writes a file or looks at a clock: an event tells when it came.
 
 mod answers;
-mod beside;
 mod keys;
 mod lines;
 mod moves;
 mod notices;
+mod overlay;
 
 use std::time::Duration;
 
@@ -37,7 +37,7 @@ pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Ef
             Effects::default()
         }
         Input::Output { typed, printed } => {
-            let lines = beside::output(course, state, &typed, printed.lines());
+            let lines = overlay::output(course, state, &typed, printed.lines());
             shown(course, state, lines, now)
         }
     }

@@ -92,7 +92,7 @@ fn go_to_step(course: &Course<'_>, state: &mut State, step: usize) -> Vec<String
 pub(super) fn next_step(course: &Course<'_>, state: &mut State) -> Vec<String> {
     match state.step(course).map_or(0, |step| step + 1) {
         next if next < course.lesson.steps.len() => go_to_step(course, state, next),
-        _ if state.is_over(course) || course.lesson.told.is_some() => Vec::new(),
+        _ if state.is_over(course) || course.lesson.story.is_some() => Vec::new(),
         _ => {
             state.page.stop = course.stops.len() - 1;
             go_on_below(course, state, Vec::new())
@@ -134,8 +134,8 @@ pub(super) fn show_from(
     from: Place,
     before: Vec<String>,
 ) -> Vec<String> {
-    state.aside.rest.clear();
-    state.aside.topic = None;
+    state.overlay.rest.clear();
+    state.overlay.topic = None;
     let Some(stop) = course.stops.get(state.page.stop) else {
         (state.page.from, state.page.next) = (Place::default(), None);
         return [before, ending(course, state)].concat();
@@ -147,12 +147,12 @@ pub(super) fn show_from(
     state.page.from = from;
     state.page.next = (end < chunks.len()).then(|| place(&chunks, end));
     note_what_is_shown(course, state, stop);
-    // On the next page of a question, what was told and drawn still stands above.
+    // On the next page of a question, feedback and bars still stand above.
     let begins = state.is_clean || from == Place::default();
     let is_asked = stop.kind == StopKind::Asked && begins;
     if let Some(question) = stop.question(course.lesson).filter(|_| is_asked) {
         let record = state.class.record(question);
-        record.told.clear();
+        record.explained.clear();
         record.drawn = false;
     }
     let mut lines = before;

@@ -7,7 +7,7 @@ use crate::lesson::play::view::sentence;
 /// A sentence to the teacher.
 pub(super) fn remark(state: &mut State, text: &str) -> Vec<String> {
     let lines = sentence(text, state.window.screen);
-    state.aside.begin(&lines, state.height())
+    state.overlay.begin(&lines, state.height())
 }
 
 /// What an error says.

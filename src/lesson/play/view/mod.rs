@@ -1,11 +1,11 @@
 //! What a player shows: lines of a state. Nothing here changes it.
 
-mod beside;
+mod overlay;
 mod page;
 mod sentences;
 mod status;
 
-pub(super) use beside::{contents, help};
+pub(super) use overlay::{contents, help};
 pub(super) use page::{above, chunks, ending, right_letter};
 pub(super) use sentences::{farewell, sentence};
 pub use status::Bottom;

@@ -24,7 +24,7 @@ pub(in crate::lesson::play) fn chunks(course: &Course<'_>, state: &State, stop: 
         }
         chunks.extend(pieces);
     }
-    let is_headed = stop.begins_part() && course.lesson.told.is_none();
+    let is_headed = stop.begins_part() && course.lesson.story.is_none();
     let heading = if is_headed { heading(&show, stop) } else { Vec::new() };
     if heading.is_empty() {
         return chunks;
@@ -97,7 +97,7 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
     let has_feedback = |choice: &Choice| {
         let option = question.choices.iter().position(|other| other.letter == choice.letter);
         let votes = hands.zip(option).and_then(|(hands, option)| hands.get(option)).copied();
-        let stands_above = record.is_some_and(|record| record.told.contains(&choice.letter));
+        let stands_above = record.is_some_and(|record| record.explained.contains(&choice.letter));
         show.notes || votes.unwrap_or(0) > 0 && !stands_above
     };
     let right = record.filter(|record| record.right);

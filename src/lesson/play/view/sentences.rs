@@ -23,7 +23,7 @@ pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, aske
     }
     let lesson = course.lesson;
     let last = lesson.last_number();
-    let (place, resume) = match (state.step(course), &lesson.told) {
+    let (place, resume) = match (state.step(course), &lesson.story) {
         (None, _) => ("before step 1".to_string(), Some(format!("attn lesson play {}", shell_word(asked)))),
         (Some(step), None) => {
             let there = shell_word(&format!("{asked}#{}", lesson.steps[step].id));

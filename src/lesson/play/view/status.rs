@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::lesson::play::aside::Topic;
 use crate::lesson::play::clock::minutes_and_seconds;
 use crate::lesson::play::course::Course;
+use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::{Entry, Purpose};
 use crate::lesson::verdict::Verdict;
@@ -117,7 +117,7 @@ impl Status<'_, '_> {
 
     fn is_time_up(&self) -> bool {
         let is_asked =
-            !self.state.is_blank && self.state.aside.topic.is_none() && self.state.typing.count.is_none();
+            !self.state.is_blank && self.state.overlay.topic.is_none() && self.state.typing.count.is_none();
         is_asked && self.time_left().is_some_and(|left| left.is_zero())
     }
 
@@ -136,10 +136,10 @@ impl Status<'_, '_> {
         if let Some(count) = self.state.typing.count {
             return vec![(9, format!("to step {count}: G"))];
         }
-        let more = !self.state.aside.rest.is_empty() || self.state.page.next.is_some();
+        let more = !self.state.overlay.rest.is_empty() || self.state.page.next.is_some();
         let rest = ["space shows more, q leaves the rest out", "any key goes back"];
-        let rest = rest[usize::from(self.state.aside.rest.is_empty())].to_string();
-        match self.state.aside.topic {
+        let rest = rest[usize::from(self.state.overlay.rest.is_empty())].to_string();
+        match self.state.overlay.topic {
             Some(Topic::Contents) => return vec![(9, "number, Enter: to a step".to_string()), (8, rest)],
             Some(Topic::Output) => return vec![(9, rest), (8, "!: another command".to_string())],
             Some(Topic::Keys) => return vec![(9, rest)],
@@ -177,7 +177,7 @@ impl Status<'_, '_> {
             }
             None => pieces.extend([(5, title.clone()), (6, "space goes on".to_string())]),
         }
-        if self.course.lesson.told.is_none() {
+        if self.course.lesson.story.is_none() {
             pieces.push((4, pace));
         }
         pieces.push((3, "?: keys".to_string()));

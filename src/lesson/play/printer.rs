@@ -19,15 +19,15 @@ const HOME: &str = "\x1b[H";
 const ERASE_REST: &str = "\x1b[K";
 
 /// A terminal in raw mode, as what is printed on.
-pub(super) struct Paper<'a> {
+pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     screen: Screen,
     bottom: Option<Bottom>,
 }
 
-impl<'a> Paper<'a> {
-    pub(super) fn new(out: &'a mut dyn Write, screen: Screen) -> Paper<'a> {
-        Paper { out, screen, bottom: None }
+impl<'a> Printer<'a> {
+    pub(super) fn new(out: &'a mut dyn Write, screen: Screen) -> Printer<'a> {
+        Printer { out, screen, bottom: None }
     }
 
     /// The screen has another width: the bottom line is drawn again.
@@ -36,7 +36,7 @@ impl<'a> Paper<'a> {
         self.erase()
     }
 
-    /// Pushes all that stands on a screen of so many rows up and out of sight: it can be scrolled back to. The next line stands
+    /// Pushes all that stands on a screen of this many rows up and out of sight: it can be scrolled back to. The next line stands
     /// at the top.
     pub(super) fn push(&mut self, rows: usize) -> Result<()> {
         self.bottom = None;
@@ -112,9 +112,9 @@ mod tests {
     }
 
     /// What a terminal of 20 columns shows, and where its cursor stands.
-    fn shown(write: impl Fn(&mut Paper<'_>)) -> (String, (u16, u16)) {
+    fn shown(write: impl Fn(&mut Printer<'_>)) -> (String, (u16, u16)) {
         let mut out = Vec::new();
-        write(&mut Paper::new(&mut out, Screen::plain(20)));
+        write(&mut Printer::new(&mut out, Screen::plain(20)));
         let mut terminal = vt100::Parser::new(number(8), number(20), 100);
         terminal.process(&out);
         (terminal.screen().contents(), terminal.screen().cursor_position())
@@ -122,16 +122,16 @@ mod tests {
 
     #[test]
     fn text_stays_and_the_bottom_line_is_taken_away_before_more_comes() {
-        let (text, cursor) = shown(|paper| {
-            paper.print(&["one".into(), "two".into()], bottom(" 1/2 · long", None)).unwrap();
-            paper.rewrite(bottom(" 1/2", None)).unwrap();
-            paper.print(&["three".into()], bottom(" 2/2", None)).unwrap();
+        let (text, cursor) = shown(|printer| {
+            printer.print(&["one".into(), "two".into()], bottom(" 1/2 · long", None)).unwrap();
+            printer.rewrite(bottom(" 1/2", None)).unwrap();
+            printer.print(&["three".into()], bottom(" 2/2", None)).unwrap();
         });
         assert_eq!(text, "one\ntwo\n\nthree\n\n 2/2");
         assert_eq!(cursor, (5, 0));
-        let (text, _) = shown(|paper| {
-            paper.print(&["one".into()], bottom(" 1/2", None)).unwrap();
-            paper.erase().unwrap();
+        let (text, _) = shown(|printer| {
+            printer.print(&["one".into()], bottom(" 1/2", None)).unwrap();
+            printer.erase().unwrap();
         });
         assert_eq!(text, "one");
     }
@@ -139,11 +139,11 @@ mod tests {
     #[test]
     fn what_is_pushed_up_can_be_scrolled_back_to_without_a_gap() {
         let mut out = Vec::new();
-        let mut paper = Paper::new(&mut out, Screen::plain(20));
+        let mut printer = Printer::new(&mut out, Screen::plain(20));
         let text = |words: &[&str]| words.iter().map(|word| word.to_string()).collect::<Vec<_>>();
-        paper.print(&text(&["one", "two"]), bottom(" 1/2", None)).unwrap();
-        paper.push(8).unwrap();
-        paper.print(&text(&["three"]), bottom(" 2/2", None)).unwrap();
+        printer.print(&text(&["one", "two"]), bottom(" 1/2", None)).unwrap();
+        printer.push(8).unwrap();
+        printer.print(&text(&["three"]), bottom(" 2/2", None)).unwrap();
         let mut terminal = vt100::Parser::new(number(8), number(20), 100);
         terminal.process(&out);
         assert_eq!(terminal.screen().contents(), "three\n\n 2/2");
@@ -157,9 +157,9 @@ mod tests {
 
     #[test]
     fn the_cursor_stands_where_something_is_typed() {
-        let (text, cursor) = shown(|paper| {
-            paper.print(&[], bottom(" 1/2", None)).unwrap();
-            paper.rewrite(bottom(" $ attn", Some(5))).unwrap();
+        let (text, cursor) = shown(|printer| {
+            printer.print(&[], bottom(" 1/2", None)).unwrap();
+            printer.rewrite(bottom(" $ attn", Some(5))).unwrap();
         });
         assert_eq!((text.as_str(), cursor), (" $ attn", (0, 5)));
     }
@@ -167,9 +167,9 @@ mod tests {
     #[test]
     fn a_line_that_has_not_changed_is_not_written_again() {
         let mut out = Vec::new();
-        let mut paper = Paper::new(&mut out, Screen::plain(20));
-        paper.rewrite(bottom(" 1/2", None)).unwrap();
-        paper.rewrite(bottom(" 1/2", None)).unwrap();
+        let mut printer = Printer::new(&mut out, Screen::plain(20));
+        printer.rewrite(bottom(" 1/2", None)).unwrap();
+        printer.rewrite(bottom(" 1/2", None)).unwrap();
         assert_eq!(String::from_utf8(out).unwrap().matches("1/2").count(), 1);
     }
 }

@@ -1,18 +1,18 @@
 //! Which questions can be drawn again: those that random numbers alone decide.
 
-use super::command::Command;
-use super::loose::{first_loose, loose_numbers};
-use super::model::{Block, Choice, Lesson, NamedRun, Prose, Question};
+use crate::lesson::command::Command;
+use crate::lesson::model::{Block, Choice, Lesson, NamedRun, Prose, Question};
+use crate::lesson::unchecked_numbers::{first_unchecked_number, unchecked_numbers};
 
 impl Question {
     /// The seed of a question that can be drawn again: all its commands take that seed, all its options are computed,
     /// nothing outside of it shows its numbers, and nothing in it tells a number that would stay.
-    pub(super) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+    pub(in crate::lesson) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         self.seed_but_for_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
     }
 
     /// The number for which alone it cannot be drawn again.
-    pub(super) fn hindrance(&self, lesson: &Lesson) -> Option<String> {
+    pub(in crate::lesson) fn hindrance(&self, lesson: &Lesson) -> Option<String> {
         self.seed_but_for_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
     }
 
@@ -24,11 +24,15 @@ impl Question {
     /// would tell of the old ones.
     fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
         let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
-        let in_prose =
-            self.blocks().filter_map(prose).chain(options).flat_map(loose_numbers).map(|loose| loose.text);
+        let in_prose = self
+            .blocks()
+            .filter_map(prose)
+            .chain(options)
+            .flat_map(unchecked_numbers)
+            .map(|loose| loose.text);
         let said = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
         let plain = self.hints.iter().map(String::as_str).chain(said).chain(self.headings(lesson));
-        in_prose.chain(plain.filter_map(first_loose)).next()
+        in_prose.chain(plain.filter_map(first_unchecked_number)).next()
     }
 
     /// The titles of the step and the part that it stands in.

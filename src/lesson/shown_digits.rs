@@ -9,24 +9,24 @@ use crate::elementary::pow;
 use crate::error::{Error, Result};
 
 /// A cell as `--explain CELL --format json` explains it: its term, and the cells that it is computed from.
-pub(super) struct Shown<'a> {
+pub(super) struct ShownOperands<'a> {
     cell: &'a Value,
 }
 
 /// The smallest and the largest number that something can be.
 type Interval = (f64, f64);
 
-impl<'a> Shown<'a> {
+impl<'a> ShownOperands<'a> {
     /// Reads the explanation of one cell.
     ///
     /// # Errors
     /// If it is none.
-    pub fn of(explanation: &'a Value) -> Result<Shown<'a>> {
+    pub fn of(explanation: &'a Value) -> Result<ShownOperands<'a>> {
         let cell = &explanation["explanations"][0];
-        match cell["term"].is_object() {
-            true => Ok(Shown { cell }),
-            false => Err(Error::new("it is not computed from other numbers")),
+        if !cell["term"].is_object() {
+            return Err(Error::new("it is not computed from other numbers"));
         }
+        Ok(ShownOperands { cell })
     }
 
     /// The nodes of its operands, each once.
@@ -125,24 +125,24 @@ mod tests {
         let mixture = mixture();
         let most: f64 = 0.595 * 3.0 - 0.405 * 1.195;
         let least: f64 = 0.585 * 3.0 - 0.415 * 1.205;
-        let slack = Shown::of(&mixture).unwrap().slack(2).unwrap();
+        let slack = ShownOperands::of(&mixture).unwrap().slack(2).unwrap();
         assert!((slack - (1.2948 - least).max(most - 1.2948)).abs() < 1e-12, "{slack}");
-        assert_eq!(Shown::of(&mixture).unwrap().operands(), ["A", "V"]);
+        assert_eq!(ShownOperands::of(&mixture).unwrap().operands(), ["A", "V"]);
     }
 
     #[test]
     fn more_digits_allow_less_and_whole_numbers_nothing() {
         let mixture = mixture();
-        let at = |decimals| Shown::of(&mixture).unwrap().slack(decimals).unwrap();
+        let at = |decimals| ShownOperands::of(&mixture).unwrap().slack(decimals).unwrap();
         assert!(at(1) > at(2) && at(2) > at(3));
         let whole = cell(json!({"difference": [{"cell": "V[1,1]"}, {"number": 1.7052}]}));
-        assert!(Shown::of(&whole).unwrap().slack(0).unwrap() < 1e-12);
+        assert!(ShownOperands::of(&whole).unwrap().slack(0).unwrap() < 1e-12);
     }
 
     #[test]
     fn what_is_more_than_sums_and_products_is_refused() {
         let power = cell(json!({"power": {"base": "e", "exponent": {"cell": "A[1,1]"}}}));
-        assert!(Shown::of(&power).unwrap().slack(2).is_err());
-        assert!(Shown::of(&json!({"nodes": []})).is_err());
+        assert!(ShownOperands::of(&power).unwrap().slack(2).is_err());
+        assert!(ShownOperands::of(&json!({"nodes": []})).is_err());
     }
 }

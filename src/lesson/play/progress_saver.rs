@@ -10,23 +10,24 @@ use crate::lesson::progress::{Progress, Store};
 use super::player::Player;
 use super::position::{BEAT, Position, Positions};
 
-/// Keeps progress and position. What cannot be kept is told once, and stops nothing.
-pub struct Keeper {
+/// Keeps progress and position. What cannot be kept is reported once, and stops nothing.
+pub struct ProgressSaver {
     places: Option<(Store, Positions)>,
     kept: Progress,
-    told: Duration,
+    /// When the position was written last.
+    written_at: Duration,
     failed: Option<Error>,
     has_complained: bool,
 }
 
-impl Keeper {
+impl ProgressSaver {
     /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
     /// begins at `first`, if that was asked for.
     pub fn new(
         state: Option<&Path>,
         lesson: &Lesson,
         first: Option<usize>,
-    ) -> (Keeper, Progress, Vec<String>) {
+    ) -> (ProgressSaver, Progress, Vec<String>) {
         let mut notices = Vec::new();
         let mut has_complained = false;
         let mut kept = Progress::default();
@@ -44,9 +45,14 @@ impl Keeper {
             }
         }
         notices.extend(left_at(&kept, lesson).filter(|_| first.is_none()));
-        let keeper =
-            Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
-        (keeper, kept, notices)
+        let saver = ProgressSaver {
+            places,
+            kept: Progress::default(),
+            written_at: Duration::ZERO,
+            failed: None,
+            has_complained,
+        };
+        (saver, kept, notices)
     }
 
     /// Keeps what has changed; returns a complaint, once, if that is impossible.
@@ -58,7 +64,7 @@ impl Keeper {
             self.failed = store.write(player.course.lesson, &progress).err();
             self.kept = progress;
         }
-        self.tell(|_| {}, player, now);
+        self.write_position(|_| {}, player, now);
         match self.failed.take() {
             Some(error) if !self.has_complained => {
                 self.has_complained = true;
@@ -68,28 +74,28 @@ impl Keeper {
         }
     }
 
-    /// Tells from time to time that the player is still there.
+    /// Writes from time to time that the player is still there.
     pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
-        if now.saturating_sub(self.told) >= BEAT {
-            self.tell(|_| {}, player, now);
+        if now.saturating_sub(self.written_at) >= BEAT {
+            self.write_position(|_| {}, player, now);
         }
     }
 
-    /// Tells that the player has been left, and keeps once more what another player may have overwritten.
+    /// Writes that the player has been left, and keeps once more what another player may have overwritten.
     pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
         if let Some((store, _)) = &self.places {
             self.failed = store.write(player.course.lesson, &player.progress()).err();
         }
-        self.tell(|position| position.left = true, player, now);
+        self.write_position(|position| position.left = true, player, now);
     }
 
-    fn tell(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
+    fn write_position(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
         let Some((_, positions)) = &self.places else { return };
-        self.told = now;
+        self.written_at = now;
         let mut position = Position::of(player, now);
         change(&mut position);
-        let told: Result<()> = positions.write(&position);
-        self.failed = self.failed.take().or(told.err());
+        let written: Result<()> = positions.write(&position);
+        self.failed = self.failed.take().or(written.err());
     }
 }
 

@@ -15,14 +15,14 @@ pub(super) enum Topic {
 
 /// What is shown besides the lesson; any key leaves it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Aside {
+pub(super) struct Overlay {
     /// None where the lesson itself is shown.
     pub topic: Option<Topic>,
     /// What has not been shown yet.
     pub rest: Vec<Chunk>,
 }
 
-impl Aside {
+impl Overlay {
     /// Begins to show lines on pages of this height; returns the first page.
     pub(super) fn begin(&mut self, lines: &[String], height: usize) -> Vec<String> {
         self.rest = pages::chunks(0, lines, height);

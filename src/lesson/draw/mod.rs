@@ -3,25 +3,29 @@
 //! A question drawn again is a question like any other: its commands have another seed, and its text, its options and its
 //! outputs the numbers that come of it. Nothing behind this needs to know of seeds.
 
+mod eligibility;
+mod option_order;
+
 use crate::error::{Error, Result};
 
-use super::check::check_by;
-use super::key::{Expression, Function, Value};
-use super::lettering::in_order_of_numbers;
-use super::model::{Block, Exchange, Lesson, NamedRun, Question};
-use super::run::{Runner, Screen};
-use super::values::RunValues;
+use crate::lesson::check::check_by;
+use crate::lesson::key::{Expression, Function, Value};
+use crate::lesson::model::{Block, Exchange, Lesson, NamedRun, Question};
+use crate::lesson::run::{Runner, Screen};
+use crate::lesson::values::RunValues;
+
+use option_order::in_order_of_numbers;
 
 /// Seeds that are tried before a question keeps its own numbers.
 const TRIES: u32 = 100;
 /// Seeds are smaller than this, so that commands stay short.
 const SEEDS: u32 = 10_000;
-/// The largest cell and the order of a row must be told apart at so many decimals, as tables for a class have them.
+/// The largest cell and the order of a row must be told apart at this many decimals, those of tables for a class.
 const DECIMALS: usize = 2;
 
 /// A lesson with questions drawn again.
 #[derive(Clone, Debug)]
-pub struct Drawn {
+pub struct DrawResult {
     /// The lesson; what cannot be drawn again is as it was.
     pub lesson: Lesson,
     /// The questions that were drawn again, by id.
@@ -32,8 +36,8 @@ pub struct Drawn {
 
 /// Draws every question again that can be. Each has a seed of its own, which `seed` and its id decide: the same for the same, on
 /// every machine. A seed at which the question would not pass `check` is passed over for the next.
-pub fn draw(lesson: &Lesson, runner: &Runner<'_>, seed: u32) -> Drawn {
-    let mut drawn = Drawn { lesson: lesson.clone(), redrawn: Vec::new(), kept: Vec::new() };
+pub fn draw(lesson: &Lesson, runner: &Runner<'_>, seed: u32) -> DrawResult {
+    let mut drawn = DrawResult { lesson: lesson.clone(), redrawn: Vec::new(), kept: Vec::new() };
     for question in lesson.questions() {
         let Some(own) = question.seed(lesson) else { continue };
         let seeds = (0..TRIES).map(|attempt| seed_of(seed, &question.id, attempt));
@@ -82,7 +86,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         }
     }
     question.key = question.key.map(|key| key.computed_by(|expression| expression.of_runs(&renamed)));
-    told_apart(&question, &values)?;
+    survives_rounding(&question, &values)?;
     for exchange in question.exchanges_mut() {
         run_again(exchange, seed, runner, lesson.size.columns, &mut text);
     }
@@ -97,7 +101,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         steps: Vec::new(),
         text,
         faults: Vec::new(),
-        told: None,
+        story: None,
     };
     let holds = check_by(&alone, runner).holds();
     if holds { Ok(alone) } else { Err(Error::new("it would not pass `check`")) }
@@ -125,7 +129,7 @@ fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, columns: u
 
 /// # Errors
 /// If the largest cell or the order of a row, rounded as a class sees the numbers, is another or none.
-fn told_apart(question: &Question, values: &RunValues<'_>) -> Result<()> {
+fn survives_rounding(question: &Question, values: &RunValues<'_>) -> Result<()> {
     let (Some(key), Some(right)) = (&question.key, question.right_answer(values)?) else { return Ok(()) };
     if !matches!(right.value, Value::Cell(_) | Value::Order(_)) {
         return Ok(());

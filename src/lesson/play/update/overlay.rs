@@ -1,9 +1,9 @@
 //! What is shown besides the lesson: contents, keys, search, commands of one's own.
 
 use crate::lesson::Command;
-use crate::lesson::play::aside::Topic;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
+use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::view::{self, sentence};
 
@@ -12,13 +12,13 @@ use super::notices::remark;
 
 /// Shows something besides the lesson: any key leaves it, and shows the lesson again.
 fn show(state: &mut State, topic: Topic, lines: &[String]) -> Vec<String> {
-    state.aside.topic = Some(topic);
-    state.aside.begin(lines, state.height())
+    state.overlay.topic = Some(topic);
+    state.overlay.begin(lines, state.height())
 }
 
 /// Whether Ctrl-C drops what is left of something besides the lesson, and nothing else.
 pub(super) fn drops_the_rest(state: &State) -> bool {
-    state.aside.topic.is_some() && !state.aside.rest.is_empty() && state.typing.entry.is_none()
+    state.overlay.topic.is_some() && !state.overlay.rest.is_empty() && state.typing.entry.is_none()
 }
 
 /// The steps with their minutes.

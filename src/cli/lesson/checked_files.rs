@@ -1,4 +1,4 @@
-//! What has become of the lessons that a command was given, and how that is told.
+//! The lessons that a command was given, each checked, and how the findings are shown.
 
 use crate::foreign::visible;
 
@@ -15,18 +15,18 @@ use super::TrustArgs;
 const MOST_OF_A_DIFF: usize = 24;
 
 /// One file, and what has become of it.
-pub(super) struct Outcome {
+pub(super) struct CheckedFile {
     /// Its name as it was given.
     pub path: String,
     /// What messages call it.
     pub file: String,
     /// Its text, where it could be read.
     pub text: String,
-    pub came_to: CameTo,
+    pub state: FileState,
 }
 
 /// What has become of a file.
-pub(super) enum CameTo {
+pub(super) enum FileState {
     /// It is a lesson, and was checked.
     Checked(Report),
     /// It is no lesson, or one that cannot be played.
@@ -36,21 +36,21 @@ pub(super) enum CameTo {
 }
 
 /// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
-pub(super) fn outcomes(paths: &[String], trust: TrustArgs) -> Vec<Outcome> {
+pub(super) fn checked_files(paths: &[String], trust: TrustArgs) -> Vec<CheckedFile> {
     paths
         .iter()
         .flat_map(|path| if is_folder(path) { of_folder(path, trust) } else { vec![of_one(path, trust)] })
         .collect()
 }
 
-fn of_folder(path: &str, trust: TrustArgs) -> Vec<Outcome> {
-    let unreadable = |error| vec![Outcome::unreadable(path, error)];
+fn of_folder(path: &str, trust: TrustArgs) -> Vec<CheckedFile> {
+    let unreadable = |error| vec![CheckedFile::unreadable(path, error)];
     let files = match markdown_files(path) {
         Ok(files) => files,
         Err(error) => return unreadable(error),
     };
-    let all: Vec<Outcome> =
-        files.iter().map(|name| of_one(name, trust)).filter(|outcome| !outcome.is_other()).collect();
+    let all: Vec<CheckedFile> =
+        files.iter().map(|name| of_one(name, trust)).filter(|checked| !checked.is_other()).collect();
     if all.is_empty() {
         let error = Error::new("this folder has no lessons").in_source(visible(path));
         return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
@@ -58,62 +58,64 @@ fn of_folder(path: &str, trust: TrustArgs) -> Vec<Outcome> {
     all
 }
 
-fn of_one(name: &str, trust: TrustArgs) -> Outcome {
+fn of_one(name: &str, trust: TrustArgs) -> CheckedFile {
     let (file, text) = match text_of(name) {
         Ok(found) => found,
-        Err(error) => return Outcome::unreadable(name, error),
+        Err(error) => return CheckedFile::unreadable(name, error),
     };
-    let came_to = match read(&file, &text) {
-        Ok(lesson) => CameTo::Checked(check(&lesson, &trust.run(name))),
-        Err(faults) => CameTo::Malformed(faults),
+    let state = match read(&file, &text) {
+        Ok(lesson) => FileState::Checked(check(&lesson, &trust.run(name))),
+        Err(faults) => FileState::Malformed(faults),
     };
     // A file of that name may stand here, and is not meant.
     let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
-    Outcome { path: name.to_string(), file: visible(&file).into_owned(), text, came_to }
+    CheckedFile { path: name.to_string(), file: visible(&file).into_owned(), text, state }
 }
 
-impl Outcome {
-    fn unreadable(name: &str, error: Error) -> Outcome {
+impl CheckedFile {
+    fn unreadable(name: &str, error: Error) -> CheckedFile {
         let file = visible(name).into_owned();
-        Outcome { path: name.to_string(), file, text: String::new(), came_to: CameTo::Unreadable(error) }
+        CheckedFile { path: name.to_string(), file, text: String::new(), state: FileState::Unreadable(error) }
     }
 
     /// Whether it is a text of another kind, as a folder may hold beside its lessons.
     fn is_other(&self) -> bool {
-        matches!(self.came_to, CameTo::Malformed(_)) && !is_lesson(&self.text)
+        matches!(self.state, FileState::Malformed(_)) && !is_lesson(&self.text)
     }
 
     /// The exit code that it asks for.
     pub fn code(&self) -> u8 {
-        match &self.came_to {
-            CameTo::Checked(report) if report.holds() => EXIT_DONE,
-            CameTo::Checked(_) => EXIT_CHECK_FAILED,
-            CameTo::Malformed(_) | CameTo::Unreadable(_) => EXIT_UNUSABLE,
+        match &self.state {
+            FileState::Checked(report) if report.holds() => EXIT_DONE,
+            FileState::Checked(_) => EXIT_CHECK_FAILED,
+            FileState::Malformed(_) | FileState::Unreadable(_) => EXIT_UNUSABLE,
         }
     }
 
     /// Everything that is wrong with it, an empty line after each.
     pub fn details(&self, colour: bool) -> String {
-        match &self.came_to {
-            CameTo::Unreadable(error) => format!("{error}\n\n"),
-            CameTo::Malformed(Faults(faults)) => {
+        match &self.state {
+            FileState::Unreadable(error) => format!("{error}\n\n"),
+            FileState::Malformed(Faults(faults)) => {
                 faults.iter().map(|fault| format!("{}\n\n", fault.in_file(&self.file))).collect()
             }
-            CameTo::Checked(report) => {
-                report.findings.iter().map(|finding| told(finding, &self.file, colour)).collect()
+            FileState::Checked(report) => {
+                report.findings.iter().map(|finding| finding_text(finding, &self.file, colour)).collect()
             }
         }
     }
 
     /// What it comes to, in a few words.
     pub fn verdict(&self) -> String {
-        match &self.came_to {
-            CameTo::Unreadable(_) => "not read".to_string(),
-            CameTo::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
+        match &self.state {
+            FileState::Unreadable(_) => "not read".to_string(),
+            FileState::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
                 "no lesson".to_string()
             }
-            CameTo::Malformed(Faults(faults)) => format!("not checked: {}", counted(faults.len(), "fault")),
-            CameTo::Checked(report) => {
+            FileState::Malformed(Faults(faults)) => {
+                format!("not checked: {}", counted(faults.len(), "fault"))
+            }
+            FileState::Checked(report) => {
                 let remarks = match report.findings.len() - report.wrong() {
                     0 => String::new(),
                     remarks => format!(", {}", counted(remarks, "remark")),
@@ -141,7 +143,7 @@ pub(super) fn amounts(checked: Checked) -> String {
 }
 
 /// One finding, and the diff where there is one; of a long one its beginning.
-pub(super) fn told(finding: &Finding, file: &str, colour: bool) -> String {
+pub(super) fn finding_text(finding: &Finding, file: &str, colour: bool) -> String {
     let mut fault = finding.fault.clone();
     if finding.concern == Concern::Remark {
         fault.what = format!("remark: {}", fault.what);

@@ -37,7 +37,7 @@ pub(in crate::lesson::play) fn contents(course: &Course<'_>, state: &State) -> V
 /// What the keys do, and how a lesson is typed into.
 pub(in crate::lesson::play) fn help(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
-    let is_lesson = course.lesson.told.is_none();
+    let is_lesson = course.lesson.story.is_none();
     let mut lines = key_lines(screen, is_lesson);
     if is_lesson {
         lines.push(String::new());

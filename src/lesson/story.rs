@@ -1,7 +1,7 @@
 //! The output of a command as a lesson: the same player shows it step by step, under the same keys.
 
 use super::command::Command;
-use super::model::{Block, Console, Exchange, Lesson, Part, Size, Step, Told};
+use super::model::{Block, Console, Exchange, Lesson, Part, Size, Step, StoryPart};
 
 /// One step of a story.
 #[derive(Clone, Debug)]
@@ -14,9 +14,9 @@ pub struct Scene {
 
 /// A lesson whose steps are these scenes, in order. What plays it is given a run that prints the scene at a position, which
 /// is its only argument.
-pub fn told(title: &str, scenes: Vec<Scene>, told: Told) -> Lesson {
+pub fn story_lesson(title: &str, scenes: Vec<Scene>, story: StoryPart) -> Lesson {
     let steps =
-        scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, told.before)).collect();
+        scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
     Lesson {
         name: title.to_string(),
         file: title.to_string(),
@@ -28,7 +28,7 @@ pub fn told(title: &str, scenes: Vec<Scene>, told: Told) -> Lesson {
         steps,
         text: String::new(),
         faults: Vec::new(),
-        told: Some(told),
+        story: Some(story),
     }
 }
 

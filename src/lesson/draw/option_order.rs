@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use super::key::WrittenNumber;
-use super::model::{Block, Choice, Question};
+use crate::lesson::key::WrittenNumber;
+use crate::lesson::model::{Block, Choice, Question};
 
 /// The same question with its options, all of them numbers, from the smallest to the largest, with new letters, also where the
 /// answer begins with its letter, `**C.**`. As it was where a text may mean an option by any other letter.
