@@ -3,8 +3,8 @@
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
-use super::TrustArgs;
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
 use crate::lesson::check::Checked;

@@ -9,7 +9,7 @@ use crate::input::{exists, is_folder, markdown_files};
 use crate::lesson::check::{Checked, Concern, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
 
-use super::TrustArgs;
+use super::trust::TrustArgs;
 
 /// The lines of a diff that are shown: a screen of them says what has changed.
 const MOST_OF_A_DIFF: usize = 24;

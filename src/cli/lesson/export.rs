@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{TrustArgs, with_seed};
+use super::seed::with_seed;
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::{read_text, write_text};

@@ -11,7 +11,7 @@ use crate::lesson::play::{PlayOptions, Player, ProgressSaver, Scripted, Window, 
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};
 
-use super::{TrustArgs, by_hand};
+use super::trust::{TrustArgs, by_hand};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::export::refuse_lesson;
-use super::{TrustArgs, with_seed};
+use super::seed::with_seed;
+use super::trust::TrustArgs;
 use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
-use super::TrustArgs;
 use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
 use crate::foreign::to_path;

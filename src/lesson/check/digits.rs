@@ -7,7 +7,7 @@ use crate::lesson::model::{Block, Question};
 use crate::lesson::question::Answer;
 use crate::lesson::shown_digits::ShownOperands;
 
-use super::questions::CheckContext;
+use super::context::CheckContext;
 
 /// Decimals of a table where `--precision` says nothing else.
 const USUAL_DECIMALS: usize = 4;
@@ -18,13 +18,13 @@ pub(super) fn enough(
     question: &Question,
     key: &Key,
     answer: &Answer,
-    known: CheckContext<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
-    let explanation = known.values.explanation(run, address).ok();
+    let explanation = context.values.explanation(run, address).ok();
     let Some(cell) = explanation.as_ref().and_then(|explanation| ShownOperands::of(explanation).ok()) else {
         return;
     };

@@ -4,7 +4,7 @@ use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber, numbers_in};
 use crate::lesson::model::{Choice, Question};
 
-use super::questions::CheckContext;
+use super::context::CheckContext;
 
 /// Options that say the same: if one of them is right, so is the other.
 pub(super) fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
@@ -28,7 +28,7 @@ pub(super) struct NumberedOption<'a> {
 /// The options with numbers. One whose number is not computed, where others are, is a fault.
 pub(super) fn shown<'a>(
     question: &'a Question,
-    known: CheckContext<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) -> Vec<NumberedOption<'a>> {
     let computed = question.choices.iter().any(|choice| choice.computed.is_some());
@@ -38,7 +38,7 @@ pub(super) fn shown<'a>(
             (Some(expression), Some(text)) => {
                 let claim = text.claims.first();
                 let shown = claim.and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
-                if let (Some(shown), Ok(value)) = (shown, expression.number(known.values)) {
+                if let (Some(shown), Ok(value)) = (shown, expression.number(context.values)) {
                     offered.push(NumberedOption { choice, shown, value });
                 }
             }
@@ -80,7 +80,7 @@ pub(super) fn about_its_option(
     key: &Key,
     letter: char,
     offered: &[NumberedOption<'_>],
-    known: CheckContext<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
@@ -88,7 +88,7 @@ pub(super) fn about_its_option(
         Expression::Compare(left, ..) => left,
         whole => whole,
     };
-    let value = of.number(known.values);
+    let value = of.number(context.values);
     if value.as_ref().is_ok_and(|&value| right.shown.agrees(value)) {
         return;
     }

@@ -1,42 +1,24 @@
 //! The answer keys, and the options next to them.
 
-use std::collections::HashSet;
-
 use crate::error::Error;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, Value};
 use crate::lesson::model::{Choice, Lesson, Question};
 use crate::lesson::question::Answer;
-use crate::lesson::values::RunValues;
 
+use super::context::{CheckContext, sides};
 use super::digits::enough;
 use super::finding::{Concern, Finding};
 use super::options::{about_its_option, shown, shown_alike, worded_alike};
 use super::proofs::{conditions_without_letters, one_right_option};
 
-/// What numbers and keys are computed from.
-#[derive(Clone, Copy)]
-pub(super) struct CheckContext<'a> {
-    /// The numbers of the runs.
-    pub values: &'a RunValues<'a>,
-    /// The runs without numbers, of which that has been said already.
-    pub failing: &'a HashSet<&'a str>,
-}
-
-impl CheckContext<'_> {
-    /// Whether an expression reads a run without numbers.
-    pub fn fails(&self, expression: &Expression) -> bool {
-        expression.runs().iter().any(|run| self.failing.contains(run))
-    }
-}
-
 /// Checks every key, and every option against it.
-pub(super) fn check(lesson: &Lesson, known: CheckContext<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
     for question in lesson.questions() {
         let mut faults = Vec::new();
-        if let Some(key) = question.key.as_ref().filter(|key| !known.fails(&key.expression)) {
-            match question.kind.evaluate(key, known.values) {
-                Ok(answer) => against(question, key, &answer, known, &mut faults),
+        if let Some(key) = question.key.as_ref().filter(|key| !context.fails(&key.expression)) {
+            match question.kind.evaluate(key, context.values) {
+                Ok(answer) => against(question, key, &answer, context, &mut faults),
                 Err(error) => faults.push(in_key(question, error)),
             }
         }
@@ -61,11 +43,11 @@ fn against(
     question: &Question,
     key: &Key,
     answer: &Answer,
-    known: CheckContext<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     if let Some(letter) = answer.value.letter() {
-        return by_letter(question, key, letter, answer.holds, known, faults);
+        return by_letter(question, key, letter, answer.holds, context, faults);
     }
     if let (true, Value::Order(order)) = (question.kind.options_are_columns(), &answer.value) {
         listed_in_order(question, &order.columns(), faults);
@@ -75,8 +57,8 @@ fn against(
         faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
         return;
     }
-    foreseen(question, answer, known, faults);
-    enough(question, key, answer, known, faults);
+    foreseen(question, answer, context, faults);
+    enough(question, key, answer, context, faults);
 }
 
 /// A question whose options are chosen by their letters: one of them is right, and proven to be the only one.
@@ -85,7 +67,7 @@ fn by_letter(
     key: &Key,
     letter: char,
     holds: bool,
-    known: CheckContext<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     if !question.choices.iter().any(|choice| choice.letter == letter) {
@@ -95,20 +77,20 @@ fn by_letter(
             Fault::new(question.key_line, what).help(format!("the options are {}", letters.join(", "))),
         );
     } else if !holds {
-        faults.push(false_key(question, key, known));
+        faults.push(false_key(question, key, context));
     }
     worded_alike(question, faults);
-    one_right_option(question, letter, holds, known, faults);
-    let shown = shown(question, known, faults);
+    one_right_option(question, letter, holds, context, faults);
+    let shown = shown(question, context, faults);
     shown_alike(&shown, letter, faults);
-    about_its_option(question, key, letter, &shown, known, faults);
+    about_its_option(question, key, letter, &shown, context, faults);
 }
 
 /// The key of a `choice` whose condition does not hold.
-fn false_key(question: &Question, key: &Key, known: CheckContext<'_>) -> Fault {
+fn false_key(question: &Question, key: &Key, context: CheckContext<'_>) -> Fault {
     let condition = &key.expression;
     let because = match condition {
-        Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+        Expression::Compare(left, _, right) => sides(left, right, context).unwrap_or_default(),
         _ => String::new(),
     };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
@@ -116,35 +98,15 @@ fn false_key(question: &Question, key: &Key, known: CheckContext<'_>) -> Fault {
     ))
 }
 
-/// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
-pub(super) fn sides(left: &Expression, right: &Expression, known: CheckContext<'_>) -> Option<String> {
-    let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
-    let brief = values.each_ref().map(briefly);
-    let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
-    let computed =
-        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
-    let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
-    Some(format!(": {}", said.join(", and ")))
-}
-
-/// A value, of a number no more digits than a table has.
-fn briefly(value: &Value) -> String {
-    match value.number() {
-        Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {
-            format!("{number:.4}").replace('-', "−")
-        }
-        _ => value.to_string(),
-    }
-}
-
 /// Wrong answers foreseen that would pass for the right one, or for each other.
-fn foreseen(question: &Question, answer: &Answer, known: CheckContext<'_>, faults: &mut Vec<Fault>) {
+fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, faults: &mut Vec<Fault>) {
     let mut seen: Vec<(char, Answer)> = Vec::new();
     for choice in &question.choices {
-        let Some(expression) = choice.computed.as_ref().filter(|expression| !known.fails(expression)) else {
+        let Some(expression) = choice.computed.as_ref().filter(|expression| !context.fails(expression))
+        else {
             continue;
         };
-        let value = match expression.evaluate(known.values) {
+        let value = match expression.evaluate(context.values) {
             Ok(value) => value,
             Err(error) => {
                 faults.push(Fault::of(choice.line, error));

@@ -2,6 +2,7 @@
 //!
 //! Plain lines in, plain lines out, and no keys: it works in every terminal and from a pipe, and a screen reader can follow.
 
+mod attempts;
 mod interrupt;
 mod lines;
 mod places;

@@ -7,6 +7,7 @@ use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};
 
+use super::attempts::Attempts;
 use super::lines::read_line;
 use super::places::{Place, places};
 use super::result::{Outcome, QuestionResult, Results, score};
@@ -57,28 +58,6 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
     Ok(Results { lesson: name.clone(), title: title.clone(), seed: None, graded, interrupted })
 }
 
-/// The attempts at a question, and what has come of them.
-#[derive(Default)]
-struct Attempts {
-    outcome: Outcome,
-    hints: usize,
-    answers: Vec<String>,
-}
-
-impl Attempts {
-    /// Of a question that is not answered any more.
-    fn unanswered(mut self, question: &Question) -> Attempts {
-        self.outcome = if !question.kind.is_graded() {
-            Outcome::Open
-        } else if self.answers.is_empty() {
-            Outcome::Unanswered
-        } else {
-            Outcome::Wrong
-        };
-        self
-    }
-}
-
 /// # Errors
 /// If a question has no right answer: nobody may be graded by it.
 fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
@@ -126,7 +105,8 @@ impl Quiz<'_, '_, '_> {
     fn ask(&mut self, place: &Place<'_>, number: usize, of: usize) -> Result<Attempts> {
         let (show, question) = (self.show, place.question);
         if let Some(answers) = self.kept(question) {
-            return Ok(self.graded_before(question, answers.clone()));
+            let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
+            return Ok(Attempts::of_earlier_sitting(question, answers, hints, show));
         }
         let given = self.student.scripted.next(&question.id);
         if self.ended && given.is_none() {
@@ -150,22 +130,6 @@ impl Quiz<'_, '_, '_> {
         }
         self.tell_answer(question, &attempts)?;
         Ok(attempts)
-    }
-
-    /// What came of a question in an earlier sitting: its answers are judged again.
-    fn graded_before(&self, question: &Question, answers: Vec<String>) -> Attempts {
-        let right = |typed: &String| {
-            Verdict::of(typed, question, self.show).is_ok_and(|verdict| verdict.is_right == Some(true))
-        };
-        let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
-        let outcome = match answers.iter().position(right) {
-            _ if !question.kind.is_graded() => Outcome::Open,
-            Some(0) => Outcome::Right,
-            Some(_) => Outcome::SecondTry,
-            None if answers.iter().all(String::is_empty) => Outcome::Skipped,
-            None => Outcome::Wrong,
-        };
-        Attempts { outcome, hints, answers }
     }
 
     /// Tells the right answer, below what was typed where that was it.

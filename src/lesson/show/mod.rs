@@ -17,11 +17,8 @@ pub(in crate::lesson) use headings::minutes;
 pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
 pub(in crate::lesson) use questions::escaped;
-use questions::joined;
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
-
-/// Sentences are no wider than this, however wide the screen is.
-const PROSE_WIDTH: usize = 90;
+use spans::{PROSE_WIDTH, joined};
 
 /// A lesson, and the screen that it is shown on.
 #[derive(Clone, Copy)]

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::markdown;
-use super::spans::{Ink, Text, Tone};
+use super::spans::{Ink, Text, Tone, joined};
 use crate::lesson::key::Value;
 use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Question, RunValues};
@@ -218,16 +218,4 @@ pub(in crate::lesson) fn escaped(text: &str) -> String {
         escaped.push(character);
     }
     escaped
-}
-
-/// Groups of lines, an empty one between any two.
-pub(super) fn joined(groups: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for group in groups.into_iter().filter(|group| !group.is_empty()) {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(group);
-    }
-    lines
 }

@@ -9,7 +9,9 @@ use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
 
-use super::{answers, lines, moves, overlay, redraw, shown};
+use super::letters::press_letter;
+use super::printing::{print, redraw};
+use super::{answers, lines, moves, overlay};
 
 /// Does what a key says, `now` after the beginning.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
@@ -30,7 +32,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
     }
     if let Some(topic) = state.overlay.topic {
         return match press_beside(course, state, topic, key) {
-            Some(lines) => shown(course, state, lines, now),
+            Some(lines) => print(course, state, lines, now),
             None => {
                 state.typing.count = None;
                 redraw(course, state, now)
@@ -38,7 +40,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
         };
     }
     if let Some(lines) = answers::begin(course, state, key) {
-        return shown(course, state, lines, now);
+        return print(course, state, lines, now);
     }
     command(course, state, key, now)
 }
@@ -66,7 +68,7 @@ fn press_beside(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) 
 /// Does what a key says in the lesson itself.
 fn command(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     if state.typing.counts(key) {
-        return shown(course, state, Vec::new(), now);
+        return print(course, state, Vec::new(), now);
     }
     let count = state.typing.count.take();
     let lines = match key {
@@ -83,38 +85,14 @@ fn command(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> E
         Key::F5 | Key::Control('l') => moves::show_again(course, state),
         _ => Vec::new(),
     };
-    shown(course, state, lines, now)
-}
-
-/// Does what a letter says.
-pub(super) fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Duration) -> Effects {
-    let lines = match letter {
-        'q' => return Effects::of(Action::Leave),
-        'r' => return Effects::of(Action::RunAgain),
-        'n' => moves::next_step(course, state),
-        'p' => moves::previous_step(course, state),
-        't' => overlay::contents(course, state),
-        'h' => answers::hint(course, state),
-        'v' => answers::begin_hands(course, state, now),
-        '?' => overlay::help(course, state),
-        '/' => begin(state, Purpose::Search),
-        '!' => begin(state, Purpose::Command),
-        'b' | '.' => moves::blank(state),
-        _ => Vec::new(),
-    };
-    shown(course, state, lines, now)
-}
-
-fn begin(state: &mut State, purpose: Purpose) -> Vec<String> {
-    state.typing.begin(purpose, "");
-    Vec::new()
+    print(course, state, lines, now)
 }
 
 /// Goes on: the rest of what is being shown, the answer that was given beforehand, the solution, the next stop.
 fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
     if !state.overlay.rest.is_empty() {
         let lines = state.overlay.more(state.height());
-        return shown(course, state, lines, now);
+        return print(course, state, lines, now);
     }
     if state.is_over(course) || state.is_end_of_story(course) {
         state.page.stop = course.stops.len();
@@ -127,5 +105,5 @@ fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
         None if asking.is_some() && state.timing.passes_over(now) => Vec::new(),
         None => moves::go_on(course, state),
     };
-    shown(course, state, lines, now)
+    print(course, state, lines, now)
 }

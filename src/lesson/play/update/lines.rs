@@ -9,7 +9,9 @@ use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
 use crate::lesson::play::view::key_typed;
 
-use super::{answers, keys, moves, overlay, redraw, shown};
+use super::letters::press_letter;
+use super::printing::{print, redraw};
+use super::{answers, moves, overlay};
 
 /// Does what a key says while a line is typed.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
@@ -26,11 +28,11 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
         Key::Backspace if entry.line.is_empty() => return Effects::default(),
         Key::Char('G') if is_number && !text.is_empty() => {
             let lines = moves::jump(course, state, text.parse().ok());
-            return shown(course, state, lines, now);
+            return print(course, state, lines, now);
         }
         Key::PageUp => {
             let lines = moves::go_back(course, state);
-            return shown(course, state, lines, now);
+            return print(course, state, lines, now);
         }
         key => entry.line.press(key),
     }
@@ -44,7 +46,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
 fn entered(course: &Course<'_>, state: &mut State, purpose: Purpose, text: &str, now: Duration) -> Effects {
     let lines = match purpose {
         Purpose::Answer => match key_typed(course, state, text) {
-            Some(letter) => return keys::press_letter(course, state, letter, now),
+            Some(letter) => return press_letter(course, state, letter, now),
             None => answers::give(course, state, text),
         },
         Purpose::Hands => answers::count_hands(course, state, text),
@@ -54,5 +56,5 @@ fn entered(course: &Course<'_>, state: &mut State, purpose: Purpose, text: &str,
             Err(lines) => lines,
         },
     };
-    shown(course, state, lines, now)
+    print(course, state, lines, now)
 }
