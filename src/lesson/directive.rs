@@ -1,4 +1,4 @@
-//! The closed list of directives: comments that tell the program what to do with what stands around them.
+//! The closed list of directives: comments that tell the program what to do with the text around them.
 
 use crate::error::nearest;
 
@@ -57,7 +57,7 @@ pub(super) struct DirectiveText {
     pub word: &'static str,
     /// What stands between the word and the colon: the letter of `opt B:`.
     pub of: String,
-    /// What stands behind the colon; behind the `iff` of `opt B iff …`.
+    /// What stands after the colon; after the `iff` of `opt B iff …`.
     pub text: String,
     /// Whether it is written with `iff`.
     pub iff: bool,

@@ -6,6 +6,7 @@
 
 pub mod check;
 mod command;
+mod content;
 mod directive;
 mod draw;
 mod exchanges;
@@ -22,7 +23,6 @@ pub mod play;
 mod progress;
 mod prose;
 pub mod question;
-mod question_content;
 pub mod quiz;
 mod read;
 mod run;

@@ -11,7 +11,7 @@ use super::question::Kind;
 /// A whole lesson.
 #[derive(Clone, Debug)]
 pub struct Lesson {
-    /// What it is asked for by: the file's name without its ending.
+    /// Its name on the command line: the file's name without its ending.
     pub name: String,
     /// What messages call the file.
     pub file: String,
@@ -160,7 +160,7 @@ pub struct Literal {
     pub line: usize,
     /// Its label.
     pub label: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -194,7 +194,7 @@ pub struct Question {
     pub key_line: usize,
     /// Hints, in order.
     pub hints: Vec<String>,
-    /// What stands in its `<details>`.
+    /// Its contents `<details>`.
     pub reveal: Vec<Block>,
 }
 
@@ -224,7 +224,7 @@ impl Lesson {
         })
     }
 
-    /// Every block in the order of the file, those of a question behind the question itself.
+    /// Every block in the order of the file, those of a question after the question itself.
     pub fn every_block(&self) -> impl Iterator<Item = &Block> {
         let top = self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks));
         top.flat_map(|block| {
@@ -238,10 +238,7 @@ impl Lesson {
 
     /// Every block of commands, in order.
     pub fn consoles(&self) -> impl Iterator<Item = &Console> {
-        self.every_block().filter_map(|block| match block {
-            Block::Console(console) => Some(console),
-            _ => None,
-        })
+        self.every_block().filter_map(Block::console)
     }
 
     /// The step that a line stands in.

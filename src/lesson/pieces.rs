@@ -93,7 +93,7 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
     pieces
 }
 
-/// Where the text behind the head begins: lines between `---`, at the very start. 0 where there is none.
+/// Where the text after the head begins: lines between `---`, at the very start. 0 where there is none.
 fn end_of_head(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("---\n") else { return 0 };
     let mut position = text.len() - rest.len();

@@ -133,14 +133,14 @@ impl Store {
     }
 }
 
-/// What is said of a file that this program does not know enough for.
+/// The error about a file of a newer version.
 const LATER: &str = "another version of attn wrote it";
 
 fn is_later(error: &Error) -> bool {
     matches!(error, Error::Unusable(problem) if problem.what == LATER)
 }
 
-/// What tells a lesson from others of its name: where it stands; those in the program stand nowhere.
+/// What tells a lesson from others of its name: where it is; those in the program stand nowhere.
 pub(super) fn identity(lesson: &Lesson) -> String {
     let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
     match std::path::absolute(to_path(&lesson.file)) {

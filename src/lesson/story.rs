@@ -34,7 +34,7 @@ pub fn story_lesson(title: &str, scenes: Vec<Scene>, story: StoryPart) -> Lesson
 
 fn step(position: usize, scene: Scene, before: usize) -> Step {
     let command = Command { typed: scene.typed, args: vec![position.to_string()] };
-    // No line of it is shown: the output stands alone.
+    // The command is not shown, only its output.
     let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };
     let console = Console { line: 0, exchanges: vec![exchange], last_digit_may_differ: false };
     let part = Part { title: None, blocks: vec![Block::Console(console)] };

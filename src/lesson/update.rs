@@ -20,7 +20,7 @@ pub enum Updated {
 /// its lines. `report` is what a check of it has found.
 ///
 /// # Errors
-/// If the new outputs would break the lesson that they stand in.
+/// If the new outputs would break their lesson.
 pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<Updated, Faults> {
     if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
         return Ok(Updated::Refused);

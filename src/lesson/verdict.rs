@@ -1,4 +1,4 @@
-//! What is said to an answer.
+//! The verdict on an answer: right or wrong, and the feedback.
 
 use crate::error::Result;
 use crate::foreign::visible;
@@ -9,13 +9,13 @@ use super::question::Answer;
 use super::run::Screen;
 use super::show::{Ink, Show, Text, Tone};
 
-/// What is said to an answer.
+/// Whether an answer is right, and the feedback to it.
 pub(super) struct Verdict {
     /// Whether it is right; `None` where nobody can tell.
     pub is_right: Option<bool>,
     /// The answer as it is repeated.
     pub repeated: String,
-    /// What is said to a wrong answer that is foreseen.
+    /// The feedback to a wrong answer that is foreseen.
     pub feedback: Vec<String>,
     /// The letter of that wrong answer.
     pub foreseen: Option<char>,
@@ -45,7 +45,7 @@ impl Verdict {
         Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen })
     }
 
-    /// What is said to a wrong answer: that it is wrong, what comes `next`, and the feedback. Nothing is said to another.
+    /// The lines below a wrong answer: that it is wrong, what to do `next`, and the feedback. None below another.
     pub(super) fn lines(self, next: &str, screen: Screen) -> Vec<String> {
         if self.is_right != Some(false) {
             return Vec::new();

@@ -10,7 +10,7 @@ use crate::lesson::values::RunValues;
 pub(super) struct CheckContext<'a> {
     /// The numbers of the runs.
     pub values: &'a RunValues<'a>,
-    /// The runs without numbers, of which that has been said already.
+    /// The runs without numbers; each has been reported already.
     pub failing: &'a HashSet<&'a str>,
 }
 

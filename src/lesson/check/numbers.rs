@@ -11,10 +11,7 @@ use super::finding::{Concern, Finding};
 
 /// Checks every number that says what it must be.
 pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
-    let in_text = lesson.every_block().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
-    });
+    let in_text = lesson.every_block().filter_map(Block::prose);
     let choices = lesson.questions().flat_map(|question| &question.choices);
     let mut rotting = Vec::new();
     for prose in in_text.chain(choices.filter_map(|choice| choice.text.as_ref())) {

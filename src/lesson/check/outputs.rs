@@ -1,4 +1,4 @@
-//! What the commands of a lesson print, held against what stands in it.
+//! What the commands of a lesson print, compared with the outputs in its text.
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};

@@ -35,7 +35,7 @@ pub(super) fn check(lesson: &Lesson, findings: &mut Vec<Finding>) {
     findings.push(Finding::new(Concern::Text, fault));
 }
 
-/// Minutes without the digits that adding leaves behind.
+/// Minutes without the digits that adding leaves after.
 fn short(minutes: f64) -> f64 {
     (minutes * 1e6).round() / 1e6
 }

@@ -25,7 +25,7 @@ pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut V
         unheard(question, &mut faults);
         conditions_without_letters(question, &mut faults);
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
-        if let Some(number) = question.hindrance(lesson) {
+        if let Some(number) = question.number_that_prevents_drawing(lesson) {
             let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
             let help = format!("check it: {number}<!-- = RUN:CELL -->; or leave the number out");
             findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
@@ -134,7 +134,7 @@ fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, fau
     }
 }
 
-/// The options of an `order` stand for the columns, in their own order, in whatever words.
+/// Options that list columns name these in their own order, in whatever words.
 fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
     let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
     let Some(first) = listed.first() else { return };
@@ -157,7 +157,7 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// What is said to those who choose an option that nobody can choose.
+/// Feedback that is never shown, because nobody can give that answer.
 fn unheard(question: &Question, faults: &mut Vec<Fault>) {
     for choice in &question.choices {
         let reachable =

@@ -38,7 +38,7 @@ pub(super) fn check<'a>(
     failing
 }
 
-/// What a failed command says: what is wrong, and what to do about it; fit for a screen whatever the command was told.
+/// The error of a failed command and its help, with control characters escaped.
 pub(super) fn what_and_help(said: &str) -> (String, Option<String>) {
     let clean: Vec<String> =
         said.lines().map(|line| visible(&without_colours(line)).trim().to_string()).collect();

@@ -1,22 +1,22 @@
 //! Which questions can be drawn again: those that random numbers alone decide.
 
 use crate::lesson::command::Command;
-use crate::lesson::model::{Block, Choice, Lesson, NamedRun, Prose, Question};
+use crate::lesson::model::{Block, Choice, Lesson, NamedRun, Question};
 use crate::lesson::unchecked_numbers::{first_unchecked_number, unchecked_numbers};
 
 impl Question {
     /// The seed of a question that can be drawn again: all its commands take that seed, all its options are computed,
-    /// nothing outside of it shows its numbers, and nothing in it tells a number that would stay.
+    /// nothing outside of it shows its numbers, and no number in it would stay as it is.
     pub(in crate::lesson) fn seed<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
-        self.seed_but_for_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
+        self.seed_whatever_its_words(lesson).filter(|_| self.number_that_stays(lesson).is_none())
     }
 
     /// The number for which alone it cannot be drawn again.
-    pub(in crate::lesson) fn hindrance(&self, lesson: &Lesson) -> Option<String> {
-        self.seed_but_for_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
+    pub(in crate::lesson) fn number_that_prevents_drawing(&self, lesson: &Lesson) -> Option<String> {
+        self.seed_whatever_its_words(lesson).and_then(|_| self.number_that_stays(lesson))
     }
 
-    fn seed_but_for_its_words<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
+    fn seed_whatever_its_words<'a>(&'a self, lesson: &'a Lesson) -> Option<&'a str> {
         self.one_seed(lesson).filter(|seed| !self.is_shown_elsewhere(seed, lesson))
     }
 
@@ -26,7 +26,7 @@ impl Question {
         let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
         let in_prose = self
             .blocks()
-            .filter_map(prose)
+            .filter_map(Block::prose)
             .chain(options)
             .flat_map(unchecked_numbers)
             .map(|loose| loose.text);
@@ -63,7 +63,7 @@ impl Question {
         let outside = || lesson.opening.iter().chain(lesson.steps.iter().flat_map(|step| step.blocks()));
         let runs = self.runs(lesson);
         let reads = |name: &str| runs.iter().any(|run| run.name == name);
-        let mut claims = outside().filter_map(prose).flat_map(|prose| &prose.claims);
+        let mut claims = outside().filter_map(Block::prose).flat_map(|prose| &prose.claims);
         let is_alike = |command: &Command| {
             let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
             command.seed() == Some(seed) && runs.iter().any(of_the_kind)
@@ -80,17 +80,6 @@ impl Lesson {
     }
 }
 
-fn prose(block: &Block) -> Option<&Prose> {
-    match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
-    }
-}
-
 fn commands(block: &Block) -> impl Iterator<Item = &Command> {
-    let exchanges = match block {
-        Block::Console(console) => &console.exchanges[..],
-        _ => &[],
-    };
-    exchanges.iter().map(|exchange| &exchange.command)
+    block.console().into_iter().flat_map(|console| &console.exchanges).map(|exchange| &exchange.command)
 }

@@ -1,7 +1,7 @@
 //! Drawing questions again: other random numbers in what they show, ask and answer.
 //!
 //! A question drawn again is a question like any other: its commands have another seed, and its text, its options and its
-//! outputs the numbers that come of it. Nothing behind this needs to know of seeds.
+//! outputs the numbers of that seed. Nothing else needs to know of seeds.
 
 mod eligibility;
 mod option_order;

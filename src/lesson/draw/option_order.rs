@@ -49,7 +49,7 @@ fn number(choice: &Choice) -> Option<f64> {
     Some(WrittenNumber::parse(&text.markdown[claim.at.clone()])?.value())
 }
 
-/// Everything that is said about a question, without the letter that a part of its answer begins with.
+/// All texts of a question; those of its answer without the letter that they begin with.
 fn texts(question: &Question) -> impl Iterator<Item = &str> {
     let said = question.choices.iter().filter_map(|choice| choice.feedback.as_deref());
     let options = question.choices.iter().filter_map(|choice| choice.text.as_ref());
@@ -64,7 +64,7 @@ fn texts(question: &Question) -> impl Iterator<Item = &str> {
     said.chain(options).chain(question.hints.iter().map(String::as_str)).chain(blocks)
 }
 
-/// The letter of `**C.** …`, and where it stands.
+/// The letter of `**C.** …`, and where it is.
 fn named_at_start(markdown: &str) -> Option<(Range<usize>, char)> {
     let rest = markdown.strip_prefix("**")?;
     let letter = rest.chars().next().filter(char::is_ascii_uppercase)?;

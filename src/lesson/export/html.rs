@@ -175,7 +175,7 @@ impl Writer<'_> {
         format!("<ol class=\"options\" type=\"A\"{right}>\n{items}</ol>\n")
     }
 
-    /// The answer in its fold, with what is to be said to those who gave a wrong one.
+    /// The folded answer, with the feedback to the wrong ones.
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
             Answers::Hidden => {
@@ -222,7 +222,7 @@ fn hints(question: &Question) -> String {
     question.hints.iter().map(hint).collect()
 }
 
-/// A command, broken between its words rather than behind the hyphens of `--only`.
+/// A command, broken between its words rather than after the hyphens of `--only`.
 fn words(typed: &str) -> String {
     let word = |word: &str| format!("<span>{}</span>", escaped(word));
     typed.split(' ').map(word).collect::<Vec<_>>().join(" ")

@@ -100,7 +100,7 @@ impl Page<'_> {
         }
     }
 
-    /// The right answer, what to say to the wrong ones, and what is told about them.
+    /// The right answer, the feedback to the wrong ones, and the rest of the folded answer.
     fn answer(&mut self, question: &Question) {
         let (answer, rest) = self.show.answer_paragraph(question);
         self.parts.extend(Some(safe(&answer).into_owned()).filter(|answer| !answer.is_empty()));

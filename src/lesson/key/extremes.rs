@@ -8,9 +8,9 @@ use crate::matrix::Matrix;
 
 use super::table::Table;
 
-/// Two numbers that agree to this part of the larger are a tie: no table tells them apart.
+/// Relative difference up to which two numbers are a tie: no table shows it.
 const SAME_PART: f64 = 1e-9;
-/// So are two that differ by this part of the largest number around, which is what rounding alone leaves.
+/// Difference up to which two numbers are a tie, as a part of the largest absolute value: rounding leaves as much.
 const NOISE: f64 = 1e-15;
 /// At most this many tied cells are named in an error.
 const MOST_NAMED: usize = 4;
@@ -82,7 +82,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// Where the largest number of a matrix stands, or the smallest; `address` names a cell of it.
+/// The position of the max of a matrix, or of the min; `address` names a cell of it.
 ///
 /// # Errors
 /// If there is none, or another cell ties with it.

@@ -6,7 +6,7 @@ use crate::lesson::show::{Ink, Tone};
 
 /// The longest bar.
 const WIDEST: usize = 40;
-/// What stands next to a bar: indent, letter, number.
+/// Columns beside a bar: indent, letter, number.
 const BESIDE: usize = 14;
 /// What the vote before takes in addition.
 const BEFORE: usize = 13;

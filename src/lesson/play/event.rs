@@ -42,7 +42,7 @@ pub(super) enum Input {
 pub struct Effects {
     /// The lines to print; none if nothing is.
     pub lines: Vec<String>,
-    /// Whether all that stands on the screen is pushed out of sight before.
+    /// Whether the screen is scrolled clear before.
     pub clears: bool,
     /// What is to be done then.
     pub action: Action,

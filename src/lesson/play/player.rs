@@ -107,7 +107,7 @@ impl<'a> Player<'a> {
         view::bottom(&self.course, &self.state, now)
     }
 
-    /// What stands below a lesson that has been left before its end. `asked` is what it was asked for by.
+    /// The line below a lesson that was left before its end; `asked` is the name or path that it was opened by.
     pub fn farewell(&self, asked: &str) -> Option<String> {
         view::farewell(&self.course, &self.state, asked)
     }

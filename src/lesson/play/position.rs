@@ -36,7 +36,7 @@ pub struct Position {
     began: u64,
     /// Whether the player has been left.
     pub(super) left: bool,
-    /// What tells the lesson from all others.
+    /// Identifies the lesson among all others.
     lesson: String,
     pub(super) title: String,
     /// The number of the step from 1; 0 before the first.
@@ -91,7 +91,7 @@ impl Position {
         }
     }
 
-    /// Whether it is of a player that is still there.
+    /// Whether its player is still running.
     pub(super) fn is_alive(&self) -> bool {
         !self.left && is_running(self.process) && seconds_now().saturating_sub(self.written) < SILENT
     }
@@ -114,16 +114,9 @@ fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
     };
     let mut notes = Vec::new();
     for block in blocks {
-        match block {
-            Block::Note(note) => notes.push(note.text.clone()),
-            Block::Question(question) => {
-                let inside = question.asked.iter().chain(&question.reveal);
-                notes.extend(inside.filter_map(|block| match block {
-                    Block::Note(note) => Some(note.text.clone()),
-                    _ => None,
-                }));
-            }
-            _ => {}
+        notes.extend(block.note().map(str::to_string));
+        if let Block::Question(question) = block {
+            notes.extend(question.blocks().filter_map(Block::note).map(str::to_string));
         }
     }
     notes
@@ -163,10 +156,8 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
 
 /// The sentences of a question, and its options.
 fn text(question: &Question) -> String {
-    let sentences = question.asked.iter().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose.markdown.split_whitespace().collect::<Vec<_>>().join(" ")),
-        _ => None,
-    });
+    let sentences = question.asked.iter().filter_map(Block::prose);
+    let sentences = sentences.map(|prose| prose.markdown.split_whitespace().collect::<Vec<_>>().join(" "));
     let options = question
         .choices
         .iter()

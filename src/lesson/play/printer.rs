@@ -11,11 +11,11 @@ use crate::lesson::show::{Ink, Tone};
 
 use super::view::Bottom;
 
-/// Back to the start of the line, and away with it and everything below.
+/// Back to the start of the line; erases it and everything below.
 pub(super) const ERASE: &str = "\r\x1b[J";
 /// To the upper left corner.
 const HOME: &str = "\x1b[H";
-/// Away with what stands right of the cursor.
+/// Erases the line from the cursor on.
 const ERASE_REST: &str = "\x1b[K";
 
 /// A terminal in raw mode, as what is printed on.

@@ -19,7 +19,7 @@ use super::state::Window;
 use super::terminal_keys::pressed;
 use super::view::sentence;
 
-/// The bottom line tells seconds.
+/// The bottom line shows seconds.
 const TICK: Duration = Duration::from_secs(1);
 /// A window that has not changed for this long has been let go.
 const QUIET: Duration = Duration::from_millis(100);
@@ -37,7 +37,7 @@ pub struct PlayOptions {
     pub screen: Screen,
     /// The width that was asked for.
     pub width: Option<usize>,
-    /// Whether it goes on by itself.
+    /// Whether the lesson advances by itself.
     pub auto: bool,
     /// Whether there are keys: standard input is a terminal.
     pub keys: bool,
@@ -54,8 +54,8 @@ impl PlayOptions {
     }
 }
 
-/// Plays a lesson, which was asked for by this, on the terminal of this process, which is left as it was found; returns the exit
-/// code.
+/// Plays a lesson on the terminal of this process, which is left as it was found; returns the exit code. `asked` is the name or
+/// path that the lesson was opened by.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
@@ -152,7 +152,7 @@ impl Session<'_, '_> {
         if self.options.auto { self.player.due() } else { None }
     }
 
-    /// The key that is pressed by nobody when it is time to go on.
+    /// The key that is taken as pressed when it is time to go on.
     fn due_keys(&self) -> Vec<Key> {
         let is_due = self.due().is_some_and(|due| self.now() >= due);
         if is_due { vec![Key::PageDown] } else { Vec::new() }

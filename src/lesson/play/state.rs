@@ -31,7 +31,7 @@ pub struct Window {
 /// Which page of the lesson is shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
-    /// The stop; behind the last one at the end.
+    /// The stop; after the last one at the end.
     pub stop: usize,
     /// Where the page begins, and where the next page of the stop does.
     pub from: Place,

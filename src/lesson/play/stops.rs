@@ -104,7 +104,7 @@ fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<St
     let mut stop = |blocks: Range<usize>, kind| stops.push(Stop { step, part, blocks, kind });
     for (position, _) in blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_))) {
         stop(start..position + 1, StopKind::Asked);
-        // Notes directly behind a question are about its answer, and no pause of their own.
+        // Notes directly after a question are about its answer, and no pause of their own.
         let notes = blocks[position + 1..].iter().take_while(|block| matches!(block, Block::Note(_))).count();
         start = position + 1 + notes;
         stop(position..start, StopKind::Answer);

@@ -1,4 +1,4 @@
-//! When what stands on the screen was shown, and its question asked.
+//! When the present text was shown, and its question asked.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A lesson where nobody sits at the keys.
+//! A lesson without anybody at the keys.
 
 use std::cell::RefCell;
 
@@ -28,7 +28,7 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
     })
 }
 
-/// What is said to an answer, or to a show of hands, that was given beforehand.
+/// The lines below an answer, or a show of hands, that was given beforehand.
 pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
     if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
         let verdict = Verdict::of(typed, question, show);

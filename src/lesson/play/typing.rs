@@ -37,7 +37,7 @@ impl Entry {
         Entry { purpose, line: Line::new(text, earlier) }
     }
 
-    /// What stands before the line.
+    /// The mark before the line.
     pub(super) fn label(&self) -> &'static str {
         match self.purpose {
             Purpose::Answer => " answer: ",

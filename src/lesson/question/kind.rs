@@ -21,7 +21,7 @@ pub trait QuestionKind: Sync {
     /// A key, and what is typed.
     fn example(&self) -> Example;
 
-    /// What is wrong with a key of another form, to be read behind the key itself: “has no tolerance”.
+    /// What is wrong with a key of another form, as the predicate of a sentence about it: “has no tolerance”.
     fn fault(&self, key: &Key) -> Option<String>;
 
     /// The right answer.

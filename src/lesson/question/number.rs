@@ -96,7 +96,7 @@ fn is_number(expression: &Expression) -> bool {
 fn widened(tolerance: f64, slack: f64) -> f64 {
     let decimals = number_text(tolerance).split_once('.').map_or(0, |(_, decimals)| decimals.len());
     let unit = pow(10.0, -(decimals as f64));
-    // What binary fractions leave behind is no reason for one more unit.
+    // The error of binary fractions is no reason for one more unit.
     let units = ((tolerance + slack) / unit - 1e-6).ceil();
     at_decimals(units * unit, decimals).parse().unwrap_or(tolerance + slack)
 }

@@ -6,7 +6,7 @@ use crate::lesson::verdict::Verdict;
 
 use super::result::Outcome;
 
-/// The attempts at a question, and what has come of them.
+/// The attempts at a question, and their outcome.
 #[derive(Default)]
 pub(super) struct Attempts {
     pub outcome: Outcome,

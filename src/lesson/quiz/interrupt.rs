@@ -1,4 +1,4 @@
-//! Ctrl-C in a quiz: it ends the quiz, and not the program before the score is told.
+//! Ctrl-C in a quiz: it ends the quiz, but not the program: the score is still shown.
 
 use std::time::Duration;
 

@@ -1,9 +1,9 @@
-//! Where the questions of a lesson stand.
+//! The questions of a lesson, with the text before each.
 
 use crate::lesson::show::Show;
 use crate::lesson::{Block, Question};
 
-/// A question, and what stands before it in its step.
+/// A question, and the blocks before it in its step.
 pub(super) struct Place<'l> {
     pub step: Option<usize>,
     /// The step again, where it is the first question of that.

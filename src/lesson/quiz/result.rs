@@ -1,4 +1,4 @@
-//! What has come of a quiz.
+//! The results of a quiz.
 
 use crate::foreign::quoted;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::error::counted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
-/// What has become of a question.
+/// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// The first answer was right.
@@ -48,7 +48,7 @@ impl Outcome {
     }
 }
 
-/// A question and what has become of it.
+/// A question and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionResult {
     /// The id of the question.
@@ -59,7 +59,7 @@ pub struct QuestionResult {
     pub step: Option<usize>,
     /// The id of its step.
     pub step_id: String,
-    /// What has become of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// How many hints were shown.
     pub hints: usize,
@@ -76,7 +76,7 @@ impl QuestionResult {
     }
 }
 
-/// What has come of a quiz.
+/// The results of a quiz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The name of the lesson.
@@ -106,7 +106,7 @@ fn is_fine(graded: &QuestionResult) -> bool {
     matches!(graded.outcome, Outcome::Right | Outcome::SecondTry | Outcome::Open)
 }
 
-/// The score, and the steps to go back to. `asked` is what the lesson was asked for by.
+/// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
 pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
     let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
     let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();

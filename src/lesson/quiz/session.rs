@@ -1,4 +1,4 @@
-//! One question after the other: shown, answered, judged, and its answer told.
+//! One question after the other: shown, answered, judged, and its answer shown.
 
 use crate::foreign::quoted;
 
@@ -13,7 +13,7 @@ use super::places::{Place, places};
 use super::result::{Outcome, QuestionResult, Results, score};
 use super::student::Student;
 
-/// Asks every question, and tells at once what is to be said of each answer. `asked` is what the lesson was asked for by.
+/// Asks every question, and shows the verdict and the right answer at once. `asked` is the name or path that the lesson was opened by.
 ///
 /// # Errors
 /// If the lesson asks nothing, a key of it is false, or reading or writing fails.
@@ -69,7 +69,7 @@ fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
     Ok(())
 }
 
-/// A quiz that goes on.
+/// A quiz in progress.
 struct Quiz<'s, 'p, 'a> {
     show: &'s Show<'s>,
     student: &'p mut Student<'a>,
@@ -101,7 +101,7 @@ impl Quiz<'_, '_, '_> {
         ))
     }
 
-    /// Shows a question until it is answered, and tells the answer.
+    /// Asks a question until it is answered, and shows the right answer.
     fn ask(&mut self, place: &Place<'_>, number: usize, of: usize) -> Result<Attempts> {
         let (show, question) = (self.show, place.question);
         if let Some(answers) = self.kept(question) {
@@ -220,7 +220,7 @@ impl Quiz<'_, '_, '_> {
         }
     }
 
-    /// Says what is to be said to what was typed; nothing comes of it where it is no answer.
+    /// Shows the verdict on what was typed; none if it is not an answer.
     fn judge(
         &mut self,
         question: &Question,

@@ -8,7 +8,7 @@ use crate::lesson::play::Scripted;
 use crate::lesson::show::{Ink, Tone};
 use crate::lesson::{Screen, Sitting};
 
-/// What stands before what the student types.
+/// The prompt.
 const PROMPT: &str = "> ";
 
 /// The student's side.
@@ -31,7 +31,7 @@ pub struct Student<'a> {
 }
 
 impl Student<'_> {
-    /// The prompt; behind it what was given beforehand, if anything was.
+    /// Writes the prompt, and after it the answer given beforehand, if there is one.
     pub(super) fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
         let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
         write!(self.out, "{prompt}")?;
@@ -41,7 +41,7 @@ impl Student<'_> {
         }
     }
 
-    /// Ends the line of the prompt with what was typed, where it does not stand there already.
+    /// Ends the line of the prompt with what was typed, where the terminal has not shown it.
     pub(super) fn echo(&mut self, typed: &str, screen: Screen) -> Result<()> {
         let typed = visible(typed);
         Ok(writeln!(self.out, "{}", screen.charset.spelled(&typed))?)

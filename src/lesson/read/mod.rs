@@ -44,7 +44,7 @@ pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
     ids_are_unique(&lesson, &mut faults);
     runs_are_unique(&lesson, &mut faults);
     if is_lesson && !misread.0.is_empty() {
-        // What else seems wrong may come of blocks that are none.
+        // Other errors may only follow from these blocks.
         faults = misread;
     }
     for fault in &mut faults.0 {
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         }
         let faults_before = faults.0.len();
         let exchanges = exchanges(self.source, body, faults);
-        // Of a block whose commands cannot be run that has been said.
+        // A block whose commands cannot be run has an error already.
         if exchanges.is_empty() && faults.0.len() == faults_before {
             faults.push(
                 Fault::new(line, "this console block has no command")

@@ -19,7 +19,7 @@ use super::settings::settings;
 pub(super) struct Draft {
     question: Question,
     key: Option<(String, usize)>,
-    /// Whether its kind could be read: without it nothing can be said of its key.
+    /// Whether its kind could be read: without it its key cannot be read.
     has_kind: bool,
     /// Whether its `<details>` have begun.
     pub folded: bool,

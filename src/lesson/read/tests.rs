@@ -1,4 +1,4 @@
-//! What is read, and what is said of lessons that are spoilt.
+//! What is read, and the errors of broken lessons.
 
 use super::*;
 

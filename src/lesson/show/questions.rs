@@ -12,7 +12,7 @@ use crate::lesson::{Block, Choice, Question, RunValues};
 
 /// Indent of options and remarks.
 const INDENT: &str = "   ";
-/// Further lines stand below the words behind a mark, indented by at most this many columns.
+/// Further lines stand below the words after a mark, indented by at most this many columns.
 const DEEPEST: usize = 6;
 /// Where an answer is left out there is room to write one.
 pub const BLANK: &str = "Answer: ______________________________";
@@ -57,7 +57,7 @@ impl<'a> Show<'a> {
         joined([answer, self.blocks(rest)])
     }
 
-    /// The right answer with what is said to some of the wrong ones, and the blocks of the details that are still to be
+    /// The right answer with the feedback to some of the wrong ones, and the blocks of the details that are still to be
     /// shown. Details that begin with the answer are its first sentence: it is not stated twice. `given` is what was typed, if that
     /// was right.
     pub fn answer<'q>(
@@ -120,7 +120,7 @@ impl<'a> Show<'a> {
         right.accepts(&stated).then_some((first.markdown.as_str(), rest))
     }
 
-    /// The right answer behind a word: as it was typed, or as it is computed. How far off a number may be stands with the
+    /// The right answer after a word: as it was typed, or as it is computed. How far off a number may be stands with the
     /// teacher's notes alone.
     fn right_line(&self, question: &Question, word: Text, given: Option<&str>) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
@@ -156,7 +156,7 @@ impl<'a> Show<'a> {
         Some(&choice.text.as_ref()?.markdown)
     }
 
-    /// What is said to those who chose this, behind its name.
+    /// The feedback to an option, after its name.
     pub fn feedback(&self, question: &Question, choice: &Choice) -> Vec<String> {
         let Some(feedback) = &choice.feedback else { return Vec::new() };
         self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
@@ -183,7 +183,7 @@ impl<'a> Show<'a> {
         vec![Ink::of(Tone::Asked).on(BLANK, self.screen)]
     }
 
-    /// Words that hang behind a mark, but not far to the right.
+    /// Words after a mark; further lines are indented below them, but not far to the right.
     pub(in crate::lesson) fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
         let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
@@ -195,10 +195,7 @@ impl<'a> Show<'a> {
 /// The number of the key as the details write it, if they do.
 fn stated_number(question: &Question) -> Option<&str> {
     let key = question.key.as_ref().filter(|key| key.tolerance.is_some())?;
-    let prose = question.reveal.iter().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
-    });
+    let prose = question.reveal.iter().filter_map(Block::prose);
     prose
         .flat_map(|prose| prose.claims.iter().map(move |claim| (prose, claim)))
         .find(|(_, claim)| claim.expression == key.expression)

@@ -78,7 +78,7 @@ pub(super) fn count_hands(course: &Course<'_>, state: &mut State, typed: &str) -
         Ok(hands) => hands,
         Err(error) => return refusal(state, &error),
     };
-    // While the class still reads or thinks, nobody is told.
+    // While the class still reads or thinks, the right option is not marked.
     let is_open = course.stops.get(state.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
     let right = if is_open { None } else { right_letter(course, state, question) };
     let lines = bars(&hands, right, state.window.screen);

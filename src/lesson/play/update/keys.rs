@@ -31,7 +31,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
         return lines::press(course, state, key, now);
     }
     if let Some(topic) = state.overlay.topic {
-        return match press_beside(course, state, topic, key) {
+        return match press_in_overlay(course, state, topic, key) {
             Some(lines) => print(course, state, lines, now),
             None => {
                 state.typing.count = None;
@@ -46,7 +46,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
 }
 
 /// Does what a key says besides the lesson; nothing where the lesson is to be shown again.
-fn press_beside(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) -> Option<Vec<String>> {
+fn press_in_overlay(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) -> Option<Vec<String>> {
     let is_more = matches!(key, Key::Char(' ') | Key::Enter | Key::Right | Key::Down | Key::PageDown);
     match (topic, key) {
         (Topic::Contents, Key::Char('0'..='9') | Key::Backspace) if state.typing.counts(key) => {

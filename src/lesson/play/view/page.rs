@@ -49,7 +49,7 @@ fn heading(show: &Show<'_>, stop: &Stop) -> Vec<String> {
     }
 }
 
-/// What stands in the present step before the present page: as much as fits above `below` lines.
+/// The text of the present step before the present page: as much as fits above `below` lines.
 pub(in crate::lesson::play) fn above(course: &Course<'_>, state: &State, below: usize) -> Vec<String> {
     let (at, stops) = (state.page.stop, &course.stops);
     let Some(stop) = stops.get(at) else { return Vec::new() };

@@ -16,7 +16,7 @@ pub(super) fn wrapped(text: &str, ink: Ink, screen: Screen) -> Vec<String> {
     Text::of(text, ink, screen).wrapped(screen.width, ["", "     "], screen)
 }
 
-/// What stands below a lesson that has been left before its end. `asked` is what it was asked for by.
+/// The line below a lesson that was left before its end; `asked` is the name or path that it was opened by.
 pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, asked: &str) -> Option<String> {
     if state.is_over(course) {
         return None;
@@ -45,7 +45,7 @@ pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, aske
 /// A word as a shell reads it.
 fn shell_word(word: &str) -> String {
     let word = visible(word);
-    // A step behind its `#` within a word is no comment.
+    // A step after its `#` within a word is no comment.
     match shlex::try_quote(&word.replace('#', "")) {
         Ok(plain) if plain == word.replace('#', "") => word.into_owned(),
         _ => shlex::try_quote(&word).map_or_else(|_| word.to_string(), |quoted| quoted.into_owned()),

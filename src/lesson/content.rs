@@ -1,9 +1,26 @@
-//! What a question consists of, and what it computes.
+//! What blocks and questions consist of, and what a question computes.
 
 use super::key::{Expression, Value, Values};
-use super::model::{Block, Exchange, Lesson, NamedRun, Prose, Question};
+use super::model::{Block, Console, Exchange, Lesson, NamedRun, Prose, Question};
 use super::question::Answer;
 use crate::error::Result;
+
+impl Block {
+    /// Its text, if it is prose.
+    pub(super) fn prose(&self) -> Option<&Prose> {
+        if let Block::Prose(prose) = self { Some(prose) } else { None }
+    }
+
+    /// Its commands, if it is a console.
+    pub(super) fn console(&self) -> Option<&Console> {
+        if let Block::Console(console) = self { Some(console) } else { None }
+    }
+
+    /// Its text, if it is a note.
+    pub(super) fn note(&self) -> Option<&str> {
+        if let Block::Note(note) = self { Some(&note.text) } else { None }
+    }
+}
 
 impl Question {
     /// The letters of the options that are offered.
@@ -26,7 +43,7 @@ impl Question {
         let key = self.key.iter().map(|key| &key.expression);
         let options = self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition));
         let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
-        let texts = self.blocks().filter_map(prose).chain(in_options);
+        let texts = self.blocks().filter_map(Block::prose).chain(in_options);
         key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
     }
 
@@ -68,12 +85,5 @@ impl Question {
     /// If it cannot be an answer to this question.
     pub fn read_answer(&self, typed: &str, right: &Answer) -> Result<Value> {
         self.kind.read_answer(typed, right, self.letters().len())
-    }
-}
-
-fn prose(block: &Block) -> Option<&Prose> {
-    match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
     }
 }
