@@ -3,20 +3,34 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The types that stand for one kind each; only the list of kinds may name them outside of their files.
-const TYPES: [&str; 5] = ["Choice", "Number", "Cell", "Order", "Open"];
+/// What the file of a kind has once.
+const IMPLEMENTS: &str = "impl QuestionKind for ";
 /// What a file would write that decides by the kind of a question rather than ask it.
-const DECIDES: [&str; 3] = ["kind.word() ==", "kind.word() !=", "match question.kind"];
+const DECIDES: [&str; 3] = ["kind.word() ==", "kind.word() !=", "match question.kind {"];
+
+/// The types of the kinds, one from each file that has one.
+fn kinds() -> Vec<String> {
+    let name = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        assert!(text.matches(IMPLEMENTS).count() <= 1, "{} has several kinds", path.display());
+        let (_, rest) = text.split_once(IMPLEMENTS)?;
+        rest.split_whitespace().next().map(str::to_string)
+    };
+    files(&source("lesson/question")).into_iter().filter_map(name).collect()
+}
 
 /// The lines of code that decide by one kind of question.
-fn deciding(text: &str) -> Vec<&str> {
+fn deciding<'t>(text: &'t str, kinds: &[String]) -> Vec<&'t str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     let names_one = |line: &str| {
-        TYPES
-            .iter()
-            .any(|kind| ["Kind::", "question::"].iter().any(|path| line.contains(&format!("{path}{kind}"))))
+        let named = |kind: &String| [format!("Kind::{kind}"), format!("question::{kind}")];
+        kinds.iter().flat_map(named).any(|name| line.contains(&name))
     };
     code.filter(|line| names_one(line) || DECIDES.iter().any(|words| line.contains(words))).collect()
+}
+
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(path)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -26,16 +40,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn no_file_outside_its_folder_decides_by_the_kind_of_a_question() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (kinds, own) = (kinds(), source("lesson/question"));
     let mut read = 0;
-    for folder in ["lesson", "cli/lesson"] {
-        for path in files(&root.join(folder)) {
-            let is_rust = path.extension().is_some_and(|ending| ending == "rs");
-            if !is_rust || path.starts_with(root.join("lesson/question")) {
-                continue;
-            }
+    for path in ["lesson", "cli/lesson"].into_iter().flat_map(|folder| files(&source(folder))) {
+        let is_rust = path.extension().is_some_and(|ending| ending == "rs");
+        if is_rust && !path.starts_with(&own) {
             let text = fs::read_to_string(&path).expect("UTF-8");
-            let found = deciding(&text);
+            let found = deciding(&text, &kinds);
             assert!(found.is_empty(), "{}: ask the kind of the question instead: {found:?}", path.display());
             read += 1;
         }
@@ -50,25 +61,16 @@ fn a_decision_by_one_kind_is_found() {
         "    match question.kind {",
         "question.kind.word() == \"open\"",
     ] {
-        assert_eq!(deciding(line), [line]);
+        assert_eq!(deciding(line, &kinds()), [line]);
     }
-    assert!(deciding("// Kind::Choice\nif question.kind.is_graded() {").is_empty());
+    assert!(deciding("// Kind::Choice\nif question.kind.is_graded() {", &kinds()).is_empty());
 }
 
 #[test]
 fn each_kind_is_one_file_and_one_entry_of_the_list() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lesson/question");
-    let list = fs::read_to_string(folder.join("list.rs")).expect("the list");
-    let mut kinds = 0;
-    for path in files(&folder) {
-        let text = fs::read_to_string(&path).expect("UTF-8");
-        let own = text.matches("impl QuestionKind for ").count();
-        assert!(own <= 1, "{} has {own} kinds", path.display());
-        if let Some((_, rest)) = text.split_once("impl QuestionKind for ") {
-            let name = rest.split_whitespace().next().expect("a name");
-            assert!(list.contains(&format!("Kind::new(&{name})")), "{name} is not in the list");
-            kinds += 1;
-        }
+    let list = fs::read_to_string(source("lesson/question/mod.rs")).expect("the list");
+    for kind in kinds() {
+        assert!(list.contains(&format!("::{kind}),")), "{kind} is not in the list");
     }
-    assert_eq!(kinds, attn::lesson::question::KINDS.len());
+    assert_eq!(kinds().len(), attn::lesson::question::KINDS.len());
 }

@@ -25,7 +25,7 @@ fn impure(text: &str) -> Vec<&str> {
 #[test]
 fn neither_update_nor_view_reads_a_clock_or_touches_a_terminal_or_a_file() {
     let play = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lesson/play");
-    let mut files: Vec<_> = ["state.rs", "aside.rs", "class.rs", "timing.rs", "typing.rs", "event.rs"]
+    let mut files: Vec<_> = ["state.rs", "overlay.rs", "class.rs", "timing.rs", "typing.rs", "event.rs"]
         .map(|name| play.join(name))
         .into_iter()
         .collect();

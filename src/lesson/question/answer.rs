@@ -1,6 +1,7 @@
 //! The right answer of a question, and whether another one is it.
 
 use std::fmt;
+use std::mem::discriminant;
 
 use crate::graph::number_text;
 use crate::lesson::key::{Value, at_decimals};
@@ -28,13 +29,12 @@ impl Answer {
     /// Whether a student who gives this answer is right: a number within the tolerance, the same letter, cell or order.
     pub fn accepts(&self, given: &Value) -> bool {
         match (&self.value, given) {
-            (Value::Letter(right), Value::Letter(letter)) => letter == right,
             (Value::Cell(right), Value::Cell(cell)) => (cell.row, cell.col) == (right.row, right.col),
             (Value::Order(right), Value::Order(order)) => order.positions == right.positions,
             (Value::Number(right), given) => {
                 given.number().is_some_and(|given| is_within(given, *right, self.tolerance))
             }
-            _ => false,
+            (right, given) => given == right,
         }
     }
 
@@ -43,7 +43,7 @@ impl Answer {
     pub fn with_value(&self, value: &Value) -> Option<Answer> {
         let value = match (&self.value, value) {
             (Value::Number(_), value) => Value::Number(value.number()?),
-            (Value::Cell(_), Value::Cell(_)) | (Value::Order(_), Value::Order(_)) => value.clone(),
+            (own, value) if discriminant(own) == discriminant(value) => value.clone(),
             _ => return None,
         };
         Some(Answer { value, ..self.clone() })

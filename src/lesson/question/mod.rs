@@ -1,6 +1,6 @@
 //! The kinds of question, one file each.
 //!
-//! A new kind is a file beside `choice.rs` that implements [`QuestionKind`], its place in [`KINDS`], and, if its key is
+//! A new kind is a file beside `choice.rs` that implements [`QuestionKind`], its entry in [`KINDS`] below, and, if its key is
 //! written in a new way, a rule in `key.pest`. Player, quiz, check and exports ask a question for its [`Kind`] what they need
 //! to know, and no file outside this folder names one.
 
@@ -8,7 +8,6 @@ mod answer;
 mod cell;
 mod choice;
 mod kind;
-mod list;
 mod number;
 mod open;
 mod order;
@@ -20,6 +19,27 @@ mod sample;
 
 pub use answer::{Answer, rounded_to_tolerance};
 pub use kind::{Example, Kind, QuestionKind};
-pub(super) use list::UNKNOWN;
-pub use list::{KINDS, any_kind, kind_named};
 pub use votes::{is_show_of_hands, votes};
+
+/// All kinds of question, in the order in which lists name them.
+pub const KINDS: [Kind; 5] = [
+    Kind::new(&choice::Choice),
+    Kind::new(&number::Number),
+    Kind::new(&cell::Cell),
+    Kind::new(&order::Order),
+    Kind::new(&open::Open),
+];
+
+/// Stands for a kind that cannot be read: nothing is expected of the question.
+pub(in crate::lesson) const UNKNOWN: Kind = Kind::new(&open::Open);
+
+/// The words of all kinds: “choice, number, cell, order or open”.
+pub fn any_kind() -> String {
+    let [first @ .., last] = KINDS.map(|kind| kind.word());
+    format!("{} or {last}", first.join(", "))
+}
+
+/// The kind that a lesson has this word for.
+pub fn kind_named(word: &str) -> Option<Kind> {
+    KINDS.into_iter().find(|kind| kind.word() == word)
+}
