@@ -6,7 +6,7 @@ use attn::error::{Error, Result};
 use attn::lesson::check::check;
 use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
 use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
-use attn::lesson::play::Scripted;
+use attn::lesson::play::ScriptedAnswers;
 use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
 use attn::lesson::update::update;
 use attn::lesson::{Ran, Runner, Screen, draw, read};
@@ -52,7 +52,7 @@ pub fn lesson(bytes: &[u8]) {
             let handout = Handout { lesson, runner: &runner, answers, notes: true };
             let page = html(&handout);
             assert!(page.contains("</html>"), "a page without an end");
-            let _ = (markdown(&handout), transcript(&handout), cast(&handout, Scripted::default()));
+            let _ = (markdown(&handout), transcript(&handout), cast(&handout, ScriptedAnswers::default()));
         }
     }
 }

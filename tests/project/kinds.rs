@@ -8,13 +8,13 @@ const IMPLEMENTS: &str = "impl QuestionKind for ";
 /// What a file would write that decides by the kind of a question rather than ask it.
 const DECIDES: [&str; 3] = ["kind.word() ==", "kind.word() !=", "match question.kind {"];
 
-/// The types of the kinds, one from each file that has one.
+/// The names of the kinds: `Choice` of `ChoiceKind`, and so on.
 fn kinds() -> Vec<String> {
     let name = |path: PathBuf| {
         let text = fs::read_to_string(&path).expect("UTF-8");
         assert!(text.matches(IMPLEMENTS).count() <= 1, "{} has several kinds", path.display());
         let (_, rest) = text.split_once(IMPLEMENTS)?;
-        rest.split_whitespace().next().map(str::to_string)
+        rest.split_whitespace().next()?.strip_suffix("Kind").map(str::to_string)
     };
     files(&source("lesson/question")).into_iter().filter_map(name).collect()
 }
@@ -70,7 +70,7 @@ fn a_decision_by_one_kind_is_found() {
 fn each_kind_is_one_file_and_one_entry_of_the_list() {
     let list = fs::read_to_string(source("lesson/question/mod.rs")).expect("the list");
     for kind in kinds() {
-        assert!(list.contains(&format!("::{kind}),")), "{kind} is not in the list");
+        assert!(list.contains(&format!("::{kind}Kind),")), "{kind} is not in the list");
     }
     assert_eq!(kinds().len(), attn::lesson::question::KINDS.len());
 }

@@ -7,7 +7,7 @@ use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::lesson::check::Checked;
+use crate::lesson::check::Coverage;
 
 /// Check that a lesson shows what the program prints
 ///
@@ -47,7 +47,7 @@ impl CheckArgs {
 
 /// “6 lessons, 74 steps, 111 commands, 240 numbers, 64 questions: ok”
 fn sum(checked_files: &[CheckedFile]) -> String {
-    let mut all = Checked::default();
+    let mut all = Coverage::default();
     for checked in checked_files {
         if let FileState::Checked(report) = &checked.state {
             all.add(report.checked);

@@ -6,7 +6,7 @@ use colored::Colorize;
 
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
 use crate::input::{exists, is_folder, markdown_files};
-use crate::lesson::check::{Checked, Concern, Finding, Report, Tag, check};
+use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
 
 use super::trust::TrustArgs;
@@ -131,8 +131,8 @@ impl CheckedFile {
 }
 
 /// “8 steps, 12 commands, 31 numbers, 5 questions (1 can be drawn again with other numbers)”
-pub(super) fn amounts(checked: Checked) -> String {
-    let Checked { steps, commands, numbers, questions, drawable } = checked;
+pub(super) fn amounts(checked: Coverage) -> String {
+    let Coverage { steps, commands, numbers, questions, drawable } = checked;
     let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
     let drawable = if drawable == 0 {
         String::new()

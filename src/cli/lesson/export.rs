@@ -11,7 +11,7 @@ use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::{read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
-use crate::lesson::play::Scripted;
+use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
 
 /// Write a lesson as a page, a handout, a transcript or a recording
@@ -144,7 +144,7 @@ impl ExportArgs {
         let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
         let text = match to {
             Target::Cast => {
-                let scripted = Scripted::read(&self.answer, &handout.show(true))?;
+                let scripted = ScriptedAnswers::read(&self.answer, &handout.show(true))?;
                 export::cast(&handout, scripted)
             }
             Target::Html => export::html(&handout),

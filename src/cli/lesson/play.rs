@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::lesson::play::{PlayOptions, Player, ProgressSaver, Scripted, Window, play, transcript};
+use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};
 
@@ -62,7 +62,7 @@ impl PlayArgs {
         let runner = Runner::new(&run);
         let mut show = Show::new(&lesson, &runner, screen);
         show.notes = self.notes;
-        let scripted = Scripted::read(&self.answer, &show)?;
+        let scripted = ScriptedAnswers::read(&self.answer, &show)?;
         if self.no_input || !env.has_screen || !(env.has_keys || self.auto) {
             streams.out.write_all(transcript(&show, first, scripted).as_bytes())?;
             return Ok(EXIT_DONE);

@@ -9,7 +9,7 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, c
 use crate::foreign::to_path;
 use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
-use crate::lesson::update::{Updated, update};
+use crate::lesson::update::{UpdateOutcome, update};
 
 /// Rewrite the outputs in a lesson's file
 ///
@@ -55,15 +55,15 @@ fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
             let why = "not written: the output would break the block around it";
             (format!("{broken}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
-        Ok(Updated::Refused) => {
+        Ok(UpdateOutcome::Refused) => {
             let first: Vec<&Finding> =
                 report.findings.iter().filter(|finding| finding.concern == Concern::Structure).collect();
             let why = format!("not written: {} to fix first", counted(first.len(), "fault"));
             let said: String = first.into_iter().map(|finding| finding_text(finding, file, colour)).collect();
             (format!("{said}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
-        Ok(Updated::Current) => rest(report, file, "nothing to rewrite", colour),
-        Ok(Updated::Rewritten(text, left)) => {
+        Ok(UpdateOutcome::Current) => rest(report, file, "nothing to rewrite", colour),
+        Ok(UpdateOutcome::Rewritten(text, left)) => {
             if let Err(error) = write_text(&to_path(&checked.path), &text) {
                 return (format!("{error}\n"), EXIT_UNUSABLE);
             }

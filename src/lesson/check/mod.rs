@@ -16,7 +16,7 @@ mod tolerance;
 mod wildcards;
 
 pub use difference::{Tag, unified};
-pub use finding::{Checked, Concern, Finding, Report, Rewrite};
+pub use finding::{Concern, Coverage, Finding, Report, Rewrite};
 
 use super::model::Lesson;
 use super::run::{Run, Runner};
@@ -43,5 +43,5 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
         finding.fault.step = lesson.step_at(finding.fault.line).map(|step| step.title.clone());
     }
     findings.sort_by_key(|finding| finding.fault.line);
-    Report { findings, checked: Checked::of(lesson) }
+    Report { findings, checked: Coverage::of(lesson) }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::lesson::Question;
 
-use super::scripted::Scripted;
+use super::scripted::ScriptedAnswers;
 
 /// What has happened at a question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub(super) struct Class {
     /// What has happened at each question, by id.
     pub records: HashMap<String, Record>,
     /// Answers given beforehand, each for when its question's turn has come.
-    pub scripted: Scripted,
+    pub scripted: ScriptedAnswers,
     /// The step that the class began at.
     pub first: usize,
     /// Whether more than the first page has been shown.

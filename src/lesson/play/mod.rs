@@ -44,7 +44,7 @@ pub use keys::Key;
 pub use pager::{paged, rows};
 pub use player::Player;
 pub use progress_saver::ProgressSaver;
-pub use scripted::Scripted;
+pub use scripted::ScriptedAnswers;
 pub use session::{PlayOptions, play};
 pub use state::Window;
 pub(in crate::lesson) use transcript::answered;

@@ -8,7 +8,7 @@ use crate::lesson::{Lesson, Progress, Run};
 use super::course::Course;
 use super::event::{Action, Effects, Event, Input};
 use super::keys::Key;
-use super::scripted::Scripted;
+use super::scripted::ScriptedAnswers;
 use super::state::{State, Window};
 use super::update::update;
 use super::view::{self, Bottom};
@@ -42,7 +42,7 @@ impl<'a> Player<'a> {
     }
 
     /// The same player, which gives these answers when a question's turn has come.
-    pub fn with_answers(mut self, scripted: Scripted) -> Player<'a> {
+    pub fn with_answers(mut self, scripted: ScriptedAnswers) -> Player<'a> {
         self.state.class.scripted = scripted;
         self
     }

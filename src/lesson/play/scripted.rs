@@ -10,15 +10,15 @@ use crate::lesson::{Lesson, Question};
 
 /// Answers that were given beforehand, in the order in which each question gets them.
 #[derive(Clone, Debug, Default)]
-pub struct Scripted(HashMap<String, VecDeque<String>>);
+pub struct ScriptedAnswers(HashMap<String, VecDeque<String>>);
 
-impl Scripted {
+impl ScriptedAnswers {
     /// Reads `zeros=C`, as often as it is given.
     ///
     /// # Errors
     /// If one is not written so, there is no such question, or it cannot be an answer to it.
-    pub fn read(asked: &[String], show: &Show<'_>) -> Result<Scripted> {
-        let mut scripted = Scripted::default();
+    pub fn read(asked: &[String], show: &Show<'_>) -> Result<ScriptedAnswers> {
+        let mut scripted = ScriptedAnswers::default();
         for one in asked {
             let wrong = |what: String| Error::new(what).in_source(format!("--answer {one}"));
             let Some((id, typed)) = one.split_once('=') else {
@@ -75,7 +75,7 @@ mod tests {
     fn scripted_answers_are_read_or_refused() {
         with_show(|show| {
             let read = |asked: &[&str]| {
-                Scripted::read(&asked.iter().map(|a| a.to_string()).collect::<Vec<_>>(), show)
+                ScriptedAnswers::read(&asked.iter().map(|a| a.to_string()).collect::<Vec<_>>(), show)
             };
             let mut scripted = read(&["zeros=A", "zeros=C", "left=0.5", "zeros=A3 B4"]).unwrap();
             assert_eq!(scripted.next("zeros").as_deref(), Some("A"));

@@ -8,11 +8,11 @@ use crate::lesson::show::Show;
 use crate::lesson::verdict::Verdict;
 
 use super::bars;
-use super::scripted::Scripted;
+use super::scripted::ScriptedAnswers;
 
 /// The whole lesson, or what begins with a step, with its answers. Answers that were given beforehand stand with what is said
 /// to them between a question and its answer.
-pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> String {
+pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
     let scripted = RefCell::new(scripted);
     show.transcript_with(first, &|question| {
         let mut lines = Vec::new();
@@ -53,7 +53,7 @@ mod tests {
         let runner = Runner::new(&sample::run);
         let show = Show::new(&lesson, &runner, Screen::plain(80));
         let asked = ["zeros=A3 C4", "zeros=A"].map(String::from);
-        let text = transcript(&show, Some(1), Scripted::read(&asked, &show).unwrap());
+        let text = transcript(&show, Some(1), ScriptedAnswers::read(&asked, &show).unwrap());
         let mut rest = text.as_str();
         for words in [
             "How many zeros?",
@@ -67,6 +67,6 @@ mod tests {
             rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{text}")).1;
         }
         assert!(!text.contains("Each row says"), "{text}");
-        assert_eq!(transcript(&show, None, Scripted::default()), show.transcript(true));
+        assert_eq!(transcript(&show, None, ScriptedAnswers::default()), show.transcript(true));
     }
 }

@@ -9,9 +9,9 @@ use super::kind::{Example, QuestionKind, of_another_kind};
 use super::typed::{begins_one, other_answer};
 
 /// The place of a cell: `argmax(plain:A)`.
-pub(super) struct Cell;
+pub(super) struct CellKind;
 
-impl QuestionKind for Cell {
+impl QuestionKind for CellKind {
     fn word(&self) -> &'static str {
         "cell"
     }

@@ -12,9 +12,9 @@ use super::typed::{last_letter, option_of};
 const MOST_NAMED: usize = 5;
 
 /// The letter of an option: `C iff count(causal:A[bat], == 0) == 2`.
-pub(super) struct Choice;
+pub(super) struct ChoiceKind;
 
-impl QuestionKind for Choice {
+impl QuestionKind for ChoiceKind {
     fn word(&self) -> &'static str {
         "choice"
     }

@@ -23,15 +23,15 @@ pub use votes::{is_show_of_hands, votes};
 
 /// All kinds of question, in the order in which lists name them.
 pub const KINDS: [Kind; 5] = [
-    Kind::new(&choice::Choice),
-    Kind::new(&number::Number),
-    Kind::new(&cell::Cell),
-    Kind::new(&order::Order),
-    Kind::new(&open::Open),
+    Kind::new(&choice::ChoiceKind),
+    Kind::new(&number::NumberKind),
+    Kind::new(&cell::CellKind),
+    Kind::new(&order::OrderKind),
+    Kind::new(&open::OpenKind),
 ];
 
 /// Stands for a kind that cannot be read: nothing is expected of the question.
-pub(in crate::lesson) const UNKNOWN: Kind = Kind::new(&open::Open);
+pub(in crate::lesson) const UNKNOWN: Kind = Kind::new(&open::OpenKind);
 
 /// The words of all kinds: “choice, number, cell, order or open”.
 pub fn any_kind() -> String {

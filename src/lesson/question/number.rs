@@ -11,9 +11,9 @@ use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// A number: `plain:A[bat,cave] ± 0.005`, `plain:O[bat,1] ± 0.05 from 2 decimals`.
-pub(super) struct Number;
+pub(super) struct NumberKind;
 
-impl QuestionKind for Number {
+impl QuestionKind for NumberKind {
     fn word(&self) -> &'static str {
         "number"
     }

@@ -7,9 +7,9 @@ use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 
 /// Anything; nobody grades it, and it has no key.
-pub(super) struct Open;
+pub(super) struct OpenKind;
 
-impl QuestionKind for Open {
+impl QuestionKind for OpenKind {
     fn word(&self) -> &'static str {
         "open"
     }

@@ -9,9 +9,9 @@ use super::kind::{Example, QuestionKind, of_another_kind};
 use super::typed::{MOST_OPTIONS, begins_one, last_letter, option_of, other_answer};
 
 /// The columns of a row, from the largest number to the smallest: `rank(plain:A[bat])`.
-pub(super) struct Order;
+pub(super) struct OrderKind;
 
-impl QuestionKind for Order {
+impl QuestionKind for OrderKind {
     fn word(&self) -> &'static str {
         "order"
     }

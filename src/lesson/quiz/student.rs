@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use crate::error::Result;
 use crate::foreign::visible;
-use crate::lesson::play::Scripted;
+use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::show::{Ink, Tone};
 use crate::lesson::{Screen, Sitting};
 
@@ -21,7 +21,7 @@ pub struct Student<'a> {
     /// it has been read.
     pub at_terminal: bool,
     /// Answers that were given beforehand; no line is read for them.
-    pub scripted: Scripted,
+    pub scripted: ScriptedAnswers,
     /// Waits until a line can be read; `false` if the student stops the quiz.
     pub waits: &'a dyn Fn() -> bool,
     /// How many answers a question takes: after a wrong one another is asked for.

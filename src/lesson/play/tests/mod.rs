@@ -7,7 +7,7 @@ mod overlay;
 use std::time::Duration;
 
 use super::sample;
-use super::{Action, Effects, Key, Player, Scripted, Window};
+use super::{Action, Effects, Key, Player, ScriptedAnswers, Window};
 use crate::lesson::show::Show;
 use crate::lesson::{Progress, Runner, Screen};
 
