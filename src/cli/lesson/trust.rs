@@ -4,7 +4,8 @@ use clap::Args;
 
 use crate::cli::{Env, Streams, run};
 use crate::input::{Reading, Writing};
-use crate::lesson::{Ran, Screen};
+use crate::lesson::{MOST_PRINTED, Ran, Screen};
+use crate::memory::Gathered;
 
 /// Whether a lesson is trusted.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -40,11 +41,11 @@ fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> R
         charset: screen.charset,
         ..Env::default()
     };
-    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let (mut out, mut err) = (Gathered::new(MOST_PRINTED), Gathered::new(MOST_PRINTED));
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
     let code = run(args, &env, &mut streams);
-    let text = |bytes: Vec<u8>| {
-        String::from_utf8(bytes)
+    let text = |gathered: Gathered| {
+        String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
     Ran { code, out: text(out), err: text(err) }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::choices::{Comparison, Groups, Projection, Values};
+use super::forecast;
 use super::recipe::Recipe;
 use super::weights::{Additions, Weights, split, weights};
 use crate::attention::{MatrixRule, added_out_of_range, key_value_head};
@@ -85,6 +86,7 @@ pub(super) struct Pipeline<'a> {
 impl Pipeline<'_> {
     fn run(&mut self, inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
+        forecast::check(self.recipe, &inputs)?;
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, instead } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());

@@ -2,6 +2,7 @@
 
 mod attend;
 mod choices;
+mod forecast;
 mod fused;
 mod output;
 mod recipe;
