@@ -1,7 +1,7 @@
 //! The player: a lesson step by step, in class.
 //!
-//! A player is a [`state`] of plain data. [`update`] changes it at each [`event`], without a clock, a terminal or a file, and
-//! returns the [`Effects`] that are to be carried out; [`view`] shows it as lines. [`Player`] is the thin shell that runs
+//! A player is a `state` of plain data. `update` changes it at each `event`, without a clock, a terminal or a file, and
+//! returns the [`Effects`] that are to be carried out; `view` shows it as lines. [`Player`] is the thin shell that runs
 //! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
 //! the class has come, and writes where it is for those who [`follow`].
 
