@@ -5,10 +5,9 @@ use std::ffi::OsString;
 use attn::error::{Error, Result};
 use attn::lesson::check::check;
 use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
-use attn::lesson::key::{
-    Answer, Expression, Given, Key, Kind, Values, WrittenNumber, is_show_of_hands, judge, numbers_in, votes,
-};
-use attn::lesson::play::Scripted;
+use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
+use attn::lesson::play::ScriptedAnswers;
+use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
 use attn::lesson::update::update;
 use attn::lesson::{Ran, Runner, Screen, draw, read};
 use attn::matrix::Matrix;
@@ -53,7 +52,7 @@ pub fn lesson(bytes: &[u8]) {
             let handout = Handout { lesson, runner: &runner, answers, notes: true };
             let page = html(&handout);
             assert!(page.contains("</html>"), "a page without an end");
-            let _ = (markdown(&handout), transcript(&handout), cast(&handout, Scripted::default()));
+            let _ = (markdown(&handout), transcript(&handout), cast(&handout, ScriptedAnswers::default()));
         }
     }
 }
@@ -84,13 +83,13 @@ pub fn key(bytes: &[u8]) {
         let _ = checked(expression.evaluate(&values));
         let _ = checked(expression.number(&values));
     }
-    for kind in Kind::ALL {
-        match Key::parse(kind, text) {
+    for kind in KINDS {
+        match kind.key(text) {
             Ok(key) => {
                 assert!(!key.runs().is_empty(), "a key that computes nothing");
-                let Some(answer) = checked(key.evaluate(&values)) else { continue };
-                answered(text, &answer);
-                let _ = checked(Given::read(&answer.typed(), &answer, 4));
+                let Some(answer) = checked(kind.evaluate(&key, &values)) else { continue };
+                answered(text, kind, &answer);
+                let _ = checked(kind.read_answer(&answer.typed(), &answer, 4));
             }
             Err(error) => {
                 assert!(error.line >= 1 && error.column >= 1, "{error:?}");
@@ -101,9 +100,9 @@ pub fn key(bytes: &[u8]) {
 }
 
 /// What a student types, as an answer to a question of this key.
-fn answered(text: &str, answer: &Answer) {
-    if let Some(given) = checked(Given::read(text, answer, 4)) {
-        let _ = judge(&given, answer);
+fn answered(text: &str, kind: Kind, answer: &Answer) {
+    if let Some(given) = checked(kind.read_answer(text, answer, 4)) {
+        let _ = answer.accepts(&given);
     }
 }
 
@@ -129,6 +128,8 @@ pub fn prose(bytes: &[u8]) {
             assert_eq!(votes.len(), options, "votes for {options} options");
         }
     }
-    answered(text, &Answer::Choice { letter: 'B', holds: true });
-    answered(text, &Answer::Number { value: 0.3, tolerance: 0.005 });
+    let number = Answer { tolerance: 0.005, ..Answer::exact(Value::Number(0.3)) };
+    for (word, answer) in [("choice", Answer::exact(Value::Letter('B'))), ("number", number)] {
+        answered(text, kind_named(word).expect("a kind"), &answer);
+    }
 }

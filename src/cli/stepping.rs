@@ -8,8 +8,8 @@ use super::steps::StepArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::foreign::quoted;
-use crate::lesson::play::{Keeper, Manner, Player, play};
-use crate::lesson::{Lesson, Ran, Scene, Screen, Told, told};
+use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
+use crate::lesson::{Lesson, Ran, Scene, Screen, StoryPart, story_lesson};
 use crate::render::{self, Format, Page, Style};
 
 /// The pages of a command, and how they are shown.
@@ -33,7 +33,7 @@ impl Telling<'_> {
         let Some(lesson) = lesson else { return self.print(pages, streams) };
         let Style { width, colour, theme, charset, .. } = self.style;
         let asked = self.output.look.screen.width.map(usize::from);
-        let manner = Manner {
+        let manner = PlayOptions {
             screen: Screen { width, colour, theme, charset },
             width: asked,
             auto: false,
@@ -54,7 +54,7 @@ impl Telling<'_> {
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
         let run = |args: &[String], screen: Screen| self.printed(pages, args, screen);
         let mut player = Player::new(&lesson, &run, window, None).with_commands_by(&by_hand);
-        let (keeper, _, _) = Keeper::new(None, &lesson, None);
+        let (keeper, _, _) = ProgressSaver::new(None, &lesson, None);
         play(&mut player, "", &warnings, manner, keeper, streams.out)
     }
 
@@ -84,7 +84,7 @@ impl Telling<'_> {
             _ => (format!("{} demos", pages.len()), scenes.len()),
         };
         let whole = self.wholes.first().filter(|_| pages.len() == 1).cloned();
-        Some(told(&title, scenes, Told { before: page.skipped, last: of, whole }))
+        Some(story_lesson(&title, scenes, StoryPart { before: page.skipped, last: of, whole }))
     }
 
     /// What the scene at a position prints on a screen.

@@ -12,7 +12,7 @@ const WRITING_OPTIONS: [&str; 2] = ["--save", "--suggest-input"];
 pub struct Command {
     /// The line as it is shown, continued lines joined by a space.
     pub typed: String,
-    /// The arguments, the first behind `attn`.
+    /// The arguments, the first after `attn`.
     pub args: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The closed list of directives: comments that tell the program what to do with what stands around them.
+//! The closed list of directives: comments that tell the program what to do with the text around them.
 
 use crate::error::nearest;
 
@@ -29,11 +29,7 @@ pub const DIRECTIVES: [Directive; 10] = [
         form: "run: plain = attn attend …",
         does: "names a command, for checked numbers and keys",
     },
-    Directive {
-        word: "ask",
-        form: "ask: id=zeros kind=choice think=30s",
-        does: "begins a question: choice, number, cell, order, open",
-    },
+    Directive { word: "ask", form: "ask: id=zeros kind=choice think=30s", does: "begins a question" },
     Directive {
         word: "opt",
         form: "opt B: unscaled:A[1,2]",
@@ -56,12 +52,12 @@ pub const DIRECTIVES: [Directive; 10] = [
 
 /// A directive as it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Written {
+pub(super) struct DirectiveText {
     /// The word.
     pub word: &'static str,
     /// What stands between the word and the colon: the letter of `opt B:`.
     pub of: String,
-    /// What stands behind the colon; behind the `iff` of `opt B iff …`.
+    /// What stands after the colon; after the `iff` of `opt B iff …`.
     pub text: String,
     /// Whether it is written with `iff`.
     pub iff: bool,
@@ -71,7 +67,7 @@ pub(super) struct Written {
 ///
 /// # Errors
 /// If it is none of the directives.
-pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
+pub(super) fn directive(comment: &str, line: usize) -> Result<DirectiveText, Fault> {
     let head = comment.split(':').next().unwrap_or_default();
     let word: String = head.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect();
     let Some(found) = DIRECTIVES.iter().find(|directive| directive.word == word) else {
@@ -86,7 +82,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));
     };
     if let Some((letter, condition)) = condition_of_option(found.word, comment) {
-        return Ok(Written { word: found.word, of: letter, text: condition, iff: true });
+        return Ok(DirectiveText { word: found.word, of: letter, text: condition, iff: true });
     }
     let Some((head, text)) = comment.split_once(':') else {
         return Err(
@@ -104,7 +100,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<Written, Fault> {
         return Err(Fault::new(line, format!("nothing follows `{head}:`"))
             .help(format!("write <!-- {} -->", found.form)));
     }
-    Ok(Written { word: found.word, of, text, iff: false })
+    Ok(DirectiveText { word: found.word, of, text, iff: false })
 }
 
 /// The letter and the condition of `opt B iff CONDITION`.

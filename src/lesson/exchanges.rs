@@ -62,7 +62,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
     found
 }
 
-/// What a line adds to a command: it stands behind `> `, or the line above it ends with ` \\`, which is taken away.
+/// What a line adds to a command: it stands after `> `, or the line above it ends with ` \\`, which is taken away.
 fn continued(typed: &mut [String], line: &str) -> Option<String> {
     let above = typed.last_mut()?;
     let joined = above.strip_suffix('\\').map(|above| above.trim_end().to_string());

@@ -12,7 +12,7 @@ use super::key::ParseError;
 pub struct Fault {
     /// The line, from 1.
     pub line: usize,
-    /// The title of the step it stands in, if it stands in one.
+    /// The title of its step, if it is in one.
     pub step: Option<String>,
     /// What is wrong, as a sentence without a full stop.
     pub what: String,

@@ -43,7 +43,7 @@ pub fn near_lesson(typed: &str) -> Option<&'static str> {
 impl Lesson {
     /// What comes after a lesson: the next of those in the program, and a quiz where it has questions; nothing after a story.
     pub fn what_is_next(&self) -> Option<Vec<String>> {
-        if self.told.is_some() {
+        if self.story.is_some() {
             return None;
         }
         let at = BUILT_IN.iter().position(|(file, _)| *file == self.file);

@@ -6,17 +6,15 @@
 
 pub mod check;
 mod command;
+mod content;
 mod directive;
 mod draw;
-mod drawable;
 mod exchanges;
 pub mod export;
 mod faults;
 mod head;
 pub mod key;
-mod lettering;
 mod library;
-mod loose;
 mod model;
 mod names;
 mod new;
@@ -24,30 +22,32 @@ mod pieces;
 pub mod play;
 mod progress;
 mod prose;
-mod question;
+pub mod question;
 pub mod quiz;
 mod read;
 mod run;
 pub mod show;
-mod shown;
+mod shown_digits;
 mod source;
-mod told;
+mod story;
+mod unchecked_numbers;
 pub mod update;
 mod values;
+mod verdict;
 
 pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
-pub use draw::{Drawn, draw};
+pub use draw::{DrawResult, draw};
 pub use faults::{Fault, Faults};
 pub use library::{BUILT_IN, built_in, near_lesson, open, text_of};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
-    Step, Told,
+    Step, StoryPart,
 };
 pub use new::new_lesson;
 pub use progress::{Progress, Sitting, Store};
 pub use read::read;
 pub use run::{MOST_PRINTED, Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};
-pub use told::{Scene, told};
+pub use story::{Scene, story_lesson};
 pub use values::RunValues;

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use super::command::Command;
 use super::faults::Fault;
-use super::key::{Expression, Key, Kind};
+use super::key::{Expression, Key};
+use super::question::Kind;
 
 /// A whole lesson.
 #[derive(Clone, Debug)]
 pub struct Lesson {
-    /// What it is asked for by: the file's name without its ending.
+    /// Its name on the command line: the file's name without its ending.
     pub name: String,
     /// What messages call the file.
     pub file: String,
@@ -31,12 +32,12 @@ pub struct Lesson {
     /// What does not stop it from being played, but is wrong.
     pub faults: Vec<Fault>,
     /// Where its steps come from, if they are the output of a command and not a text.
-    pub told: Option<Told>,
+    pub story: Option<StoryPart>,
 }
 
 /// The story of a command, some or all of whose steps are played like those of a lesson. Each step prints its own heading.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct StoryPart {
     /// This many steps of the story come before the first one that is played.
     pub before: usize,
     /// The number of the last step of the story.
@@ -159,7 +160,7 @@ pub struct Literal {
     pub line: usize,
     /// Its label.
     pub label: String,
-    /// What stands in it.
+    /// Its content.
     pub text: String,
 }
 
@@ -193,7 +194,7 @@ pub struct Question {
     pub key_line: usize,
     /// Hints, in order.
     pub hints: Vec<String>,
-    /// What stands in its `<details>`.
+    /// Its contents `<details>`.
     pub reveal: Vec<Block>,
 }
 
@@ -223,7 +224,7 @@ impl Lesson {
         })
     }
 
-    /// Every block in the order of the file, those of a question behind the question itself.
+    /// Every block in the order of the file, those of a question after the question itself.
     pub fn every_block(&self) -> impl Iterator<Item = &Block> {
         let top = self.opening.iter().chain(self.steps.iter().flat_map(Step::blocks));
         top.flat_map(|block| {
@@ -237,10 +238,7 @@ impl Lesson {
 
     /// Every block of commands, in order.
     pub fn consoles(&self) -> impl Iterator<Item = &Console> {
-        self.every_block().filter_map(|block| match block {
-            Block::Console(console) => Some(console),
-            _ => None,
-        })
+        self.every_block().filter_map(Block::console)
     }
 
     /// The step that a line stands in.
@@ -262,18 +260,18 @@ impl Lesson {
 
     /// The number of the step at a position: steps count from 1, and those of a part of a story keep their numbers.
     pub fn number(&self, step: usize) -> usize {
-        self.told.as_ref().map_or(0, |told| told.before) + step + 1
+        self.story.as_ref().map_or(0, |story| story.before) + step + 1
     }
 
     /// The position of the step of a number.
     pub fn numbered(&self, number: usize) -> Option<usize> {
-        let before = self.told.as_ref().map_or(0, |told| told.before);
+        let before = self.story.as_ref().map_or(0, |story| story.before);
         number.checked_sub(before + 1).filter(|&step| step < self.steps.len())
     }
 
     /// The number of the last step, whether it is played or not.
     pub fn last_number(&self) -> usize {
-        self.told.as_ref().map_or(self.steps.len(), |told| told.last)
+        self.story.as_ref().map_or(self.steps.len(), |story| story.last)
     }
 
     /// The minutes that the steps up to, and without, a step are planned for.

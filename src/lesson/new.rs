@@ -4,7 +4,7 @@ use super::check::check;
 use super::faults::Faults;
 use super::read::read;
 use super::run::Run;
-use super::update::{Updated, update};
+use super::update::{UpdateOutcome, update};
 
 /// A small lesson with one of everything that a beginner needs; what its commands print is not in it yet.
 const TEMPLATE: &str = include_str!("new_lesson.md");
@@ -17,9 +17,11 @@ pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
     let text = TEMPLATE.replace("{title}", &title(name));
     let report = check(&read(name, &text)?, run);
     match update(name, &text, &report, run)? {
-        Updated::Rewritten(text, _) => Ok(text),
-        Updated::Current => Ok(text),
-        Updated::Refused => Err(Faults(report.findings.into_iter().map(|finding| finding.fault).collect())),
+        UpdateOutcome::Rewritten(text, _) => Ok(text),
+        UpdateOutcome::Current => Ok(text),
+        UpdateOutcome::Refused => {
+            Err(Faults(report.findings.into_iter().map(|finding| finding.fault).collect()))
+        }
     }
 }
 

@@ -16,7 +16,7 @@ const DEEPEST: usize = 8;
 
 /// A block on the top level.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum PieceKind {
     /// The lines between the `---` of the head.
     Head,
     /// `#`, `##` or `###` and deeper, and its text.
@@ -40,7 +40,7 @@ pub(super) enum Kind {
 /// A block and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Piece {
-    pub kind: Kind,
+    pub kind: PieceKind,
     /// Its bytes in the text.
     pub at: Range<usize>,
     /// Its first line, from 1.
@@ -52,21 +52,21 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let body = end_of_head(&source.text);
     if body > 0 {
-        pieces.push(Piece { kind: Kind::Head, at: 0..body, line: 1 });
+        pieces.push(Piece { kind: PieceKind::Head, at: 0..body, line: 1 });
     }
     let within = |at: Range<usize>| body + at.start..body + at.end;
     let events = Parser::new_ext(&source.text[body..], OPTIONS).into_offset_iter();
     let mut events = events.map(|(event, at)| (event, within(at)));
     while let Some((event, at)) = events.next() {
         let line = source.line(at.start);
-        let mut add = |kind: Kind| pieces.push(Piece { kind, at: at.clone(), line });
+        let mut add = |kind: PieceKind| pieces.push(Piece { kind, at: at.clone(), line });
         let Event::Start(tag) = event else {
-            add(Kind::Prose);
+            add(PieceKind::Prose);
             continue;
         };
         let inside = inside(&mut events);
         match tag {
-            Tag::Heading { level, .. } => add(Kind::Heading(depth(level), plain(&inside))),
+            Tag::Heading { level, .. } => add(PieceKind::Heading(depth(level), plain(&inside))),
             Tag::CodeBlock(CodeBlockKind::Fenced(label)) => {
                 if let Some(kind) = fence(&label, &at, source, faults) {
                     add(kind);
@@ -86,14 +86,14 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
                     continue;
                 }
                 no_fence_within(&inside, source, faults);
-                add(if matches!(tag, Tag::List(None)) { Kind::Bullets } else { Kind::Prose });
+                add(if matches!(tag, Tag::List(None)) { PieceKind::Bullets } else { PieceKind::Prose });
             }
         }
     }
     pieces
 }
 
-/// Where the text behind the head begins: lines between `---`, at the very start. 0 where there is none.
+/// Where the text after the head begins: lines between `---`, at the very start. 0 where there is none.
 fn end_of_head(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("---\n") else { return 0 };
     let mut position = text.len() - rest.len();
@@ -158,7 +158,7 @@ fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
 }
 
 /// A fence with its label and the place of what is in it.
-fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -> Option<Kind> {
+fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -> Option<PieceKind> {
     let line = source.line(at.start);
     let text = &source.text[at.clone()];
     let mark = text.chars().take_while(|c| *c == '`').count();
@@ -198,7 +198,7 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
         );
         return None;
     }
-    Some(Kind::Fence(label.trim().to_string(), at.start + body..at.start + last))
+    Some(PieceKind::Fence(label.trim().to_string(), at.start + body..at.start + last))
 }
 
 /// Fences within lists and quotations are neither run nor compared, so they may not be there.
@@ -262,7 +262,7 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
                     .help("give it a line of its own"),
             );
         }
-        if matches!(&kind, Kind::Comment(text) if text.contains("<!--")) {
+        if matches!(&kind, PieceKind::Comment(text) if text.contains("<!--")) {
             faults.push(
                 Fault::new(line, "a comment that is not closed before another begins")
                     .help("end it with -->"),
@@ -274,16 +274,16 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
 }
 
 /// The first mark of a text, and its length.
-fn mark(text: &str) -> Option<(Kind, usize)> {
+fn mark(text: &str) -> Option<(PieceKind, usize)> {
     if let Some(rest) = text.strip_prefix("<!--") {
         let end = rest.find("-->")?;
-        return Some((Kind::Comment(rest[..end].trim().to_string()), end + "<!---->".len()));
+        return Some((PieceKind::Comment(rest[..end].trim().to_string()), end + "<!---->".len()));
     }
     if let Some(rest) = text.strip_prefix("<summary>") {
         let end = rest.find("</summary>").filter(|&end| !rest[..end].contains('\n'))?;
-        return Some((Kind::Summary(rest[..end].trim().to_string()), end + "<summary></summary>".len()));
+        return Some((PieceKind::Summary(rest[..end].trim().to_string()), end + "<summary></summary>".len()));
     }
-    [("<details>", Kind::DetailsBegin), ("</details>", Kind::DetailsEnd)]
+    [("<details>", PieceKind::DetailsBegin), ("</details>", PieceKind::DetailsEnd)]
         .into_iter()
         .find(|(tag, _)| text.starts_with(tag))
         .map(|(tag, kind)| (kind, tag.len()))

@@ -57,7 +57,7 @@ impl Progress {
 
 /// All lessons of one name, by the file that each is.
 #[derive(Debug, Serialize, Deserialize)]
-struct Kept {
+struct ProgressFile {
     schema: String,
     version: u32,
     lessons: BTreeMap<String, Progress>,
@@ -110,11 +110,11 @@ impl Store {
     }
 
     /// What is kept; of a damaged file nothing.
-    fn kept_or_new(&self, lesson: &Lesson) -> Result<Kept> {
+    fn kept_or_new(&self, lesson: &Lesson) -> Result<ProgressFile> {
         match self.kept(lesson) {
             Ok(Some(kept)) => Ok(kept),
             Err(error) if is_later(&error) => Err(error),
-            _ => Ok(Kept { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() }),
+            _ => Ok(ProgressFile { schema: SCHEMA.to_string(), version: VERSION, lessons: BTreeMap::new() }),
         }
     }
 
@@ -122,9 +122,9 @@ impl Store {
         self.folder.join(format!("{}.json", lesson.name))
     }
 
-    fn kept(&self, lesson: &Lesson) -> Result<Option<Kept>> {
+    fn kept(&self, lesson: &Lesson) -> Result<Option<ProgressFile>> {
         let path = self.path(lesson);
-        let Some(kept) = read_json::<Kept>(&path)? else { return Ok(None) };
+        let Some(kept) = read_json::<ProgressFile>(&path)? else { return Ok(None) };
         match (kept.schema == SCHEMA, kept.version) {
             (true, VERSION) => Ok(Some(kept)),
             (true, _) => Err(Error::new(LATER).in_source(shown(&path))),
@@ -133,14 +133,14 @@ impl Store {
     }
 }
 
-/// What is said of a file that this program does not know enough for.
+/// The error about a file of a newer version.
 const LATER: &str = "another version of attn wrote it";
 
 fn is_later(error: &Error) -> bool {
     matches!(error, Error::Unusable(problem) if problem.what == LATER)
 }
 
-/// What tells a lesson from others of its name: where it stands; those in the program stand nowhere.
+/// What tells a lesson from others of its name: where it is; those in the program stand nowhere.
 pub(super) fn identity(lesson: &Lesson) -> String {
     let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
     match std::path::absolute(to_path(&lesson.file)) {

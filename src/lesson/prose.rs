@@ -61,7 +61,7 @@ impl Prose {
     }
 }
 
-/// The claim of a comment that stands directly behind `before`.
+/// The claim of a comment that stands directly after `before`.
 fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim, Fault> {
     let Some(expression) = comment.strip_prefix('=') else {
         return Err(Fault::new(line, format!("`<!-- {comment} -->` stands inside a line of text"))

@@ -30,7 +30,7 @@ impl Screen {
     }
 }
 
-/// What a command left behind.
+/// What a command left after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// Its exit code.

@@ -7,7 +7,7 @@ use super::run::Run;
 
 /// What an update comes to.
 #[derive(Clone, Debug)]
-pub enum Updated {
+pub enum UpdateOutcome {
     /// Nothing is rewritten: something must be fixed first.
     Refused,
     /// Every output is what is printed.
@@ -20,17 +20,17 @@ pub enum Updated {
 /// its lines. `report` is what a check of it has found.
 ///
 /// # Errors
-/// If the new outputs would break the lesson that they stand in.
-pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<Updated, Faults> {
+/// If the new outputs would break their lesson.
+pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<UpdateOutcome, Faults> {
     if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
-        return Ok(Updated::Refused);
+        return Ok(UpdateOutcome::Refused);
     }
     if report.findings.iter().all(|finding| finding.rewrite.is_none()) {
-        return Ok(Updated::Current);
+        return Ok(UpdateOutcome::Current);
     }
     let text = rewritten(text, report);
     let report = check(&read(file, &text)?, run);
-    Ok(Updated::Rewritten(text, report))
+    Ok(UpdateOutcome::Rewritten(text, report))
 }
 
 fn rewritten(text: &str, report: &Report) -> String {

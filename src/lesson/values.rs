@@ -11,7 +11,7 @@ use super::command::Command;
 use super::key::Values;
 use super::model::NamedRun;
 use super::run::{Ran, Runner};
-use super::shown::Shown;
+use super::shown_digits::ShownOperands;
 
 /// The numbers of named commands.
 pub struct RunValues<'a> {
@@ -44,7 +44,7 @@ impl RunValues<'_> {
 
 impl Values for RunValues<'_> {
     fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64> {
-        Shown::of(&self.explanation(run, address)?)?.slack(decimals)
+        ShownOperands::of(&self.explanation(run, address)?)?.slack(decimals)
     }
 
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {

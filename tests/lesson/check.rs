@@ -122,7 +122,7 @@ fn directives_explains_every_word_of_the_format() {
     for (name, _) in attn::lesson::key::Function::ALL {
         assert!(forms.clone().any(|form| form.starts_with(name)), "{name}");
     }
-    for kind in attn::lesson::key::Kind::ALL {
+    for kind in attn::lesson::question::KINDS {
         assert!(forms.clone().any(|form| form == kind.word()), "{}", kind.word());
     }
 }

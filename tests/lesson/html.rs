@@ -334,7 +334,7 @@ fn light_and_dark_have_their_own_ground() {
     assert_eq!(page.eval(ground), "rgb(255, 255, 255)");
     page.media("", true);
     assert_eq!(page.eval(ground), "rgb(20, 23, 27)");
-    // Paper is white in the dark, too.
+    // Printer is white in the dark, too.
     page.media("print", true);
     assert_eq!(page.eval(ground), "rgb(255, 255, 255)");
 }

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use attn::demo::{Document, demos};
-use attn::lesson::key::Kind;
 use attn::lesson::{Block, Lesson, Literal, Prose, Question, Step, is_lesson, read};
 use pulldown_cmark::{Event, Options, Parser};
 
@@ -116,10 +115,7 @@ fn every_number_in_the_prose_is_a_checked_number() {
 
 /// Whether a wrong answer of a question is computed.
 fn has_computed_distractor(question: &Question) -> bool {
-    let right = match &question.key {
-        Some(attn::lesson::key::Key::Choice { letter, .. }) => Some(*letter),
-        _ => None,
-    };
+    let right = question.key.as_ref().and_then(|key| key.letter);
     question.choices.iter().any(|choice| choice.computed.is_some() && Some(choice.letter) != right)
 }
 
@@ -127,7 +123,7 @@ fn is_for_the_student(step: &Step) -> bool {
     let title = step.title.to_lowercase();
     let is_open_to_try = |block: &Block| match block {
         Block::Literal(Literal { text, .. }) => text.contains("$ attn "),
-        Block::Question(question) => question.kind == Kind::Open,
+        Block::Question(question) => !question.kind.is_graded(),
         _ => false,
     };
     (title.contains("your own") || title.contains("yourself")) && step.blocks().any(is_open_to_try)
@@ -168,7 +164,7 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
         let drawn = |question: &Question| {
             let runs = question.key.iter().flat_map(|key| key.runs());
             let mut named = runs.map(|name| lesson.runs.iter().find(|run| run.name == name).expect("a run"));
-            question.kind != Kind::Open && named.all(|run| run.command.seed().is_some())
+            question.kind.is_graded() && named.all(|run| run.command.seed().is_some())
         };
         assert!(lesson.questions().any(drawn), "{file}: no question can be drawn again");
     }

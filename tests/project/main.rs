@@ -1,7 +1,10 @@
-//! The project itself: the README and `docs/` print what the program prints, and modules use only those above them.
+//! The project itself: the README and `docs/` print what the program prints, modules use only those above them, and each
+//! thing has one place.
 
 #[path = "../common/mod.rs"]
 mod common;
 
+mod kinds;
 mod modules;
+mod player;
 mod readme;

@@ -3,11 +3,11 @@
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
-use super::TrustArgs;
-use super::outcomes::{CameTo, Outcome, amounts, outcomes};
+use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::lesson::check::Checked;
+use crate::lesson::check::Coverage;
 
 /// Check that a lesson shows what the program prints
 ///
@@ -25,37 +25,37 @@ pub(super) struct CheckArgs {
 
 impl CheckArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let outcomes = outcomes(&self.paths, self.trust);
-        let widest = outcomes.iter().map(|outcome| outcome.file.width()).max().unwrap_or(0);
+        let checked_files = checked_files(&self.paths, self.trust);
+        let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
-        for outcome in &outcomes {
-            let details = outcome.details(env.colour);
+        for checked in &checked_files {
+            let details = checked.details(env.colour);
             // What is wrong with a file stands by itself, its line below it.
             if !details.is_empty() && !text.is_empty() {
                 text.push('\n');
             }
-            let blank = " ".repeat(widest - outcome.file.width());
-            text.push_str(&format!("{details}{}{blank}  {}\n", outcome.file, outcome.verdict()));
+            let blank = " ".repeat(widest - checked.file.width());
+            text.push_str(&format!("{details}{}{blank}  {}\n", checked.file, checked.verdict()));
         }
-        if outcomes.len() > 1 {
-            text.push_str(&format!("\n{}\n", sum(&outcomes)));
+        if checked_files.len() > 1 {
+            text.push_str(&format!("\n{}\n", sum(&checked_files)));
         }
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
-        Ok(outcomes.iter().map(Outcome::code).max().unwrap_or(EXIT_DONE))
+        Ok(checked_files.iter().map(CheckedFile::code).max().unwrap_or(EXIT_DONE))
     }
 }
 
 /// “6 lessons, 74 steps, 111 commands, 240 numbers, 64 questions: ok”
-fn sum(outcomes: &[Outcome]) -> String {
-    let mut all = Checked::default();
-    for outcome in outcomes {
-        if let CameTo::Checked(report) = &outcome.came_to {
+fn sum(checked_files: &[CheckedFile]) -> String {
+    let mut all = Coverage::default();
+    for checked in checked_files {
+        if let FileState::Checked(report) = &checked.state {
             all.add(report.checked);
         }
     }
-    let verdict = match outcomes.iter().filter(|outcome| outcome.code() != EXIT_DONE).count() {
+    let verdict = match checked_files.iter().filter(|checked| checked.code() != EXIT_DONE).count() {
         0 => "ok".to_string(),
         wrong => format!("{wrong} not ok"),
     };
-    format!("{}, {}: {verdict}", counted(outcomes.len(), "lesson"), amounts(all))
+    format!("{}, {}: {verdict}", counted(checked_files.len(), "lesson"), amounts(all))
 }

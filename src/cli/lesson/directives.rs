@@ -7,7 +7,8 @@ use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
-use crate::lesson::key::{Function, Kind};
+use crate::lesson::key::Function;
+use crate::lesson::question::{KINDS, Kind};
 
 /// List what a lesson file can contain
 ///
@@ -55,7 +56,13 @@ fn file() -> Table {
 }
 
 fn directives() -> Table {
-    let rows = DIRECTIVES.map(|one| vec![format!("<!-- {} -->", one.form), one.does.to_string()]);
+    let rows = DIRECTIVES.map(|one| {
+        let does = match one.word {
+            "ask" => format!("{}: {}", one.does, KINDS.map(|kind| kind.word()).join(", ")),
+            _ => one.does.to_string(),
+        };
+        vec![format!("<!-- {} -->", one.form), does]
+    });
     let in_prose = [
         "0.30<!-- = RUN:CELL -->".to_string(),
         "inside a line of text: the number must be that cell, rounded as written".to_string(),
@@ -75,16 +82,10 @@ fn directives() -> Table {
 
 fn kinds() -> Table {
     let row = |kind: Kind| {
-        let (key, typed) = match kind {
-            Kind::Choice => ("C iff count(causal:A[bat], == 0) == 2", "a letter of the list `- A. …`"),
-            Kind::Number => ("plain:A[bat,cave] ± 0.005", "a number, 1/3 or 33%"),
-            Kind::Cell => ("argmax(plain:A)", "row and column: cave,bat or 2,1"),
-            Kind::Order => ("rank(plain:A[bat])", "the columns, the largest first: cave bat racket"),
-            Kind::Open => ("none; a note says what to listen for", "anything"),
-        };
-        vec![kind.word().to_string(), key.to_string(), typed.to_string()]
+        let example = kind.example();
+        [kind.word(), example.key, example.typed].map(str::to_string).to_vec()
     };
-    Table::new(&["kind", "key", "what is typed"], Kind::ALL.map(row))
+    Table::new(&["kind", "key", "what is typed"], KINDS.map(row))
 }
 
 fn functions() -> Table {

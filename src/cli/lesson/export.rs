@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{TrustArgs, with_seed};
+use super::seed::with_seed;
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::{read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
-use crate::lesson::play::Scripted;
+use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
 
 /// Write a lesson as a page, a handout, a transcript or a recording
@@ -143,7 +144,7 @@ impl ExportArgs {
         let handout = Handout { lesson: &lesson, runner: &runner, answers, notes: self.notes };
         let text = match to {
             Target::Cast => {
-                let scripted = Scripted::read(&self.answer, &handout.show(true))?;
+                let scripted = ScriptedAnswers::read(&self.answer, &handout.show(true))?;
                 export::cast(&handout, scripted)
             }
             Target::Html => export::html(&handout),
@@ -165,10 +166,10 @@ impl ExportArgs {
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
-    match read_text(path, LONGEST).is_ok_and(is_one) {
-        true => Err(Error::new("is a lesson and would be overwritten")
-            .in_source(visible(&name))
-            .help("name another file")),
-        false => Ok(()),
+    if !read_text(path, LONGEST).is_ok_and(is_one) {
+        return Ok(());
     }
+    Err(Error::new("is a lesson and would be overwritten")
+        .in_source(visible(&name))
+        .help("name another file"))
 }

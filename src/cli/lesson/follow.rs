@@ -6,7 +6,7 @@ use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;
-use crate::lesson::play::{Manner, follow, present};
+use crate::lesson::play::{PlayOptions, follow, present};
 
 /// Show notes, answers and the clock in a second terminal
 ///
@@ -31,9 +31,9 @@ impl FollowArgs {
         };
         let screen = self.screen.screen(env);
         if env.has_screen && env.has_keys {
-            let manner =
-                Manner { screen, width: self.screen.width.map(usize::from), auto: false, keys: true };
-            return follow(state, lesson.as_ref(), manner, streams.out);
+            let options =
+                PlayOptions { screen, width: self.screen.width.map(usize::from), auto: false, keys: true };
+            return follow(state, lesson.as_ref(), options, streams.out);
         }
         for line in present(state, lesson.as_ref(), screen) {
             writeln!(streams.out, "{line}")?;

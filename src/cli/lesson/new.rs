@@ -4,7 +4,7 @@ use crate::foreign::{quoted, to_path, visible};
 
 use clap::Args;
 
-use super::TrustArgs;
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Place, Result, counted};
 use crate::input::{exists, write_text};

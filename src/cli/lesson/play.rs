@@ -7,11 +7,11 @@ use unicode_width::UnicodeWidthStr;
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::lesson::play::{Keeper, Manner, Player, Scripted, Window, play, transcript};
+use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};
 
-use super::{TrustArgs, by_hand};
+use super::trust::{TrustArgs, by_hand};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
@@ -62,15 +62,19 @@ impl PlayArgs {
         let runner = Runner::new(&run);
         let mut show = Show::new(&lesson, &runner, screen);
         show.notes = self.notes;
-        let scripted = Scripted::read(&self.answer, &show)?;
+        let scripted = ScriptedAnswers::read(&self.answer, &show)?;
         if self.no_input || !env.has_screen || !(env.has_keys || self.auto) {
             streams.out.write_all(transcript(&show, first, scripted).as_bytes())?;
             return Ok(EXIT_DONE);
         }
-        let manner =
-            Manner { screen, width: self.screen.width.map(usize::from), auto: self.auto, keys: env.has_keys };
-        let window = manner.window();
-        let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson, first);
+        let options = PlayOptions {
+            screen,
+            width: self.screen.width.map(usize::from),
+            auto: self.auto,
+            keys: env.has_keys,
+        };
+        let window = options.window();
+        let (saver, progress, mut notices) = ProgressSaver::new(env.state, &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
         let mut player = Player::new(&lesson, &run, window, first)
@@ -78,7 +82,7 @@ impl PlayArgs {
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);
-        play(&mut player, asked_for(&self.lesson, first), &notices, manner, keeper, streams.out)
+        play(&mut player, asked_for(&self.lesson, first), &notices, options, saver, streams.out)
     }
 }
 

@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::export::refuse_lesson;
-use super::{TrustArgs, with_seed};
+use super::seed::with_seed;
+use super::trust::TrustArgs;
 use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::input::write_text;
-use crate::lesson::play::Scripted;
+use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Sitting, Store, open};
@@ -202,8 +203,8 @@ impl QuizArgs {
 
     /// # Errors
     /// If an answer cannot be one, or a second one is given to a question.
-    fn scripted(&self, show: &Show<'_>) -> Result<Scripted> {
-        let scripted = Scripted::read(&self.answer, show)?;
+    fn scripted(&self, show: &Show<'_>) -> Result<ScriptedAnswers> {
+        let scripted = ScriptedAnswers::read(&self.answer, show)?;
         let ids = self.answer.iter().filter_map(|one| one.split_once('=')).map(|(id, _)| id.trim());
         let mut seen = HashSet::new();
         match { ids }.find(|id| !seen.insert(*id)) {

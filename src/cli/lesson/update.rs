@@ -2,14 +2,14 @@
 
 use clap::Args;
 
-use super::TrustArgs;
-use super::outcomes::{CameTo, Outcome, outcomes, told};
+use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
+use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
 use crate::foreign::to_path;
 use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
-use crate::lesson::update::{Updated, update};
+use crate::lesson::update::{UpdateOutcome, update};
 
 /// Rewrite the outputs in a lesson's file
 ///
@@ -28,8 +28,8 @@ pub(super) struct UpdateArgs {
 impl UpdateArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let mut worst = EXIT_DONE;
-        for (at, outcome) in outcomes(&self.paths, self.trust).iter().enumerate() {
-            let (text, code) = one(outcome, self.trust, env.colour);
+        for (at, checked) in checked_files(&self.paths, self.trust).iter().enumerate() {
+            let (text, code) = one(checked, self.trust, env.colour);
             let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
             streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
             worst = worst.max(code);
@@ -39,32 +39,32 @@ impl UpdateArgs {
 }
 
 /// Updates one file: what is said of it, and its exit code.
-fn one(outcome: &Outcome, trust: TrustArgs, colour: bool) -> (String, u8) {
-    let file = &outcome.file;
-    let CameTo::Checked(report) = &outcome.came_to else {
-        return (format!("{}{file}  {}\n", outcome.details(colour), outcome.verdict()), EXIT_UNUSABLE);
+fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
+    let file = &checked.file;
+    let FileState::Checked(report) = &checked.state else {
+        return (format!("{}{file}  {}\n", checked.details(colour), checked.verdict()), EXIT_UNUSABLE);
     };
-    if !exists(&outcome.path) {
+    if !exists(&checked.path) {
         let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
-    match update(file, &outcome.text, report, &trust.run(&outcome.path)) {
+    match update(file, &checked.text, report, &trust.run(&checked.path)) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
             let why = "not written: the output would break the block around it";
             (format!("{broken}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
-        Ok(Updated::Refused) => {
+        Ok(UpdateOutcome::Refused) => {
             let first: Vec<&Finding> =
                 report.findings.iter().filter(|finding| finding.concern == Concern::Structure).collect();
             let why = format!("not written: {} to fix first", counted(first.len(), "fault"));
-            let said: String = first.into_iter().map(|finding| told(finding, file, colour)).collect();
+            let said: String = first.into_iter().map(|finding| finding_text(finding, file, colour)).collect();
             (format!("{said}{file}  {why}\n"), EXIT_CHECK_FAILED)
         }
-        Ok(Updated::Current) => rest(report, file, "nothing to rewrite", colour),
-        Ok(Updated::Rewritten(text, left)) => {
-            if let Err(error) = write_text(&to_path(&outcome.path), &text) {
+        Ok(UpdateOutcome::Current) => rest(report, file, "nothing to rewrite", colour),
+        Ok(UpdateOutcome::Rewritten(text, left)) => {
+            if let Err(error) = write_text(&to_path(&checked.path), &text) {
                 return (format!("{error}\n"), EXIT_UNUSABLE);
             }
             let mut changes = String::new();
@@ -72,7 +72,7 @@ fn one(outcome: &Outcome, trust: TrustArgs, colour: bool) -> (String, u8) {
             for finding in report.findings.iter().filter(|finding| finding.rewrite.is_some()) {
                 let mut finding = finding.clone();
                 finding.fault.help = None;
-                changes.push_str(&told(&finding, file, colour));
+                changes.push_str(&finding_text(&finding, file, colour));
                 count += 1;
             }
             let (said, code) = rest(&left, file, &format!("{} rewritten", counted(count, "output")), colour);
@@ -83,7 +83,7 @@ fn one(outcome: &Outcome, trust: TrustArgs, colour: bool) -> (String, u8) {
 
 /// What an update leaves to fix.
 fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
-    let said: String = report.findings.iter().map(|finding| told(finding, file, colour)).collect();
+    let said: String = report.findings.iter().map(|finding| finding_text(finding, file, colour)).collect();
     match report.wrong() {
         0 => (format!("{said}{file}  {done}\n"), EXIT_DONE),
         wrong => (format!("{said}{file}  {done}, {} to fix\n", counted(wrong, "fault")), EXIT_CHECK_FAILED),

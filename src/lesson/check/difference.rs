@@ -20,7 +20,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// What stands before the line.
+    /// The mark before the line.
     pub fn sign(self) -> &'static str {
         match self {
             Tag::Hunk => "",

@@ -2,11 +2,12 @@
 
 use crate::error::counted;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Answer, Expression, Key, WrittenNumber};
+use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
-use crate::lesson::shown::Shown;
+use crate::lesson::question::Answer;
+use crate::lesson::shown_digits::ShownOperands;
 
-use super::questions::Known;
+use super::context::CheckContext;
 
 /// Decimals of a table where `--precision` says nothing else.
 const USUAL_DECIMALS: usize = 4;
@@ -17,19 +18,16 @@ pub(super) fn enough(
     question: &Question,
     key: &Key,
     answer: &Answer,
-    known: Known<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
-    let (
-        Key::Number { expression: Expression::Reference { run, address }, shown, .. },
-        Answer::Number { tolerance, .. },
-    ) = (key, answer)
-    else {
+    let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
+    let tolerance = answer.tolerance;
+    // A cell that is given, or that is not a sum of products, has nothing to be held against.
+    let explanation = context.values.explanation(run, address).ok();
+    let Some(cell) = explanation.as_ref().and_then(|explanation| ShownOperands::of(explanation).ok()) else {
         return;
     };
-    // A cell that is given, or that is not a sum of products, has nothing to be held against.
-    let explanation = known.values.explanation(run, address).ok();
-    let Some(cell) = explanation.as_ref().and_then(|explanation| Shown::of(explanation).ok()) else { return };
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
@@ -58,14 +56,14 @@ pub(super) fn enough(
         let help = format!(
             "accept what these digits allow: {expression} ± … from {}",
             counted(decimals, "decimal"),
-            expression = key.expression()
+            expression = key.expression
         );
         faults.push(Fault::new(question.key_line, what).help(help));
     }
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &Shown<'_>) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands<'_>) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();

@@ -13,7 +13,7 @@ pub struct Report {
     /// What does not hold, in the order of the lines.
     pub findings: Vec<Finding>,
     /// How much there was.
-    pub checked: Checked,
+    pub checked: Coverage,
 }
 
 /// One thing that does not hold, or could be better.
@@ -53,7 +53,7 @@ pub struct Rewrite {
 
 /// How much of a lesson was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Checked {
+pub struct Coverage {
     /// Steps.
     pub steps: usize,
     /// Commands in blocks.
@@ -85,9 +85,9 @@ impl Finding {
     }
 }
 
-impl Checked {
+impl Coverage {
     /// Adds what another lesson has.
-    pub fn add(&mut self, other: Checked) {
+    pub fn add(&mut self, other: Coverage) {
         self.steps += other.steps;
         self.commands += other.commands;
         self.numbers += other.numbers;
@@ -96,14 +96,14 @@ impl Checked {
     }
 
     /// Counts what a lesson has.
-    pub(super) fn of(lesson: &Lesson) -> Checked {
+    pub(super) fn of(lesson: &Lesson) -> Coverage {
         let prose = lesson.every_block().map(|block| match block {
             Block::Prose(prose) => prose.claims.len(),
             _ => 0,
         });
         let options = lesson.questions().flat_map(|question| &question.choices);
         let in_options = options.filter_map(|choice| choice.text.as_ref()).map(|text| text.claims.len());
-        Checked {
+        Coverage {
             steps: lesson.steps.len(),
             commands: lesson.consoles().map(|console| console.exchanges.len()).sum(),
             numbers: prose.sum::<usize>() + in_options.sum::<usize>(),

@@ -1,5 +1,6 @@
 //! Holding a lesson against the program: what its commands print, its numbers, its keys, its screen, its plan.
 
+mod context;
 mod difference;
 mod digits;
 mod finding;
@@ -15,7 +16,7 @@ mod tolerance;
 mod wildcards;
 
 pub use difference::{Tag, unified};
-pub use finding::{Checked, Concern, Finding, Report, Rewrite};
+pub use finding::{Concern, Coverage, Finding, Report, Rewrite};
 
 use super::model::Lesson;
 use super::run::{Run, Runner};
@@ -34,13 +35,13 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     outputs::check(lesson, runner, &mut findings);
     screen::check(lesson, runner, &mut findings);
     let failing = runs::check(lesson, runner, &mut findings);
-    let known = questions::Known { values: &values, failing: &failing };
-    numbers::check(lesson, known, &mut findings);
-    questions::check(lesson, known, &mut findings);
+    let context = context::CheckContext { values: &values, failing: &failing };
+    numbers::check(lesson, context, &mut findings);
+    questions::check(lesson, context, &mut findings);
     plan::check(lesson, &mut findings);
     for finding in &mut findings {
         finding.fault.step = lesson.step_at(finding.fault.line).map(|step| step.title.clone());
     }
     findings.sort_by_key(|finding| finding.fault.line);
-    Report { findings, checked: Checked::of(lesson) }
+    Report { findings, checked: Coverage::of(lesson) }
 }

@@ -3,22 +3,19 @@
 use crate::error::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
-use crate::lesson::loose::loose_numbers;
 use crate::lesson::model::{Block, Claim, Lesson, Prose};
+use crate::lesson::unchecked_numbers::unchecked_numbers;
 
+use super::context::CheckContext;
 use super::finding::{Concern, Finding};
-use super::questions::Known;
 
 /// Checks every number that says what it must be.
-pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
-    let in_text = lesson.every_block().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
-    });
+pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
+    let in_text = lesson.every_block().filter_map(Block::prose);
     let choices = lesson.questions().flat_map(|question| &question.choices);
     let mut rotting = Vec::new();
     for prose in in_text.chain(choices.filter_map(|choice| choice.text.as_ref())) {
-        findings.extend(prose.claims.iter().filter_map(|claim| number(prose, claim, known)));
+        findings.extend(prose.claims.iter().filter_map(|claim| number(prose, claim, context)));
         rotting.extend(unchecked(prose));
     }
     if let Some((line, first)) = rotting.first() {
@@ -36,17 +33,17 @@ pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Findin
 
 /// The numbers that nothing holds to what the program computes, with their lines. Between backticks they are names.
 fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
-    let loose = loose_numbers(prose).into_iter().filter(|loose| !loose.in_code);
+    let loose = unchecked_numbers(prose).into_iter().filter(|loose| !loose.in_code);
     loose.map(|loose| (prose.line + loose.lines, loose.text))
 }
 
 /// What is wrong with one number.
-fn number(prose: &Prose, claim: &Claim, known: Known<'_>) -> Option<Finding> {
+fn number(prose: &Prose, claim: &Claim, context: CheckContext<'_>) -> Option<Finding> {
     let expression = &claim.expression;
-    if known.fails(expression) {
+    if context.fails(expression) {
         return None;
     }
-    let value = match expression.number(known.values) {
+    let value = match expression.number(context.values) {
         Ok(value) => value,
         Err(error) => return Some(Finding::new(Concern::Structure, Fault::of(claim.line, error))),
     };

@@ -4,7 +4,7 @@ use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber, numbers_in};
 use crate::lesson::model::{Choice, Question};
 
-use super::questions::Known;
+use super::context::CheckContext;
 
 /// Options that say the same: if one of them is right, so is the other.
 pub(super) fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
@@ -19,7 +19,7 @@ pub(super) fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
 }
 
 /// An option with a number: as it is shown, and as it is computed.
-pub(super) struct Offered<'a> {
+pub(super) struct NumberedOption<'a> {
     choice: &'a Choice,
     shown: WrittenNumber,
     value: f64,
@@ -28,9 +28,9 @@ pub(super) struct Offered<'a> {
 /// The options with numbers. One whose number is not computed, where others are, is a fault.
 pub(super) fn shown<'a>(
     question: &'a Question,
-    known: Known<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
-) -> Vec<Offered<'a>> {
+) -> Vec<NumberedOption<'a>> {
     let computed = question.choices.iter().any(|choice| choice.computed.is_some());
     let mut offered = Vec::new();
     for choice in &question.choices {
@@ -38,8 +38,8 @@ pub(super) fn shown<'a>(
             (Some(expression), Some(text)) => {
                 let claim = text.claims.first();
                 let shown = claim.and_then(|claim| WrittenNumber::parse(&text.markdown[claim.at.clone()]));
-                if let (Some(shown), Ok(value)) = (shown, expression.number(known.values)) {
-                    offered.push(Offered { choice, shown, value });
+                if let (Some(shown), Ok(value)) = (shown, expression.number(context.values)) {
+                    offered.push(NumberedOption { choice, shown, value });
                 }
             }
             (None, Some(text))
@@ -56,9 +56,9 @@ pub(super) fn shown<'a>(
 }
 
 /// Options whose numbers cannot be told apart at the digits shown.
-pub(super) fn shown_alike(offered: &[Offered<'_>], key: char, faults: &mut Vec<Fault>) {
+pub(super) fn shown_alike(offered: &[NumberedOption<'_>], key: char, faults: &mut Vec<Fault>) {
     for (at, one) in offered.iter().enumerate() {
-        let is_alike = |other: &&Offered<'_>| {
+        let is_alike = |other: &&NumberedOption<'_>| {
             // What a wrong option shows may not pass for the right one at its own digits either.
             let passes = (other.choice.letter == key && one.shown.agrees(other.value))
                 || (one.choice.letter == key && other.shown.agrees(one.value));
@@ -79,16 +79,16 @@ pub(super) fn about_its_option(
     question: &Question,
     key: &Key,
     letter: char,
-    offered: &[Offered<'_>],
-    known: Known<'_>,
+    offered: &[NumberedOption<'_>],
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
-    let of = match key.expression() {
+    let of = match &key.expression {
         Expression::Compare(left, ..) => left,
         whole => whole,
     };
-    let value = of.number(known.values);
+    let value = of.number(context.values);
     if value.as_ref().is_ok_and(|&value| right.shown.agrees(value)) {
         return;
     }

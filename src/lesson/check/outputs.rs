@@ -1,4 +1,4 @@
-//! What the commands of a lesson print, held against what stands in it.
+//! What the commands of a lesson print, compared with the outputs in its text.
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
@@ -62,10 +62,7 @@ fn output(
     // As trycmd has it: the last line's end belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
     let shown = ran.shown();
-    let shown = match console.last_digit_may_differ {
-        true => within_last_digit(&shown, expected),
-        false => shown,
-    };
+    let shown = if console.last_digit_may_differ { within_last_digit(&shown, expected) } else { shown };
     let printed = with_wildcards(&shown, expected);
     if printed == expected {
         return None;

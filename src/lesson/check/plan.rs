@@ -18,16 +18,15 @@ pub(super) fn check(lesson: &Lesson, findings: &mut Vec<Finding>) {
     if fits {
         return;
     }
-    let what = match all {
-        true => {
-            format!("the steps take {} minutes together, but the lesson is planned for {minutes}", short(sum))
-        }
-        false => format!(
+    let what = if all {
+        format!("the steps take {} minutes together, but the lesson is planned for {minutes}", short(sum))
+    } else {
+        format!(
             "{} of {} steps already take {} minutes, but the lesson is planned for {minutes}",
             planned.len(),
             lesson.steps.len(),
             short(sum)
-        ),
+        )
     };
     let fault = Fault::new(line(lesson), what).help(format!(
         "write minutes: {} in the head, or change a step's <!-- step: minutes=… -->",
@@ -36,7 +35,7 @@ pub(super) fn check(lesson: &Lesson, findings: &mut Vec<Finding>) {
     findings.push(Finding::new(Concern::Text, fault));
 }
 
-/// Minutes without the digits that adding leaves behind.
+/// Minutes without the digits that adding leaves after.
 fn short(minutes: f64) -> f64 {
     (minutes * 1e6).round() / 1e6
 }

@@ -1,10 +1,10 @@
 //! What proves the letter of a key: its own condition holds, and that of no other option does.
 
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Expression, Kind, Value};
+use crate::lesson::key::{Expression, Value};
 use crate::lesson::model::{Choice, Question};
 
-use super::questions::{Known, sides};
+use super::context::{CheckContext, sides};
 
 /// How a proof is written, for a remedy.
 const FORM: &str = "write a condition that would make it right, but is false: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
@@ -15,7 +15,7 @@ pub(super) fn one_right_option(
     question: &Question,
     letter: char,
     holds: bool,
-    known: Known<'_>,
+    context: CheckContext<'_>,
     faults: &mut Vec<Fault>,
 ) {
     let has_number =
@@ -31,8 +31,8 @@ pub(super) fn one_right_option(
                 .help("remove its `opt`: the key has its condition"),
             ),
             _ if other == letter => {}
-            (Some(condition), _) if known.fails(condition) => {}
-            (Some(condition), _) => faults.extend(wrong(question, choice, condition, holds, known)),
+            (Some(condition), _) if context.fails(condition) => {}
+            (Some(condition), _) => faults.extend(wrong(question, choice, condition, holds, context)),
             (None, Some(_)) if has_number => {}
             (None, _) => {
                 let what = format!("nothing proves that option {other} of `{}` is wrong", question.id);
@@ -49,20 +49,18 @@ fn wrong(
     choice: &Choice,
     condition: &Expression,
     holds: bool,
-    known: Known<'_>,
+    context: CheckContext<'_>,
 ) -> Option<Fault> {
     let letter = choice.letter;
-    match condition.evaluate(known.values) {
+    match condition.evaluate(context.values) {
         Ok(Value::Truth(false)) => None,
         Ok(_) => {
             let because = match condition {
-                Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+                Expression::Compare(left, _, right) => sides(left, right, context).unwrap_or_default(),
                 _ => String::new(),
             };
-            let what = match holds {
-                true => format!("option {letter} of `{}` is right too{because}", question.id),
-                false => format!("option {letter} of `{}` is the right one{because}", question.id),
-            };
+            let right = if holds { "right too" } else { "the right one" };
+            let what = format!("option {letter} of `{}` is {right}{because}", question.id);
             let help = format!("`{condition}` is true: ask for something else, or correct the condition");
             Some(Fault::new(choice.line, what).help(help))
         }
@@ -72,7 +70,7 @@ fn wrong(
 
 /// Conditions where there is no letter to be proven.
 pub(super) fn conditions_without_letters(question: &Question, faults: &mut Vec<Fault>) {
-    if question.kind == Kind::Choice {
+    if question.kind.is_chosen_by_letter() {
         return;
     }
     for choice in question.choices.iter().filter(|choice| choice.condition.is_some()) {

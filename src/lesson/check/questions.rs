@@ -1,48 +1,31 @@
 //! The answer keys, and the options next to them.
 
-use std::collections::HashSet;
-
 use crate::error::Error;
 use crate::lesson::faults::Fault;
-use crate::lesson::key::{Answer, Expression, Key, Kind, Value};
+use crate::lesson::key::{Expression, Key, Value};
 use crate::lesson::model::{Choice, Lesson, Question};
-use crate::lesson::values::RunValues;
+use crate::lesson::question::Answer;
 
+use super::context::{CheckContext, sides};
 use super::digits::enough;
 use super::finding::{Concern, Finding};
 use super::options::{about_its_option, shown, shown_alike, worded_alike};
 use super::proofs::{conditions_without_letters, one_right_option};
 
-/// What numbers and keys are computed from.
-#[derive(Clone, Copy)]
-pub(super) struct Known<'a> {
-    /// The numbers of the runs.
-    pub values: &'a RunValues<'a>,
-    /// The runs without numbers, of which that has been said already.
-    pub failing: &'a HashSet<&'a str>,
-}
-
-impl Known<'_> {
-    /// Whether an expression reads a run without numbers.
-    pub fn fails(&self, expression: &Expression) -> bool {
-        expression.runs().iter().any(|run| self.failing.contains(run))
-    }
-}
-
 /// Checks every key, and every option against it.
-pub(super) fn check(lesson: &Lesson, known: Known<'_>, findings: &mut Vec<Finding>) {
+pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
     for question in lesson.questions() {
         let mut faults = Vec::new();
-        if let Some(key) = question.key.as_ref().filter(|key| !known.fails(key.expression())) {
-            match key.evaluate(known.values) {
-                Ok(answer) => against(question, key, &answer, known, &mut faults),
+        if let Some(key) = question.key.as_ref().filter(|key| !context.fails(&key.expression)) {
+            match question.kind.evaluate(key, context.values) {
+                Ok(answer) => against(question, key, &answer, context, &mut faults),
                 Err(error) => faults.push(in_key(question, error)),
             }
         }
         unheard(question, &mut faults);
         conditions_without_letters(question, &mut faults);
         findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
-        if let Some(number) = question.hindrance(lesson) {
+        if let Some(number) = question.number_that_prevents_drawing(lesson) {
             let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
             let help = format!("check it: {number}<!-- = RUN:CELL -->; or leave the number out");
             findings.push(Finding::new(Concern::Remark, Fault::new(question.line, what).help(help)));
@@ -56,47 +39,58 @@ fn in_key(question: &Question, error: Error) -> Fault {
     fault
 }
 
-fn against(question: &Question, key: &Key, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
-    match answer {
-        Answer::Choice { letter, holds } => {
-            if !question.choices.iter().any(|choice| choice.letter == *letter) {
-                let letters: Vec<String> =
-                    question.choices.iter().map(|choice| choice.letter.to_string()).collect();
-                let what =
-                    format!("the key of `{}` names option {letter}, which does not exist", question.id);
-                faults.push(
-                    Fault::new(question.key_line, what)
-                        .help(format!("the options are {}", letters.join(", "))),
-                );
-            } else if !holds {
-                faults.push(false_key(question, key, known));
-            }
-            worded_alike(question, faults);
-            one_right_option(question, *letter, *holds, known, faults);
-            let shown = shown(question, known, faults);
-            shown_alike(&shown, *letter, faults);
-            about_its_option(question, key, *letter, &shown, known, faults);
-        }
-        Answer::Order(order) => {
-            listed_in_order(question, &order.columns(), faults);
-            foreseen(question, answer, known, faults);
-        }
-        Answer::Number { value, tolerance } if *tolerance == 0.0 && value.fract() != 0.0 => {
-            let what = format!("the answer of `{}` has too many digits to type: {value}", question.id);
-            faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
-        }
-        _ => {
-            foreseen(question, answer, known, faults);
-            enough(question, key, answer, known, faults);
-        }
+fn against(
+    question: &Question,
+    key: &Key,
+    answer: &Answer,
+    context: CheckContext<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    if let Some(letter) = answer.value.letter() {
+        return by_letter(question, key, letter, answer.holds, context, faults);
     }
+    if let (true, Value::Order(order)) = (question.kind.options_are_columns(), &answer.value) {
+        listed_in_order(question, &order.columns(), faults);
+    }
+    if let Some(number) = answer.untypable_number() {
+        let what = format!("the answer of `{}` has too many digits to type: {number}", question.id);
+        faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
+        return;
+    }
+    foreseen(question, answer, context, faults);
+    enough(question, key, answer, context, faults);
+}
+
+/// A question whose options are chosen by their letters: one of them is right, and proven to be the only one.
+fn by_letter(
+    question: &Question,
+    key: &Key,
+    letter: char,
+    holds: bool,
+    context: CheckContext<'_>,
+    faults: &mut Vec<Fault>,
+) {
+    if !question.choices.iter().any(|choice| choice.letter == letter) {
+        let letters: Vec<String> = question.choices.iter().map(|choice| choice.letter.to_string()).collect();
+        let what = format!("the key of `{}` names option {letter}, which does not exist", question.id);
+        faults.push(
+            Fault::new(question.key_line, what).help(format!("the options are {}", letters.join(", "))),
+        );
+    } else if !holds {
+        faults.push(false_key(question, key, context));
+    }
+    worded_alike(question, faults);
+    one_right_option(question, letter, holds, context, faults);
+    let shown = shown(question, context, faults);
+    shown_alike(&shown, letter, faults);
+    about_its_option(question, key, letter, &shown, context, faults);
 }
 
 /// The key of a `choice` whose condition does not hold.
-fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
-    let condition = key.expression();
+fn false_key(question: &Question, key: &Key, context: CheckContext<'_>) -> Fault {
+    let condition = &key.expression;
     let because = match condition {
-        Expression::Compare(left, _, right) => sides(left, right, known).unwrap_or_default(),
+        Expression::Compare(left, _, right) => sides(left, right, context).unwrap_or_default(),
         _ => String::new(),
     };
     Fault::new(question.key_line, format!("the key of `{}` is false{because}", question.id)).help(format!(
@@ -104,35 +98,15 @@ fn false_key(question: &Question, key: &Key, known: Known<'_>) -> Fault {
     ))
 }
 
-/// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
-pub(super) fn sides(left: &Expression, right: &Expression, known: Known<'_>) -> Option<String> {
-    let values = [left.evaluate(known.values).ok()?, right.evaluate(known.values).ok()?];
-    let brief = values.each_ref().map(briefly);
-    let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
-    let computed =
-        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
-    let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
-    Some(format!(": {}", said.join(", and ")))
-}
-
-/// A value, of a number no more digits than a table has.
-fn briefly(value: &Value) -> String {
-    match value.number() {
-        Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {
-            format!("{number:.4}").replace('-', "−")
-        }
-        _ => value.to_string(),
-    }
-}
-
 /// Wrong answers foreseen that would pass for the right one, or for each other.
-fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut Vec<Fault>) {
-    let mut seen: Vec<(char, Value)> = Vec::new();
+fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, faults: &mut Vec<Fault>) {
+    let mut seen: Vec<(char, Answer)> = Vec::new();
     for choice in &question.choices {
-        let Some(expression) = choice.computed.as_ref().filter(|expression| !known.fails(expression)) else {
+        let Some(expression) = choice.computed.as_ref().filter(|expression| !context.fails(expression))
+        else {
             continue;
         };
-        let value = match expression.evaluate(known.values) {
+        let value = match expression.evaluate(context.values) {
             Ok(value) => value,
             Err(error) => {
                 faults.push(Fault::of(choice.line, error));
@@ -140,48 +114,27 @@ fn foreseen(question: &Question, answer: &Answer, known: Known<'_>, faults: &mut
             }
         };
         let letter = choice.letter;
-        if !is_of(question.kind, &value) {
+        let Some(as_right) = answer.with_value(&value) else {
             let what = format!("option {letter}, `{expression}`, is {}, but the key is not", value.kind());
             faults.push(Fault::new(choice.line, what).help("compute it like the key, but from another run"));
-        } else if answer.accepts(&value) {
+            continue;
+        };
+        if answer.accepts(&value) {
             let what = format!("option {letter} ({value}) would count as the right answer, {answer}");
-            let help = match question.kind {
-                Kind::Number => "give the key a smaller tolerance, or use another mistake",
+            let help = match answer.value {
+                Value::Number(_) => "give the key a smaller tolerance, or use another mistake",
                 _ => "use another mistake",
             };
             faults.push(Fault::new(choice.line, what).help(help));
-        } else if let Some((other, _)) = seen.iter().find(|(_, other)| is_taken_for(answer, other, &value)) {
+        } else if let Some((other, _)) = seen.iter().find(|(_, other)| other.accepts(&value)) {
             let what = format!("option {letter} ({value}) would count as option {other}");
             faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
         }
-        seen.push((letter, value));
+        seen.push((letter, as_right));
     }
 }
 
-/// Whether an option can be an answer of this kind at all.
-fn is_of(kind: Kind, value: &Value) -> bool {
-    match kind {
-        Kind::Number => value.number().is_some(),
-        Kind::Cell => matches!(value, Value::Cell(_)),
-        Kind::Order => matches!(value, Value::Order(_)),
-        _ => true,
-    }
-}
-
-/// Whether one who answers `value` would be told what is said to those who answer `other`.
-fn is_taken_for(answer: &Answer, other: &Value, value: &Value) -> bool {
-    let as_answer = match (answer, other) {
-        (Answer::Number { tolerance, .. }, other) => {
-            other.number().map(|number| Answer::Number { value: number, tolerance: *tolerance })
-        }
-        (_, Value::Cell(cell)) => Some(Answer::Cell(cell.clone())),
-        (_, Value::Order(order)) => Some(Answer::Order(order.clone())),
-        _ => None,
-    };
-    as_answer.is_some_and(|as_answer| as_answer.accepts(value))
-}
-
-/// The options of an `order` stand for the columns, in their own order, in whatever words.
+/// Options that list columns name these in their own order, in whatever words.
 fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
     let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
     let Some(first) = listed.first() else { return };
@@ -204,10 +157,11 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// What is said to those who choose an option that nobody can choose.
+/// Feedback that is never shown, because nobody can give that answer.
 fn unheard(question: &Question, faults: &mut Vec<Fault>) {
     for choice in &question.choices {
-        let reachable = choice.computed.is_some() || (question.kind == Kind::Choice && choice.text.is_some());
+        let reachable =
+            choice.computed.is_some() || (question.kind.is_chosen_by_letter() && choice.text.is_some());
         if choice.feedback.is_some() && !reachable {
             let letter = choice.letter;
             let what = format!("`if {letter}` is never shown: nothing computes the answer {letter}");

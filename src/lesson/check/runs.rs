@@ -38,7 +38,7 @@ pub(super) fn check<'a>(
     failing
 }
 
-/// What a failed command says: what is wrong, and what to do about it; fit for a screen whatever the command was told.
+/// The error of a failed command and its help, with control characters escaped.
 pub(super) fn what_and_help(said: &str) -> (String, Option<String>) {
     let clean: Vec<String> =
         said.lines().map(|line| visible(&without_colours(line)).trim().to_string()).collect();
@@ -63,7 +63,7 @@ fn used(lesson: &Lesson) -> HashSet<&str> {
     });
     let mut all: Vec<&Expression> = in_prose.map(|claim| &claim.expression).collect();
     for question in lesson.questions() {
-        all.extend(question.key.iter().map(|key| key.expression()));
+        all.extend(question.key.iter().map(|key| &key.expression));
         for choice in &question.choices {
             all.extend(choice.computed.iter().chain(&choice.condition));
             all.extend(choice.text.iter().flat_map(|text| &text.claims).map(|claim| &claim.expression));

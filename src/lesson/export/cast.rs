@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use textwrap::core::display_width;
 
 use super::{Answers, Handout};
-use crate::lesson::key::is_show_of_hands;
 use crate::lesson::model::{Block, Console, Lesson, Question};
-use crate::lesson::play::{Scripted, answered};
+use crate::lesson::play::{ScriptedAnswers, answered};
+use crate::lesson::question::is_show_of_hands;
 use crate::lesson::show::{Ink, Show, Tone};
 
 /// Between two keys of a command.
@@ -29,9 +29,9 @@ const THINK: u64 = 10_000;
 const IDLE_LIMIT: u64 = 10;
 
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
-/// each question before its answer. Scripted answers, votes among them, are typed after the `think` and judged. The same
+/// each question before its answer. ScriptedAnswers answers, votes among them, are typed after the `think` and judged. The same
 /// lesson and answers give the same bytes.
-pub fn cast(handout: &Handout<'_>, scripted: Scripted) -> String {
+pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
     let lesson = handout.lesson;
     let mut tape = Tape {
         show: handout.show(true),
@@ -74,7 +74,7 @@ fn header(lesson: &Lesson) -> String {
 struct Tape<'a> {
     show: Show<'a>,
     /// What the class answers.
-    scripted: RefCell<Scripted>,
+    scripted: RefCell<ScriptedAnswers>,
     /// Milliseconds since the beginning.
     time: u64,
     lines: Vec<String>,
@@ -166,7 +166,7 @@ impl Tape<'_> {
     }
 }
 
-/// The time that lines take, at so many milliseconds a column.
+/// The time that lines take, at this many milliseconds a column.
 fn time_for(lines: &[String], each: u64) -> u64 {
     let columns: usize = lines.iter().map(|line| display_width(line)).sum();
     (columns as u64 * each).clamp(LEAST, MOST)

@@ -2,7 +2,6 @@
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
 use crate::error::counted;
-use crate::lesson::key::{Answer, Kind};
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
 use crate::render::html_page::{Page, escaped, fragment, how};
@@ -166,24 +165,21 @@ impl Writer<'_> {
         let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
         let items: String =
             texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
-        let right = match (self.answers, question.kind, self.show.right(question)) {
-            // The script makes buttons of the options; where answers are left out it must not know.
-            (Answers::Folded, Kind::Choice, Some(Answer::Choice { letter, .. })) => {
-                format!(" data-right=\"{letter}\"")
-            }
-            _ => String::new(),
-        };
-        match items.is_empty() {
-            true => items,
-            false => format!("<ol class=\"options\" type=\"A\"{right}>\n{items}</ol>\n"),
+        if items.is_empty() {
+            return items;
         }
+        // The script makes buttons of the options; where answers are left out it must not know.
+        let right = self.show.right(question).filter(|_| self.answers == Answers::Folded);
+        let right = right.and_then(|right| right.value.letter());
+        let right = right.map(|letter| format!(" data-right=\"{letter}\"")).unwrap_or_default();
+        format!("<ol class=\"options\" type=\"A\"{right}>\n{items}</ol>\n")
     }
 
-    /// The answer in its fold, with what is to be said to those who gave a wrong one.
+    /// The folded answer, with the feedback to the wrong ones.
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
             Answers::Hidden => {
-                let more = if question.kind == Kind::Open { MORE_LINES } else { 0 };
+                let more = if question.kind.is_graded() { 0 } else { MORE_LINES };
                 return format!(
                     "<p class=\"write\">Your answer:</p>\n{}",
                     "<p class=\"write\"></p>\n".repeat(more)
@@ -193,9 +189,10 @@ impl Writer<'_> {
             Answers::Folded => "",
         };
         let (right, rest) = self.show.answer_paragraph(question);
-        let right = match right.is_empty() {
-            true => right,
-            false => format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end()),
+        let right = if right.is_empty() {
+            right
+        } else {
+            format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end())
         };
         let reveal = self.blocks(rest);
         let said = |choice: &Choice| {
@@ -204,9 +201,10 @@ impl Writer<'_> {
             Some(format!("<dt>{name}</dt><dd>{feedback}</dd>\n"))
         };
         let feedback: String = question.choices.iter().filter_map(said).collect();
-        let feedback = match feedback.is_empty() {
-            true => feedback,
-            false => format!("<dl class=\"feedback\">\n{feedback}</dl>\n"),
+        let feedback = if feedback.is_empty() {
+            feedback
+        } else {
+            format!("<dl class=\"feedback\">\n{feedback}</dl>\n")
         };
         if [&right, &reveal, &feedback].iter().all(|part| part.is_empty()) {
             return String::new();
@@ -224,7 +222,7 @@ fn hints(question: &Question) -> String {
     question.hints.iter().map(hint).collect()
 }
 
-/// A command, broken between its words rather than behind the hyphens of `--only`.
+/// A command, broken between its words rather than after the hyphens of `--only`.
 fn words(typed: &str) -> String {
     let word = |word: &str| format!("<span>{}</span>", escaped(word));
     typed.split(' ').map(word).collect::<Vec<_>>().join(" ")

@@ -2,7 +2,6 @@
 
 use super::md_prose::safe;
 use super::{Answers, Handout, MORE_LINES};
-use crate::lesson::key::Kind;
 use crate::lesson::model::{Block, Console, Literal, Question};
 use crate::lesson::show::{BLANK, Show, escaped};
 
@@ -85,7 +84,7 @@ impl Page<'_> {
         match self.answers {
             Answers::Hidden => {
                 self.parts.push(BLANK.to_string());
-                let more = if question.kind == Kind::Open { MORE_LINES } else { 0 };
+                let more = if question.kind.is_graded() { 0 } else { MORE_LINES };
                 // A rule across the page is a line to write on.
                 self.parts.extend(std::iter::repeat_n(RULE.to_string(), more));
             }
@@ -101,7 +100,7 @@ impl Page<'_> {
         }
     }
 
-    /// The right answer, what to say to the wrong ones, and what is told about them.
+    /// The right answer, the feedback to the wrong ones, and the rest of the folded answer.
     fn answer(&mut self, question: &Question) {
         let (answer, rest) = self.show.answer_paragraph(question);
         self.parts.extend(Some(safe(&answer).into_owned()).filter(|answer| !answer.is_empty()));

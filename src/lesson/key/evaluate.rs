@@ -57,10 +57,10 @@ impl Expression {
             return Err(self.is_nan());
         }
         let names_cell = address.split_once('[').is_some_and(|(_, inside)| inside.contains(','));
-        match names_cell && matrix.rows() == 1 && matrix.cols() == 1 {
-            true => Ok(Value::Number(matrix[(0, 0)])),
-            false => Ok(Value::Cells(Cells { matrix, run: run.to_string(), address: address.to_string() })),
+        if names_cell && matrix.rows() == 1 && matrix.cols() == 1 {
+            return Ok(Value::Number(matrix[(0, 0)]));
         }
+        Ok(Value::Cells(Cells { matrix, run: run.to_string(), address: address.to_string() }))
     }
 
     fn of_cells(&self, function: Function, cells: Cells, values: &dyn Values) -> Result<Value> {
@@ -173,13 +173,13 @@ impl Expression {
     }
 }
 
-/// A number at so many decimals. Rounded as the tables print it, which NumPy's scaled rounding is not always: 2.675 is shown
+/// A number rounded to `decimals` places as the tables print it, which NumPy's scaled rounding is not always: 2.675 is shown
 /// as 2.67, because the nearest 64-bit float lies below it.
 fn rounded(number: f64, decimals: usize) -> f64 {
-    match number.is_finite() {
-        true => at_decimals(number, decimals).parse().unwrap_or(number),
-        false => number,
+    if !number.is_finite() {
+        return number;
     }
+    at_decimals(number, decimals).parse().unwrap_or(number)
 }
 
 #[cfg(test)]

@@ -4,8 +4,6 @@ use std::fmt;
 
 use crate::graph::number_text;
 
-use super::parse::{self, ParseError};
-
 /// A value, or two of them compared.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -43,7 +41,7 @@ pub enum Function {
     Len,
     /// How many cells hold a number that compares so with this one.
     Count(Comparison, f64),
-    /// Every cell at so many decimals, rounded as the tables are.
+    /// Every cell rounded to this many decimals, as the tables are.
     Round(usize),
 }
 
@@ -121,14 +119,6 @@ impl Comparison {
 }
 
 impl Expression {
-    /// Reads an expression.
-    ///
-    /// # Errors
-    /// If the text is none: the error tells the column within it, and what the language has.
-    pub fn parse(text: &str) -> Result<Expression, ParseError> {
-        parse::expression(text)
-    }
-
     /// The names of the runs that it reads, each once, in the order of the text.
     pub fn runs(&self) -> Vec<&str> {
         let mut runs = Vec::new();

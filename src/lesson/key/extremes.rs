@@ -8,11 +8,11 @@ use crate::matrix::Matrix;
 
 use super::table::Table;
 
-/// Two numbers that agree to this part of the larger are a tie: no table tells them apart.
+/// Relative difference up to which two numbers are a tie: no table shows it.
 const SAME_PART: f64 = 1e-9;
-/// So are two that differ by this part of the largest number around, which is what rounding alone leaves.
+/// Difference up to which two numbers are a tie, as a part of the largest absolute value: rounding leaves as much.
 const NOISE: f64 = 1e-15;
-/// An error names so many tied cells.
+/// At most this many tied cells are named in an error.
 const MOST_NAMED: usize = 4;
 
 /// One cell of a node.
@@ -23,8 +23,8 @@ pub struct Cell {
     /// Its column in the node, from 0.
     pub col: usize,
     /// Whether it was looked for in one row alone, so that a column says it all.
-    pub(super) in_given_row: bool,
-    pub(super) table: Table,
+    pub(in crate::lesson) in_given_row: bool,
+    pub(in crate::lesson) table: Table,
 }
 
 /// The columns of a row, from the largest number to the smallest.
@@ -32,7 +32,7 @@ pub struct Cell {
 pub struct Order {
     /// The positions of the columns, from 0.
     pub positions: Vec<usize>,
-    pub(super) table: Table,
+    pub(in crate::lesson) table: Table,
 }
 
 impl Order {
@@ -82,7 +82,7 @@ impl fmt::Display for Order {
     }
 }
 
-/// Where the largest number of a matrix stands, or the smallest; `address` names a cell of it.
+/// The position of the max of a matrix, or of the min; `address` names a cell of it.
 ///
 /// # Errors
 /// If there is none, or another cell ties with it.

@@ -7,7 +7,7 @@ use crate::matrix::Matrix;
 use super::Values;
 
 /// Runs by name, each a graph.
-pub(super) struct Runs(Vec<(&'static str, Graph)>);
+pub(in crate::lesson) struct Runs(Vec<(&'static str, Graph)>);
 
 impl Values for Runs {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
@@ -34,7 +34,7 @@ impl Values for Runs {
 }
 
 /// `plain` and `causal` with weights `A` of three tokens, and `odd` with what is seldom: ties, NaN, −∞, no columns.
-pub(super) fn runs() -> Runs {
+pub(in crate::lesson) fn runs() -> Runs {
     let words = ["bat", "cave", "racket"];
     let named = |matrix: Matrix| matrix.rows_named(&words).cols_named(&words);
     let plain =

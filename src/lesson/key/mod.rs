@@ -13,27 +13,23 @@
 //! The language is closed: the functions of [`Function`], one comparison, numbers and cells, and nothing more. A lesson that
 //! needs more is asking for another command.
 
-mod answer;
+mod answer_key;
 mod evaluate;
 mod expression;
 mod extremes;
-mod given;
-mod keyed;
 mod parse;
 mod table;
 mod value;
-mod votes;
 mod written;
 
 #[cfg(test)]
-mod fake;
+pub(super) mod fake;
 
-pub use answer::{Answer, judge, matches_option, within};
+pub use answer_key::Key;
 pub use expression::{Comparison, Expression, Function};
 pub use extremes::{Cell, Order};
-pub use given::Given;
-pub use keyed::{Key, Kind};
+pub(super) use parse::parse_key;
 pub use parse::{ParseError, is_run_name};
 pub use value::{Cells, Value, Values};
-pub use votes::{is_show_of_hands, votes};
+pub(super) use written::at_decimals;
 pub use written::{WrittenNumber, numbers_in};

@@ -9,7 +9,7 @@ use pest_derive::Parser;
 use crate::error::nearest;
 use crate::input::{MOST_DECIMALS, number};
 
-use super::{Comparison, Expression, Function};
+use super::{Comparison, Expression, Function, Key};
 
 /// No key is longer than this, in bytes.
 const LONGEST: usize = 1000;
@@ -35,7 +35,7 @@ pub struct ParseError {
 
 impl ParseError {
     /// An error at a byte of the text.
-    pub(super) fn new(
+    pub(in crate::lesson) fn new(
         text: &str,
         offset: usize,
         what: impl Into<String>,
@@ -66,23 +66,22 @@ pub(super) fn closed_list() -> String {
     )
 }
 
-/// Reads an expression.
-pub(super) fn expression(text: &str) -> Result<Expression, ParseError> {
-    let pairs = parse(Rule::expression, text, &closed_list())?;
-    let builder = Builder { text };
-    builder.comparison(first(pairs, Rule::comparison))
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// If the text is none: the error tells the column within it, and what the language has.
+    pub fn parse(text: &str) -> Result<Expression, ParseError> {
+        let pairs = parse(Rule::expression, text, &closed_list())?;
+        Builder { text }.comparison(first(pairs, Rule::comparison))
+    }
 }
 
-/// The parts of a key, whatever its kind: `LETTER iff COMPARISON ± NUMBER from PLACES decimals`.
-pub(super) struct KeyParts {
-    pub letter: Option<char>,
-    pub expression: Expression,
-    pub tolerance: Option<f64>,
-    pub shown: Option<usize>,
-}
-
-/// Reads a key of any kind; `help` says how this one is written.
-pub(super) fn key(text: &str, help: &str) -> Result<KeyParts, ParseError> {
+/// Reads a key of any kind of question; `help` says how the one that is wanted is written.
+///
+/// # Errors
+/// As [`Expression::parse`].
+pub(in crate::lesson) fn parse_key(text: &str, help: &str) -> Result<Key, ParseError> {
     let builder = Builder { text };
     let mut letter = None;
     let mut expression = None;
@@ -98,7 +97,7 @@ pub(super) fn key(text: &str, help: &str) -> Result<KeyParts, ParseError> {
         }
     }
     let expression = expression.unwrap_or_else(|| unreachable!("the grammar wants a comparison"));
-    Ok(KeyParts { letter, expression, tolerance, shown })
+    Ok(Key { letter, expression, tolerance, shown })
 }
 
 /// The parts of a whole text, or what stands where it cannot be read.

@@ -6,7 +6,7 @@ use crate::matrix::{Labels, Matrix, Shape};
 
 /// A node by itself, whose cells are addressed as in the graph that it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Table {
+pub(in crate::lesson) struct Table {
     graph: Graph,
     node: NodeId,
 }
@@ -76,7 +76,7 @@ fn labels(labels: Option<&Labels>) -> Vec<String> {
     labels.map(|labels| labels.iter().cloned().collect()).unwrap_or_default()
 }
 
-/// What is wrong with a row or a column, without the address that was made of them: nobody typed it.
+/// The error about a row or a column, without the address made of them, which nobody typed.
 fn without_address(error: Error, address: &str) -> Error {
     match error {
         Error::Unusable(mut problem) => {

@@ -47,6 +47,8 @@ pub enum Value {
     Order(Order),
     /// Whether a comparison holds.
     Truth(bool),
+    /// The letter of an option, a capital: no expression comes to one, but a question is answered by it.
+    Letter(char),
 }
 
 impl Value {
@@ -58,6 +60,7 @@ impl Value {
             Value::Cell(_) => "a cell",
             Value::Order(_) => "an order",
             Value::Truth(_) => "true or false",
+            Value::Letter(_) => "a letter",
         }
     }
 
@@ -71,6 +74,21 @@ impl Value {
             _ => None,
         }
     }
+
+    /// The letter of an option.
+    pub fn letter(&self) -> Option<char> {
+        if let Value::Letter(letter) = self { Some(*letter) } else { None }
+    }
+
+    /// As a student types it: a cell without its node, `cave,bat`.
+    pub fn typed(&self) -> String {
+        if let Value::Cell(cell) = self { cell.typed() } else { self.to_string() }
+    }
+
+    /// An order by the letters of its columns, with their names: `B A C: cave, bat, racket`.
+    pub fn lettered(&self) -> Option<String> {
+        if let Value::Order(order) = self { Some(order.lettered()) } else { None }
+    }
 }
 
 impl fmt::Display for Value {
@@ -81,6 +99,7 @@ impl fmt::Display for Value {
             Value::Cell(cell) => cell.fmt(f),
             Value::Order(order) => order.fmt(f),
             Value::Truth(truth) => truth.fmt(f),
+            Value::Letter(letter) => letter.fmt(f),
         }
     }
 }

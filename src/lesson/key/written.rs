@@ -20,7 +20,7 @@ pub struct WrittenNumber {
     /// As written, so that 30 stands for `30%`; without its sign.
     size: f64,
     sign: Option<char>,
-    /// The digits behind the point, in front of the exponent.
+    /// The digits after the point, in front of the exponent.
     decimals: usize,
     exponent: Option<char>,
     has_commas: bool,
@@ -34,7 +34,7 @@ impl WrittenNumber {
         if length != text.len() { None } else { WrittenNumber::of(text) }
     }
 
-    /// The number that a text ends in, before the marks that close bold, italics or code; and where it stands, in bytes.
+    /// The number that a text ends in, before the marks that close bold, italics or code; and where it is, in bytes.
     pub fn ending(text: &str) -> Option<(Range<usize>, WrittenNumber)> {
         let end = text.trim_end_matches(CLOSING).len();
         numbers_in(&text[..end]).pop().filter(|(range, _)| range.end == end)
@@ -70,7 +70,7 @@ impl WrittenNumber {
         if matches!(self.sign, Some('-' | '−')) { -value } else { value }
     }
 
-    /// The digits behind the point, 2 for `0.30`; those of the mantissa where there is an exponent.
+    /// The digits after the point, 2 for `0.30`; those of the mantissa where there is an exponent.
     pub fn decimals(&self) -> usize {
         self.decimals
     }
@@ -124,12 +124,12 @@ impl WrittenNumber {
     }
 }
 
-/// A number at so many decimals, rounded as the tables of `render` print it: to the nearest of what the 64-bit float exactly is.
-pub(super) fn at_decimals(number: f64, decimals: usize) -> String {
+/// A number with this many decimals, rounded as the tables of `render` print it: to the nearest of what the 64-bit float exactly is.
+pub(in crate::lesson) fn at_decimals(number: f64, decimals: usize) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The numbers of a text and where they stand, in bytes. Digits within a word or behind a slash are none: `W_2`, `2nd`, `1/3`.
+/// The numbers of a text and where they stand, in bytes. Digits within a word or after a slash are none: `W_2`, `2nd`, `1/3`.
 pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
     let mut found: Vec<(Range<usize>, WrittenNumber)> = Vec::new();
     let mut end = 0;

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn of(text: &str) -> (Vec<Kind>, Faults) {
+fn of(text: &str) -> (Vec<PieceKind>, Faults) {
     let source = Source::new("x.md", text).unwrap();
     let mut faults = Faults::default();
     let kinds = pieces(&source, &mut faults).into_iter().map(|piece| piece.kind).collect();
@@ -16,17 +16,17 @@ fn headings_fences_comments_and_folded_answers_are_told_apart() {
     assert_eq!(faults, Faults::default());
     assert!(
         matches!(&kinds[..], [
-        Kind::Head,
-        Kind::Heading(1, title),
-        Kind::Comment(one),
-        Kind::Comment(two),
-        Kind::Prose,
-        Kind::Fence(label, body),
-        Kind::Bullets,
-        Kind::DetailsBegin,
-        Kind::Summary(summary),
-        Kind::Prose,
-        Kind::DetailsEnd,
+        PieceKind::Head,
+        PieceKind::Heading(1, title),
+        PieceKind::Comment(one),
+        PieceKind::Comment(two),
+        PieceKind::Prose,
+        PieceKind::Fence(label, body),
+        PieceKind::Bullets,
+        PieceKind::DetailsBegin,
+        PieceKind::Summary(summary),
+        PieceKind::Prose,
+        PieceKind::DetailsEnd,
     ] if title == "T x" && one == "one" && two == "two\nlines" && label == "console" && &text[body.clone()] == "$ attn\n\n" && summary == "Answer"),
         "{kinds:?}"
     );
@@ -37,9 +37,9 @@ fn only_the_first_lines_are_a_head_and_a_longer_fence_may_show_a_shorter_one() {
     let (kinds, faults) =
         of("---\na: 1\n---\n# T\n\none\n\n---\ntwo: 2\n\n---\n\n````text\n```console\n```\n````\n");
     assert_eq!(faults, Faults::default());
-    assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Head).count(), 1);
-    assert!(matches!(kinds.last(), Some(Kind::Fence(label, _)) if label == "text"));
-    assert_eq!(of("# A&#27;[31mB\n").0, [Kind::Heading(1, "A\\u{1B}[31mB".to_string())]);
+    assert_eq!(kinds.iter().filter(|kind| **kind == PieceKind::Head).count(), 1);
+    assert!(matches!(kinds.last(), Some(PieceKind::Fence(label, _)) if label == "text"));
+    assert_eq!(of("# A&#27;[31mB\n").0, [PieceKind::Heading(1, "A\\u{1B}[31mB".to_string())]);
     let (_, faults) = of(&"> ".repeat(5000));
     assert!(faults.0.len() <= 1);
     assert_eq!(of(&format!("{}a\n", "> ".repeat(30))).1.0.len(), 1);

@@ -38,7 +38,7 @@ impl Plan {
         Plan { begins, ends: Some(seconds(lesson.minutes_before(step + 1) - before)), whole }
     }
 
-    /// The pace after so many seconds.
+    /// The pace after `spent` seconds.
     pub(super) fn pace(self, spent: u64) -> Pace {
         let behind = match self.ends {
             Some(ends) if spent > ends => Some((spent - ends) as i64),

@@ -8,13 +8,13 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::lesson::{Lesson, Screen};
 
+use super::bars;
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
-use super::position::{AskedNow, Position, Positions};
-use super::session::{INTERRUPTED, Manner};
-use super::signals::{Signals, Waited, suspend, wait};
+use super::position::{CurrentQuestion, Position, Positions};
+use super::session::{INTERRUPTED, PlayOptions};
+use super::signals::{Readiness, Signals, suspend, wait};
 use super::terminal_keys::pressed;
-use super::votes;
 
 /// How often it is looked what the player does.
 const LOOK: Duration = Duration::from_millis(200);
@@ -39,13 +39,18 @@ pub fn present(state: &Path, lesson: Option<&Lesson>, screen: Screen) -> Vec<Str
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
-pub fn follow(state: &Path, lesson: Option<&Lesson>, manner: Manner, out: &mut dyn Write) -> Result<u8> {
+pub fn follow(
+    state: &Path,
+    lesson: Option<&Lesson>,
+    options: PlayOptions,
+    out: &mut dyn Write,
+) -> Result<u8> {
     let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
     let signals = Signals::new().map_err(unreadable)?;
     let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
     let mut page = Page { out, lines: Vec::new(), columns: 0 };
     loop {
-        let window = manner.window();
+        let window = options.window();
         let mut lines = present(state, lesson, window.screen);
         lines.truncate(window.rows.saturating_sub(1).max(1));
         page.show(lines, window.screen.width)?;
@@ -53,9 +58,9 @@ pub fn follow(state: &Path, lesson: Option<&Lesson>, manner: Manner, out: &mut d
             return Ok(code);
         }
         let keys = match wait(LOOK).map_err(unreadable)? {
-            Waited::Gone => return Ok(EXIT_DONE),
-            Waited::Nothing => Vec::new(),
-            Waited::Ready => pressed().map_err(unreadable)?,
+            Readiness::Gone => return Ok(EXIT_DONE),
+            Readiness::Nothing => Vec::new(),
+            Readiness::Ready => pressed().map_err(unreadable)?,
         };
         for key in keys {
             match key {
@@ -159,7 +164,7 @@ impl Pen {
         whole.wrapped(self.screen.width.saturating_sub(1), ["", "        "], self.screen)
     }
 
-    fn question(&self, question: &AskedNow) -> Vec<String> {
+    fn question(&self, question: &CurrentQuestion) -> Vec<String> {
         let mut lines = self.item("Asked", &question.text, Tone::Quiet);
         if let Some(answer) = &question.answer {
             lines.extend(self.item("Answer", answer, Tone::Right));
@@ -171,7 +176,7 @@ impl Pen {
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
             let before = question.hands_before.as_deref();
-            lines.extend(votes::bars_beside(hands, before, right, self.screen));
+            lines.extend(bars::bars_with_last_vote(hands, before, right, self.screen));
         }
         lines
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use super::paper::ERASE;
+use super::printer::ERASE;
 
 /// What the guard does to a terminal.
 pub(super) trait Terminal: Send + Sync + 'static {

@@ -14,7 +14,7 @@ pub(super) struct Line {
     cursor: usize,
     /// The oldest first.
     earlier: Vec<String>,
-    /// Which of them is shown; behind the last one the line itself.
+    /// Which of them is shown; after the last one the line itself.
     shown: usize,
     /// What was typed before an earlier one was brought back.
     draft: String,
@@ -99,7 +99,7 @@ impl Line {
     pub(super) fn window(&self, room: usize) -> (String, usize) {
         let width = |c: &char| c.width().unwrap_or(0);
         let room = room.max(2);
-        // One column is kept for the cursor behind the last character.
+        // One column is kept for the cursor after the last character.
         let mut start = self.cursor;
         let mut column = 0;
         while start > 0 && column + width(&self.text[start - 1]) < room {

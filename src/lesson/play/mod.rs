@@ -1,47 +1,52 @@
 //! The player: a lesson step by step, in class.
 //!
-//! [`Player`] is the whole of it without a terminal: a key leads to lines and to what the terminal does then. [`play`] gives
-//! it a terminal, which is left as it was found on every way out; a [`Keeper`] keeps how far the class has come, and tells
-//! where it is to those who [`follow`].
+//! A player is a `state` of plain data. `update` changes it at each `event`, without a clock, a terminal or a file, and
+//! returns the [`Effects`] that are to be carried out; `view` shows it as lines. [`Player`] is the thin shell that runs
+//! commands. [`play`] gives it a terminal, which is left as it was found on every way out; a [`ProgressSaver`] keeps how far
+//! the class has come, and writes where it is for those who [`follow`].
 
-pub(super) mod answers;
-mod aside;
-mod asking;
-mod auto;
-mod bottom;
+mod bars;
+mod class;
 mod clock;
-mod entry;
+mod course;
+mod event;
 mod follow;
 mod guard;
 mod keys;
 mod line;
-mod moves;
+mod overlay;
 mod pager;
 mod pages;
-mod paper;
 mod player;
 mod position;
-mod press;
+mod printer;
+mod progress_saver;
+mod scripted;
 mod session;
 pub(super) mod signals;
 mod state;
 mod stops;
 mod terminal_keys;
+mod timing;
 mod transcript;
-mod votes;
+mod typing;
+mod update;
+mod view;
 
 #[cfg(test)]
-mod sample;
+pub(super) mod sample;
 #[cfg(test)]
 mod tests;
 
-pub use answers::Scripted;
-pub use bottom::Bottom;
+pub use event::{Action, Effects};
 pub use follow::{follow, present};
 pub use keys::Key;
 pub use pager::{paged, rows};
-pub use player::{Player, Then, Told, Window};
-pub use session::{Manner, play};
-pub use state::Keeper;
+pub use player::Player;
+pub use progress_saver::ProgressSaver;
+pub use scripted::ScriptedAnswers;
+pub use session::{PlayOptions, play};
+pub use state::Window;
 pub(in crate::lesson) use transcript::answered;
 pub use transcript::transcript;
+pub use view::Bottom;

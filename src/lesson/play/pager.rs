@@ -9,9 +9,9 @@ use crate::error::{EXIT_DONE, Error, Result};
 
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
-use super::paper::ERASE;
+use super::printer::ERASE;
 use super::session::INTERRUPTED;
-use super::signals::{Signals, Waited, suspend, wait};
+use super::signals::{Readiness, Signals, suspend, wait};
 use super::terminal_keys::pressed;
 
 /// How long one wait for a key lasts before signals are looked at.
@@ -64,12 +64,14 @@ pub fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
                 break Turn::Leave(code);
             }
             match wait(LOOK).map_err(unreadable)? {
-                Waited::Gone => break Turn::Leave(EXIT_DONE),
-                Waited::Nothing => {}
-                Waited::Ready => match pressed().map_err(unreadable)?.first().map_or(Turn::Nothing, turn) {
-                    Turn::Nothing => {}
-                    turn => break turn,
-                },
+                Readiness::Gone => break Turn::Leave(EXIT_DONE),
+                Readiness::Nothing => {}
+                Readiness::Ready => {
+                    match pressed().map_err(unreadable)?.first().map_or(Turn::Nothing, turn) {
+                        Turn::Nothing => {}
+                        turn => break turn,
+                    }
+                }
             }
         };
         write!(out, "{ERASE}")?;

@@ -7,7 +7,7 @@ use std::ops::Range;
 pub(super) struct Chunk {
     /// The block that it comes from.
     pub block: usize,
-    /// The empty lines before it, where something stands before it.
+    /// The empty lines before it, unless it is the first.
     pub gap: usize,
     /// Its lines, none of them empty.
     pub lines: Vec<String>,
@@ -22,7 +22,7 @@ pub(super) struct Place {
     pub piece: usize,
 }
 
-/// Cuts the lines of a block where empty ones stand; what is taller than the screen above its tables, and where it must be.
+/// Cuts the lines of a block at empty lines; a group taller than the screen above its tables, or else at the height.
 pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk> {
     let mut chunks: Vec<Chunk> = Vec::new();
     let mut gap = 1;
@@ -39,7 +39,7 @@ pub(super) fn chunks(block: usize, lines: &[String], height: usize) -> Vec<Chunk
     chunks
 }
 
-/// Makes one of the first two chunks, if the screen holds both: a heading is not parted from what it stands above.
+/// Makes one of the first two chunks, if the screen holds both: a heading stays with the text below it.
 pub(super) fn keep_first_two_together(chunks: &mut Vec<Chunk>, height: usize) {
     let fits = |first: &Chunk, second: &Chunk| first.lines.len() + second.gap + second.lines.len() <= height;
     if chunks.len() < 2 || !fits(&chunks[0], &chunks[1]) {

@@ -8,22 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::lesson::progress::{identity, read_json, write_json};
-use crate::lesson::show::noted;
 use crate::lesson::{Block, Lesson, Question};
 
-use super::answers::right_answer;
 use super::clock::{Pace, Plan};
 use super::player::Player;
 use super::signals::is_running;
-use super::stops::Kind;
+use super::stops::StopKind;
 
 /// What a file of this kind says it is.
 const SCHEMA: &str = "attn-position";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
-/// A player tells at least so often that it is there.
+/// A player writes its position at least this often.
 pub(super) const BEAT: Duration = Duration::from_secs(10);
-/// One that has not told for so long is not there any more.
+/// The seconds after which a position that has not been written again is of a player that has gone.
 const SILENT: u64 = 35;
 
 /// Where a player is.
@@ -38,7 +36,7 @@ pub struct Position {
     began: u64,
     /// Whether the player has been left.
     pub(super) left: bool,
-    /// What tells the lesson from all others.
+    /// Identifies the lesson among all others.
     lesson: String,
     pub(super) title: String,
     /// The number of the step from 1; 0 before the first.
@@ -47,14 +45,14 @@ pub struct Position {
     pub(super) step_title: String,
     plan: Plan,
     pub(super) notes: Vec<String>,
-    pub(super) question: Option<AskedNow>,
+    pub(super) question: Option<CurrentQuestion>,
     /// The title of the next step.
     pub(super) next: Option<String>,
 }
 
 /// The question of a step, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct AskedNow {
+pub(super) struct CurrentQuestion {
     /// What is asked, with its options, as Markdown.
     pub text: String,
     pub answer: Option<String>,
@@ -70,7 +68,7 @@ pub(super) struct AskedNow {
 impl Position {
     /// Where a player is after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
-        let lesson = player.lesson;
+        let lesson = player.course.lesson;
         let step = player.step();
         let next = lesson.steps.get(step.map_or(0, |step| step + 1)).filter(|_| !player.is_over());
         let written = seconds_now();
@@ -86,14 +84,14 @@ impl Position {
             step: step.map_or(0, |step| step + 1),
             steps: lesson.steps.len(),
             step_title: step.map_or_else(|| lesson.title.clone(), |step| lesson.steps[step].title.clone()),
-            plan: player.plan(),
+            plan: player.state.plan(&player.course),
             notes: notes(lesson, step),
             question: question(player).map(|question| asked(player, question)),
             next: next.map(|step| step.title.clone()),
         }
     }
 
-    /// Whether it is of a player that is still there.
+    /// Whether its player is still running.
     pub(super) fn is_alive(&self) -> bool {
         !self.left && is_running(self.process) && seconds_now().saturating_sub(self.written) < SILENT
     }
@@ -116,16 +114,9 @@ fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
     };
     let mut notes = Vec::new();
     for block in blocks {
-        match block {
-            Block::Note(note) => notes.push(note.text.clone()),
-            Block::Question(question) => {
-                let inside = question.asked.iter().chain(&question.reveal);
-                notes.extend(inside.filter_map(|block| match block {
-                    Block::Note(note) => Some(note.text.clone()),
-                    _ => None,
-                }));
-            }
-            _ => {}
+        notes.extend(block.note().map(str::to_string));
+        if let Block::Question(question) = block {
+            notes.extend(question.blocks().filter_map(Block::note).map(str::to_string));
         }
     }
     notes
@@ -134,16 +125,17 @@ fn notes(lesson: &Lesson, step: Option<usize>) -> Vec<String> {
 /// The question that is asked or answered, or that the step will ask next.
 fn question<'a>(player: &Player<'a>) -> Option<&'a Question> {
     let step = player.step();
-    let mut stops = player.stops.iter().skip(player.at).take_while(|stop| stop.step == step);
-    stops.find(|stop| stop.kind != Kind::Text).and_then(|stop| stop.question(player.lesson))
+    let mut stops =
+        player.course.stops.iter().skip(player.state.page.stop).take_while(|stop| stop.step == step);
+    stops.find(|stop| stop.kind != StopKind::Text).and_then(|stop| stop.question(player.course.lesson))
 }
 
-fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
-    let show = player.show();
-    let answer = match right_answer(question, &show) {
+fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
+    let show = player.course.show(player.state.window.screen);
+    let answer = match question.right_answer(&show.values()) {
         Ok(answer) => answer.map(|answer| match show.option_text(question, &answer) {
             Some(option) => format!("{answer}  {option}"),
-            None => noted(&answer),
+            None => answer.with_tolerance(),
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
@@ -151,8 +143,8 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
         let words = choice.feedback.clone()?;
         Some((show.choice_name(question, choice), words))
     });
-    let record = player.records.get(&question.id);
-    AskedNow {
+    let record = player.state.class.records.get(&question.id);
+    CurrentQuestion {
         text: text(question),
         answer,
         feedback: feedback.collect(),
@@ -164,10 +156,8 @@ fn asked(player: &Player<'_>, question: &Question) -> AskedNow {
 
 /// The sentences of a question, and its options.
 fn text(question: &Question) -> String {
-    let sentences = question.asked.iter().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose.markdown.split_whitespace().collect::<Vec<_>>().join(" ")),
-        _ => None,
-    });
+    let sentences = question.asked.iter().filter_map(Block::prose);
+    let sentences = sentences.map(|prose| prose.markdown.split_whitespace().collect::<Vec<_>>().join(" "));
     let options = question
         .choices
         .iter()

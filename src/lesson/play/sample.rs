@@ -109,25 +109,26 @@ bat, racket, cave.
 Try the mask on your own words.
 "#;
 
-pub(super) fn lesson() -> Lesson {
+pub(in crate::lesson) fn lesson() -> Lesson {
     let lesson = read("mask.md", TEXT).unwrap_or_else(|faults| panic!("{faults:?}"));
     assert!(lesson.faults.is_empty(), "{:?}", lesson.faults);
     lesson
 }
 
 /// Prints its arguments and the width; with `--format json` the weights of three tokens.
-pub(super) fn run(args: &[String], screen: Screen) -> Ran {
+pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> Ran {
     let weights = match args.first().map(String::as_str) {
         Some("causal") => "[[1,0,0],[0.25,0.75,0],[0.2,0.3,0.5]]",
         Some("fails") => return Ran { code: 2, out: String::new(), err: "error: no such thing\n".into() },
         _ => "[[0.5,0.2,0.3],[0.25,0.5,0.25],[0.2,0.3,0.5]]",
     };
-    let out = match args.iter().any(|arg| arg == "json") {
-        true => format!(
+    let out = if args.iter().any(|arg| arg == "json") {
+        format!(
             r#"{{"schema":"{}","graphs":[{{"nodes":[{{"name":"A","rows":["bat","cave","racket"],"cols":["bat","cave","racket"],"values":{weights}}}]}}]}}"#,
             crate::input::GRAPH_SCHEMA
-        ),
-        false => format!("attn {} at {}\n", args.join(" "), screen.width),
+        )
+    } else {
+        format!("attn {} at {}\n", args.join(" "), screen.width)
     };
     Ran { code: 0, out, err: String::new() }
 }

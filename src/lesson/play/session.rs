@@ -8,17 +8,20 @@ use terminal_size::terminal_size_of;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::Screen;
 
+use super::event::{Action, Effects};
 use super::guard::{Guard, OwnTerminal};
 use super::keys::Key;
-use super::paper::Paper;
-use super::player::{Player, Then, Told, Window};
-use super::signals::{Signals, Waited, suspend, wait};
-use super::state::Keeper;
+use super::player::Player;
+use super::printer::Printer;
+use super::progress_saver::ProgressSaver;
+use super::signals::{Readiness, Signals, suspend, wait};
+use super::state::Window;
 use super::terminal_keys::pressed;
+use super::view::sentence;
 
-/// The bottom line tells seconds.
+/// The bottom line shows seconds.
 const TICK: Duration = Duration::from_secs(1);
-/// A window that has not changed for so long has been let go.
+/// A window that has not changed for this long has been let go.
 const QUIET: Duration = Duration::from_millis(100);
 /// The rows of a terminal that does not say.
 const USUAL_ROWS: usize = 24;
@@ -29,18 +32,18 @@ const HUNG_UP: u8 = 129;
 
 /// How a lesson is played.
 #[derive(Clone, Copy, Debug)]
-pub struct Manner {
+pub struct PlayOptions {
     /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
     pub screen: Screen,
     /// The width that was asked for.
     pub width: Option<usize>,
-    /// Whether it goes on by itself.
+    /// Whether the lesson advances by itself.
     pub auto: bool,
     /// Whether there are keys: standard input is a terminal.
     pub keys: bool,
 }
 
-impl Manner {
+impl PlayOptions {
     /// The present window.
     pub fn window(&self) -> Window {
         let size = terminal_size_of(io::stdout());
@@ -51,8 +54,8 @@ impl Manner {
     }
 }
 
-/// Plays a lesson, which was asked for by this, on the terminal of this process, which is left as it was found; returns the exit
-/// code.
+/// Plays a lesson on the terminal of this process, which is left as it was found; returns the exit code. `asked` is the name or
+/// path that the lesson was opened by.
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
@@ -60,26 +63,23 @@ pub fn play(
     player: &mut Player<'_>,
     asked: &str,
     notices: &[String],
-    manner: Manner,
-    keeper: Keeper,
+    options: PlayOptions,
+    saver: ProgressSaver,
     out: &mut dyn Write,
 ) -> Result<u8> {
     // What the terminal has been asked for its colours is no key.
     crate::terminal::settle();
     let signals = Signals::new().map_err(unreadable)?;
-    let guard = match manner.keys {
-        true => Some(Guard::new(OwnTerminal).map_err(unreadable)?),
-        false => None,
-    };
-    let paper = Paper::new(out, player.window.screen);
+    let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
+    let printer = Printer::new(out, player.state.window.screen);
     let mut session =
-        Session { player, manner, keeper, paper, guard, signals, began: Instant::now(), widened: None };
+        Session { player, options, saver, printer, guard, signals, began: Instant::now(), widened: None };
     let outcome = session.run(notices);
-    let cleaned = session.paper.erase().and_then(|()| match outcome {
+    let cleaned = session.printer.erase().and_then(|()| match outcome {
         Ok(EXIT_DONE | INTERRUPTED) => session.say_farewell(asked),
         _ => Ok(()),
     });
-    session.keeper.leave(session.player, session.began.elapsed());
+    session.saver.leave(session.player, session.began.elapsed());
     let code = outcome?;
     cleaned?;
     Ok(code)
@@ -92,9 +92,9 @@ fn unreadable(error: io::Error) -> Error {
 
 struct Session<'a, 'p> {
     player: &'a mut Player<'p>,
-    manner: Manner,
-    keeper: Keeper,
-    paper: Paper<'a>,
+    options: PlayOptions,
+    saver: ProgressSaver,
+    printer: Printer<'a>,
     guard: Option<Guard<OwnTerminal>>,
     signals: Signals,
     began: Instant,
@@ -109,8 +109,8 @@ impl Session<'_, '_> {
 
     /// Plays up to the end; returns the exit code.
     fn run(&mut self, notices: &[String]) -> Result<u8> {
-        let told = self.player.begin(notices, Duration::ZERO);
-        self.tell(&told)?;
+        let effects = self.player.begin(notices, Duration::ZERO);
+        self.show(&effects)?;
         loop {
             match self.signals.ending() {
                 Some(code) => return Ok(code),
@@ -118,9 +118,9 @@ impl Session<'_, '_> {
                 None => {}
             }
             let keys = match self.wait()? {
-                Waited::Gone => return Ok(HUNG_UP),
-                Waited::Nothing => self.due_keys(),
-                Waited::Ready => pressed().map_err(unreadable)?,
+                Readiness::Gone => return Ok(HUNG_UP),
+                Readiness::Nothing => self.due_keys(),
+                Readiness::Ready => pressed().map_err(unreadable)?,
             };
             // Before anything is written, also where the key has come together with the new size.
             self.heed_size()?;
@@ -130,29 +130,29 @@ impl Session<'_, '_> {
                     return Ok(code);
                 }
             }
-            self.paper.rewrite(self.player.bottom(self.now()))?;
-            self.keeper.tick(self.player, self.now());
+            self.printer.rewrite(self.player.bottom(self.now()))?;
+            self.saver.tick(self.player, self.now());
         }
     }
 
     /// Waits for keys, up to the next second, or until it goes on by itself.
-    fn wait(&self) -> Result<Waited> {
+    fn wait(&self) -> Result<Readiness> {
         let now = self.now();
         let second = TICK - Duration::from_nanos(u64::from(now.subsec_nanos()));
         let due = self.due().map_or(second, |due| due.saturating_sub(now).min(second));
         let due = self.widened.map_or(due, |since| due.min((since + QUIET).saturating_sub(now)));
-        if self.manner.keys {
+        if self.options.keys {
             return wait(due).map_err(unreadable);
         }
         std::thread::sleep(due.min(TICK / 10));
-        Ok(Waited::Nothing)
+        Ok(Readiness::Nothing)
     }
 
     fn due(&self) -> Option<Duration> {
-        if self.manner.auto { self.player.due() } else { None }
+        if self.options.auto { self.player.due() } else { None }
     }
 
-    /// The key that is pressed by nobody when it is time to go on.
+    /// The key that is taken as pressed when it is time to go on.
     fn due_keys(&self) -> Vec<Key> {
         let is_due = self.due().is_some_and(|due| self.now() >= due);
         if is_due { vec![Key::PageDown] } else { Vec::new() }
@@ -160,33 +160,34 @@ impl Session<'_, '_> {
 
     /// Does what a key says; returns the exit code if it ends the lesson.
     fn press(&mut self, key: Key) -> Result<Option<u8>> {
-        let told = self.player.press(key, self.now());
-        match told.then {
-            Then::Leave => return Ok(Some(EXIT_DONE)),
-            Then::Interrupt => return Ok(Some(INTERRUPTED)),
-            Then::Suspend => self.stop()?,
-            Then::Wait => self.tell(&told)?,
+        let effects = self.player.press(key, self.now());
+        match effects.action {
+            Action::Leave => return Ok(Some(EXIT_DONE)),
+            Action::Interrupt => return Ok(Some(INTERRUPTED)),
+            Action::Suspend => self.stop()?,
+            // Commands have been run by the player itself.
+            Action::Wait | Action::Run(_) | Action::RunAgain => self.show(&effects)?,
         }
         Ok(None)
     }
 
     /// Shows first, then keeps, then prepares what comes next.
-    fn tell(&mut self, told: &Told) -> Result<()> {
+    fn show(&mut self, effects: &Effects) -> Result<()> {
         let bottom = self.player.bottom(self.now());
-        if told.lines.is_empty() {
-            return self.paper.rewrite(bottom);
+        if effects.lines.is_empty() {
+            return self.printer.rewrite(bottom);
         }
-        if told.pushes {
-            self.paper.push(self.player.window.rows)?;
+        if effects.clears {
+            self.printer.push(self.player.state.window.rows)?;
         }
-        self.paper.print(&told.lines, bottom)?;
-        let complaint = self.keeper.keep(self.player, self.now());
+        self.printer.print(&effects.lines, bottom)?;
+        let complaint = self.saver.keep(self.player, self.now());
         self.player.prepare();
         self.player.ready(self.began.elapsed());
         match complaint {
             Some(complaint) => {
-                let lines = self.player.sentence(&complaint);
-                self.paper.print(&lines, self.player.bottom(self.now()))
+                let lines = sentence(&complaint, self.player.state.window.screen);
+                self.printer.print(&lines, self.player.bottom(self.now()))
             }
             None => Ok(()),
         }
@@ -194,14 +195,14 @@ impl Session<'_, '_> {
 
     /// Lays out for the size that the screen has now.
     fn heed_size(&mut self) -> Result<()> {
-        let window = self.manner.window();
-        if window != self.player.window {
-            if window.screen.width != self.player.window.screen.width {
+        let window = self.options.window();
+        if window != self.player.state.window {
+            if window.screen.width != self.player.state.window.screen.width {
                 self.widened = Some(self.now());
             }
-            self.player.resize(window);
-            self.paper.resize(window.screen)?;
-            self.paper.rewrite(self.player.bottom(self.now()))?;
+            self.player.resize(window, self.now());
+            self.printer.resize(window.screen)?;
+            self.printer.rewrite(self.player.bottom(self.now()))?;
         }
         Ok(())
     }
@@ -211,8 +212,8 @@ impl Session<'_, '_> {
         match self.widened {
             Some(since) if has_keys || self.now().saturating_sub(since) >= QUIET => {
                 self.widened = None;
-                let told = self.player.again(self.now());
-                self.tell(&told)
+                let effects = self.player.again(self.now());
+                self.show(&effects)
             }
             _ => Ok(()),
         }
@@ -221,14 +222,14 @@ impl Session<'_, '_> {
     /// Says how to go on where it is left.
     fn say_farewell(&mut self, asked: &str) -> Result<()> {
         match self.player.farewell(asked) {
-            Some(line) => self.paper.last_line(&line),
+            Some(line) => self.printer.last_line(&line),
             None => Ok(()),
         }
     }
 
     /// Stops until the shell calls back.
     fn stop(&mut self) -> Result<()> {
-        self.paper.erase()?;
+        self.printer.erase()?;
         if let Some(guard) = &self.guard {
             guard.pause().map_err(unreadable)?;
         }
@@ -244,7 +245,7 @@ impl Session<'_, '_> {
         self.signals.continued();
         self.heed_size()?;
         self.widened = None;
-        let told = self.player.again(self.now());
-        self.tell(&told)
+        let effects = self.player.again(self.now());
+        self.show(&effects)
     }
 }

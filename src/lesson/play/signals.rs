@@ -62,7 +62,7 @@ impl Drop for Signals {
 
 /// What waiting has ended with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::lesson) enum Waited {
+pub(in crate::lesson) enum Readiness {
     /// A key may have come.
     Ready,
     /// The time is up, or a signal has come.
@@ -77,19 +77,19 @@ pub(in crate::lesson) enum Waited {
 /// # Errors
 /// If standard input cannot be waited for.
 #[cfg(unix)]
-pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Waited> {
+pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = rustix::stdio::stdin();
     let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
     let longest = Timespec::try_from(longest).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
     match poll(&mut waiting, Some(&longest)) {
-        Err(rustix::io::Errno::INTR) => Ok(Waited::Nothing),
+        Err(rustix::io::Errno::INTR) => Ok(Readiness::Nothing),
         Err(error) => Err(error.into()),
-        Ok(0) => Ok(Waited::Nothing),
+        Ok(0) => Ok(Readiness::Nothing),
         Ok(_) if waiting[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) => {
-            Ok(Waited::Gone)
+            Ok(Readiness::Gone)
         }
-        Ok(_) => Ok(Waited::Ready),
+        Ok(_) => Ok(Readiness::Ready),
     }
 }
 
@@ -98,8 +98,8 @@ pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Waited> {
 /// # Errors
 /// If the terminal cannot be waited for.
 #[cfg(not(unix))]
-pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Waited> {
-    Ok(if crossterm::event::poll(longest)? { Waited::Ready } else { Waited::Nothing })
+pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
+    Ok(if crossterm::event::poll(longest)? { Readiness::Ready } else { Readiness::Nothing })
 }
 
 /// Stops the program, and all others of its group, until the shell calls them back. Without a shell that could, nothing happens.

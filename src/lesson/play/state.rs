@@ -1,111 +1,157 @@
-//! What is kept while a lesson is played: how far the class has come, and where it is now.
+//! The state of a player: plain data. [`update`](super::update) changes it, [`view`](super::view) shows it.
 
-use std::path::Path;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::error::{Error, Result};
-use crate::lesson::Lesson;
-use crate::lesson::progress::{Progress, Store};
+use crate::lesson::{Progress, Question, Screen};
 
-use super::player::Player;
-use super::position::{BEAT, Position, Positions};
+use super::class::Class;
+use super::clock::{Pace, Plan};
+use super::course::Course;
+use super::overlay::Overlay;
+use super::pages::Place;
+use super::stops::{StopKind, commands};
+use super::timing::Timing;
+use super::typing::Typing;
 
-/// Keeps progress and position. What cannot be kept is told once, and stops nothing.
-pub struct Keeper {
-    places: Option<(Store, Positions)>,
-    kept: Progress,
-    told: Duration,
-    failed: Option<Error>,
-    has_complained: bool,
+/// Below the text stand an empty line and the status line.
+const BELOW: usize = 2;
+/// However small the screen says it is, at least this many lines are shown at once.
+const LEAST_ROWS: usize = 4;
+
+/// The screen, and how tall it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// What commands and text are laid out for.
+    pub screen: Screen,
+    /// Its rows.
+    pub rows: usize,
 }
 
-impl Keeper {
-    /// Keeps in a folder, or nowhere; and returns what has been kept there of the lesson, and what the teacher is to know who
-    /// begins at `first`, if that was asked for.
-    pub fn new(
-        state: Option<&Path>,
-        lesson: &Lesson,
-        first: Option<usize>,
-    ) -> (Keeper, Progress, Vec<String>) {
-        let mut notices = Vec::new();
-        let mut has_complained = false;
-        let mut kept = Progress::default();
-        let places = state.map(|state| (Store::new(state), Positions::new(state)));
-        if let Some((store, positions)) = &places {
-            match store.read(lesson) {
-                Ok(read) => kept = read,
-                Err(error) => {
-                    notices.push(format!("warning: your progress cannot be read and starts again: {error}"))
-                }
-            }
-            if let Err(error) = positions.begin(lesson) {
-                notices.push(warning(&error));
-                has_complained = true;
-            }
-        }
-        notices.extend(left_at(&kept, lesson).filter(|_| first.is_none()));
-        let keeper =
-            Keeper { places, kept: Progress::default(), told: Duration::ZERO, failed: None, has_complained };
-        (keeper, kept, notices)
-    }
-
-    /// Keeps what has changed; returns a complaint, once, if that is impossible.
-    pub(super) fn keep(&mut self, player: &Player<'_>, now: Duration) -> Option<String> {
-        let progress = player.progress();
-        if let Some((store, _)) = &self.places
-            && progress != self.kept
-        {
-            self.failed = store.write(player.lesson, &progress).err();
-            self.kept = progress;
-        }
-        self.tell(|_| {}, player, now);
-        match self.failed.take() {
-            Some(error) if !self.has_complained => {
-                self.has_complained = true;
-                Some(warning(&error))
-            }
-            _ => None,
-        }
-    }
-
-    /// Tells from time to time that the player is still there.
-    pub(super) fn tick(&mut self, player: &Player<'_>, now: Duration) {
-        if now.saturating_sub(self.told) >= BEAT {
-            self.tell(|_| {}, player, now);
-        }
-    }
-
-    /// Tells that the player has been left, and keeps once more what another player may have overwritten.
-    pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
-        if let Some((store, _)) = &self.places {
-            self.failed = store.write(player.lesson, &player.progress()).err();
-        }
-        self.tell(|position| position.left = true, player, now);
-    }
-
-    fn tell(&mut self, change: impl Fn(&mut Position), player: &Player<'_>, now: Duration) {
-        let Some((_, positions)) = &self.places else { return };
-        self.told = now;
-        let mut position = Position::of(player, now);
-        change(&mut position);
-        let told: Result<()> = positions.write(&position);
-        self.failed = self.failed.take().or(told.err());
-    }
+/// Which page of the lesson is shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Page {
+    /// The stop; after the last one at the end.
+    pub stop: usize,
+    /// Where the page begins, and where the next page of the stop does.
+    pub from: Place,
+    pub next: Option<Place>,
 }
 
-fn warning(error: &Error) -> String {
-    let words = error.to_string().replace("\n  help: ", "; ");
-    format!("warning: your progress in this lesson cannot be saved: {words}")
+/// Where a player is, and what it knows of its class.
+pub(super) struct State {
+    pub window: Window,
+    pub page: Page,
+    pub overlay: Overlay,
+    pub typing: Typing,
+    pub class: Class,
+    pub timing: Timing,
+    /// Whether the page that is about to be printed begins a clean screen: an answer above it would give its question away.
+    pub is_clean: bool,
+    /// Whether the screen is left empty, for the class to look at its teacher.
+    pub is_blank: bool,
 }
 
-/// Where the class left the lesson the last time.
-fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
-    let position = lesson.step_of(kept.step.as_deref()?)?;
-    let number = position + 1;
-    (position > 0).then(|| {
-        format!(
-            "Last time you stopped at step {number}, “{}”. Press {number}G to go there.",
-            lesson.steps[position].title
-        )
-    })
+impl State {
+    /// The state before a lesson is begun, or one of its steps.
+    pub(super) fn new(course: &Course<'_>, window: Window, first: Option<usize>) -> State {
+        let is_first = |first| course.stops.iter().position(|stop| stop.step == Some(first));
+        let stop = first.and_then(is_first).unwrap_or(0);
+        let mut state = State {
+            window,
+            page: Page { stop, ..Page::default() },
+            overlay: Overlay::default(),
+            typing: Typing::default(),
+            class: Class::beginning_at(first.unwrap_or(0)),
+            timing: Timing::default(),
+            is_clean: false,
+            is_blank: false,
+        };
+        for stop in &course.stops[..stop] {
+            commands(stop, course.lesson).into_iter().for_each(|typed| state.typing.keep_command(typed));
+        }
+        state
+    }
+
+    /// The rows that text may take.
+    pub(super) fn height(&self) -> usize {
+        self.window.rows.max(LEAST_ROWS + BELOW) - BELOW
+    }
+
+    /// Whether the lesson is over.
+    pub(super) fn is_over(&self, course: &Course<'_>) -> bool {
+        self.page.stop >= course.stops.len()
+    }
+
+    /// Whether all of a command's story has been shown: it has no page at its end.
+    pub(super) fn is_end_of_story(&self, course: &Course<'_>) -> bool {
+        course.lesson.story.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
+    }
+
+    /// The step that is shown; before the first one there is none. At the end it is the last.
+    pub(super) fn step(&self, course: &Course<'_>) -> Option<usize> {
+        course.stops.get(self.page.stop).or(course.stops.last()).and_then(|stop| stop.step)
+    }
+
+    /// The question that waits for an answer: asked, and all of it shown.
+    pub(super) fn asking<'a>(&self, course: &Course<'a>) -> Option<&'a Question> {
+        let stop = course.stops.get(self.page.stop)?;
+        let is_asked = stop.kind == StopKind::Asked && self.page.next.is_none();
+        if is_asked { stop.question(course.lesson) } else { None }
+    }
+
+    /// The question that is asked, or has just been answered.
+    pub(super) fn question<'a>(&self, course: &Course<'a>) -> Option<&'a Question> {
+        course.stops.get(self.page.stop).and_then(|stop| stop.question(course.lesson))
+    }
+
+    /// When the present step is planned.
+    pub(super) fn plan(&self, course: &Course<'_>) -> Plan {
+        Plan::of(course.lesson, self.class.first, self.step(course))
+    }
+
+    /// The time spent and planned.
+    pub(super) fn pace(&self, course: &Course<'_>, now: Duration) -> Pace {
+        self.plan(course).pace(now.as_secs())
+    }
+
+    /// When a lesson that goes on by itself does so. Never while something is typed.
+    pub(super) fn due(&self, course: &Course<'_>) -> Option<Duration> {
+        if self.typing.is_active() || self.is_blank {
+            return None;
+        }
+        let unanswered = self.asking(course).filter(|question| !self.class.has_tried(question));
+        Some(self.timing.due(unanswered))
+    }
+
+    /// How far the class has come.
+    pub(super) fn progress(&self, course: &Course<'_>) -> Progress {
+        let id = |step: usize| course.lesson.steps[step].id.clone();
+        // A class that only looks at the title keeps the place.
+        let shown = self.step(course).map(id).or_else(|| self.class.left.clone());
+        Progress {
+            step: shown.filter(|_| !self.is_over(course)),
+            done: self.class.done.iter().copied().map(id).collect(),
+            answers: self.class.answers(),
+            votes: self.class.votes(),
+            quiz: None,
+        }
+    }
+
+    /// Takes over what was shown in earlier hours.
+    pub(super) fn restore(&mut self, course: &Course<'_>, progress: &Progress) {
+        let steps = course.lesson.steps.iter().enumerate();
+        let done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at);
+        self.class.done = done.collect::<BTreeSet<usize>>();
+        self.class.left.clone_from(&progress.step);
+    }
+
+    /// The screen has another size. What comes next is laid out for it; what has been cut in the middle begins again.
+    pub(super) fn resize(&mut self, window: Window) {
+        if window.screen.width != self.window.screen.width {
+            self.page.next = self.page.next.map(|next| Place { piece: 0, ..next });
+            self.overlay.rest.clear();
+        }
+        self.window = window;
+    }
 }

@@ -14,12 +14,12 @@ pub(super) struct Stop {
     /// Its blocks within the part.
     pub blocks: Range<usize>,
     /// Why it stops.
-    pub kind: Kind,
+    pub kind: StopKind,
 }
 
 /// Why a lesson stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum StopKind {
     /// The text pauses.
     Text,
     /// The last block asks.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 impl Stop {
     /// Whether the heading of its part, and for the first part that of its step, is shown with it.
     pub(super) fn begins_part(&self) -> bool {
-        self.blocks.start == 0 && self.kind != Kind::Answer
+        self.blocks.start == 0 && self.kind != StopKind::Answer
     }
 
     /// The blocks of its part.
@@ -56,14 +56,31 @@ impl Stop {
     pub(super) fn question<'a>(&self, lesson: &'a Lesson) -> Option<&'a Question> {
         let blocks = self.shown(lesson);
         let block = match self.kind {
-            Kind::Text => None,
-            Kind::Asked => blocks.last(),
-            Kind::Answer => blocks.first(),
+            StopKind::Text => None,
+            StopKind::Asked => blocks.last(),
+            StopKind::Answer => blocks.first(),
         };
         match block {
             Some(Block::Question(question)) => Some(question),
             _ => None,
         }
+    }
+
+    /// Whether it holds a text in lower case. Answers are not looked into, they would be given away.
+    pub(super) fn holds(&self, text: &str, lesson: &Lesson) -> bool {
+        if self.kind == StopKind::Answer {
+            return false;
+        }
+        let mut texts: Vec<&str> = Vec::new();
+        if self.step.is_none() {
+            texts.push(&lesson.title);
+        }
+        if let (true, Some(part)) = (self.begins_part(), self.in_part(lesson)) {
+            texts.extend(part.title.as_deref());
+            texts.extend(self.step.filter(|_| self.part == 0).map(|step| lesson.steps[step].title.as_str()));
+        }
+        collect(self.shown(lesson), &mut texts);
+        texts.iter().any(|shown| shown.to_lowercase().contains(text))
     }
 }
 
@@ -71,7 +88,7 @@ impl Stop {
 pub(super) fn stops(lesson: &Lesson) -> Vec<Stop> {
     let mut stops = Vec::new();
     // The output of a command has nothing before its first step.
-    if lesson.told.is_none() || lesson.steps.is_empty() {
+    if lesson.story.is_none() || lesson.steps.is_empty() {
         within(&lesson.opening, None, 0, &mut stops);
     }
     for (number, step) in lesson.steps.iter().enumerate() {
@@ -86,21 +103,21 @@ fn within(blocks: &[Block], step: Option<usize>, part: usize, stops: &mut Vec<St
     let mut start = 0;
     let mut stop = |blocks: Range<usize>, kind| stops.push(Stop { step, part, blocks, kind });
     for (position, _) in blocks.iter().enumerate().filter(|(_, block)| matches!(block, Block::Question(_))) {
-        stop(start..position + 1, Kind::Asked);
-        // Notes directly behind a question are about its answer, and no pause of their own.
+        stop(start..position + 1, StopKind::Asked);
+        // Notes directly after a question are about its answer, and no pause of their own.
         let notes = blocks[position + 1..].iter().take_while(|block| matches!(block, Block::Note(_))).count();
         start = position + 1 + notes;
-        stop(position..start, Kind::Answer);
+        stop(position..start, StopKind::Answer);
     }
     if start < blocks.len() || start == 0 {
-        stop(start..blocks.len(), Kind::Text);
+        stop(start..blocks.len(), StopKind::Text);
     }
 }
 
 /// The commands that a stop shows.
 pub(super) fn commands<'a>(stop: &Stop, lesson: &'a Lesson) -> Vec<&'a str> {
     let consoles = match (stop.kind, stop.question(lesson)) {
-        (Kind::Answer, Some(question)) => consoles(&question.reveal),
+        (StopKind::Answer, Some(question)) => consoles(&question.reveal),
         _ => consoles(stop.shown(lesson)),
     };
     let exchanges = consoles.into_iter().flat_map(|console| &console.exchanges);
@@ -120,6 +137,29 @@ fn consoles(blocks: &[Block]) -> Vec<&Console> {
     found
 }
 
+/// The texts of blocks that a class may see.
+fn collect<'a>(blocks: &'a [Block], texts: &mut Vec<&'a str>) {
+    for block in blocks {
+        match block {
+            Block::Prose(prose) => texts.push(&prose.markdown),
+            Block::Console(console) => {
+                texts.extend(console.exchanges.iter().map(|exchange| exchange.command.typed.as_str()));
+            }
+            Block::Literal(literal) => texts.push(&literal.text),
+            Block::Note(_) => {}
+            Block::Question(question) => {
+                collect(&question.asked, texts);
+                texts.extend(
+                    question
+                        .choices
+                        .iter()
+                        .filter_map(|choice| Some(choice.text.as_ref()?.markdown.as_str())),
+                );
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,22 +168,22 @@ mod tests {
     #[test]
     fn a_lesson_stops_at_pauses_at_questions_and_at_their_answers() {
         let lesson = sample::lesson();
-        let stops: Vec<(Option<usize>, usize, Kind)> =
+        let stops: Vec<(Option<usize>, usize, StopKind)> =
             stops(&lesson).iter().map(|stop| (stop.step, stop.part, stop.kind)).collect();
         assert_eq!(
             stops,
             [
-                (None, 0, Kind::Text),
-                (Some(0), 0, Kind::Text),
-                (Some(0), 1, Kind::Text),
-                (Some(1), 0, Kind::Asked),
-                (Some(1), 0, Kind::Answer),
-                (Some(1), 0, Kind::Text),
-                (Some(2), 0, Kind::Asked),
-                (Some(2), 0, Kind::Answer),
-                (Some(3), 0, Kind::Asked),
-                (Some(3), 0, Kind::Answer),
-                (Some(4), 0, Kind::Text),
+                (None, 0, StopKind::Text),
+                (Some(0), 0, StopKind::Text),
+                (Some(0), 1, StopKind::Text),
+                (Some(1), 0, StopKind::Asked),
+                (Some(1), 0, StopKind::Answer),
+                (Some(1), 0, StopKind::Text),
+                (Some(2), 0, StopKind::Asked),
+                (Some(2), 0, StopKind::Answer),
+                (Some(3), 0, StopKind::Asked),
+                (Some(3), 0, StopKind::Answer),
+                (Some(4), 0, StopKind::Text),
             ]
         );
     }
@@ -152,7 +192,7 @@ mod tests {
     fn notes_behind_an_answer_stay_with_it() {
         let lesson = sample::lesson();
         let stops = stops(&lesson);
-        let answer = stops.iter().find(|stop| stop.kind == Kind::Answer).unwrap();
+        let answer = stops.iter().find(|stop| stop.kind == StopKind::Answer).unwrap();
         assert_eq!(answer.question(&lesson).unwrap().id, "zeros");
         assert_eq!(answer.shown(&lesson).len(), 2);
     }

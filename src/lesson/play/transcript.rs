@@ -1,19 +1,20 @@
-//! A lesson where nobody sits at the keys.
+//! A lesson without anybody at the keys.
 
 use std::cell::RefCell;
 
 use crate::lesson::Question;
-use crate::lesson::key::{self, Answer, Kind, is_show_of_hands};
+use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::Show;
+use crate::lesson::verdict::Verdict;
 
-use super::answers::{Scripted, judged, options, right_answer};
-use super::votes;
+use super::bars;
+use super::scripted::ScriptedAnswers;
 
 /// The whole lesson, or what begins with a step, with its answers. Answers that were given beforehand stand with what is said
 /// to them between a question and its answer.
-pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> String {
+pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
     let scripted = RefCell::new(scripted);
-    show.told(first, &|question| {
+    show.transcript_with(first, &|question| {
         let mut lines = Vec::new();
         while let Some(typed) = scripted.borrow_mut().next(&question.id) {
             let said = answered(show, question, &typed);
@@ -27,17 +28,16 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: Scripted) -> 
     })
 }
 
-/// What is said to an answer, or to a show of hands, that was given beforehand.
+/// The lines below an answer, or a show of hands, that was given beforehand.
 pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
-    if question.kind != Kind::Choice || !is_show_of_hands(typed) {
-        return judged(question, typed, show).map(|judged| judged.wrong("", show.screen)).unwrap_or_default();
+    if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
+        let verdict = Verdict::of(typed, question, show);
+        return verdict.map(|verdict| verdict.lines("", show.screen)).unwrap_or_default();
     }
-    let right = match right_answer(question, show) {
-        Ok(Some(Answer::Choice { letter, .. })) => Some(letter),
-        _ => None,
-    };
-    key::votes(typed, options(question))
-        .map(|hands| votes::bars(&hands, right, show.screen))
+    let right = question.right_answer(&show.values()).ok().flatten();
+    let right = right.and_then(|right| right.value.letter());
+    votes(typed, question.letters().len())
+        .map(|hands| bars::bars(&hands, right, show.screen))
         .unwrap_or_default()
 }
 
@@ -53,7 +53,7 @@ mod tests {
         let runner = Runner::new(&sample::run);
         let show = Show::new(&lesson, &runner, Screen::plain(80));
         let asked = ["zeros=A3 C4", "zeros=A"].map(String::from);
-        let text = transcript(&show, Some(1), Scripted::read(&asked, &show).unwrap());
+        let text = transcript(&show, Some(1), ScriptedAnswers::read(&asked, &show).unwrap());
         let mut rest = text.as_str();
         for words in [
             "How many zeros?",
@@ -67,6 +67,6 @@ mod tests {
             rest = rest.split_once(words).unwrap_or_else(|| panic!("no `{words}` in its place:\n{text}")).1;
         }
         assert!(!text.contains("Each row says"), "{text}");
-        assert_eq!(transcript(&show, None, Scripted::default()), show.transcript(true));
+        assert_eq!(transcript(&show, None, ScriptedAnswers::default()), show.transcript(true));
     }
 }

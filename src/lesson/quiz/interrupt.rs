@@ -1,9 +1,9 @@
-//! Ctrl-C in a quiz: it ends the quiz, and not the program before the score is told.
+//! Ctrl-C in a quiz: it ends the quiz, but not the program: the score is still shown.
 
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lesson::play::signals::{Signals, Waited, wait};
+use crate::lesson::play::signals::{Readiness, Signals, wait};
 
 /// How often it is looked for a signal that has come between two waits.
 const LOOK: Duration = Duration::from_millis(500);
@@ -31,9 +31,9 @@ impl Interrupt {
                 return false;
             }
             match wait(LOOK) {
-                Ok(Waited::Nothing) => {}
-                Ok(Waited::Ready) => return true,
-                Ok(Waited::Gone) | Err(_) => return false,
+                Ok(Readiness::Nothing) => {}
+                Ok(Readiness::Ready) => return true,
+                Ok(Readiness::Gone) | Err(_) => return false,
             }
         }
     }

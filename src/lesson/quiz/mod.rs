@@ -2,13 +2,17 @@
 //!
 //! Plain lines in, plain lines out, and no keys: it works in every terminal and from a pipe, and a screen reader can follow.
 
+mod attempts;
 mod interrupt;
 mod lines;
+mod places;
 mod result;
 mod session;
+mod student;
 mod table;
 
 pub use interrupt::Interrupt;
-pub use result::{Graded, Outcome, Results};
-pub use session::{Student, quiz};
+pub use result::{Outcome, QuestionResult, Results};
+pub use session::quiz;
+pub use student::Student;
 pub use table::tables;

@@ -1,4 +1,4 @@
-//! What has come of a quiz.
+//! The results of a quiz.
 
 use crate::foreign::quoted;
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::error::counted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
-/// What has become of a question.
+/// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// The first answer was right.
@@ -48,9 +48,9 @@ impl Outcome {
     }
 }
 
-/// A question and what has become of it.
+/// A question and its outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Graded {
+pub struct QuestionResult {
     /// The id of the question.
     pub id: String,
     /// What is typed.
@@ -59,7 +59,7 @@ pub struct Graded {
     pub step: Option<usize>,
     /// The id of its step.
     pub step_id: String,
-    /// What has become of it.
+    /// Its outcome.
     pub outcome: Outcome,
     /// How many hints were shown.
     pub hints: usize,
@@ -69,14 +69,14 @@ pub struct Graded {
     pub right: String,
 }
 
-impl Graded {
+impl QuestionResult {
     /// Whether the student is done with it.
     pub fn is_done(&self) -> bool {
         !self.answers.is_empty()
     }
 }
 
-/// What has come of a quiz.
+/// The results of a quiz.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
     /// The name of the lesson.
@@ -86,7 +86,7 @@ pub struct Results {
     /// The seed of its numbers, if they were drawn.
     pub seed: Option<u32>,
     /// Every question, in order.
-    pub graded: Vec<Graded>,
+    pub graded: Vec<QuestionResult>,
     /// Whether it was stopped before its end.
     pub interrupted: bool,
 }
@@ -98,16 +98,16 @@ impl Results {
     }
 }
 
-pub(super) fn all_right(graded: &[Graded]) -> bool {
+pub(super) fn all_right(graded: &[QuestionResult]) -> bool {
     graded.iter().all(is_fine)
 }
 
-fn is_fine(graded: &Graded) -> bool {
+fn is_fine(graded: &QuestionResult) -> bool {
     matches!(graded.outcome, Outcome::Right | Outcome::SecondTry | Outcome::Open)
 }
 
-/// The score, and the steps to go back to. `asked` is what the lesson was asked for by.
-pub(super) fn score(graded: &[Graded], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
+/// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
+pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
     let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
     let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();
     let second = count(Outcome::SecondTry);
@@ -138,13 +138,13 @@ pub(super) fn score(graded: &[Graded], stopped: bool, asked: &str, show: &Show<'
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));
     }
     // Questions that are still to be asked are nothing to go back to.
-    let is_asked = |one: &&Graded| !stopped || one.is_done();
+    let is_asked = |one: &&QuestionResult| !stopped || one.is_done();
     lines.extend(back(graded.iter().filter(is_asked), asked, show));
     lines
 }
 
 /// The steps in which something was not answered rightly, each with the command that plays it.
-fn back<'g>(graded: impl Iterator<Item = &'g Graded>, asked: &str, show: &Show<'_>) -> Vec<String> {
+fn back<'g>(graded: impl Iterator<Item = &'g QuestionResult>, asked: &str, show: &Show<'_>) -> Vec<String> {
     let missed = graded.filter(|one| !is_fine(one));
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();
     steps.dedup();

@@ -1,6 +1,6 @@
 //! The results of a quiz as data: a row for each question.
 
-use super::result::{Graded, Outcome, Results};
+use super::result::{Outcome, QuestionResult, Results};
 use crate::demo::Table;
 
 /// The columns.
@@ -14,7 +14,7 @@ const NUMBERS: [&str; 4] = ["seed", "points", "tries", "hints"];
 /// The results under the lesson's title, and the sum of them. `name` is the student's.
 pub fn tables(results: &Results, name: &str) -> [(String, Table); 2] {
     let seed = results.seed.map(|seed| seed.to_string()).unwrap_or_default();
-    let row = |one: &Graded| {
+    let row = |one: &QuestionResult| {
         vec![
             name.to_string(),
             results.lesson.clone(),

@@ -1,7 +1,6 @@
-//! What is read, and what is said of lessons that are spoilt.
+//! What is read, and the errors of broken lessons.
 
 use super::*;
-use crate::lesson::key::Kind as QuestionKind;
 
 const WHOLE: &str = r#"---
 attn-lesson: 1
@@ -82,7 +81,7 @@ fn the_lesson_of_the_format_is_read() {
         console.exchanges.iter().map(|one| (&lesson.text[one.expected.clone()], one.code)).collect();
     assert_eq!(expected, [("the table\n", 0), ("error\n", 2)]);
     let question = lesson.questions().next().unwrap();
-    assert_eq!((question.id.as_str(), question.kind), ("zeros", QuestionKind::Choice));
+    assert_eq!((question.id.as_str(), question.kind.word()), ("zeros", "choice"));
     assert_eq!(question.think.unwrap().as_secs(), 30);
     assert_eq!(question.choices.len(), 3);
     assert_eq!(question.choices[2].text.as_ref().unwrap().markdown, "two");

@@ -11,7 +11,7 @@ use crate::lesson::{Console, Exchange, Literal};
 const PROMPTS: [&str; 2] = ["$ ", "  "];
 /// What ends a line of a command that goes on, as a shell reads it.
 const GOES_ON: &str = " \\";
-/// What is only shown is set in by so much, where there is room for it.
+/// Indent of a block that is only shown, where there is room for it.
 const INDENT: usize = 4;
 
 impl Show<'_> {
@@ -28,37 +28,37 @@ impl Show<'_> {
         lines
     }
 
-    /// A command behind its prompt, in as many lines as the screen needs.
+    /// A command after its prompt, in as many lines as the screen needs.
     pub fn command_lines(&self, typed: &str) -> Vec<String> {
         self.prompted(&broken(typed, self.room()))
     }
 
-    /// The lines of a command, each behind its prompt.
+    /// The lines of a command, each after its prompt.
     pub fn prompted(&self, typed: &[String]) -> Vec<String> {
         typed.iter().enumerate().map(|(number, line)| self.prompt(number) + &self.command(line)).collect()
     }
 
-    /// What stands before the line of a command at a position from 0.
+    /// The mark before the line of a command at a position from 0.
     pub fn prompt(&self, number: usize) -> String {
         Ink::of(Tone::Quiet).on(PROMPTS[number.min(1)], self.screen)
     }
 
-    /// What is typed behind a prompt, or a part of it, as it looks.
+    /// What is typed after a prompt, or a part of it, as it looks.
     pub fn command(&self, typed: &str) -> String {
         Ink::bold().on(typed, self.screen)
     }
 
-    /// The lines of a command as they are typed behind the prompt: one, or where the screen is too narrow several, each but
+    /// The lines of a command as they are typed after the prompt: one, or where the screen is too narrow several, each but
     /// the last with a backslash at its end.
     pub fn typed(&self, exchange: &Exchange) -> Vec<String> {
-        // A scene of a demo is told without its command.
-        match exchange.typed.is_empty() {
-            true => Vec::new(),
-            false => broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room()),
+        // A step of a command's story has no command above it.
+        if exchange.typed.is_empty() {
+            return Vec::new();
         }
+        broken(&self.screen.charset.spelled(&exchange.typed.join(" ")), self.room())
     }
 
-    /// The columns behind a prompt.
+    /// The columns after a prompt.
     fn room(&self) -> usize {
         self.screen.width.saturating_sub(PROMPTS[0].width())
     }

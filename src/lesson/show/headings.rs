@@ -35,7 +35,7 @@ impl Show<'_> {
         self.barred(&title, &format!("{} of {}", step + 1, steps.len()))
     }
 
-    /// The heading of a part of a step behind a pause.
+    /// The heading of a part of a step after a pause.
     pub fn pause_heading(&self, title: &str) -> Vec<String> {
         let width = self.heading_width();
         let mut text = Text::of("── ", Ink::of(Tone::Quiet), self.screen);

@@ -4,9 +4,8 @@ use crate::foreign::visible;
 use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
-use super::PROSE_WIDTH;
 use super::grid::Grid;
-use super::spans::{Ink, Text, Tone};
+use super::spans::{Ink, PROSE_WIDTH, Text, Tone};
 use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
 

@@ -16,12 +16,9 @@ use super::run::{Runner, Screen};
 pub(in crate::lesson) use headings::minutes;
 pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;
-use questions::joined;
-pub(in crate::lesson) use questions::{escaped, noted};
+pub(in crate::lesson) use questions::escaped;
 pub(in crate::lesson) use spans::{Ink, Text, Tone};
-
-/// Sentences are no wider than this, however wide the screen is.
-const PROSE_WIDTH: usize = 90;
+use spans::{PROSE_WIDTH, joined};
 
 /// A lesson, and the screen that it is shown on.
 #[derive(Clone, Copy)]

@@ -5,13 +5,14 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::markdown;
-use super::spans::{Ink, Text, Tone};
-use crate::lesson::key::{Answer, Given, Key, Kind, Value, judge, within};
+use super::spans::{Ink, Text, Tone, joined};
+use crate::lesson::key::Value;
+use crate::lesson::question::{Answer, rounded_to_tolerance};
 use crate::lesson::{Block, Choice, Question, RunValues};
 
-/// Options and remarks are set in by so much.
+/// Indent of options and remarks.
 const INDENT: &str = "   ";
-/// Further lines stand below the words behind a mark, up to so many columns.
+/// Further lines stand below the words after a mark, indented by at most this many columns.
 const DEEPEST: usize = 6;
 /// Where an answer is left out there is room to write one.
 pub const BLANK: &str = "Answer: ______________________________";
@@ -24,10 +25,7 @@ impl<'a> Show<'a> {
 
     /// The right answer of a question; none of an open one, nor of one whose key is false.
     pub fn right(&self, question: &Question) -> Option<Answer> {
-        match question.key.as_ref()?.evaluate(&self.values()).ok()? {
-            Answer::Choice { holds: false, .. } => None,
-            answer => Some(answer),
-        }
+        question.right_answer(&self.values()).ok()?.filter(|right| right.holds)
     }
 
     /// What is asked, with its options and the time to think; no word of the answer.
@@ -59,17 +57,17 @@ impl<'a> Show<'a> {
         joined([answer, self.blocks(rest)])
     }
 
-    /// The right answer with what is said to some of the wrong ones, and the blocks of the details that are still to be
-    /// shown. Details that begin with the answer are its first sentence: it is told once. `given` is what was typed, if that
+    /// The right answer with the feedback to some of the wrong ones, and the blocks of the details that are still to be
+    /// shown. Details that begin with the answer are its first sentence: it is not stated twice. `given` is what was typed, if that
     /// was right.
     pub fn answer<'q>(
         &self,
         question: &'q Question,
         given: Option<&str>,
-        is_told: impl Fn(&Choice) -> bool,
+        has_feedback: impl Fn(&Choice) -> bool,
     ) -> (Vec<String>, &'q [Block]) {
-        let told = question.choices.iter().filter(|choice| is_told(choice));
-        let feedback: Vec<String> = told.flat_map(|choice| self.feedback(question, choice)).collect();
+        let foreseen = question.choices.iter().filter(|choice| has_feedback(choice));
+        let feedback: Vec<String> = foreseen.flat_map(|choice| self.feedback(question, choice)).collect();
         let word = if given.is_some() { "Right: " } else { "Answer: " };
         let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
         match self.stated(question) {
@@ -102,15 +100,11 @@ impl<'a> Show<'a> {
 
     /// The letters of the right order, `B C A: `, where its entries have letters and the sentence does not begin with them.
     fn letters_before(&self, question: &Question, sentence: &str) -> String {
-        let Some(Answer::Order(order)) = self.right(question).filter(|_| question.has_letters()) else {
-            return String::new();
-        };
-        let lettered = order.lettered();
+        let right = self.right(question).filter(|_| question.has_letters());
+        let Some(lettered) = right.and_then(|right| right.value.lettered()) else { return String::new() };
         let letters = lettered.split(':').next().unwrap_or_default();
-        match sentence.trim_start_matches('*').starts_with(letters) {
-            true => String::new(),
-            false => format!("{letters}: "),
-        }
+        let begins_so = sentence.trim_start_matches('*').starts_with(letters);
+        if begins_so { String::new() } else { format!("{letters}: ") }
     }
 
     /// The first paragraph of the details and what follows it, if the paragraph begins with the right answer in bold. The
@@ -121,22 +115,22 @@ impl<'a> Show<'a> {
         };
         let (bold, _) = first.markdown.trim_start().strip_prefix("**")?.split_once("**")?;
         let words = bold.replace('`', "");
-        let options = question.choices.iter().filter(|choice| choice.text.is_some()).count();
         let right = self.right(question)?;
-        let given = Given::read(words.trim_end_matches(['.', ':', ',']), &right, options).ok()?;
-        judge(&given, &right).then_some((first.markdown.as_str(), rest))
+        let stated = question.read_answer(words.trim_end_matches(['.', ':', ',']), &right).ok()?;
+        right.accepts(&stated).then_some((first.markdown.as_str(), rest))
     }
 
-    /// The right answer behind a word: as it was typed, or as it is computed. How far off a number may be stands with the
+    /// The right answer after a word: as it was typed, or as it is computed. How far off a number may be stands with the
     /// teacher's notes alone.
     fn right_line(&self, question: &Question, word: Text, given: Option<&str>) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
         let mut text = word;
-        let words = match (given, &right) {
-            (_, Answer::Order(order)) if question.has_letters() => order.lettered(),
-            (None, _) | (_, Answer::Choice { .. }) => self.answer_words(question, &right),
-            (Some(given), _) => visible(given.trim()).into_owned(),
+        let lettered = right.value.lettered().filter(|_| question.has_letters());
+        let words = match (lettered, given) {
+            (Some(lettered), _) => lettered,
+            (None, Some(given)) if right.value.letter().is_none() => visible(given.trim()).into_owned(),
+            (None, _) => self.answer_words(question, &right),
         };
         text.push(&words, ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {
@@ -149,21 +143,20 @@ impl<'a> Show<'a> {
     /// An answer as it is typed, a number with the digits that the details state; among the teacher's notes with what it may
     /// be off by.
     fn answer_words(&self, question: &Question, right: &Answer) -> String {
-        match (self.notes, right, stated_number(question)) {
-            (true, _, _) => noted(right),
-            (false, Answer::Number { .. }, Some(number)) => number.to_string(),
-            (false, _, _) => right.typed(),
+        if self.notes {
+            return right.with_tolerance();
         }
+        stated_number(question).map_or_else(|| right.typed(), str::to_string)
     }
 
     /// The words of the option that is right, as Markdown.
     pub fn option_text<'q>(&self, question: &'q Question, right: &Answer) -> Option<&'q str> {
-        let Answer::Choice { letter, .. } = right else { return None };
-        let choice = question.choices.iter().find(|choice| choice.letter == *letter)?;
+        let letter = right.value.letter()?;
+        let choice = question.choices.iter().find(|choice| choice.letter == letter)?;
         Some(&choice.text.as_ref()?.markdown)
     }
 
-    /// What is said to those who chose this, behind its name.
+    /// The feedback to an option, after its name.
     pub fn feedback(&self, question: &Question, choice: &Choice) -> Vec<String> {
         let Some(feedback) = &choice.feedback else { return Vec::new() };
         self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
@@ -172,17 +165,16 @@ impl<'a> Show<'a> {
     /// What an option is called: its letter, or what was foreseen, where it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
-        // The lettered entries of an order are the columns; what is computed next to them is a whole order.
-        let offered = choice.text.as_ref().filter(|_| question.kind != Kind::Order);
-        match (offered, value, self.right(question)) {
-            (None, Some(value), Some(Answer::Number { tolerance, .. })) => match value.number() {
-                Some(number) => within(number, tolerance),
-                None => value.to_string(),
-            },
-            (None, Some(Value::Cell(cell)), _) => cell.typed(),
-            (None, Some(Value::Order(order)), _) if question.has_letters() => order.lettered(),
-            (None, Some(value), _) => value.to_string(),
-            _ => choice.letter.to_string(),
+        // Options that are columns have letters; what is computed next to them is a whole answer.
+        let is_offered = choice.text.is_some() && !question.kind.options_are_columns();
+        let Some(value) = value.filter(|_| !is_offered) else { return choice.letter.to_string() };
+        let lettered = value.lettered().filter(|_| question.has_letters());
+        match (self.right(question), value.number(), lettered) {
+            (Some(Answer { value: Value::Number(_), tolerance, .. }), Some(number), _) => {
+                rounded_to_tolerance(number, tolerance)
+            }
+            (_, _, Some(lettered)) => lettered,
+            _ => value.typed(),
         }
     }
 
@@ -191,7 +183,7 @@ impl<'a> Show<'a> {
         vec![Ink::of(Tone::Asked).on(BLANK, self.screen)]
     }
 
-    /// Words that hang behind a mark, but not far to the right.
+    /// Words after a mark; further lines are indented below them, but not far to the right.
     pub(in crate::lesson) fn marked(&self, mark: &str, markdown: &str) -> Vec<String> {
         let mut text = Text::of(mark, Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         text.extend(&markdown::inline(markdown, self.screen));
@@ -202,23 +194,12 @@ impl<'a> Show<'a> {
 
 /// The number of the key as the details write it, if they do.
 fn stated_number(question: &Question) -> Option<&str> {
-    let Some(Key::Number { expression, .. }) = &question.key else { return None };
-    let prose = question.reveal.iter().filter_map(|block| match block {
-        Block::Prose(prose) => Some(prose),
-        _ => None,
-    });
+    let key = question.key.as_ref().filter(|key| key.tolerance.is_some())?;
+    let prose = question.reveal.iter().filter_map(Block::prose);
     prose
         .flat_map(|prose| prose.claims.iter().map(move |claim| (prose, claim)))
-        .find(|(_, claim)| claim.expression == *expression)
+        .find(|(_, claim)| claim.expression == key.expression)
         .and_then(|(prose, claim)| prose.markdown.get(claim.at.clone()))
-}
-
-/// An answer as the teacher reads it: with what a number may be off by.
-pub(in crate::lesson) fn noted(right: &Answer) -> String {
-    match right {
-        Answer::Number { .. } => right.to_string(),
-        _ => right.typed(),
-    }
 }
 
 /// What means something to Markdown within a line.
@@ -234,16 +215,4 @@ pub(in crate::lesson) fn escaped(text: &str) -> String {
         escaped.push(character);
     }
     escaped
-}
-
-/// Groups of lines, an empty one between any two.
-pub(super) fn joined(groups: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
-    let mut lines = Vec::new();
-    for group in groups.into_iter().filter(|group| !group.is_empty()) {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(group);
-    }
-    lines
 }

@@ -12,7 +12,9 @@ use crate::lesson::Screen;
 
 /// A space that no line is broken at, until all is laid out.
 const BOUND: char = '\u{a0}';
-/// However deep a text is set in, so many columns are left to it.
+/// Sentences are no wider than this, however wide the screen is.
+pub(super) const PROSE_WIDTH: usize = 90;
+/// However deep a text is set in, at least this many columns are left to it.
 const LEAST_ROOM: usize = 10;
 
 /// How a text looks where there is colour; without colour it is the same text.
@@ -168,6 +170,18 @@ impl Text {
         }
         painted
     }
+}
+
+/// Groups of lines, an empty one between any two.
+pub(super) fn joined(groups: impl IntoIterator<Item = Vec<String>>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        lines.extend(group);
+    }
+    lines
 }
 
 #[cfg(test)]

@@ -4,14 +4,14 @@ use super::Show;
 use crate::lesson::{Block, Part, Question};
 
 impl Show<'_> {
-    /// The whole lesson as it is shown when nobody sits at the keys: every question followed by its answer, or by a line to
+    /// The whole lesson as it is shown without anybody at the keys: every question followed by its answer, or by a line to
     /// write one on.
     pub fn transcript(&self, answers: bool) -> String {
-        self.told(None, &|question| if answers { self.reveal(question) } else { self.blank() })
+        self.transcript_with(None, &|question| if answers { self.reveal(question) } else { self.blank() })
     }
 
-    /// The whole lesson, or what begins with a step, with something behind every question.
-    pub fn told(&self, first: Option<usize>, behind: &dyn Fn(&Question) -> Vec<String>) -> String {
+    /// The whole lesson, or what begins with a step, with something after every question.
+    pub fn transcript_with(&self, first: Option<usize>, behind: &dyn Fn(&Question) -> Vec<String>) -> String {
         let mut lines = Vec::new();
         if first.is_none() {
             lines = self.title();

@@ -13,7 +13,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked.
 const LOOK: Duration = Duration::from_millis(5);
-/// So many lines that have left the screen are kept.
+/// At most this many lines that have left the screen are kept.
 const SCROLLBACK: usize = 5000;
 
 /// A terminal with a program in it.

@@ -1,7 +1,6 @@
 //! What expressions come to.
 
 use super::super::fake::runs;
-use super::super::parse;
 use super::*;
 use proptest::prelude::*;
 
@@ -205,8 +204,8 @@ fn sentences() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_expression_panics_and_none_is_nan(text in sentences()) {
-        if let Ok(expression) = parse::expression(&text) {
-            prop_assert_eq!(&parse::expression(&expression.to_string()).unwrap(), &expression);
+        if let Ok(expression) = Expression::parse(&text) {
+            prop_assert_eq!(&Expression::parse(&expression.to_string()).unwrap(), &expression);
             match expression.evaluate(&runs()) {
                 Ok(value) => prop_assert!(!value.number().is_some_and(f64::is_nan)),
                 Err(error) => prop_assert!(!error.to_string().is_empty()),

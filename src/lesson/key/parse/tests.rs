@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn refused(text: &str) -> ParseError {
-    expression(text).expect_err(text)
+    Expression::parse(text).expect_err(text)
 }
 
 fn help(error: &ParseError) -> &str {
@@ -20,7 +20,7 @@ fn a_label_holds_anything_but_its_closing_bracket() {
     for address in ["A[bat (1),cave]", "A[=,±]", "A[a:b, iff]", "A[[,(]", "A[the#2,naïve 👍]", "W_Q_1[3,2]"]
     {
         let text = format!("plain:{address} == 1");
-        match expression(&text).unwrap() {
+        match Expression::parse(&text).unwrap() {
             Expression::Compare(left, ..) => assert_eq!(*left, reference("plain", address)),
             other => panic!("{other:?}"),
         }
@@ -29,9 +29,9 @@ fn a_label_holds_anything_but_its_closing_bracket() {
 
 #[test]
 fn a_run_may_be_named_by_digits_and_by_letters_of_any_script() {
-    assert_eq!(expression("2:A").unwrap(), reference("2", "A"));
-    assert_eq!(expression("no-mask_2:A").unwrap(), reference("no-mask_2", "A"));
-    assert_eq!(expression("größe:A").unwrap(), reference("größe", "A"));
+    assert_eq!(Expression::parse("2:A").unwrap(), reference("2", "A"));
+    assert_eq!(Expression::parse("no-mask_2:A").unwrap(), reference("no-mask_2", "A"));
+    assert_eq!(Expression::parse("größe:A").unwrap(), reference("größe", "A"));
     assert!(is_run_name("no-mask_2") && is_run_name("größe"));
     for name in ["", "a b", "a:b", "a.b", " a"] {
         assert!(!is_run_name(name), "{name}");
@@ -94,13 +94,13 @@ fn deep_and_long_texts_are_refused_before_they_are_read() {
     for text in ["(".repeat(10_000), "sum(".repeat(10_000), "[".repeat(10_000), "x".repeat(10_000_000)] {
         assert!(refused(&text).what.contains("longer than 1000 bytes"));
     }
-    assert!(expression(&format!("{}plain:A{}", "sum(".repeat(8), ")".repeat(8))).is_ok());
+    assert!(Expression::parse(&format!("{}plain:A{}", "sum(".repeat(8), ")".repeat(8))).is_ok());
 }
 
 proptest! {
     #[test]
     fn no_text_panics_and_every_column_lies_in_the_text(text in "\\PC{0,60}|[a-z0-9:()\\[\\],=<>. ±\n-]{0,60}") {
-        for read in [expression(&text).err(), key(&text, "").err()].into_iter().flatten() {
+        for read in [Expression::parse(&text).err(), parse_key(&text, "").err()].into_iter().flatten() {
             prop_assert!(read.line <= 1 + text.matches('\n').count());
             prop_assert!(read.column <= text.chars().count() + 1);
         }

@@ -1,0 +1,171 @@
+//! The lessons that a command was given, each checked, and how the findings are shown.
+
+use crate::foreign::visible;
+
+use colored::Colorize;
+
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
+use crate::input::{exists, is_folder, markdown_files};
+use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
+use crate::lesson::{Faults, is_lesson, read, text_of};
+
+use super::trust::TrustArgs;
+
+/// The lines of a diff that are shown: a screen of them says what has changed.
+const MOST_OF_A_DIFF: usize = 24;
+
+/// One file, and what has become of it.
+pub(super) struct CheckedFile {
+    /// Its name as it was given.
+    pub path: String,
+    /// What messages call it.
+    pub file: String,
+    /// Its text, where it could be read.
+    pub text: String,
+    pub state: FileState,
+}
+
+/// What has become of a file.
+pub(super) enum FileState {
+    /// It is a lesson, and was checked.
+    Checked(Report),
+    /// It is no lesson, or one that cannot be played.
+    Malformed(Faults),
+    /// It could not be read.
+    Unreadable(Error),
+}
+
+/// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
+pub(super) fn checked_files(paths: &[String], trust: TrustArgs) -> Vec<CheckedFile> {
+    paths
+        .iter()
+        .flat_map(|path| if is_folder(path) { of_folder(path, trust) } else { vec![of_one(path, trust)] })
+        .collect()
+}
+
+fn of_folder(path: &str, trust: TrustArgs) -> Vec<CheckedFile> {
+    let unreadable = |error| vec![CheckedFile::unreadable(path, error)];
+    let files = match markdown_files(path) {
+        Ok(files) => files,
+        Err(error) => return unreadable(error),
+    };
+    let all: Vec<CheckedFile> =
+        files.iter().map(|name| of_one(name, trust)).filter(|checked| !checked.is_other()).collect();
+    if all.is_empty() {
+        let error = Error::new("this folder has no lessons").in_source(visible(path));
+        return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
+    }
+    all
+}
+
+fn of_one(name: &str, trust: TrustArgs) -> CheckedFile {
+    let (file, text) = match text_of(name) {
+        Ok(found) => found,
+        Err(error) => return CheckedFile::unreadable(name, error),
+    };
+    let state = match read(&file, &text) {
+        Ok(lesson) => FileState::Checked(check(&lesson, &trust.run(name))),
+        Err(faults) => FileState::Malformed(faults),
+    };
+    // A file of that name may stand here, and is not meant.
+    let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
+    CheckedFile { path: name.to_string(), file: visible(&file).into_owned(), text, state }
+}
+
+impl CheckedFile {
+    fn unreadable(name: &str, error: Error) -> CheckedFile {
+        let file = visible(name).into_owned();
+        CheckedFile { path: name.to_string(), file, text: String::new(), state: FileState::Unreadable(error) }
+    }
+
+    /// Whether it is a text of another kind, as a folder may hold beside its lessons.
+    fn is_other(&self) -> bool {
+        matches!(self.state, FileState::Malformed(_)) && !is_lesson(&self.text)
+    }
+
+    /// The exit code that it asks for.
+    pub fn code(&self) -> u8 {
+        match &self.state {
+            FileState::Checked(report) if report.holds() => EXIT_DONE,
+            FileState::Checked(_) => EXIT_CHECK_FAILED,
+            FileState::Malformed(_) | FileState::Unreadable(_) => EXIT_UNUSABLE,
+        }
+    }
+
+    /// Everything that is wrong with it, an empty line after each.
+    pub fn details(&self, colour: bool) -> String {
+        match &self.state {
+            FileState::Unreadable(error) => format!("{error}\n\n"),
+            FileState::Malformed(Faults(faults)) => {
+                faults.iter().map(|fault| format!("{}\n\n", fault.in_file(&self.file))).collect()
+            }
+            FileState::Checked(report) => {
+                report.findings.iter().map(|finding| finding_text(finding, &self.file, colour)).collect()
+            }
+        }
+    }
+
+    /// What it comes to, in a few words.
+    pub fn verdict(&self) -> String {
+        match &self.state {
+            FileState::Unreadable(_) => "not read".to_string(),
+            FileState::Malformed(Faults(faults)) if !is_lesson(&self.text) && faults.len() == 1 => {
+                "no lesson".to_string()
+            }
+            FileState::Malformed(Faults(faults)) => {
+                format!("not checked: {}", counted(faults.len(), "fault"))
+            }
+            FileState::Checked(report) => {
+                let remarks = match report.findings.len() - report.wrong() {
+                    0 => String::new(),
+                    remarks => format!(", {}", counted(remarks, "remark")),
+                };
+                let verdict = match report.wrong() {
+                    0 => "ok".to_string(),
+                    wrong => counted(wrong, "fault"),
+                };
+                format!("{}: {verdict}{remarks}", amounts(report.checked))
+            }
+        }
+    }
+}
+
+/// “8 steps, 12 commands, 31 numbers, 5 questions (1 can be drawn again with other numbers)”
+pub(super) fn amounts(checked: Coverage) -> String {
+    let Coverage { steps, commands, numbers, questions, drawable } = checked;
+    let all = [(steps, "step"), (commands, "command"), (numbers, "number"), (questions, "question")];
+    let drawable = if drawable == 0 {
+        String::new()
+    } else {
+        format!(" ({drawable} can be drawn again with other numbers)")
+    };
+    all.map(|(count, noun)| counted(count, noun)).join(", ") + &drawable
+}
+
+/// One finding, and the diff where there is one; of a long one its beginning.
+pub(super) fn finding_text(finding: &Finding, file: &str, colour: bool) -> String {
+    let mut fault = finding.fault.clone();
+    if finding.concern == Concern::Remark {
+        fault.what = format!("remark: {}", fault.what);
+    }
+    let mut text = format!("{}\n", fault.in_file(file));
+    for (tag, line) in finding.diff.iter().take(MOST_OF_A_DIFF) {
+        text.push_str(&format!("  {}\n", diff_line(*tag, line, colour)));
+    }
+    let more = finding.diff.len().saturating_sub(MOST_OF_A_DIFF);
+    if more > 0 {
+        text.push_str(&format!("  … {}\n", counted(more, "more line")));
+    }
+    text.push('\n');
+    text
+}
+
+fn diff_line(tag: Tag, line: &str, colour: bool) -> String {
+    let line = format!("{}{line}", tag.sign());
+    match tag {
+        Tag::Hunk if colour => line.cyan().to_string(),
+        Tag::Lesson if colour => line.red().to_string(),
+        Tag::Printed if colour => line.green().to_string(),
+        _ => line,
+    }
+}

@@ -1,0 +1,43 @@
+//! What numbers and keys are checked against.
+
+use std::collections::HashSet;
+
+use crate::lesson::key::{Expression, Value};
+use crate::lesson::values::RunValues;
+
+/// What numbers and keys are computed from.
+#[derive(Clone, Copy)]
+pub(super) struct CheckContext<'a> {
+    /// The numbers of the runs.
+    pub values: &'a RunValues<'a>,
+    /// The runs without numbers; each has been reported already.
+    pub failing: &'a HashSet<&'a str>,
+}
+
+impl CheckContext<'_> {
+    /// Whether an expression reads a run without numbers.
+    pub fn fails(&self, expression: &Expression) -> bool {
+        expression.runs().iter().any(|run| self.failing.contains(run))
+    }
+}
+
+/// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
+pub(super) fn sides(left: &Expression, right: &Expression, context: CheckContext<'_>) -> Option<String> {
+    let values = [left.evaluate(context.values).ok()?, right.evaluate(context.values).ok()?];
+    let brief = values.each_ref().map(briefly);
+    let texts = if brief[0] == brief[1] { values.map(|value| value.to_string()) } else { brief };
+    let computed =
+        [left, right].into_iter().zip(texts).filter(|(side, _)| !matches!(side, Expression::Number(_)));
+    let said: Vec<String> = computed.map(|(side, text)| format!("`{side}` is {text}")).collect();
+    Some(format!(": {}", said.join(", and ")))
+}
+
+/// A value, of a number no more digits than a table has.
+fn briefly(value: &Value) -> String {
+    match value.number() {
+        Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {
+            format!("{number:.4}").replace('-', "−")
+        }
+        _ => value.to_string(),
+    }
+}

@@ -1,0 +1,89 @@
+//! What blocks and questions consist of, and what a question computes.
+
+use super::key::{Expression, Value, Values};
+use super::model::{Block, Console, Exchange, Lesson, NamedRun, Prose, Question};
+use super::question::Answer;
+use crate::error::Result;
+
+impl Block {
+    /// Its text, if it is prose.
+    pub(super) fn prose(&self) -> Option<&Prose> {
+        if let Block::Prose(prose) = self { Some(prose) } else { None }
+    }
+
+    /// Its commands, if it is a console.
+    pub(super) fn console(&self) -> Option<&Console> {
+        if let Block::Console(console) = self { Some(console) } else { None }
+    }
+
+    /// Its text, if it is a note.
+    pub(super) fn note(&self) -> Option<&str> {
+        if let Block::Note(note) = self { Some(&note.text) } else { None }
+    }
+}
+
+impl Question {
+    /// The letters of the options that are offered.
+    pub(super) fn letters(&self) -> Vec<char> {
+        self.choices.iter().filter(|choice| choice.text.is_some()).map(|choice| choice.letter).collect()
+    }
+
+    /// Whether options are offered under letters.
+    pub(super) fn has_letters(&self) -> bool {
+        self.choices.iter().any(|choice| choice.text.is_some())
+    }
+
+    /// What it shows, before the answer and with it.
+    pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.asked.iter().chain(&self.reveal)
+    }
+
+    /// Everything that it computes: its key, its options, its numbers.
+    fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let key = self.key.iter().map(|key| &key.expression);
+        let options = self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition));
+        let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let texts = self.blocks().filter_map(Block::prose).chain(in_options);
+        key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
+    }
+
+    /// Its texts, those of its options first.
+    pub(super) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Prose> {
+        let blocks = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
+            Block::Prose(prose) => Some(prose),
+            _ => None,
+        });
+        self.choices.iter_mut().filter_map(|choice| choice.text.as_mut()).chain(blocks)
+    }
+
+    /// Its commands and what they print.
+    pub(super) fn exchanges_mut(&mut self) -> impl Iterator<Item = &mut Exchange> {
+        let consoles = self.asked.iter_mut().chain(&mut self.reveal).filter_map(|block| match block {
+            Block::Console(console) => Some(console),
+            _ => None,
+        });
+        consoles.flat_map(|console| &mut console.exchanges)
+    }
+
+    /// The runs that it reads.
+    pub(super) fn runs<'a>(&self, lesson: &'a Lesson) -> Vec<&'a NamedRun> {
+        let names: Vec<&str> = self.expressions().flat_map(Expression::runs).collect();
+        lesson.runs.iter().filter(|run| names.contains(&run.name.as_str())).collect()
+    }
+
+    /// The right answer; an open question has none.
+    ///
+    /// # Errors
+    /// If it cannot be computed: the lesson is wrong.
+    pub fn right_answer(&self, values: &dyn Values) -> Result<Option<Answer>> {
+        self.key.as_ref().map(|key| self.kind.evaluate(key, values)).transpose()
+    }
+
+    /// Reads what a student types, where the right answer is this one.
+    ///
+    /// # Errors
+    /// If it cannot be an answer to this question.
+    pub fn read_answer(&self, typed: &str, right: &Answer) -> Result<Value> {
+        self.kind.read_answer(typed, right, self.letters().len())
+    }
+}

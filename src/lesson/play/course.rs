@@ -1,0 +1,35 @@
+//! What is played: the lesson with its stops, and what its commands print.
+
+use crate::lesson::show::Show;
+use crate::lesson::{Lesson, Run, Runner, Screen};
+
+use super::stops::{Stop, stops};
+
+/// A lesson as it is played. Nothing in it changes while it is; what a command prints is looked up here, and each is run
+/// once.
+pub(super) struct Course<'a> {
+    pub lesson: &'a Lesson,
+    pub stops: Vec<Stop>,
+    /// Whether the teacher's notes are shown among the text.
+    pub notes: bool,
+    run: &'a Run<'a>,
+    runner: Runner<'a>,
+}
+
+impl<'a> Course<'a> {
+    pub(super) fn new(lesson: &'a Lesson, run: &'a Run<'a>) -> Course<'a> {
+        Course { lesson, stops: stops(lesson), notes: false, run, runner: Runner::new(run) }
+    }
+
+    /// How the lesson is shown on a screen.
+    pub(super) fn show(&self, screen: Screen) -> Show<'_> {
+        let mut show = Show::new(self.lesson, &self.runner, screen);
+        show.notes = self.notes;
+        show
+    }
+
+    /// Forgets what the commands have printed: each is run again when it is shown next.
+    pub(super) fn forget_outputs(&mut self) {
+        self.runner = Runner::new(self.run);
+    }
+}

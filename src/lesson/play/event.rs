@@ -1,0 +1,74 @@
+//! What happens to a player, and what its shell has to do then.
+
+use std::time::Duration;
+
+use crate::lesson::Command;
+
+use super::keys::Key;
+use super::state::Window;
+
+/// What happens to a player.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// When, after the beginning of the class.
+    pub at: Duration,
+    pub input: Input,
+}
+
+/// What happens to a player.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    /// The lesson begins; the teacher is to know this before.
+    Begin(Vec<String>),
+    /// A key is pressed.
+    Key(Key),
+    /// The present page is to be shown once more, on a clean screen.
+    Redraw,
+    /// The screen has another size.
+    Resize(Window),
+    /// What comes next has been prepared, and keys are taken again.
+    Ready,
+    /// A command of the teacher's own has been run.
+    Output {
+        /// As it was typed.
+        typed: String,
+        /// What it has printed.
+        printed: String,
+    },
+}
+
+/// What the shell has to do after an event: first print, then act.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// The lines to print; none if nothing is.
+    pub lines: Vec<String>,
+    /// Whether the screen is scrolled clear before.
+    pub clears: bool,
+    /// What is to be done then.
+    pub action: Action,
+}
+
+/// What the shell has to do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Action {
+    /// Wait for the next event.
+    #[default]
+    Wait,
+    /// Run a command of the teacher's own, and report its output.
+    Run(Command),
+    /// Forget what the lesson's commands have printed, and show the page again.
+    RunAgain,
+    /// Stop the program until it is called back.
+    Suspend,
+    /// End: the lesson is left.
+    Leave,
+    /// End: the lesson is interrupted.
+    Interrupt,
+}
+
+impl Effects {
+    /// Nothing is printed.
+    pub(super) fn of(action: Action) -> Effects {
+        Effects { action, ..Effects::default() }
+    }
+}

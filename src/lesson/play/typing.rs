@@ -1,0 +1,138 @@
+//! What is being typed: an answer, hands, a search, a command, or the number of a step.
+
+use std::time::Duration;
+
+use super::keys::Key;
+use super::line::Line;
+
+/// At most this many commands are kept.
+const MOST_COMMANDS: usize = 200;
+/// Votes that cannot be counted are dropped up to Enter, or up to a pause as long as this.
+const SAME_LINE: Duration = Duration::from_secs(2);
+/// No step has a higher number.
+const LARGEST_COUNT: usize = 99_999;
+
+/// What a line is typed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To answer the question.
+    Answer,
+    /// To count hands.
+    Hands,
+    /// To find a word.
+    Search,
+    /// To run a command.
+    Command,
+}
+
+/// A line that is being typed.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub purpose: Purpose,
+    pub line: Line,
+}
+
+impl Entry {
+    pub(super) fn new(purpose: Purpose, text: &str, earlier: Vec<String>) -> Entry {
+        Entry { purpose, line: Line::new(text, earlier) }
+    }
+
+    /// The mark before the line.
+    pub(super) fn label(&self) -> &'static str {
+        match self.purpose {
+            Purpose::Answer => " answer: ",
+            Purpose::Hands => " hands: ",
+            Purpose::Search => " search: ",
+            Purpose::Command => " $ ",
+        }
+    }
+}
+
+/// Votes that cannot be counted, and are typed all the same.
+#[derive(Clone, Debug)]
+struct Dropped {
+    /// When the last key was pressed.
+    last: Duration,
+    text: String,
+}
+
+/// What is being typed, and what was typed before.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Typing {
+    /// The line that is being typed.
+    pub entry: Option<Entry>,
+    /// The number that is being typed for `<n>G`.
+    pub count: Option<usize>,
+    /// What was searched for last, in lower case.
+    pub search: String,
+    /// The commands that were shown or typed, the last one last.
+    pub commands: Vec<String>,
+    dropped: Option<Dropped>,
+}
+
+impl Typing {
+    /// Whether a line or a number is being typed.
+    pub(super) fn is_active(&self) -> bool {
+        self.entry.is_some() || self.count.is_some()
+    }
+
+    /// Begins a line.
+    pub(super) fn begin(&mut self, purpose: Purpose, text: &str) {
+        let earlier = if purpose == Purpose::Command { self.commands.clone() } else { Vec::new() };
+        self.entry = Some(Entry::new(purpose, text, earlier));
+    }
+
+    /// Keeps a command, for the line in which one types one's own.
+    pub(super) fn keep_command(&mut self, typed: &str) {
+        if self.commands.last().is_none_or(|last| last != typed) {
+            self.commands.push(typed.to_string());
+            let surplus = self.commands.len().saturating_sub(MOST_COMMANDS);
+            self.commands.drain(..surplus);
+        }
+    }
+
+    /// Whether a key belongs to the number that is being typed; then it has been taken.
+    pub(super) fn counts(&mut self, key: Key) -> bool {
+        match (key, self.count) {
+            (Key::Char(digit @ '0'..='9'), count) => {
+                let digit = digit as usize - '0' as usize;
+                self.count = Some((count.unwrap_or(0) * 10 + digit).min(LARGEST_COUNT));
+                true
+            }
+            (Key::Backspace, Some(count)) => {
+                self.count = Some(count / 10).filter(|&count| count > 0);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Begins to drop votes that cannot be counted: what is typed on is neither an answer nor a jump.
+    pub(super) fn drop_votes(&mut self, now: Duration) {
+        self.dropped = Some(Dropped { last: now, text: String::new() });
+    }
+
+    /// Whether a key belongs to the votes that are dropped: they were typed on, up to Enter or a pause. A number alone may
+    /// become `5G`.
+    pub(super) fn drops(&mut self, key: Key, now: Duration) -> bool {
+        let Some(mut dropped) = self.dropped.take() else { return false };
+        if now.saturating_sub(dropped.last) >= SAME_LINE {
+            return false;
+        }
+        let is_vote = |c: char| {
+            c.is_ascii_digit() || " ,:".contains(c) || ('A'..='H').contains(&c.to_ascii_uppercase())
+        };
+        match key {
+            Key::Char('G') if dropped.text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.count = dropped.text.parse().ok();
+                return false;
+            }
+            Key::Char(c) if is_vote(c) => dropped.text.push(c),
+            Key::Backspace => drop(dropped.text.pop()),
+            Key::Enter => return true,
+            _ => return false,
+        }
+        self.dropped = Some(Dropped { last: now, ..dropped });
+        true
+    }
+}

@@ -1,0 +1,44 @@
+//! How a player changes: [`update`], from a state and an event to the next state and what the shell has to do.
+//!
+//! Nothing here prints, reads a key, writes a file or looks at a clock: an event tells when it came.
+
+mod answers;
+mod keys;
+mod letters;
+mod lines;
+mod moves;
+mod notices;
+mod overlay;
+mod printing;
+
+use super::course::Course;
+use super::event::{Effects, Event, Input};
+use super::pages::Place;
+use super::state::State;
+use super::view::sentence;
+
+/// Takes an event.
+pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Effects {
+    let now = event.at;
+    match event.input {
+        Input::Begin(notices) => {
+            let notices = notices.iter().flat_map(|notice| sentence(notice, state.window.screen)).collect();
+            let lines = moves::show_from(course, state, Place::default(), notices);
+            printing::print(course, state, lines, now)
+        }
+        Input::Key(key) => keys::press(course, state, key, now),
+        Input::Redraw => printing::redraw(course, state, now),
+        Input::Resize(window) => {
+            state.resize(window);
+            Effects::default()
+        }
+        Input::Ready => {
+            state.timing.ready(now);
+            Effects::default()
+        }
+        Input::Output { typed, printed } => {
+            let lines = overlay::output(course, state, &typed, printed.lines());
+            printing::print(course, state, lines, now)
+        }
+    }
+}

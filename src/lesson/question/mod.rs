@@ -1,0 +1,45 @@
+//! The kinds of question, one file each.
+//!
+//! A new kind is a file beside `choice.rs` that implements [`QuestionKind`], its entry in [`KINDS`] below, and, if its key is
+//! written in a new way, a rule in `key.pest`. Player, quiz, check and exports ask a question for its [`Kind`] what they need
+//! to know, and no file outside this folder names one.
+
+mod answer;
+mod cell;
+mod choice;
+mod kind;
+mod number;
+mod open;
+mod order;
+mod typed;
+mod votes;
+
+#[cfg(test)]
+mod sample;
+
+pub use answer::{Answer, rounded_to_tolerance};
+pub use kind::{Example, Kind, QuestionKind};
+pub use votes::{is_show_of_hands, votes};
+
+/// All kinds of question, in the order in which lists name them.
+pub const KINDS: [Kind; 5] = [
+    Kind::new(&choice::ChoiceKind),
+    Kind::new(&number::NumberKind),
+    Kind::new(&cell::CellKind),
+    Kind::new(&order::OrderKind),
+    Kind::new(&open::OpenKind),
+];
+
+/// Stands for a kind that cannot be read: nothing is expected of the question.
+pub(in crate::lesson) const UNKNOWN: Kind = Kind::new(&open::OpenKind);
+
+/// The words of all kinds: “choice, number, cell, order or open”.
+pub fn any_kind() -> String {
+    let [first @ .., last] = KINDS.map(|kind| kind.word());
+    format!("{} or {last}", first.join(", "))
+}
+
+/// The kind that a lesson has this word for.
+pub fn kind_named(word: &str) -> Option<Kind> {
+    KINDS.into_iter().find(|kind| kind.word() == word)
+}

@@ -1,0 +1,52 @@
+//! `open`: anything; the class speaks, and nobody grades it.
+
+use crate::error::{Error, Result};
+use crate::lesson::key::{Key, Value};
+
+use super::answer::Answer;
+use super::kind::{Example, QuestionKind, of_another_kind};
+
+/// Anything; nobody grades it, and it has no key.
+pub(super) struct OpenKind;
+
+impl QuestionKind for OpenKind {
+    fn word(&self) -> &'static str {
+        "open"
+    }
+
+    fn key_help(&self) -> &'static str {
+        "remove the key, or give the question another kind"
+    }
+
+    fn example(&self) -> Example {
+        Example { key: "none; a note says what to listen for", typed: "anything" }
+    }
+
+    fn fault(&self, _: &Key) -> Option<String> {
+        of_another_kind(self)
+    }
+
+    fn read(&self, _: &str, _: &Answer, _: usize) -> Result<Value> {
+        Err(Error::new("nobody grades this answer"))
+    }
+
+    fn wanted(&self, _: &Answer, _: usize) -> String {
+        "anything".to_string()
+    }
+
+    fn may_begin(&self, _: char, _: &Answer, _: usize) -> bool {
+        false
+    }
+
+    fn quiz_prompt(&self, _: &[char]) -> Option<String> {
+        None
+    }
+
+    fn status_hint(&self, _: usize) -> Option<String> {
+        None
+    }
+
+    fn is_graded(&self) -> bool {
+        false
+    }
+}

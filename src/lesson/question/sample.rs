@@ -1,0 +1,37 @@
+//! Keys over runs with numbers that are read off by eye, for the tests of this folder.
+
+use crate::lesson::key::fake::runs;
+use crate::lesson::key::{Key, ParseError};
+
+use super::{Answer, Kind, kind_named};
+
+pub(super) fn kind(word: &str) -> Kind {
+    kind_named(word).expect(word)
+}
+
+pub(super) fn key(word: &str, text: &str) -> Key {
+    kind(word).key(text).unwrap()
+}
+
+/// What is wrong with a key.
+pub(super) fn refused(word: &str, text: &str) -> ParseError {
+    kind(word).key(text).expect_err(text)
+}
+
+pub(super) fn answer(word: &str, text: &str) -> Answer {
+    kind(word).evaluate(&key(word, text), &runs()).unwrap()
+}
+
+/// What is wrong with a student's answer.
+pub(super) fn refusal(word: &str, text: &str, right: &Answer, letters: usize) -> String {
+    kind(word).read_answer(text, right, letters).expect_err(text).to_string()
+}
+
+pub(super) fn is_right(word: &str, text: &str, right: &Answer) -> bool {
+    right.accepts(&kind(word).read_answer(text, right, 3).unwrap())
+}
+
+/// Every printable character that an answer may begin with.
+pub(super) fn beginnings(word: &str, right: &Answer, letters: usize) -> String {
+    ('!'..='~').filter(|&typed| kind(word).may_begin(typed, right, letters)).collect()
+}

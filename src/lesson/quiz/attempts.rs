@@ -1,0 +1,49 @@
+//! The attempts at a question.
+
+use crate::lesson::Question;
+use crate::lesson::show::Show;
+use crate::lesson::verdict::Verdict;
+
+use super::result::Outcome;
+
+/// The attempts at a question, and their outcome.
+#[derive(Default)]
+pub(super) struct Attempts {
+    pub outcome: Outcome,
+    pub hints: usize,
+    pub answers: Vec<String>,
+}
+
+impl Attempts {
+    /// Of a question that is not answered any more.
+    pub(super) fn unanswered(mut self, question: &Question) -> Attempts {
+        self.outcome = if !question.kind.is_graded() {
+            Outcome::Open
+        } else if self.answers.is_empty() {
+            Outcome::Unanswered
+        } else {
+            Outcome::Wrong
+        };
+        self
+    }
+
+    /// What came of a question in an earlier sitting: its answers are judged again.
+    pub(super) fn of_earlier_sitting(
+        question: &Question,
+        answers: &[String],
+        hints: usize,
+        show: &Show<'_>,
+    ) -> Attempts {
+        let right = |typed: &String| {
+            Verdict::of(typed, question, show).is_ok_and(|verdict| verdict.is_right == Some(true))
+        };
+        let outcome = match answers.iter().position(right) {
+            _ if !question.kind.is_graded() => Outcome::Open,
+            Some(0) => Outcome::Right,
+            Some(_) => Outcome::SecondTry,
+            None if answers.iter().all(String::is_empty) => Outcome::Skipped,
+            None => Outcome::Wrong,
+        };
+        Attempts { outcome, hints, answers: answers.to_vec() }
+    }
+}

@@ -1,0 +1,65 @@
+//! The student's side of a quiz: what is typed and what is shown.
+
+use std::io::{BufRead, Write};
+
+use crate::error::Result;
+use crate::foreign::visible;
+use crate::lesson::play::ScriptedAnswers;
+use crate::lesson::show::{Ink, Tone};
+use crate::lesson::{Screen, Sitting};
+
+/// The prompt.
+const PROMPT: &str = "> ";
+
+/// The student's side.
+pub struct Student<'a> {
+    /// What is typed, line by line.
+    pub input: &'a mut dyn BufRead,
+    /// What is shown.
+    pub out: &'a mut dyn Write,
+    /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
+    /// it has been read.
+    pub at_terminal: bool,
+    /// Answers that were given beforehand; no line is read for them.
+    pub scripted: ScriptedAnswers,
+    /// Waits until a line can be read; `false` if the student stops the quiz.
+    pub waits: &'a dyn Fn() -> bool,
+    /// How many answers a question takes: after a wrong one another is asked for.
+    pub tries: usize,
+    /// What has been answered in an earlier sitting: those questions are not asked again.
+    pub kept: Sitting,
+}
+
+impl Student<'_> {
+    /// Writes the prompt, and after it the answer given beforehand, if there is one.
+    pub(super) fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
+        let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
+        write!(self.out, "{prompt}")?;
+        match given {
+            Some(typed) => self.echo(typed, screen),
+            None => Ok(self.out.flush()?),
+        }
+    }
+
+    /// Ends the line of the prompt with what was typed, where the terminal has not shown it.
+    pub(super) fn echo(&mut self, typed: &str, screen: Screen) -> Result<()> {
+        let typed = visible(typed);
+        Ok(writeln!(self.out, "{}", screen.charset.spelled(&typed))?)
+    }
+
+    /// Lines below an empty one, if there are any.
+    pub(super) fn say_block(&mut self, lines: Vec<String>) -> Result<()> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        self.say(&[String::new()])?;
+        self.say(&lines)
+    }
+
+    pub(super) fn say(&mut self, lines: &[String]) -> Result<()> {
+        for line in lines {
+            writeln!(self.out, "{line}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! A question: from its `ask` to the end of its folded answer.
+
+use std::time::Duration;
+
+use crate::error::nearest;
+use crate::lesson::directive::DirectiveText;
+use crate::lesson::faults::{Fault, Faults};
+use crate::lesson::key::Expression;
+use crate::lesson::model::{Block, Choice, Question};
+use crate::lesson::pieces::Piece;
+use crate::lesson::prose::prose;
+use crate::lesson::question::{KINDS, UNKNOWN, any_kind, kind_named};
+use crate::lesson::source::Source;
+
+use super::options::{claim_its_number, no_condition, option_letter, options};
+use super::settings::settings;
+
+/// A question while it is read.
+pub(super) struct Draft {
+    question: Question,
+    key: Option<(String, usize)>,
+    /// Whether its kind could be read: without it its key cannot be read.
+    has_kind: bool,
+    /// Whether its `<details>` have begun.
+    pub folded: bool,
+}
+
+impl Draft {
+    /// Begins with `ask: id=zeros kind=choice think=30s`.
+    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> Draft {
+        let mut question = Question {
+            id: String::new(),
+            kind: UNKNOWN,
+            think: None,
+            line,
+            asked: Vec::new(),
+            choices: Vec::new(),
+            key: None,
+            key_line: line,
+            hints: Vec::new(),
+            reveal: Vec::new(),
+        };
+        let mut kind = None;
+        let said = faults.0.len();
+        for (name, value) in settings(text, line, &["id", "kind", "think"], faults) {
+            match name {
+                "id" => question.id = value.to_string(),
+                "kind" => {
+                    kind = kind_named(value);
+                    if kind.is_none() {
+                        let words = KINDS.map(|kind| kind.word());
+                        let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
+                        faults.push(
+                            Fault::new(line, format!("`{value}` is not a kind of question"))
+                                .help(near.unwrap_or_else(|| format!("the kinds are {}", words.join(", ")))),
+                        );
+                    }
+                }
+                _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
+                    Ok(seconds) => question.think = Some(Duration::from_secs(seconds.into())),
+                    Err(_) => faults.push(
+                        Fault::new(line, format!("`think={value}` is not a time"))
+                            .help("write seconds: think=30s"),
+                    ),
+                },
+            }
+        }
+        if question.id.is_empty() {
+            faults.push(
+                Fault::new(line, "this question has no id").help("write <!-- ask: id=zeros kind=choice -->"),
+            );
+            question.id = format!("line-{line}");
+        }
+        if kind.is_none() && faults.0.len() == said {
+            faults.push(
+                Fault::new(line, format!("the question `{}` has no kind", question.id))
+                    .help(format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind())),
+            );
+        }
+        question.kind = kind.unwrap_or(UNKNOWN);
+        Draft { question, key: None, has_kind: kind.is_some(), folded: false }
+    }
+
+    /// Takes a block, into the question or its answer.
+    pub(super) fn add(&mut self, block: Block) {
+        if self.folded { &mut self.question.reveal } else { &mut self.question.asked }.push(block);
+    }
+
+    /// Takes a list, as options where each entry begins with a letter: `- A. none`. Gives it back where it is none.
+    pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
+        let options = options(&source.text, piece.at.clone());
+        if self.folded || !self.question.choices.is_empty() || options.is_empty() {
+            return false;
+        }
+        let lines = source.text[piece.at.clone()].lines().enumerate();
+        for (row, text) in lines.filter(|(_, text)| !text.trim().is_empty() && option_letter(text).is_none())
+        {
+            faults.push(
+                Fault::new(
+                    piece.line + row,
+                    format!("`{}` stands among the options, but is not one", text.trim()),
+                )
+                .help("write an option as one line that begins with its letter: - A. none"),
+            );
+        }
+        for (at, letter) in options {
+            let line = source.line(at.start);
+            let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
+            if letter != expected {
+                faults.push(
+                    Fault::new(line, format!("the next option must be {expected}, not {letter}"))
+                        .help("letter them A, B, C …"),
+                );
+            }
+            let text = Some(prose(source, at, faults));
+            self.question.choices.push(Choice::new(letter, line, text));
+        }
+        true
+    }
+
+    /// Takes `key`, `opt`, `if` or `hint`.
+    pub(super) fn take(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
+        match written.word {
+            "key" if self.key.is_some() => {
+                faults.push(
+                    Fault::new(line, "this question has two keys")
+                        .help("a question has one key; remove the other"),
+                );
+            }
+            "key" => self.key = Some((written.text, line)),
+            "hint" => self.question.hints.push(written.text),
+            _ => {
+                let Some(choice) = self.choice(&written.of, line, faults) else { return };
+                let is_proven = choice.computed.is_some() || choice.condition.is_some();
+                let twice = if written.word == "if" { choice.feedback.is_some() } else { is_proven };
+                if twice {
+                    faults.push(
+                        Fault::new(line, format!("a second `{} {}`", written.word, written.of))
+                            .help("remove one of them"),
+                    );
+                    return;
+                }
+                if written.word == "if" {
+                    choice.feedback = Some(written.text);
+                    return;
+                }
+                match Expression::parse(&written.text) {
+                    Ok(condition) if written.iff => {
+                        if let Some(fault) = no_condition(&condition, line) {
+                            faults.push(fault);
+                        }
+                        choice.condition = Some(condition);
+                    }
+                    Ok(expression) => choice.computed = Some(expression),
+                    Err(error) => faults.push(Fault::in_key(line, error)),
+                }
+                choice.line = if choice.text.is_some() { choice.line } else { line };
+            }
+        }
+    }
+
+    /// The option of a letter; where none are listed, a wrong answer that is foreseen.
+    fn choice(&mut self, letter: &str, line: usize, faults: &mut Faults) -> Option<&mut Choice> {
+        let mut letters = letter.chars();
+        let (Some(letter), None) = (letters.next().map(|c| c.to_ascii_uppercase()), letters.next()) else {
+            faults.push(
+                Fault::new(line, format!("`{letter}` is not an option"))
+                    .help("name it by its letter: opt B, if B"),
+            );
+            return None;
+        };
+        let choices = &mut self.question.choices;
+        if let Some(at) = choices.iter().position(|choice| choice.letter == letter) {
+            return choices.get_mut(at);
+        }
+        let listed = choices.iter().any(|choice| choice.text.is_some());
+        if listed && self.question.kind.is_chosen_by_letter() || !letter.is_ascii_uppercase() {
+            faults
+                .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
+            return None;
+        }
+        choices.push(Choice::new(letter, line, None));
+        choices.last_mut()
+    }
+
+    /// The question, complete.
+    pub(super) fn finish(mut self, faults: &mut Faults) -> Question {
+        if !self.has_kind {
+            return self.question;
+        }
+        let (kind, line) = (self.question.kind, self.question.line);
+        let name = format!("the question `{}`", self.question.id);
+        match &self.key {
+            Some((_, line)) if !kind.is_graded() => faults.push(
+                Fault::new(*line, format!("{name} is {}, so it cannot have a key", kind.word()))
+                    .help("give it another kind, or remove the key"),
+            ),
+            Some((text, line)) => {
+                self.question.key_line = *line;
+                match kind.key(text) {
+                    Ok(key) => self.question.key = Some(key),
+                    Err(error) => faults.push(Fault::in_key(*line, error)),
+                }
+            }
+            None if kind.is_graded() => faults.push(
+                Fault::new(line, format!("{name} has no key"))
+                    .help("compute it: <!-- key: … -->; or make it kind=open"),
+            ),
+            None if !self.has_note() => faults.push(
+                Fault::new(line, format!("{name} is {}, but has no note", kind.word()))
+                    .help("tell the teacher what to listen for: <!-- note: … -->"),
+            ),
+            None => {}
+        }
+        let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
+        if kind.is_chosen_by_letter() && offered < 2 {
+            faults.push(
+                Fault::new(line, format!("{name} has no options"))
+                    .help("list the options, each on its own line: - A. none"),
+            );
+        }
+        if kind.is_chosen_by_letter() {
+            self.question.choices.iter_mut().for_each(|choice| claim_its_number(choice, faults));
+        }
+        self.question
+    }
+
+    fn has_note(&self) -> bool {
+        let blocks = self.question.asked.iter().chain(&self.question.reveal);
+        blocks.into_iter().any(|block| matches!(block, Block::Note(_)))
+    }
+}

@@ -1,0 +1,117 @@
+//! The verdict on an answer: right or wrong, and the feedback.
+
+use crate::error::Result;
+use crate::foreign::visible;
+
+use super::key::Value;
+use super::model::{Choice, Question};
+use super::question::Answer;
+use super::run::Screen;
+use super::show::{Ink, Show, Text, Tone};
+
+/// Whether an answer is right, and the feedback to it.
+pub(super) struct Verdict {
+    /// Whether it is right; `None` where nobody can tell.
+    pub is_right: Option<bool>,
+    /// The answer as it is repeated.
+    pub repeated: String,
+    /// The feedback to a wrong answer that is foreseen.
+    pub feedback: Vec<String>,
+    /// The letter of that wrong answer.
+    pub foreseen: Option<char>,
+}
+
+impl Verdict {
+    /// Judges an answer as it was typed.
+    ///
+    /// # Errors
+    /// If it is no answer to this question, or the right one cannot be computed.
+    pub(super) fn of(typed: &str, question: &Question, show: &Show<'_>) -> Result<Verdict> {
+        let Some(right) = question.right_answer(&show.values())? else {
+            let nothing = String::new();
+            return Ok(Verdict { is_right: None, repeated: nothing, feedback: Vec::new(), foreseen: None });
+        };
+        let value = question.read_answer(typed, &right)?;
+        let is_right = right.accepts(&value);
+        let typed = visible(typed.trim());
+        let repeated = match value.lettered().filter(|_| question.has_letters()) {
+            Some(lettered) => lettered,
+            None if value.letter().is_some() => typed.to_uppercase(),
+            None => typed.into_owned(),
+        };
+        let foreseen = if is_right { None } else { foreseen(question, &value, &right, show) };
+        let feedback = foreseen.map(|choice| show.feedback(question, choice)).unwrap_or_default();
+        let foreseen = foreseen.map(|choice| choice.letter);
+        Ok(Verdict { is_right: Some(is_right), repeated, feedback, foreseen })
+    }
+
+    /// The lines below a wrong answer: that it is wrong, what to do `next`, and the feedback. None below another.
+    pub(super) fn lines(self, next: &str, screen: Screen) -> Vec<String> {
+        if self.is_right != Some(false) {
+            return Vec::new();
+        }
+        let mut text = Text::of("Not quite", Ink { bold: true, ..Ink::of(Tone::Asked) }, screen);
+        let next = if next.is_empty() { String::new() } else { format!(". {next}") };
+        text.push(&format!(": {}{next}", self.repeated), Ink::default(), screen);
+        let mut lines = text.wrapped(screen.width, ["", "   "], screen);
+        lines.extend(self.feedback);
+        lines
+    }
+}
+
+/// What may be done after a wrong answer, when this many hints have been shown.
+pub(super) fn next_try(question: &Question, hints: usize) -> &'static str {
+    if question.hints.len() > hints { "Try again, or h for a hint." } else { "Try again." }
+}
+
+/// The option, or the foreseen wrong answer, that an answer is.
+fn foreseen<'q>(
+    question: &'q Question,
+    given: &Value,
+    right: &Answer,
+    show: &Show<'_>,
+) -> Option<&'q Choice> {
+    let computes_it = |choice: &Choice| {
+        let value = choice.computed.as_ref()?.evaluate(&show.values()).ok()?;
+        Some(right.with_value(&value)?.accepts(given))
+    };
+    let is_it = |choice: &&Choice| match given.letter() {
+        Some(letter) => choice.letter == letter,
+        None => computes_it(choice).unwrap_or(false),
+    };
+    question.choices.iter().filter(|choice| choice.feedback.is_some()).find(is_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lesson::Runner;
+    use crate::lesson::play::sample;
+
+    fn verdict(id: &str, typed: &str) -> (Option<bool>, String) {
+        let lesson = sample::lesson();
+        let runner = Runner::new(&sample::run);
+        let show = Show::new(&lesson, &runner, Screen::plain(80));
+        let question = lesson.questions().find(|question| question.id == id).unwrap();
+        let verdict = Verdict::of(typed, question, &show).unwrap();
+        (verdict.is_right, verdict.lines("", show.screen).join("\n"))
+    }
+
+    #[test]
+    fn a_wrong_option_gets_its_own_feedback_and_the_right_one_none() {
+        let (right, lines) = verdict("zeros", "a");
+        assert_eq!(right, Some(false));
+        assert!(lines.starts_with("Not quite: A") && lines.contains("True for finite scores."), "{lines}");
+        assert_eq!(verdict("zeros", "b"), (Some(false), "Not quite: B".to_string()));
+        assert_eq!(verdict("zeros", "C"), (Some(true), String::new()));
+    }
+
+    #[test]
+    fn a_foreseen_number_gets_its_feedback_and_another_none() {
+        let (right, lines) = verdict("left", "0.505");
+        assert!(right == Some(false) && lines.contains("So it was without the mask."), "{lines}");
+        assert_eq!(verdict("left", "0.7"), (Some(false), "Not quite: 0.7".to_string()));
+        assert_eq!(verdict("left", "100%").0, Some(true));
+        assert_eq!(verdict("order", "a c b").0, Some(true));
+    }
+}
