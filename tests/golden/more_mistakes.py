@@ -12,7 +12,8 @@ and the right pipeline is compared with the one of attend.py. An entry of `wrong
     O, steps   as in mistakes.py, but of the steps only those that differ from the right ones, and only in some cases
     blame      false: no slip may be blamed for these numbers (at most they are "consistent with" one)
     right      true: the verdict must be right, given the precision of the numbers
-    same_as    other ids, here or in mistakes.py, that give these numbers in this case: computed, to 1e-9
+    same_as    other ids, here or in mistakes.py, that give these numbers in this case: computed, to 1e-9 (NaN equals
+               NaN, so results without any number are all the same; pairs of slips are not looked at)
 
 `unchanged` lists, per case, the slips (id, or id and variant) that can be made there and leave the result as it is.
 
@@ -1073,6 +1074,11 @@ def all_cases():
     case("large scores", large(qkv(5, 5, 3, 2, size=22.0, digits=1)), only=LARGE, steps=True)
     case("large scores, 2 heads, causal, residual", tokens(5, 4, 2, 2, H=2, G=2, out=4, size=7.5),
          heads=2, kv_heads=2, causal=True, residual=True, only=LARGE)
+    case("boolean mask, 2 heads, residual, no output projection",
+         tokens(5, 4, 3, 2, H=2, G=2, mask=allowed("11010 01101 10110 11001 01111")),
+         heads=2, kv_heads=2, residual=True, mask_kind="allow")
+    case("residual, 4 heads over 2 key/value heads, causal", tokens(5, 8, 2, 2, H=4, G=2, out=8),
+         heads=4, kv_heads=2, causal=True, residual=True)
 
 
 def large(inputs):
