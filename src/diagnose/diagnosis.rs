@@ -7,7 +7,7 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Form, Resemblance, Slip};
+use super::{Clue, Form, Resemblance, Slip};
 
 /// Right or wrong, where, and what was done.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub struct Judged {
     pub read_as: Option<String>,
     /// What was handed in instead, where no mistake explains it.
     pub resembles: Option<Resemblance>,
+    /// What stands out in the numbers, where no mistake explains them.
+    pub clues: Vec<Clue>,
     /// Whether mistakes were found that chance would have fitted as well: too few numbers, or too few digits.
     pub too_few_digits: bool,
 }
@@ -74,6 +76,8 @@ pub struct Named {
     pub slips: Vec<Slip>,
     /// The largest difference that remains.
     pub residual: f64,
+    /// How likely numbers without any meaning would have fitted one of all that was tried: small, or nothing is named.
+    pub chance: f64,
     /// The computation with the mistakes in it.
     pub graph: Arc<Graph>,
 }

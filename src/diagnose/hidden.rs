@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Part};
 use super::candidates::{Candidate, standing_for};
-use super::catalogue::Mistake;
+use super::catalogue::{Likelihood, Mistake};
 use super::compare::{Allowed, residual};
 use super::examiner::Examiner;
 
@@ -34,6 +34,9 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
     };
     examiner.candidates.each_single(&examiner.task, |candidate| {
         let mistake = candidate.slips[0].mistake;
+        if mistake.likelihood != Likelihood::Classic {
+            return;
+        }
         let nodes = || {
             parts.iter().zip(&exact).flat_map(|(part, exact)| {
                 part.matrices.iter().map(move |(node, _)| (node.as_str(), part.answer, exact))

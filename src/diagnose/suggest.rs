@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 
 use super::Task;
 use super::candidates::{Candidates, standing_for};
-use super::catalogue::Mistake;
+use super::catalogue::{Likelihood, Mistake};
 use super::compare::{distance, spread};
 
 /// A proposed input, and what it can show in the result alone.
@@ -86,6 +86,9 @@ fn telling(task: &Task) -> Telling {
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
     candidates.each_single(task, |candidate| {
         let mistake = candidate.slips[0].mistake;
+        if mistake.likelihood != Likelihood::Classic {
+            return;
+        }
         let Some(matrix) = candidate.matrix("O") else { return };
         if same(&matrix, &right) {
             if !hidden.iter().any(|known| known.id == mistake.id) {
@@ -96,7 +99,7 @@ fn telling(task: &Task) -> Telling {
         if !shown.iter().any(|known| known.id == mistake.id) {
             shown.push(mistake);
         }
-        results.push((mistake, matrix));
+        results.push((mistake, matrix.into_owned()));
     });
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
@@ -151,6 +154,7 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         v: draw(&inputs.v, more, groups * d, 1.0),
         mask: inputs.mask.clone(),
         bias: inputs.bias.clone(),
+        shift: None,
         tokens: inputs.tokens.clone().filter(|_| more == 0),
         instead: inputs.instead.clone(),
     }

@@ -8,6 +8,7 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, Candidates, standing_for};
+use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Distance, Judged, Verdict};
 use super::examiner::Examiner;
@@ -57,6 +58,7 @@ impl<'a> Walk<'a> {
             mistakes: Vec::new(),
             read_as: None,
             resembles: None,
+            clues: Vec::new(),
             too_few_digits: false,
         };
         if !matches!(judged.verdict, Verdict::Right(_)) {
@@ -124,10 +126,20 @@ impl<'a> Walk<'a> {
         let readings = readings(part, task.right());
         let search = Search { task, candidates, tolerance, readings: &readings, earlier };
         let mut found = search.singles();
+        if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
+            // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
+            let fitted = search.fitted();
+            if fitted.named.first().is_some_and(|named| named.residual * 1e3 < closest.residual) {
+                found = fitted;
+            }
+        }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
             let resembles = resemblance(task, part, tolerance);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
+            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
+                found = found.or(search.fitted());
+            }
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
                 match search.pairs() {
                     Some(pairs) => found = found.or(pairs),
@@ -163,6 +175,9 @@ impl<'a> Walk<'a> {
 
     fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
         self.any_wrong = true;
+        if found.named.is_empty() {
+            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
+        }
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
             let right = self.examiner.task.right();
@@ -266,6 +281,12 @@ impl<'a> Walk<'a> {
                 })
         })
     }
+}
+
+/// Whether this much remains where numbers of 64 bits were handed in, of which hardly anything should.
+fn is_rough(part: &Part<'_>, residual: f64) -> bool {
+    let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
+    exact && residual > 1e-10
 }
 
 /// A part as what its name says, and as each later step of the scores.

@@ -63,6 +63,8 @@ fn mistakes(named: &[Named]) -> Value {
             "ids": named[at].ids(),
             "details": details,
             "residual": number(named[at].residual),
+            "chance": number(named[at].chance),
+            "sentences": named[at].slips.iter().map(|slip| slip.sentence()).collect::<Vec<_>>(),
             "ambiguous_with": others.map(|(_, other)| other.ids()).collect::<Vec<_>>(),
         })
     };
@@ -106,6 +108,7 @@ fn node(judged: &Judged, right: &Graph) -> Value {
         Some(Resemblance::EvenWeights) => "even-weights".into(),
         Some(Resemblance::Node(name)) => json!({ "node": name }),
     };
+    object["clues"] = judged.clues.iter().map(|clue| clue.sentence()).collect();
     object["too_few_digits"] = judged.too_few_digits.into();
     object
 }

@@ -112,7 +112,7 @@ fn slips() -> impl Strategy<Value = Recipe> {
             weight_decimals: own.then_some(2),
             values: [Values::Projected, Values::Tokens, Values::Keys][values],
             merge: [Merge::SideBySide, Merge::Reversed, Merge::Reshaped, Merge::Summed][merge],
-            output: Output { projected: merge != 3, residual: false },
+            output: Output { projected: merge != 3, ..Output::default() },
             ..Recipe::default()
         }
     })

@@ -30,7 +30,7 @@ fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
             let several = node.mistakes.len() > 1 || named.slips.len() > 1 || at > 0;
             for slip in &named.slips {
                 let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
-                steps.push(said(format!("To fix it{id}: {}", slip.mistake.fix)));
+                steps.push(said(format!("To fix it{id}: {}", slip.fix())));
             }
         }
         let evidence = evidence(node, answer(node), task);
@@ -146,7 +146,7 @@ fn explanation(named: &Named, node: &Judged, answer: Option<&Answer>, is_alone: 
             (false, _) => format!("{} ", words::sentence(slip)),
         };
         let text =
-            format!("{said}{} To fix it: {} Symptom: {}", mistake.why, mistake.fix, lower(mistake.symptom));
+            format!("{said}{} To fix it: {} Symptom: {}", mistake.why, slip.fix(), lower(mistake.symptom));
         steps.push(Step { text, ..Step::default() });
     }
     if let Some(last) = steps.last_mut() {

@@ -10,6 +10,11 @@ impl Reader<'_> {
         Term::Sum((0..self.width(input)).map(square).collect())
     }
 
+    pub(super) fn minus_mean(&self, i: usize, j: usize) -> Term {
+        let row = Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect());
+        minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))
+    }
+
     pub(super) fn rms_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
         let mean = over(self.squares(0, i), Term::Number(self.width(0) as f64));
         over(self.cell(0, i, j), root(Term::Sum(vec![mean, Term::Number(epsilon)])))

@@ -1,0 +1,109 @@
+//! Other ways to compare a query with a key.
+
+use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use crate::diagnose::Change;
+use crate::graph::build::{Alter, Scale, Score, Stage};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "score-elementwise",
+        likelihood: Likelihood::Common,
+        slip: "Query i was multiplied by key i alone, instead of every query by every key.",
+        why: "Q ∘ K multiplies cell by cell; every query has to be compared with every key, which is Q Kᵀ.",
+        fix: "Use the matrix product Q Kᵀ: `Q @ K.T`, not `(Q * K).sum(axis=1)`.",
+        symptom: "All scores of a row (or of a column) are the same.",
+        demo: "pairwise",
+        ways: |_, facts| {
+            let ways = vec![
+                Way::detailed(Change::Score(Score::RowsAsColumn), "equal along each row"),
+                Way::detailed(Change::Score(Score::RowsAsRow), "equal down each column"),
+            ];
+            if_possible(facts.q.rows == facts.keys, ways)
+        },
+    },
+    Mistake {
+        id: "score-distance",
+        likelihood: Likelihood::Common,
+        slip: "The scores are the negative distances of queries and keys instead of their dot products.",
+        why: "A distance punishes long keys; a dot product lets them win.",
+        fix: "Use the dot products Q Kᵀ as scores.",
+        symptom: "No score is above 0.",
+        demo: "similarity",
+        ways: |_, _| {
+            let ways = [(Score::SquaredDistance, "squared"), (Score::Distance, "not squared")];
+            let scaled = ways.map(|(score, detail)| Way::detailed(Change::Score(score), detail));
+            let unscaled = ways.map(|(score, detail)| {
+                Way::detailed(Change::Score(score), format!("{detail}, unscaled"))
+                    .with(Change::Scale(Scale::None))
+            });
+            let half = Way::detailed(Change::Score(Score::SquaredDistance), "half the square, unscaled")
+                .with(Change::Scale(Scale::Number(0.5)));
+            scaled.into_iter().chain(unscaled).chain([half]).collect()
+        },
+    },
+    Mistake {
+        id: "scores-negated",
+        likelihood: Likelihood::Common,
+        slip: "The scores have the wrong sign.",
+        why: "The largest dot product has to get the largest weight.",
+        fix: "Use Q Kᵀ, without a minus sign.",
+        symptom: "The keys that should have most weight have least.",
+        demo: "pairwise",
+        ways: |_, _| vec![Way::plain(altered(Stage::Scores, Alter::Negated))],
+    },
+    Mistake {
+        id: "keys-not-transposed",
+        likelihood: Likelihood::Common,
+        slip: "K was not transposed: the scores are Q K instead of Q Kᵀ.",
+        why: "A score is the dot product of a row of Q with a row of K; Q K takes columns of K. Where K is square no error appears.",
+        fix: "Compute the scores as Q Kᵀ: `Q @ K.T`.",
+        symptom: "The scores are wrong, and their shape is right.",
+        demo: "pairwise",
+        ways: |_, facts| when(facts.keys == facts.d_k, Change::Score(Score::Untransposed)),
+    },
+    Mistake {
+        id: "scores-reversed",
+        likelihood: Likelihood::Rare,
+        slip: "The scores stand in reverse order.",
+        why: "Row i of the scores must belong to query i, and column j to key j.",
+        fix: "Use Q Kᵀ as it is.",
+        symptom: "The right scores are there, in the wrong rows or columns.",
+        demo: "columns",
+        ways: |_, facts| {
+            let alters = [
+                (Alter::RowsReversed, "rows in reverse order"),
+                (Alter::ColumnsReversed, "columns in reverse order"),
+            ];
+            let ways = alters.map(|(alter, detail)| {
+                Way::detailed(altered(Stage::Scores, alter), detail)
+                    .saying(format!("The scores have their {detail}."))
+            });
+            if_possible(facts.q.rows == facts.keys, ways.to_vec())
+        },
+    },
+    Mistake {
+        id: "scores-altered",
+        likelihood: Likelihood::Rare,
+        slip: "A function was applied to the scores before the softmax.",
+        why: "The softmax reads the scaled and masked scores themselves.",
+        fix: "Take the softmax of the scaled scores.",
+        symptom: "The scores are right, and what the softmax reads is not.",
+        demo: "weights",
+        ways: |_, _| {
+            let functions = [
+                (Alter::Relu, "ReLU"),
+                (Alter::Absolute, "the absolute value"),
+                (Alter::Squared, "the square"),
+                (Alter::Exponential, "exp"),
+                (Alter::Sigmoid, "a sigmoid"),
+                (Alter::Tanh, "tanh"),
+                (Alter::Softmax, "a softmax before scale and mask"),
+                (Alter::OverSum, "division by the sum of the row"),
+                (Alter::Centred, "the mean of each row subtracted"),
+                (Alter::ColumnsCentred, "the mean of each column subtracted"),
+                (Alter::SoftmaxOfColumns, "a softmax down each column"),
+            ];
+            functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail)).to_vec()
+        },
+    },
+];

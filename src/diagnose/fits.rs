@@ -1,0 +1,285 @@
+//! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
+
+use crate::elementary;
+use crate::graph::Graph;
+use crate::graph::build::{Alter, Alteration, Scale, Stage};
+use crate::matrix::Matrix;
+
+use super::Change;
+use super::answer::Part;
+use super::candidates::{Candidate, Slip, standing_for, step_and_head};
+use super::catalogue::{self, fitted};
+use super::compare::{Allowed, residual};
+use super::search::{Fit, Search};
+
+/// So many possibilities a fit of one number stands for.
+const TRIED: usize = 100;
+/// Usual shares of what dropout drops.
+pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
+/// A temperature is found after at most so many halvings.
+const HALVINGS: usize = 60;
+
+/// What fits, and how many possibilities were looked at.
+pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
+    let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
+    let found: Vec<Fit> =
+        [reshaped(search, part), bias(search, part), factor(search, part), temperature(search, part)]
+            .into_iter()
+            .flatten()
+            .collect();
+    (found, TRIED)
+}
+
+fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
+    Some(Slip::detailed(catalogue::find(id).ok()?, detail))
+}
+
+/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
+fn fit(search: &Search<'_>, part: &Part<'_>, candidate: Candidate, solved: usize) -> Option<Fit> {
+    let (residual, log_chance) = search.evidence(&candidate, part)?;
+    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
+    let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
+    Some(Fit { candidate, residual, reading: 0, log_chance: log_chance * left })
+}
+
+/// The right numbers in another shape, read row by row or column by column.
+fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let [(node, yours)] = &part.matrices[..] else { return None };
+    let right = standing_for(search.task.right(), node)?;
+    if right.shape() == yours.shape() || right.rows() * right.cols() != yours.rows() * yours.cols() {
+        return None;
+    }
+    let orders = [(right.clone(), "row by row"), (right.transposed(), "column by column")];
+    orders.into_iter().find_map(|(source, order)| {
+        let cells: Vec<f64> = source.cells().collect();
+        let expected = Matrix::from_row_major(yours.rows(), yours.cols(), &cells).ok()?;
+        let allowed = Allowed::between(part.answer, &expected, search.tolerance);
+        let left = residual(yours, &expected, allowed)?;
+        let said =
+            format!("The numbers of {node} are right, read {order}, but {node} should be {}.", right.shape());
+        let fix = format!("Reshape {node} to {} before you hand it in.", right.shape());
+        let slip = slip(fitted::RESHAPED, Some(order.to_string()))?.saying(said, Some(fix));
+        let reshape = Alter::Reshaped { rows: yours.rows(), cols: yours.cols() };
+        let change = Change::Alteration(Alteration { stage: Stage::Result, alter: reshape });
+        let graph = if node == "O" { search.task.with([&change]) } else { search.task.right().clone() };
+        // A right answer in another shape has the evidence of all its cells.
+        let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
+        Some(Fit { candidate: Candidate::fitted(slip, graph), residual: left, reading: 0, log_chance })
+    })
+}
+
+/// The same row of numbers added to every row.
+fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let [(node, yours)] = &part.matrices[..] else { return None };
+    let stage = match &**node {
+        "O" => Stage::Result,
+        "V" => Stage::Values,
+        _ => return None,
+    };
+    let right = standing_for(search.task.right(), node)?;
+    if right.shape() != yours.shape() || yours.rows() < 2 {
+        return None;
+    }
+    let facts = search.task.facts();
+    // A bias of V does not reach the rows that see nothing.
+    let of_values = stage == Stage::Result
+        && facts.empty_rows > 0
+        && search.task.recipe().heads == 1
+        && !facts.projects
+        && !search.task.recipe().output.residual;
+    let is_empty = |i: usize| right.row(i).all(|x| x == 0.0) && yours.row(i).all(|x| x == 0.0);
+    let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
+    let stage = if rows.len() < yours.rows() { Stage::Values } else { stage };
+    // The middle of what all rows say, which rounding moves least.
+    let row = Matrix::from_fn(1, yours.cols(), |_, j| {
+        let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
+        let (low, high) =
+            moved.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        (low + high) / 2.0
+    });
+    if !row.cells().all(f64::is_finite) {
+        return None;
+    }
+    let numbers: Vec<String> = row.cells().take(4).map(|x| crate::graph::number_text(short(x))).collect();
+    let more = if row.cols() > 4 { " …" } else { "" };
+    let list = format!("{}{more}", numbers.join(" "));
+    let said = match stage {
+        _ if node == "V" => format!("The same row was added to every row of V: a bias ({list})."),
+        _ => format!("The same row was added to every row: a bias of V or of the output ({list})."),
+    };
+    let slip = slip(fitted::BIAS, Some(list))?.saying(said, None);
+    let change = Change::Alteration(Alteration { stage, alter: Alter::Biased });
+    let graph = search.task.with_shift([&change], row.clone());
+    let candidate = match &**node {
+        "V" => Candidate::fitted(slip, graph_with(graph, "V", "V_altered")),
+        _ => Candidate::fitted(slip, graph),
+    };
+    fit(search, part, candidate, yours.cols())
+}
+
+/// The graph in which a node has the numbers of another.
+fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
+    let Some(matrix) = graph.find(other).and_then(|id| graph[id].matrix().cloned()) else { return graph };
+    let mut alone = Graph::new();
+    match alone.given(node, matrix, crate::graph::Origin::Stated) {
+        Ok(_) => alone,
+        Err(_) => graph,
+    }
+}
+
+/// Everything times one number.
+fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (mut largest, mut factor) = (0.0_f64, f64::NAN);
+    for (node, yours) in &part.matrices {
+        let right = standing_for(search.task.right(), node)?;
+        if right.shape() != yours.shape() {
+            return None;
+        }
+        for (yours, right) in yours.cells().zip(right.cells()) {
+            if right.is_finite() && right.abs() > largest {
+                (largest, factor) = (right.abs(), yours / right);
+            }
+        }
+    }
+    if !factor.is_finite() || factor == 0.0 {
+        return None;
+    }
+    // Dropout of nothing leaves the factor that makes up for it.
+    if DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
+        return None;
+    }
+    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let (id, change) = match step {
+        "S" => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
+        "S_scaled" => {
+            let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
+            (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
+        }
+        "A" => (fitted::FACTOR, at(Stage::Weights, factor)),
+        "V" => (fitted::FACTOR, at(Stage::Values, factor)),
+        "C" => (fitted::FACTOR, at(Stage::Heads, factor)),
+        "O" => (fitted::FACTOR, at(Stage::Result, factor)),
+        _ => return None,
+    };
+    let said = format!("Every number of {step} is the right one times {}.", number(factor));
+    let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
+    let graph = search.task.with([&change]);
+    fit(search, part, Candidate::fitted(slip, graph), 1)
+}
+
+fn at(stage: Stage, factor: f64) -> Change {
+    Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
+}
+
+/// The scores divided by another number: looked for between neighbouring temperatures whose results the part lies between.
+fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let numbers = part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_finite));
+    if !matches!(step, "A" | "C" | "O" | "P") || !numbers {
+        return None;
+    }
+    let grid = search.candidates.temperatures(search.task)?;
+    let of = |graph: &Graph| -> Option<Vec<Matrix>> {
+        part.matrices.iter().map(|(node, _)| standing_for(graph, node).cloned()).collect()
+    };
+    let is_between = |(low, high): (&Matrix, &Matrix), yours: &Matrix| {
+        if low.shape() != yours.shape() {
+            return false;
+        }
+        let moved = low.cells().zip(high.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let near = Allowed::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
+        let cells = yours.cells().zip(low.cells().zip(high.cells()));
+        cells.into_iter().all(|(x, (a, b))| x >= a.min(b) - near && x <= a.max(b) + near)
+    };
+    for pair in grid.windows(2) {
+        let [(cold, low), (warm, high)] = pair else { continue };
+        let all = part.matrices.iter().all(|(node, yours)| {
+            let ends = standing_for(low, node).zip(standing_for(high, node));
+            ends.is_some_and(|ends| is_between(ends, yours))
+        });
+        if !all {
+            continue;
+        }
+        let (low, high) = (of(low)?, of(high)?);
+        // How far along the way from one end to the other.
+        let along = |numbers: &[Matrix]| -> f64 {
+            let parts = numbers.iter().zip(&part.matrices).zip(low.iter().zip(&high));
+            parts
+                .map(|((numbers, (_, yours)), (low, high))| {
+                    let cells = numbers.cells().zip(yours.cells()).zip(low.cells().zip(high.cells()));
+                    cells.map(|((x, y), (a, b))| (x - y) * (b - a)).sum::<f64>()
+                })
+                .sum()
+        };
+        let graph = |t: f64| search.task.with([&Change::Temperature(t)]);
+        let (mut a, mut b) = (elementary::ln(*cold), elementary::ln(*warm));
+        let (mut at_a, at_b) = (along(&low), along(&high));
+        // A temperature of the grid itself is at one of the ends, up to its last digits.
+        if at_a.abs() <= 1e-6 * at_b.abs() {
+            return hot(search, part, *cold);
+        }
+        if at_b.abs() <= 1e-6 * at_a.abs() {
+            return hot(search, part, *warm);
+        }
+        if at_a * at_b > 0.0 {
+            continue;
+        }
+        let mut at_b = at_b;
+        let mut middle = a;
+        for _ in 0..HALVINGS {
+            // The chord, kept away from the ends; halves where that does not help.
+            let chord = a - at_a * (b - a) / (at_b - at_a);
+            middle = if chord > a && chord < b { chord } else { (a + b) / 2.0 };
+            let value = along(&of(&graph(elementary::exp(middle)))?);
+            if value == 0.0 || (b - a).abs() < 1e-14 {
+                break;
+            }
+            if (value > 0.0) == (at_a > 0.0) {
+                (a, at_a, at_b) = (middle, value, at_b / 2.0);
+            } else {
+                (b, at_b, at_a) = (middle, value, at_a / 2.0);
+            }
+        }
+        let t = elementary::exp(middle);
+        if let Some(found) = hot(search, part, t) {
+            return Some(found);
+        }
+    }
+    None
+}
+
+/// The exercise at this temperature.
+fn hot(search: &Search<'_>, part: &Part<'_>, t: f64) -> Option<Fit> {
+    let (recipe, facts) = (search.task.recipe(), search.task.facts());
+    let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
+    let right = recipe.temperature / scale;
+    let divisor = t / scale;
+    let instead = match scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0 {
+        true => format!("√{} = {}", facts.d_k, number(right)),
+        false => number(right),
+    };
+    let said = format!("The scores were divided by {} instead of {instead}.", in_words(divisor));
+    let slip = slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None);
+    let graph = search.task.with([&Change::Temperature(t)]);
+    fit(search, part, Candidate::fitted(slip, graph), 1)
+}
+
+/// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
+fn in_words(x: f64) -> String {
+    let square = x * x;
+    let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
+    let is_whole = (x - x.round()).abs() < 1e-4;
+    match is_root && !is_whole {
+        true => format!("√{} = {}", square.round(), number(x)),
+        false => number(x),
+    }
+}
+
+fn number(x: f64) -> String {
+    crate::graph::number_text(short(x))
+}
+
+/// Four digits of a number.
+fn short(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}
