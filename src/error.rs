@@ -135,23 +135,72 @@ impl From<io::Error> for Error {
     }
 }
 
-/// A count with its noun: “1 number”, “2 numbers”.
+/// A count with its noun: “1 number”, “2 numbers”, “0 matrices”, “3 entries”.
 pub fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
+    let (stem, ending) = match noun {
+        _ if count == 1 => (noun, ""),
+        "matrix" => ("matri", "ces"),
+        _ => match noun.strip_suffix('y') {
+            Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => (stem, "ies"),
+            _ => (noun, "s"),
+        },
+    };
+    format!("{count} {stem}{ending}")
 }
+
+/// The most names that “did you mean …?” offers.
+const MOST_NEAR: usize = 3;
 
 /// The entry of `known` that `word` most likely meant, for “did you mean …?”.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let lower = word.to_lowercase();
-    known
-        .into_iter()
-        .map(|name| (strsim::damerau_levenshtein(&lower, &name.to_lowercase()), name))
-        .filter(|(distance, name)| {
-            *distance <= 1 + name.chars().count() / 3 && *distance < name.chars().count()
-        })
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    near(word, known).into_iter().next()
+}
+
+/// The entries of `known` that are a likely mistyping away from `word`, equally near, at most three; those that begin with the
+/// same letter come first.
+pub fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let typed: Vec<char> = word.to_lowercase().chars().collect();
+    let mut found: Vec<(usize, bool, &str)> = Vec::new();
+    for name in known {
+        let meant: Vec<char> = name.to_lowercase().chars().collect();
+        let distance = strsim::generic_damerau_levenshtein(&typed, &meant);
+        if is_mistyping(distance, &typed, &meant) && found.iter().all(|(_, _, other)| *other != name) {
+            found.push((distance, typed.first() != meant.first(), name));
+        }
+    }
+    found.sort_by_key(|&(distance, other_letter, _)| (distance, other_letter));
+    let best = found.first().map(|(distance, ..)| *distance);
+    let best = found.iter().filter(|(distance, ..)| Some(*distance) == best);
+    best.map(|(_, _, name)| *name).take(MOST_NEAR).collect()
+}
+
+/// Whether so many slips of the fingers explain a word: one in a word of three letters or more, three in ten, or a letter that
+/// stands elsewhere. Another letter in a word of three letters is another word.
+fn is_mistyping(distance: usize, typed: &[char], meant: &[char]) -> bool {
+    let longest = typed.len().max(meant.len());
+    let has_same_letters = || {
+        let sorted = |word: &[char]| {
+            let mut word = word.to_vec();
+            word.sort_unstable();
+            word
+        };
+        sorted(typed) == sorted(meant)
+    };
+    match distance {
+        0 => true,
+        1 => longest > 3 || longest == 3 && (typed.len() != meant.len() || has_same_letters()),
+        2 if longest > 3 && has_same_letters() => true,
+        _ => distance * 10 <= longest * 3,
+    }
+}
+
+/// Names as alternatives: “a”, “a or b”, “a, b or c”.
+pub fn one_of(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
 }
 
 #[cfg(test)]
@@ -184,8 +233,31 @@ mod tests {
     }
 
     #[test]
+    fn a_count_and_its_noun_agree() {
+        let said = [(1, "row"), (0, "row"), (2, "matrix"), (1, "matrix"), (3, "entry"), (2, "key")]
+            .map(|(count, noun)| counted(count, noun));
+        assert_eq!(said, ["1 row", "0 rows", "2 matrices", "1 matrix", "3 entries", "2 keys"]);
+    }
+
+    #[test]
     fn a_misspelt_word_finds_its_neighbour_and_a_strange_one_none() {
         assert_eq!(nearest("racquet", ["bat", "cave", "racket"]), Some("racket"));
         assert_eq!(nearest("xylophone", ["bat", "cave", "racket"]), None);
+        assert_eq!(nearest("MASK", ["mask"]), Some("mask"));
+        assert_eq!(nearest("wq", ["W_Q", "W_K"]), Some("W_Q"));
+        assert_eq!(nearest("hte", ["the"]), Some("the"));
+        for (typed, name) in
+            [("bananas", "blanks"), ("cat", "bat"), ("x", "y"), ("xyzzy", "fuzzy"), ("ab", "A")]
+        {
+            assert_eq!(nearest(typed, [name]), None, "{typed}");
+        }
+    }
+
+    #[test]
+    fn of_equally_near_names_at_most_three_are_offered_the_same_first_letter_first() {
+        assert_eq!(near("heat", ["seat", "heap", "head", "hear", "beat"]), ["heap", "head", "hear"]);
+        assert_eq!(near("paly", ["play", "pale", "quiz"]), ["play", "pale"]);
+        assert_eq!(near("maske", ["mask", "masked", "tasks"]), ["mask", "masked"]);
+        assert_eq!(one_of(&["a".into(), "b".into(), "c".into()]), "a, b or c");
     }
 }

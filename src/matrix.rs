@@ -51,7 +51,10 @@ impl Matrix {
     /// If there are not rows · cols values.
     pub fn from_row_major(rows: usize, cols: usize, values: &[f64]) -> Result<Matrix> {
         if rows.checked_mul(cols) != Some(values.len()) {
-            return Err(Error::new(format!("{} numbers do not fill a {rows}×{cols} matrix", values.len())));
+            return Err(Error::new(format!(
+                "{} cannot fill a {rows}×{cols} matrix",
+                counted(values.len(), "number")
+            )));
         }
         Ok(Matrix { values: DMatrix::from_row_slice(rows, cols, values), row_labels: None, col_labels: None })
     }

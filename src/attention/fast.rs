@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
 use crate::matrix::Shape;
 
@@ -91,7 +91,8 @@ fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
         _ => {
             let [heads, rows, columns] = sides;
             Err(Error::new(format!(
-                "there is no memory for {what} of {heads} heads of {rows}×{columns} numbers"
+                "there is no memory for {what} of {} of {rows}×{columns} numbers",
+                counted(heads, "head")
             )))
         }
     }

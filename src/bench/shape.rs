@@ -40,8 +40,9 @@ impl Shape {
         }
         if !self.heads.is_multiple_of(self.key_value_heads) {
             return Err(Error::new(format!(
-                "{} query heads cannot share {} key/value heads equally",
-                self.heads, self.key_value_heads
+                "{} cannot share {} equally",
+                counted(self.heads, "query head"),
+                counted(self.key_value_heads, "key/value head")
             ))
             .help("give a number of --heads that is a multiple of --kv-heads"));
         }

@@ -31,7 +31,7 @@ use loading::TypedRoles;
 /// Give words with --words, tokens as vectors with --x, or queries, keys and values with --q, --k and --v. FILE is a .npy,
 /// .npz, .safetensors, .csv, .tsv or .json file, `-` for standard input, or a matrix typed in place: "1 2; 3 4".
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = FIRST_EXAMPLES, after_long_help = EXAMPLES)]
 pub(super) struct AttendArgs {
     #[command(flatten)]
     varied: VariedArgs,
@@ -58,6 +58,13 @@ pub(super) struct AttendArgs {
     #[command(flatten)]
     output: OutputArgs,
 }
+
+const FIRST_EXAMPLES: &str = "\
+Examples:
+  attn attend --words \"bat cave racket\"
+  attn attend --words \"bat cave racket\" --causal --only A
+  attn attend --q \"1 0; 0 1\" --k \"1 0; 0 1\" --v \"1 2; 3 4\"
+  attn attend examples/data/bat.json --heads 2 --only A_1,A_2";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -109,7 +116,7 @@ impl AttendArgs {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
                 let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
-                (self.steps.page(story, &self.nodes, &self.output, "add")?, ran)
+                (self.steps.page(story, &self.nodes, &self.output, &stepping::whole(typed))?, ran)
             }
             Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
         };

@@ -107,7 +107,7 @@ impl BenchArgs {
         };
         if let Some(queries) = self.n_q.filter(|&queries| queries > n) {
             return Err(Error::new(format!("--n-q {queries} is more than --n {n}"))
-                .help("queries are the last of the N tokens: take at most as many"));
+                .help(format!("the queries are the last of the {n} tokens: give --n-q {n} or less")));
         }
         let heads = self.heads.unwrap_or(8);
         let shape = Shape {

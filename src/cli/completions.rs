@@ -19,7 +19,8 @@ use crate::params;
 
 /// Print a completion script for your shell
 ///
-/// It completes commands, options, and the names of demos, lessons, models, mistakes, terms and nodes.
+/// It completes commands, options, and the names of demos, lessons, models, mistakes, terms and nodes; in elvish and powershell
+/// only commands and options.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct CompletionsArgs {

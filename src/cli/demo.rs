@@ -105,10 +105,9 @@ impl DemoArgs {
             _ => {
                 let settings = self.numbers.settings(streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
-                let page = |(story, demo): (Story, &&Demo)| {
-                    self.steps.page(story, &self.nodes, &self.output, &format!("attn demo {}", demo.name))
-                };
-                stories.into_iter().zip(&chosen).map(page).collect::<Result<_>>()?
+                let whole = stepping::whole(typed);
+                let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
+                stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
         let wholes = match &chosen[..] {
@@ -154,7 +153,7 @@ impl DemoArgs {
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.
     fn stories(&self, chosen: &[&'static Demo], settings: &Settings) -> Result<Vec<Story>> {
-        let told = |demo: &&Demo| demo.story(settings).map_err(|error| error.help(shapes(demo)));
+        let told = |demo: &&Demo| demo.story(settings).map_err(|error| error.help(shapes(demo, settings)));
         let stories =
             chosen.iter().map(told).map(|story| Ok(self.as_asked(story?))).collect::<Result<Vec<Story>>>()?;
         let drawn = |story: &Story| {
@@ -217,13 +216,21 @@ impl NumberArgs {
     }
 }
 
-/// What a demo is given, with the shapes: those that depend on each other have to be set together.
-fn shapes(demo: &Demo) -> String {
+/// What a demo is given, with the shapes, first what was set in another: those that depend on each other have to be set
+/// together.
+fn shapes(demo: &Demo, settings: &Settings) -> String {
     let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
-    let given = story.graph.nodes().filter(|(_, node)| node.op.is_given());
-    let given: Vec<String> = given.map(|(_, node)| format!("{} ({})", node.name, node.shape())).collect();
+    let given: Vec<_> = story.graph.nodes().filter(|(_, node)| node.op.is_given()).collect();
+    let other = given.iter().filter_map(|(_, node)| {
+        let set = settings.set.get(&node.name)?.0.shape();
+        let fits = format!("a matrix {} fits {}, and yours is {set}; ", node.shape(), node.name);
+        (set != node.shape()).then_some(fits)
+    });
+    let other: String = other.collect();
+    let given: Vec<String> =
+        given.iter().map(|(_, node)| format!("{} ({})", node.name, node.shape())).collect();
     format!(
-        "set matrices whose shapes depend on each other in one command; this demo is given {}",
+        "{other}set matrices whose shapes depend on each other in one command; this demo is given {}",
         given.join(", ")
     )
 }

@@ -7,6 +7,7 @@ mod lines;
 mod list;
 mod page;
 mod suggestion;
+mod tally;
 mod words;
 
 use clap::Args;
@@ -22,40 +23,40 @@ use crate::render::{self, Page};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
-/// The inputs and options are those of `attn attend`: they say what was to be computed. Your result may contain NaN and
+/// The inputs and options are those of `attn attend`: they describe the exercise. Your result may contain NaN and
 /// infinities. A number that you rounded by hand is right if it is right to its last decimal.
 ///
-/// Exit code 0: right. 1: wrong. 2: it cannot be used.
+/// Exit code 0: right. 1: wrong, or only close. 2: it cannot be used.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct DiagnoseArgs {
     /// Your result: O as FILE, another step as A=FILE
     ///
     /// A .npz, .safetensors or .json file may hold several steps under their names.
-    #[arg(long, value_name = "[NODE=]FILE", help_heading = "What is judged", conflicts_with_all = ["batch", "list"])]
+    #[arg(long, value_name = "[NODE=]FILE", help_heading = "Your result", conflicts_with_all = ["batch", "list"])]
     yours: Vec<String>,
     /// Check every file of a folder, one per student
-    #[arg(long, value_name = "DIR", help_heading = "What is judged", conflicts_with = "list")]
+    #[arg(long, value_name = "DIR", help_heading = "Your result", conflicts_with = "list")]
     batch: Option<String>,
     /// Only a summary: who made which mistake
-    #[arg(long, requires = "batch", conflicts_with_all = ["yours", "list", "suggest_input"], help_heading = "What is judged")]
+    #[arg(long, requires = "batch", conflicts_with_all = ["yours", "list", "suggest_input"], help_heading = "Your result")]
     by_mistake: bool,
     /// Relative tolerance [default: 1e-5]
-    #[arg(long, value_name = "R", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
+    #[arg(long, value_name = "R", help_heading = "Your result", conflicts_with_all = ["list", "suggest_input"])]
     rtol: Option<String>,
     /// Absolute tolerance [default: 1e-6 of the largest]
-    #[arg(long, value_name = "A", help_heading = "What is judged", conflicts_with_all = ["list", "suggest_input"])]
+    #[arg(long, value_name = "A", help_heading = "Your result", conflicts_with_all = ["list", "suggest_input"])]
     atol: Option<String>,
     /// List the known mistakes, or explain one
-    #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "What is judged")]
+    #[arg(long, value_name = "ID", num_args = 0..=1, help_heading = "Your result")]
     list: Option<Option<String>>,
     /// Write a test input that tells mistakes apart
     ///
     /// The file is .npz or .json. On this input the known mistakes give different results. It has your shapes if mistakes can differ in these.
-    #[arg(long, value_name = "FILE", help_heading = "What is judged", conflicts_with_all = ["yours", "batch", "list"])]
+    #[arg(long, value_name = "FILE", help_heading = "Your result", conflicts_with_all = ["yours", "batch", "list"])]
     suggest_input: Option<String>,
     /// Show everything; the first wrong cell both ways
-    #[arg(long, help_heading = "What is judged", conflicts_with_all = ["batch", "list", "suggest_input"])]
+    #[arg(long, help_heading = "Your result", conflicts_with_all = ["batch", "list", "suggest_input"])]
     details: bool,
     #[command(flatten)]
     computation: ComputationArgs,

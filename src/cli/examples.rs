@@ -59,8 +59,7 @@ impl ExamplesArgs {
 
     fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
-        let put = put_files(Path::new(folder), &files, self.overwrite, env.writing)
-            .map_err(|error| error.help("name another folder, or replace them with --overwrite"))?;
+        let put = put_files(Path::new(folder), &files, self.overwrite, env.writing)?;
         let written = put.iter().filter(|put| **put != Put::WasThere).count();
         let shown = clean_label(folder).into_owned();
         let mut said = format!("{} written to {shown}", counted(written, "file"));

@@ -7,7 +7,7 @@ use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, near, one_of};
 use crate::input::{bundled, clean_label, quoted};
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
@@ -71,13 +71,28 @@ impl FindArgs {
         let strange: Vec<&String> = words.iter().filter(|word| !known(word)).collect();
         match &strange[..] {
             [] => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
-            [one, ..] => match nearest(one, all.iter().map(String::as_str)) {
-                Some(near) => error.help(format!("did you mean: attn find {near}")),
-                None => {
-                    error.help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list")
+            [one, ..] => {
+                let names =
+                    all.iter().map(String::as_str).filter(|token| token.chars().all(char::is_alphabetic));
+                let near: Vec<String> =
+                    near(one, names).iter().map(|near| query(words, one, near, kinds)).collect();
+                match &near[..] {
+                    [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
+                    [] => error
+                        .help("see the lists: attn demo, attn lesson, attn glossary, attn diagnose --list"),
                 }
-            },
+            }
         }
+    }
+}
+
+/// The search with a word in place of a mistyped one: for all words if that finds something, else for this word alone.
+fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[Kind]) -> String {
+    let replaced = |word: &String| if word == mistyped { meant.to_string() } else { word.clone() };
+    let all: Vec<String> = words.iter().map(replaced).collect();
+    match kinds.iter().any(|kind| found(kind, &all).is_some()) {
+        true => format!("attn find {}", all.join(" ")),
+        false => format!("attn find {meant}"),
     }
 }
 

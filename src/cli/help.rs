@@ -4,19 +4,20 @@ use clap::Args;
 use clap::builder::StyledStr;
 
 use super::front::FRONT;
-use super::{Env, Streams, command};
+use super::{Env, Streams, command, layout};
 use crate::error::{Error, Result, nearest};
 use crate::input::clean_label;
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
 
-/// The whole help of a command, or the list of variables
+/// The whole help of a command, of the screen, or of the variables
 ///
-/// `attn help lesson play` explains `attn lesson play`, and `attn help environment` the variables that set defaults.
+/// `attn help lesson play` explains `attn lesson play`, `attn help screen` the options of how the output looks, and `attn help
+/// environment` the variables that set defaults.
 #[derive(Args, Debug)]
 pub(super) struct HelpArgs {
-    /// A command, or: environment
+    /// A command, or: screen, environment
     #[arg(value_name = "COMMAND")]
     topic: Vec<String>,
 }
@@ -49,6 +50,7 @@ impl HelpArgs {
         let text = match words[..] {
             [] => FRONT.to_string(),
             ["environment" | "variables"] => ENVIRONMENT.to_string(),
+            ["screen" | "output"] => of_screen(env),
             _ => of_command(&words, env)?,
         };
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
@@ -56,10 +58,22 @@ impl HelpArgs {
     }
 }
 
+/// What the options mean that are the same in every command that prints numbers.
+fn of_screen(env: &Env) -> String {
+    let mut whole = command();
+    whole.build();
+    let text = whole.find_subcommand("attend").map(|attend| layout::screen(attend, width(env)));
+    let text = StyledStr::from(text.unwrap_or_default());
+    format!(
+        "{}\n\nTables of words have no --precision and no --heat. The variables that set\ndefaults for all commands are \
+         listed by: attn help environment\n",
+        written(&text, env)
+    )
+}
+
 /// The long help of the command that these words name.
 fn of_command(words: &[&str], env: &Env) -> Result<String> {
-    let mut whole = command().term_width(width(env));
-    whole.build();
+    let mut whole = layout::lengthened(command().term_width(width(env)), width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
@@ -77,6 +91,18 @@ fn of_command(words: &[&str], env: &Env) -> Result<String> {
     Ok(written(&found.render_long_help(), env))
 }
 
+/// The long help of a command on a terminal that cannot show its manual page, and where the page is.
+pub(super) fn instead_of_a_page(words: &[&str], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    let text = if words.is_empty() { FRONT.to_string() } else { of_command(words, env)? };
+    let name = std::iter::once("attn").chain(words.iter().copied()).collect::<Vec<_>>();
+    let file = format!("{}.1", name.join("-"));
+    let command = std::iter::once("attn man").chain(words.iter().copied()).collect::<Vec<_>>().join(" ");
+    let hint =
+        format!("\nThe system has no `man` that shows the page here. Its source: {command} > {file}\n");
+    streams.out.write_all(env.charset.spelled(&(text + &hint)).as_bytes())?;
+    Ok(())
+}
+
 /// The columns of a help text on this screen.
 pub(super) fn width(env: &Env) -> usize {
     env.width.clamp(*WIDTHS.start(), *WIDTHS.end())
@@ -85,13 +111,4 @@ pub(super) fn width(env: &Env) -> usize {
 /// A help text, in colour where there is colour.
 pub(super) fn written(text: &StyledStr, env: &Env) -> String {
     if env.colour { text.ansi().to_string() } else { text.to_string() }
-}
-
-/// The definitions for `-h`: values and defaults are left to `--help`.
-pub(super) fn shortened(command: clap::Command) -> clap::Command {
-    let hidden = |arg: clap::Arg| match arg.get_action().takes_values() {
-        true => arg.hide_possible_values(true).hide_default_value(true),
-        false => arg,
-    };
-    command.mut_args(hidden).mut_subcommands(shortened)
 }

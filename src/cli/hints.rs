@@ -6,10 +6,11 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::command;
-use crate::demo::{demos, demos_about};
-use crate::error::nearest;
+use super::variables::deepest;
+use crate::demo::{Document, demos, demos_about};
+use crate::error::{near, nearest, one_of};
 use crate::input::{clean_label, exists, quoted};
-use crate::lesson::built_in;
+use crate::lesson::{built_in, near_lesson};
 use crate::params;
 
 /// Commands that need an input, with one that shows what they do.
@@ -62,7 +63,7 @@ fn is_lesson(name: &str) -> bool {
 
 /// Takes away what clap suggests wrongly, and adds what helps.
 pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
-    drop_far_fetched(failed);
+    drop_far_fetched(failed, args);
     let tip = tip(failed, args);
     if tip.is_some() {
         failed.remove(ContextKind::SuggestedSubcommand);
@@ -101,13 +102,29 @@ fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
     }
 }
 
-/// Takes away clap's “a similar argument exists” where the two are not near: `--x` for `--explain`.
-fn drop_far_fetched(failed: &mut clap::Error) {
+/// Takes away clap's “a similar argument exists” where the two are not near, `--x` for `--explain`, and the same for commands.
+fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString]) {
+    let is_near = |typed: &str, similar: &str| {
+        let [typed, similar] = [typed, similar].map(|name| name.trim_matches('-'));
+        nearest(typed, [similar]).is_some() || typed.len() > 1 && similar.starts_with(typed)
+    };
     let (typed, similar) = (text(failed, ContextKind::InvalidArg), text(failed, ContextKind::SuggestedArg));
     if let (Some(typed), Some(similar)) = (typed, similar)
-        && nearest(typed.trim_matches('-'), [similar.trim_matches('-')]).is_none()
+        && !is_near(typed, similar)
     {
         failed.remove(ContextKind::SuggestedArg);
+        // clap's line shows how to use what it has suggested.
+        let mut whole = command();
+        whole.build();
+        let (_, inner) = deepest(&whole, args);
+        failed.insert(ContextKind::Usage, ContextValue::StyledStr(inner.clone().render_usage()));
+    }
+    let typed = text(failed, ContextKind::InvalidSubcommand).unwrap_or_default().to_string();
+    if let Some(ContextValue::Strings(similar)) = failed.remove(ContextKind::SuggestedSubcommand) {
+        let kept: Vec<String> = similar.into_iter().filter(|similar| is_near(&typed, similar)).collect();
+        if !kept.is_empty() {
+            failed.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(kept));
+        }
     }
 }
 
@@ -118,14 +135,17 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
         ErrorKind::InvalidSubcommand => {
             let typed = text(failed, ContextKind::InvalidSubcommand)?;
             match first == "lesson" && args.len() > 1 {
-                true => Some("list the lessons with: attn lesson".to_string()),
+                true => Some(of_lessons(typed)),
                 false => other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some()),
             }
         }
         ErrorKind::UnknownArgument => {
             let typed = text(failed, ContextKind::InvalidArg)?;
-            if first == "attend" && !typed.starts_with('-') {
-                return Some(words_in_quotes(args));
+            match first {
+                _ if typed.starts_with('-') => {}
+                "attend" => return Some(words_in_quotes(args)),
+                "errata" => return Some(of_errata(typed)),
+                _ => return Some(format!("search for it: attn find {}", quoted(&clean_label(typed)))),
             }
             let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
             (typed.starts_with("--") && !has_neighbour).then(|| elsewhere(typed, first)).flatten()
@@ -148,6 +168,32 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
             Some(format!("for example: attn {example}"))
         }
         _ => None,
+    }
+}
+
+/// What to type in place of a word that is no command of `lesson`.
+fn of_lessons(typed: &str) -> String {
+    let whole = command();
+    let commands = whole.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
+    let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
+    let near: Vec<String> =
+        near(typed, names.iter().copied()).iter().map(|near| format!("attn lesson {near}")).collect();
+    match (&near[..], near_lesson(typed)) {
+        ([_, ..], _) => format!("did you mean: {}", one_of(&near)),
+        ([], Some(lesson)) => format!("did you mean: attn lesson play {lesson}"),
+        ([], None) => "list the lessons with: attn lesson".to_string(),
+    }
+}
+
+/// What to type after `errata` in place of a bare number or name.
+fn of_errata(typed: &str) -> String {
+    let numbered = typed.parse::<usize>().ok().map(|number| format!("{number:03}"));
+    if let Some(Ok(document)) = numbered.map(|number| Document::numbered(&number)) {
+        return format!("the mistakes of one text: attn errata --document {}", document.number());
+    }
+    match nearest(typed, demos().map(|demo| demo.name)) {
+        Some(demo) => format!("the mistakes that belong to a demo: attn errata --demo {demo}"),
+        None => "name a text or a demo: attn errata --document 003, attn errata --demo mask".to_string(),
     }
 }
 
@@ -192,9 +238,27 @@ fn other_command(typed: &str, has_neighbour: bool) -> Option<String> {
     };
     let about =
         || demos_about(typed).first().map(|demo| format!("a demo is about it: attn demo {}", demo.name));
+    // What clap has found among the commands comes first.
+    let near = || (!has_neighbour).then(|| near_name(typed)).flatten();
     known
         .or_else(about)
+        .or_else(near)
         .or_else(|| (!has_neighbour).then(|| format!("search for it: attn find {}", quoted(&shown))))
+}
+
+/// What a word is a mistyping of that is no command: a demo, a command of lessons, a lesson, a model.
+fn near_name(typed: &str) -> Option<String> {
+    let demo = || Some(format!("demo {}", nearest(typed, demos().map(|demo| demo.name))?));
+    let of_lessons = || {
+        let whole = command();
+        let commands = whole.find_subcommand("lesson")?.get_subcommands().map(clap::Command::get_name);
+        Some(format!("lesson {}", nearest(typed, commands)?))
+    };
+    let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
+    let model =
+        || Some(format!("params {}", nearest(typed, params::BUILT_IN.iter().map(|model| model.name))?));
+    let found = demo().or_else(of_lessons).or_else(lesson).or_else(model)?;
+    Some(format!("did you mean: attn {found}"))
 }
 
 /// The commands that have an option which this one does not have.

@@ -1,10 +1,12 @@
 //! `attn man`: a manual page for each command, made from the definition of the command line.
 
+use std::io::Write as _;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use clap::Args;
 
-use super::{Env, Streams};
+use super::{Env, Streams, help, layout};
 use crate::error::{Error, Result, counted, nearest};
 use crate::input::{clean_label, put_files, quoted};
 
@@ -20,10 +22,14 @@ pub(super) struct ManArgs {
     write: Option<String>,
 }
 
+/// What the pages are part of: their footers say so.
+const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
+
 const EXAMPLES: &str = "\
 Examples:
-  attn man | man -l -                 attn(1)
-  attn man lesson play | man -l -     attn-lesson-play(1)
+  attn man                            attn(1), shown by man on a terminal
+  attn man lesson play                attn-lesson-play(1)
+  attn man demo > attn-demo.1         a file or a pipe gets the page's source
   attn man --write ~/.local/share/man/man1";
 
 impl ManArgs {
@@ -54,9 +60,25 @@ impl ManArgs {
                 _ => error.help(format!("search for it: attn find {}", quoted(&asked))),
             }
         })?;
+        if env.has_screen && streams.out.flush().is_ok() && shown_by_man(&page.text) {
+            return Ok(());
+        }
+        if env.has_screen {
+            let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
+            return help::instead_of_a_page(&words, env, streams);
+        }
         streams.out.write_all(&page.text)?;
         Ok(())
     }
+}
+
+/// Shows a page on the terminal through the system's `man`; `false` if there is none that can.
+fn shown_by_man(page: &[u8]) -> bool {
+    let man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let Ok(mut man) = man else { return false };
+    // A reader who leaves early closes the pipe.
+    let _ = man.stdin.take().map(|mut input| input.write_all(page));
+    man.wait().is_ok_and(|status| status.success())
 }
 
 /// A manual page.
@@ -79,10 +101,10 @@ fn pages() -> Result<Vec<Page>> {
 fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<Page>) -> Result<()> {
     let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
-    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-    let own = command.clone().after_help("").version(env!("CARGO_PKG_VERSION"));
+    let (own, examples) = layout::without_examples(command);
+    let own = own.version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
-    clap_mangen::Man::new(own).title(name.to_string()).render(&mut text)?;
+    clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;
     text.extend(section_of_examples(&examples).into_bytes());
     let related: Vec<String> = above.map(str::to_string).into_iter().chain(below).collect();
     if !related.is_empty() {

@@ -13,6 +13,7 @@ mod front;
 mod glossary;
 mod help;
 mod hints;
+mod layout;
 mod lesson;
 mod listing;
 mod machine;
@@ -138,9 +139,14 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 
 /// The parsed command; `None` if help or the version was asked for and has been written.
 fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Option<Cli>> {
-    let is_short = args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "-h");
+    let has = |flag: &str| args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag);
+    let (is_short, is_long) = (has("-h"), has("--help"));
     let definitions = command().term_width(help::width(env));
-    let definitions = if is_short { help::shortened(definitions) } else { definitions };
+    let definitions = match (is_short, is_long) {
+        (true, _) => layout::shortened(definitions),
+        (false, true) => layout::lengthened(definitions, help::width(env)),
+        (false, false) => definitions,
+    };
     let mut failed = match Cli::read(definitions, args) {
         Ok(cli) => return Ok(Some(cli)),
         Err(failed) => failed,

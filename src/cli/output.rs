@@ -43,17 +43,17 @@ pub(super) struct ScreenArgs {
     /// The variables ATTN_WIDTH and COLUMNS set it too.
     #[arg(long, value_name = "N", hide_short_help = true, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     pub width: Option<u16>,
-    /// Colours
+    /// Colours: auto, always or never
     ///
     /// `auto` looks at NO_COLOR, CLICOLOR_FORCE, FORCE_COLOR and the terminal.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN", hide_short_help = true)]
     pub color: ColorArg,
-    /// Whether the terminal is dark or light
+    /// Ground of the terminal: auto, dark or light
     ///
     /// Shades stand out from its background. `auto` asks the terminal, or reads COLORFGBG.
     #[arg(long, value_enum, default_value = "auto", value_name = "GROUND", hide_short_help = true)]
     pub theme: ThemeArg,
-    /// Characters
+    /// Characters: auto, utf8 or ascii
     #[arg(long, value_enum, default_value = "auto", value_name = "SET", hide_short_help = true)]
     pub charset: CharsetArg,
 }
@@ -379,6 +379,7 @@ pub(super) fn whisper(text: &str, style: &Style, env: &Env, streams: &mut Stream
 
 /// An option that is about the nodes of one demo.
 pub(super) fn wants_one(option: &str, count: usize) -> Error {
-    Error::new(format!("{option} needs one demo, but you asked for {count}"))
+    let named = if count == 0 { "named none".to_string() } else { format!("asked for {count}") };
+    Error::new(format!("{option} needs one demo, but you {named}"))
         .help(format!("name one demo: attn demo mask {option} …"))
 }

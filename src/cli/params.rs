@@ -125,7 +125,13 @@ impl ParamsArgs {
             row.extend(written.for_people.then(|| size(cache.bytes)));
             row
         };
-        let mut rows = vec![row(format!("this model, {} tokens", grouped(context)), &own)];
+        let mut rows = vec![row(
+            match context {
+                1 => "this model, 1 token".to_string(),
+                _ => format!("this model, {} tokens", grouped(context)),
+            },
+            &own,
+        )];
         for (sharing, cache) in params::caches_by_sharing(model, context, self.bytes)? {
             rows.push(row(format!("{}, G = {}", sharing.name(), cache.key_value_heads), &cache));
         }
@@ -198,7 +204,11 @@ fn ratios(model: &Model) -> Vec<String> {
             ratio("d_e", experts.width),
             experts.used,
             experts.number,
-            if experts.shared.is_some() { ", and the shared one" } else { "" }
+            match experts.shared_number() {
+                0 => String::new(),
+                1 => ", and the shared one".to_string(),
+                several => format!(", and the {several} shared ones"),
+            }
         )
     });
     dense.then(|| ratio("d_ff", model.intermediate)).into_iter().chain(expert).collect()

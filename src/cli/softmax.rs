@@ -107,11 +107,16 @@ impl VariedArgs {
 
 /// A positive number given to an option.
 pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
-    let number = input::number(text).map_err(|error| error.in_source(option))?.value;
+    let number = match input::number(text) {
+        Ok(number) => number.value,
+        Err(error) if text.contains(',') => return Err(error.in_source(option)),
+        Err(_) => f64::NAN,
+    };
     if number > 0.0 && number.is_finite() {
         return Ok(number);
     }
-    Err(Error::new(format!("{option} {text} is not a positive number")).help("give a number above 0"))
+    Err(Error::new(format!("{option} {} is not a positive number", input::clean_label(text)))
+        .help("give a number above 0, such as 0.5"))
 }
 
 /// One table, a row for each number, a column for each step.

@@ -110,7 +110,8 @@ fn scene(pages: &[Page], position: usize) -> Option<Page> {
         if position < before + steps {
             let at = position - before;
             let mut story = page.story.clone().only_steps(&(at + 1..=at + 1));
-            if at + 1 == steps && page.headed {
+            if at + 1 == steps && page.headed && !story.points_to_notes() {
+                story.notes_told_by = None;
                 story.notes.append(&mut story.remarks);
             }
             story.remarks.clear();

@@ -24,7 +24,7 @@ pub(super) struct StepArgs {
     steps: Option<String>,
     /// Show one sentence and one result for each step
     ///
-    /// Inputs and operands are left out.
+    /// The result is the last matrix that the step computes. Operands are left out.
     #[arg(long)]
     brief: bool,
     /// Stop at a node and leave its values open
@@ -77,7 +77,7 @@ impl StepArgs {
     /// The page of a story: the part that is asked for; or, where no part is, what the other options ask for.
     ///
     /// # Errors
-    /// If there is no such step, node or cell. `whole` is the command that tells the whole story, for an example that works.
+    /// If there is no such step, node or cell. `whole` is the command without the options that choose steps, for an example that works.
     pub(super) fn page(
         &self,
         mut story: Story,
@@ -100,9 +100,8 @@ impl StepArgs {
             if *steps.start() > story.step_count() {
                 let until = self.until.as_deref().unwrap_or_default();
                 let last = story.step_count();
-                return Err(Error::new(format!("step {} comes after {until}", steps.start())).help(format!(
-                    "--until {until} ends in step {last}: {whole} --until {until} --step {last}"
-                )));
+                return Err(Error::new(format!("step {} comes after {until}", steps.start()))
+                    .help(format!("--until {until} ends in step {last}: {whole} --step {last}")));
             }
             skipped = steps.start() - 1;
             left = story.step_count().saturating_sub(*steps.end());

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::Env;
+use super::{Env, hints};
 use crate::error::{Error, Result};
 use crate::input::clean_label;
 use crate::render::Charset;
@@ -58,7 +58,7 @@ pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, 
 }
 
 /// The innermost subcommand that the arguments name, and where its own arguments begin.
-fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
+pub(super) fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
     let (mut end, mut found) = (0, whole);
     while let Some(next) = args.get(end).and_then(|arg| found.find_subcommand(arg)) {
         (end, found) = (end + 1, next);
@@ -79,7 +79,7 @@ fn check(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
     let name = format!("{PREFIX}{}", option.to_uppercase());
     let values = definition.get_possible_values();
     let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-    let said = failed.to_string();
+    let said = hints::plain(&failed.to_string());
     let reason = said.lines().next().and_then(|line| line.rsplit_once("': ")).map(|(_, reason)| reason);
     let help = match (&names[..], reason) {
         ([], Some(reason)) => format!("{reason}; set it to a number, or unset it: unset {name}"),

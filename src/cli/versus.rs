@@ -123,6 +123,15 @@ pub(super) fn page(
     places: Option<u8>,
 ) -> Result<Page> {
     let digits = places.map_or(base.digits, |places| Digits::Places(places.into()));
+    let is_picture =
+        |name: &&String| base.graph.find(name).is_none() && base.planes().any(|plane| plane.name == **name);
+    if let Some(plane) = only.iter().find(is_picture) {
+        return Err(Error::new(format!("{plane} is a picture, and --versus compares matrices")).help(
+            format!(
+                "leave out --only {plane}, or draw it twice: once with and once without the other options"
+            ),
+        ));
+    }
     let Comparison { story, nodes } = comparison(Story { digits, ..base }, other, &quoted(options), only)?;
     Ok(Page { story, nodes, headed: only.is_empty(), skipped: 0, left: 0 })
 }

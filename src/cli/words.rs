@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::demo::{Document, words};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, counted, nearest};
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files, clean_label};
 use crate::matrix::{Labels, Matrix, labels};
@@ -152,9 +152,12 @@ fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
     let is_invented = |name: &&str| at(name).is_some_and(|found| found.origin == Origin::Letters);
     let letters: Vec<&str> = in_order.iter().copied().filter(is_invented).collect();
     if !letters.is_empty() {
-        let each = if letters.len() == 1 { "" } else { "each " };
+        let has = match letters.len() {
+            1 => "has no vector of its own: it is",
+            _ => "have no vectors of their own: each is",
+        };
         notes.push(format!(
-            "{}: {each}{}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
+            "{} {has} {}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
              --define WORD=1,2 gives a word your own numbers.",
             listed(&letters),
             Origin::Letters
@@ -287,14 +290,15 @@ fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
     let other = names.iter().zip(rows).find(|(_, found)| found.row.len() != first);
     let Some((name, found)) = other else { return Ok(()) };
     Err(Error::new(format!(
-        "`{}` has {} numbers and `{}` has {first}",
+        "`{}` has {} and `{}` has {first}",
         clean_label(name),
-        found.row.len(),
+        counted(found.row.len(), "number"),
         clean_label(&names[0])
     ))
     .help(format!(
-        "all vectors need the same width: give `{}` {first} numbers, or define both",
-        clean_label(name)
+        "all vectors need the same width: give `{}` {}, or define both",
+        clean_label(name),
+        counted(first, "number")
     )))
 }
 

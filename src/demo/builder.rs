@@ -148,6 +148,16 @@ impl Builder {
         Ok(id)
     }
 
+    /// Inputs next to each other: `what` they are (“heads”) goes into the equation, “the four heads side by side”.
+    ///
+    /// # Errors
+    /// If the name is taken, or the inputs differ in height.
+    pub fn side_by_side(&mut self, name: &str, what: &str, inputs: &[NodeId]) -> Result<NodeId> {
+        let id = self.compute(name, Op::Concatenate, inputs)?;
+        self.graph.collects(id, what);
+        Ok(id)
+    }
+
     /// Says what people call a node: equations and tables have this in place of the name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.graph.label(id, label);
@@ -317,6 +327,12 @@ impl StepBuilder<'_> {
     /// Shows matrices next to each other.
     pub fn together(self, nodes: &[NodeId]) -> Self {
         self.step.shown.push(Shown::Together(nodes.to_vec()));
+        self
+    }
+
+    /// Shows a matrix in brief, for a step that only says something of one that is shown before it.
+    pub fn in_brief(self, node: NodeId) -> Self {
+        self.step.in_brief = Some(Shown::Together(vec![node]));
         self
     }
 

@@ -213,12 +213,26 @@ impl Teller<'_> {
     fn moved(&self, movement: &Movement, difference: &Difference) -> String {
         let way = self.way(movement);
         let rounding = if self.is_rounding(movement, difference) { ", only by rounding" } else { "" };
+        let unseen = self.unseen(difference);
         match (movement.moved, movement.cells) {
+            (moved, cells) if unseen > 0 && unseen < moved => {
+                let changes = if moved - unseen == 1 { "changes" } else { "change" };
+                let seen = format!("{} of {cells} cells {changes} visibly", moved - unseen);
+                let step = format!("0.{}5", "0".repeat(self.places));
+                format!("{seen}, most of all {way}; {unseen} by less than {step}.")
+            }
             (_, 1) => format!("It changes{rounding}: {way}."),
             (1, cells) => format!("1 of {cells} cells changes{rounding}: {way}."),
             (moved, cells) if moved == cells => format!("Every cell changes{rounding}, most of all {way}."),
             (moved, cells) => format!("{moved} of {cells} cells change{rounding}, most of all {way}."),
         }
+    }
+
+    /// How many cells change by less than the decimals show.
+    fn unseen(&self, difference: &Difference) -> usize {
+        let change = difference.change.and_then(|id| self.graph()[id].matrix());
+        let is_unseen = |x: &f64| *x != 0.0 && in_sentence(*x, self.places) == "0";
+        change.map_or(0, |change| change.cells().filter(is_unseen).count())
     }
 
     /// The largest change of all, where several steps have moved, unless the last of them has just said it.

@@ -210,7 +210,7 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
 fn scaling(op: &Op) -> String {
     match op {
         Op::Scale(Factor::InverseRoot(width)) => format!(
-            "divide by √{width}, the root of the width, so that the softmax does not give everything to one token."
+            "divide by √{width}, the root of the width. The wider the vectors are, the larger the dot products get."
         ),
         Op::Scale(Factor::Number(number)) => format!("multiply the scores by {}.", in_sentence(*number, 6)),
         _ => "the scores are scaled.".to_string(),

@@ -5,9 +5,6 @@ use std::ops::RangeInclusive;
 use super::story::{Shown, Step, Story};
 use crate::graph::{Graph, NodeId};
 
-/// Results that are made alike are shown in brief up to this many; of more only the last.
-const MOST_SIBLINGS: usize = 3;
-
 impl Story {
     /// How many numbered steps it has: a step without a sentence belongs to the one before it.
     pub fn step_count(&self) -> usize {
@@ -23,14 +20,25 @@ impl Story {
             number += usize::from(!step.text.is_empty());
             numbers.contains(&number.max(1))
         });
-        if !numbers.contains(&last) {
+        // The line that points to the notes stands under the headline, the notes themselves at the end.
+        let place = if self.points_to_notes() { 1 } else { last };
+        if !numbers.contains(&place) {
             self.notes.clear();
         }
         self
     }
 
-    /// The story in brief: of each step its first sentence and its result. Inputs, operands and remarks are left out.
+    /// Whether its notes are told by another command, to which one line points.
+    pub fn points_to_notes(&self) -> bool {
+        self.notes_told_by.is_some() && !self.full && !self.notes.is_empty()
+    }
+
+    /// The story in brief: of each step its first sentence and one result. Operands and remarks are left out.
     pub fn in_brief(mut self) -> Story {
+        // What has no sentence of its own goes on with the step above it.
+        if self.steps.iter().any(|step| !step.text.is_empty()) {
+            self.steps.retain(|step| !step.text.is_empty());
+        }
         for step in &mut self.steps {
             step.shorten(&self.graph);
         }
@@ -55,69 +63,45 @@ impl Story {
 }
 
 impl Step {
-    /// Leaves the first sentence and the result.
+    /// Leaves the first sentence and one result: the last matrix that is computed, or else a table of
+    /// words, or the first matrix that is given.
     fn shorten(&mut self, graph: &Graph) {
         self.text.truncate(first_sentence(&self.text).len());
         self.notice = None;
-        if let Some(shown) = self.in_brief.take() {
-            self.shown = vec![shown];
-            return;
-        }
-        let result =
-            self.siblings(graph).or_else(|| self.shown.iter().rev().find_map(|shown| shown.result(graph)));
-        // What is no matrix is a result where there is no other.
-        self.shown = result
-            .or_else(|| self.shown.drain(..).find(|shown| !shown.is_input(graph)))
-            .into_iter()
-            .collect();
-    }
-
-    /// The last nodes, if they are made alike and none from another: queries, keys and values are one result.
-    fn siblings(&self, graph: &Graph) -> Option<Shown> {
-        let node = |shown: &Shown| match shown {
-            Shown::Node(id) if !graph[*id].op.is_given() => Some(*id),
-            _ => None,
-        };
-        let last = node(self.shown.last()?)?;
-        let is_alike = |id: &NodeId| graph[*id].op.name() == graph[last].op.name();
-        let mut ids: Vec<NodeId> = self.shown.iter().rev().map_while(node).take_while(is_alike).collect();
-        ids.reverse();
-        let is_made_from = |id: &NodeId| graph[*id].inputs.iter().any(|input| ids.contains(input));
-        let is_one_result = (2..=MOST_SIBLINGS).contains(&ids.len()) && !ids.iter().any(is_made_from);
-        is_one_result.then_some(Shown::Together(ids))
+        let shown = std::mem::take(&mut self.shown);
+        let computed =
+            || shown.iter().rev().find_map(|shown| shown.one_of(|id| !graph[id].op.is_given(), true));
+        let table = || shown.iter().find(|shown| shown.nodes().is_empty()).cloned();
+        let given = || shown.iter().find_map(|shown| shown.one_of(|_| true, false));
+        let result = self.in_brief.take().or_else(computed).or_else(table).or_else(given);
+        let result = result.or_else(|| shown.first().cloned());
+        self.shown = result.into_iter().collect();
     }
 }
 
 impl Shown {
-    /// The computed matrices of this, without their operands.
-    fn result(&self, graph: &Graph) -> Option<Shown> {
-        let is_computed = |id: &NodeId| !graph[*id].op.is_given();
+    /// The first or the last of its matrices of this kind, by itself.
+    fn one_of(&self, is_meant: impl Fn(NodeId) -> bool, last: bool) -> Option<Shown> {
+        let mut nodes = self.nodes().into_iter().filter(|&id| is_meant(id));
+        let mut one = || if last { nodes.next_back() } else { nodes.next() };
         match self {
-            Shown::Node(id) => Some(*id).filter(is_computed).map(|id| Shown::Together(vec![id])),
-            Shown::Together(ids) => {
-                let ids: Vec<NodeId> = ids.iter().copied().filter(is_computed).collect();
-                (!ids.is_empty()).then_some(Shown::Together(ids))
-            }
-            Shown::Folded(ids) => ids.iter().any(is_computed).then(|| self.clone()),
-            Shown::Columns(_) | Shown::Open(_) | Shown::Symbols(_) => Some(self.clone()),
+            Shown::Open(_) | Shown::Symbols(_) => Some(self.clone()),
             Shown::Plane(_) | Shown::Table(_) | Shown::Explained { .. } | Shown::Symbolic(_) => None,
+            Shown::Folded(_) => Some(Shown::Folded(vec![one()?])),
+            Shown::Node(_) | Shown::Together(_) | Shown::Columns(_) => Some(Shown::Together(vec![one()?])),
         }
-    }
-
-    /// Whether this shows nothing but what is given.
-    fn is_input(&self, graph: &Graph) -> bool {
-        let nodes = self.nodes();
-        !nodes.is_empty() && nodes.iter().all(|&id| graph[id].op.is_given())
     }
 }
 
-/// A text up to the end of its first sentence: a full stop, a question mark or an exclamation mark before a blank and a capital.
+/// A text up to the end of its first sentence: a full stop, a question mark or an exclamation mark before a blank and a
+/// capital, a quotation mark or a bracket.
 fn first_sentence(text: &str) -> &str {
     let ends = text.match_indices(['.', '?', '!']).map(|(at, mark)| at + mark.len());
     let is_end = |&end: &usize| {
         let mut rest = text[end..].chars();
         let (space, next) = (rest.next(), rest.next());
-        space.is_none() || space == Some(' ') && next.is_some_and(|next| next.is_uppercase() || next == '“')
+        space.is_none()
+            || space == Some(' ') && next.is_some_and(|next| next.is_uppercase() || "“(".contains(next))
     };
     { ends }.find(is_end).map_or(text, |end| &text[..end])
 }
@@ -159,10 +143,10 @@ mod tests {
     }
 
     #[test]
-    fn in_brief_there_are_no_inputs_and_one_sentence_each() {
+    fn in_brief_each_step_has_one_sentence_and_shows_an_input_only_where_there_is_nothing_else() {
         let brief = story().in_brief();
-        assert_eq!(texts(&brief), ["One.", "Two.", "", "Three."]);
-        assert!(brief.steps.iter().all(|step| step.shown.is_empty()) && brief.notes.is_empty());
+        assert_eq!(texts(&brief), ["One.", "Two.", "Three."]);
+        assert!(brief.notes.is_empty());
     }
 
     #[test]

@@ -49,6 +49,18 @@ impl Difference {
     pub fn fits(&self) -> bool {
         self.cells == 0
     }
+
+    /// The decimals that the answer's numbers carry, at most six, where the largest difference is at most half a unit of the last
+    /// of them (and what the type of the file rounds).
+    pub fn rounded_to(&self, answer: &Answer) -> Option<usize> {
+        let stored = answer.roundoff * self.expected.abs();
+        answer.decimals.filter(|&decimals| decimals <= 6 && self.largest <= half_unit(decimals) + stored)
+    }
+
+    /// Whether the answer's numbers have one or two decimals, and are right to these: somebody rounded them for a reader.
+    pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
+        self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
+    }
 }
 
 /// What is allowed in each cell of one comparison.
@@ -115,8 +127,13 @@ pub(super) fn distance(yours: f64, expected: f64) -> f64 {
     if distance.is_finite() { distance } else { f64::INFINITY }
 }
 
-/// The difference between matrices of one shape; `None` where the shapes differ.
-pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<Difference> {
+/// The difference between matrices of one shape, where a place and the number expected there say how much is allowed; `None`
+/// where the shapes differ.
+pub(super) fn difference(
+    yours: &Matrix,
+    expected: &Matrix,
+    allowed: impl Fn((usize, usize), f64) -> f64,
+) -> Option<Difference> {
     if yours.shape() != expected.shape() {
         return None;
     }
@@ -127,7 +144,7 @@ pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) ->
         cells: 0,
         of: cells,
         largest: 0.0,
-        allowed: allowed.around(start.1),
+        allowed: if cells == 0 { 0.0 } else { allowed((0, 0), start.1) },
         at: (0, 0),
         yours: start.0,
         expected: start.1,
@@ -139,9 +156,9 @@ pub(super) fn difference(yours: &Matrix, expected: &Matrix, allowed: Allowed) ->
             let distance = distance(own, right);
             if distance > all.largest {
                 (all.largest, all.at, all.yours, all.expected) = (distance, (i, j), own, right);
-                all.allowed = allowed.around(right);
+                all.allowed = allowed((i, j), right);
             }
-            if distance > allowed.around(right) {
+            if distance > allowed((i, j), right) {
                 if all.cells == 0 {
                     all.first = (i, j);
                 }
@@ -195,7 +212,7 @@ mod tests {
         let row = |cells: &[f64]| Matrix::from_row_major(1, cells.len(), cells).unwrap();
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals, roundoff };
         let allowed = Allowed::between(&answer, &row(expected), &Tolerance::default());
-        difference(&row(yours), &row(expected), allowed).unwrap().fits()
+        difference(&row(yours), &row(expected), |_, x| allowed.around(x)).unwrap().fits()
     }
 
     #[test]
@@ -236,12 +253,13 @@ mod tests {
         let yours = Matrix::of([[1.0, 2.5], [9.0, 4.0]]);
         let answer = Answer { name: "O".into(), matrices: Vec::new(), decimals: None, roundoff: 0.0 };
         let allowed = Allowed::between(&answer, &expected, &Tolerance::default());
-        let found = difference(&yours, &expected, allowed).unwrap();
+        let usual = |_, x| allowed.around(x);
+        let found = difference(&yours, &expected, usual).unwrap();
         assert_eq!(
             (found.cells, found.of, found.first, found.at, found.largest),
             (2, 4, (0, 1), (1, 0), 6.0)
         );
-        assert!(difference(&yours, &expected.transposed(), allowed).is_some());
-        assert!(difference(&yours, &Matrix::of([[1.0]]), allowed).is_none());
+        assert!(difference(&yours, &expected.transposed(), usual).is_some());
+        assert!(difference(&yours, &Matrix::of([[1.0]]), usual).is_none());
     }
 }

@@ -7,7 +7,7 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Clue, Form, Resemblance, Slip};
+use super::{Clue, Form, HalfPrecision, Resemblance, Slip};
 
 /// Right or wrong, where, and what was done.
 #[derive(Clone, Debug)]
@@ -46,6 +46,8 @@ pub struct Judged {
 pub enum Verdict {
     /// The right numbers.
     Right(Distance),
+    /// Numbers stored in half precision: near the right ones, but further away than that precision explains.
+    Close(Close),
     /// Other numbers that come to the same.
     AnotherForm(&'static Form),
     /// Not the right numbers, but what follows from the student's own earlier nodes.
@@ -69,6 +71,17 @@ pub struct Distance {
     pub difference: Difference,
 }
 
+/// Numbers that are near the right ones, but not right.
+#[derive(Clone, Debug)]
+pub struct Close {
+    /// How far they are.
+    pub distance: Distance,
+    /// The cell that is furthest beyond what their type explains, as the worst.
+    pub beyond: Distance,
+    /// The type in which they are stored.
+    pub half: &'static HalfPrecision,
+}
+
 /// One mistake, or two together, that give the student's numbers.
 #[derive(Clone, Debug)]
 pub struct Named {
@@ -90,6 +103,27 @@ impl Named {
 }
 
 impl Verdict {
+    /// The verdict on matrices that are this far off: the first that is wrong decides, or the furthest of those that are right.
+    pub(super) fn of(all: Vec<Distance>) -> Option<Verdict> {
+        let mut worst: Option<Distance> = None;
+        for distance in all {
+            let is_worse = match &worst {
+                None => true,
+                Some(known) if known.difference.fits() => {
+                    !distance.difference.fits() || distance.difference.largest > known.difference.largest
+                }
+                Some(_) => false,
+            };
+            if is_worse {
+                worst = Some(distance);
+            }
+        }
+        worst.map(|distance| match distance.difference.fits() {
+            true => Verdict::Right(distance),
+            false => Verdict::Wrong(distance),
+        })
+    }
+
     /// Whether there is nothing to correct.
     pub fn is_right(&self) -> bool {
         matches!(self, Verdict::Right(_) | Verdict::AnotherForm(_) | Verdict::Follows)
@@ -97,9 +131,21 @@ impl Verdict {
 }
 
 impl Diagnosis {
-    /// The first node that is wrong.
+    /// The first node that is wrong; where there is none, the first that is only close.
     pub fn first_wrong(&self) -> Option<&Judged> {
-        self.nodes.iter().find(|node| !node.verdict.is_right())
+        let is_close = |node: &Judged| matches!(node.verdict, Verdict::Close(_));
+        let wrong = self.nodes.iter().find(|node| !node.verdict.is_right() && !is_close(node));
+        wrong.or_else(|| self.nodes.iter().find(|node| is_close(node)))
+    }
+
+    /// All in one word: `right`, `close` where nothing worse was found, or `wrong`.
+    pub fn verdict(&self) -> &'static str {
+        let worse = |node: &&Judged| !node.verdict.is_right() && !matches!(node.verdict, Verdict::Close(_));
+        match (self.is_right(), self.nodes.iter().any(|node| worse(&node))) {
+            (true, _) => "right",
+            (false, false) => "close",
+            (false, true) => "wrong",
+        }
     }
 
     /// Whether nothing is wrong.

@@ -54,8 +54,12 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
             None => all.push(Standing { mistake, hidden, too_coarse }),
         }
     });
+    // With one head the width of the model may be that of the head, and then there is nothing to mistake.
+    let one_head = examiner.task.recipe().heads == 1;
+    let is_possible = |mistake: &&'static Mistake| !(one_head && mistake.id == "scale-model-width");
     let those = |is: fn(&Standing) -> bool| {
-        all.iter().filter(|standing| is(standing)).map(|standing| standing.mistake).collect()
+        let standings = all.iter().filter(|standing| is(standing));
+        standings.map(|standing| standing.mistake).filter(is_possible).collect()
     };
     Hidden {
         undetectable: those(|standing| standing.hidden),

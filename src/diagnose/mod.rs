@@ -1,4 +1,4 @@
-//! The student's result beside the right one: right or wrong, where first, and which classic mistake gives these numbers.
+//! The student's result compared with the right one: right or wrong, where first, and which classic mistake gives these numbers.
 //!
 //! A [`Task`] is the exercise; an [`Examiner`] computes it with every [`Mistake`] put in, alone and in pairs, and judges
 //! [`Answer`]s: a [`Diagnosis`]. A mistake is one [`Change`] to the recipe, so that mistakes compose.
@@ -13,6 +13,7 @@ mod diagnosis;
 mod examiner;
 mod fits;
 mod forms;
+mod half;
 mod hidden;
 mod resemblance;
 mod search;
@@ -27,9 +28,10 @@ pub use catalogue::{GROUPS, Group, Likelihood, Mistake, Way, catalogue, find};
 pub use change::Change;
 pub use clues::Clue;
 pub use compare::{Difference, Tolerance};
-pub use diagnosis::{Diagnosis, Distance, Judged, Named, Verdict};
+pub use diagnosis::{Close, Diagnosis, Distance, Judged, Named, Verdict};
 pub use examiner::Examiner;
 pub use forms::{FORMS, Form};
+pub use half::{HalfPrecision, Moves, in_half_precision};
 pub use resemblance::Resemblance;
 pub use sight::{Line, Sight};
 pub use suggest::{Suggestion, suggest};

@@ -10,13 +10,14 @@ use super::answer::Part;
 use super::candidates::{Candidate, Candidates, standing_for};
 use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
-use super::diagnosis::{Distance, Judged, Verdict};
+use super::diagnosis::{Close, Distance, Judged, Verdict};
 use super::examiner::Examiner;
 use super::forms::{FORMS, Form, later_steps};
+use super::half::moves_of;
 use super::resemblance::{Resemblance, resemblance};
 use super::search::{Search, Searched, only_whole_numbers};
 use super::task::empty_rows;
-use super::{Change, Task};
+use super::{Change, Task, Tolerance};
 
 /// Where the walk has come to.
 pub(super) struct Walk<'a> {
@@ -61,7 +62,10 @@ impl<'a> Walk<'a> {
             clues: Vec::new(),
             too_few_digits: false,
         };
-        if !matches!(judged.verdict, Verdict::Right(_)) {
+        if let Some(verdict) = self.in_half_precision(part, &judged.verdict) {
+            judged.verdict = verdict;
+        }
+        if !matches!(judged.verdict, Verdict::Right(_) | Verdict::Close(_)) {
             if let Some(form) = self.another_form(part) {
                 judged.verdict = Verdict::AnotherForm(form);
                 return judged;
@@ -73,6 +77,28 @@ impl<'a> Walk<'a> {
         }
         self.carry_on(part, &judged);
         judged
+    }
+
+    /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
+    /// that this type causes in this exercise, and only close where the usual tolerance allows more.
+    fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
+        let Examiner { task, tolerance, .. } = self.examiner;
+        let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
+        if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
+            return None;
+        }
+        let moves = match verdict {
+            Verdict::Right(_) | Verdict::Wrong(_) => moves_of(task, part)?,
+            _ => return None,
+        };
+        match (moves.compared(task, part)?, verdict) {
+            (Verdict::Wrong(distance), Verdict::Right(_)) => {
+                let beyond = moves.furthest_beyond(task, part)?;
+                Some(Verdict::Close(Close { distance, beyond, half: moves.half }))
+            }
+            (right @ Verdict::Right(_), _) => Some(right),
+            _ => None,
+        }
     }
 
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
@@ -234,38 +260,26 @@ impl<'a> Walk<'a> {
         emptied && self.fits(part, &own.with([&Change::Unguarded]))
     }
 
-    /// A part beside the same nodes of a graph, as they are or with their rows as columns.
-    fn compared(&self, part: &Part<'_>, expected: &Graph, turned: bool) -> Verdict {
+    /// A part compared with the same nodes of a graph, as they are or with their rows as columns.
+    fn compared(&self, part: &Part<'_>, graph: &Graph, turned: bool) -> Verdict {
         if part.matrices.len() != part.expected {
             return Verdict::OtherCount(part.matrices.len(), part.expected);
         }
-        let mut worst: Option<Distance> = None;
+        let mut all = Vec::new();
         for (node, matrix) in &part.matrices {
-            let Some(expected) = standing_for(expected, node) else { return Verdict::Unjudged };
+            let Some(expected) = standing_for(graph, node) else { return Verdict::Unjudged };
             let expected = if turned { expected.transposed() } else { expected.clone() };
             let Some(difference) = self.difference(part, matrix, &expected) else {
                 return Verdict::OtherShape(matrix.shape(), expected.shape());
             };
-            let is_worse = match &worst {
-                None => true,
-                Some(known) if known.difference.fits() => {
-                    !difference.fits() || difference.largest > known.difference.largest
-                }
-                Some(_) => false,
-            };
-            if is_worse {
-                worst = Some(Distance { node: node.clone(), difference });
-            }
+            all.push(Distance { node: node.clone(), difference });
         }
-        match worst {
-            Some(distance) if distance.difference.fits() => Verdict::Right(distance),
-            Some(distance) => Verdict::Wrong(distance),
-            None => Verdict::Unjudged,
-        }
+        Verdict::of(all).unwrap_or(Verdict::Unjudged)
     }
 
     fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
-        difference(yours, expected, Allowed::between(part.answer, expected, &self.examiner.tolerance))
+        let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
+        difference(yours, expected, |_, right| allowed.around(right))
     }
 
     /// The other right way that gives these numbers.

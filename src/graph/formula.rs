@@ -8,6 +8,7 @@
 use super::op::{Factor, Fusion, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base};
+use crate::error::counted;
 
 mod conditions;
 
@@ -26,6 +27,7 @@ pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) 
     let node = &graph[id];
     let writer = Writer { graph, inputs: &node.inputs, convention, shapes };
     let right = match &node.collects {
+        Some(what) if matches!(node.op, Op::Concatenate) => writer.side_by_side(what),
         Some(what) if !node.op.is_given() => format!("collected from {}", all_of(node.inputs.len(), what)),
         _ => writer.right_hand_side(&node.op),
     };
@@ -153,8 +155,10 @@ impl Writer<'_> {
             Op::SingularValues => format!("singular values of {}", a()),
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
-            Op::Round(decimals) => format!("{} rounded to {decimals} decimals", a()),
-            Op::Truncate(decimals) => format!("{} cut off after {decimals} decimals", a()),
+            Op::Round(decimals) => format!("{} rounded to {}", a(), counted(*decimals as usize, "decimal")),
+            Op::Truncate(decimals) => {
+                format!("{} cut off after {}", a(), counted(*decimals as usize, "decimal"))
+            }
             Op::Fused(Fusion::Output(steps)) => {
                 format!("attention({}), fused{}", self.joined(", "), self.fused_steps(steps))
             }
@@ -173,6 +177,15 @@ impl Writer<'_> {
     }
 
     /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
+    /// Many blocks, by what they are: `the four heads side by side`.
+    fn side_by_side(&self, what: &str) -> String {
+        let how = match self.convention {
+            Convention::Rows => "side by side",
+            Convention::Columns => "one below the other",
+        };
+        format!("{} {how}", all_of(self.inputs.len(), what))
+    }
+
     fn put_together(&self, side_by_side: bool) -> String {
         match side_by_side == (self.convention == Convention::Rows) {
             true => format!("[{}]", self.joined(" | ")),

@@ -39,7 +39,8 @@ pub struct Node {
     pub value: Value,
     /// What people call it, where the name is made for addresses: “gap, causal mask, two layers”.
     pub label: Option<String>,
-    /// What its inputs are, where it only collects them: “runs”. Its equation then says “collected from the six runs”.
+    /// What its inputs are, where it only collects them: “runs”. Its equation then says “collected from the six runs”,
+    /// or “the four heads side by side”.
     pub collects: Option<String>,
 }
 

@@ -16,6 +16,10 @@ pub trait Notation {
     }
     /// What a shortened sum leaves out, with what it adds up to, or a shortened maximum, without.
     fn rest(&self, count: usize, sum: Option<f64>) -> String;
+    /// How the numbers of one sum are written, if not as they are alone.
+    fn of_sum(&self, _numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
+        None
+    }
     /// The sign of a product.
     fn times(&self) -> &'static str {
         "·"
@@ -117,6 +121,14 @@ fn inside(term: &Term, notation: &dyn Notation, at_least: Binding) -> String {
     if binding < at_least { format!("({text})") } else { text }
 }
 
+/// The number that a term is, if it is one.
+fn number_of(term: &Term) -> Option<f64> {
+    match term {
+        Term::Number(x) | Term::Leaf(x, _) | Term::Rest { value: x, .. } => Some(*x),
+        _ => None,
+    }
+}
+
 fn write(term: &Term, notation: &dyn Notation) -> Written {
     let text = |term: &Term| written(term, notation);
     match term {
@@ -134,6 +146,9 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
         Term::Sum(terms) if terms.len() == 1 => write(&terms[0], notation),
         Term::Sum(terms) if terms.is_empty() => atom("0".into()),
         Term::Sum(terms) => {
+            let numbers: Option<Vec<f64>> = terms.iter().map(number_of).collect();
+            let together = numbers.and_then(|numbers| notation.of_sum(&numbers));
+            let notation = together.as_deref().unwrap_or(notation);
             let first = inside(&terms[0], notation, Binding::Sign);
             let others = terms[1..].iter().map(|term| inside(term, notation, Binding::Sum));
             let terms: Vec<String> = std::iter::once(first).chain(others).collect();

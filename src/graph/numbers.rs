@@ -2,7 +2,7 @@
 
 use super::typed::{Dtype, Typed, Values, in_type};
 use crate::attention::Pairs;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 
@@ -113,8 +113,10 @@ impl Numbers {
         }
         if self.layout.heads != 1 || heads == 0 || !columns.is_multiple_of(heads) {
             return Err(Error::new(format!(
-                "{} heads of {columns} columns cannot be regrouped into {heads} heads",
-                self.layout.heads
+                "{} of {} cannot be regrouped into {}",
+                counted(self.layout.heads, "head"),
+                counted(columns, "column"),
+                counted(heads, "head")
             )));
         }
         let columns = columns / heads;

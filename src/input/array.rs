@@ -2,7 +2,7 @@
 
 mod stack;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 use crate::graph::{Typed, in_type};
 use crate::matrix::Labels;
 
@@ -34,7 +34,11 @@ impl<T: Typed> Array<T> {
     pub fn new(dims: Vec<usize>, values: Vec<T>) -> Result<Array<T>> {
         let cells = checked_cells(&dims, usize::MAX)?;
         if cells != values.len() {
-            return Err(Error::new(format!("{} numbers do not fill {}", values.len(), shape_text(&dims))));
+            return Err(Error::new(format!(
+                "{} cannot fill {}",
+                counted(values.len(), "number"),
+                shape_text(&dims)
+            )));
         }
         // A number without dimensions is a row of one.
         let dims = if dims.is_empty() { vec![1] } else { dims };

@@ -77,6 +77,12 @@ pub(super) fn inside(text: &str) -> Vec<&'static Bundled> {
     BUNDLED.iter().filter(|file| file.place().0 == folder).collect()
 }
 
+/// The name, with its folder, of the file that is called so without it.
+pub(super) fn named(file: &str) -> Option<String> {
+    let found = BUNDLED.iter().find(|bundled| bundled.name.eq_ignore_ascii_case(file))?;
+    Some(format!("{FOLDER}{}", found.name))
+}
+
 /// The names, with their folder, that a missing one may have meant; none outside of it.
 pub(super) fn names_beside(text: &str) -> impl Iterator<Item = String> {
     let inside = text.strip_prefix("./").unwrap_or(text).starts_with(FOLDER);

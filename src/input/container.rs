@@ -1,5 +1,6 @@
 //! What a file holds, whatever its format: one array, or several with names.
 
+use std::ffi::OsStr;
 use std::mem;
 use std::path::Path;
 
@@ -10,14 +11,16 @@ use crate::matrix::Labels;
 use super::allow::Allow;
 use super::array::Array;
 use super::delimited::delimited;
+use super::inline::{looks_typed, typed};
 use super::json::{self, Json};
 use super::json_document::{self, Nodes};
 use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
+use super::number::has_decimal_comma;
 use super::open::{Input, Limit};
-use super::printed::{looks_printed, printed};
+use super::printed::{begins_list, looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
 
@@ -44,24 +47,37 @@ impl Format {
         let Some(ending) = path.extension() else {
             return Format::sniff(input);
         };
-        match ending.to_string_lossy().to_ascii_lowercase().as_str() {
-            "npy" => Ok(Format::Npy),
-            "npz" => Ok(Format::Npz),
-            "safetensors" => Ok(Format::Safetensors),
-            "json" => Ok(Format::Json),
-            "tsv" => Ok(Format::Delimited(Some(Delimiter::Character(b'\t')))),
-            "csv" | "txt" => Ok(Format::Delimited(None)),
-            other => {
-                let error = Error::new(format!("files that end in `.{}` are not supported", clip(other)))
-                    .in_source(&input.name);
-                Err(match other {
-                    "pt" | "pth" | "bin" | "ckpt" => {
-                        error.help("a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz")
-                    }
-                    _ => error.help(format!("save it as {ENDINGS}")),
-                })
+        let ending = ending.to_string_lossy().to_ascii_lowercase();
+        Format::of_ending(&ending).ok_or_else(|| {
+            let error = Error::new(format!("files that end in `.{}` are not supported", clip(&ending)))
+                .in_source(&input.name);
+            match ending.as_str() {
+                "pt" | "pth" | "bin" | "ckpt" => error.help(
+                    "a PyTorch file may run code when it is opened: save the tensors as .safetensors or .npz",
+                ),
+                _ => error.help(format!("save it as {ENDINGS}")),
             }
-        }
+        })
+    }
+
+    /// Whether files with this path are read, as far as the ending tells.
+    pub(super) fn reads(path: &Path) -> bool {
+        let known =
+            |ending: &OsStr| Format::of_ending(&ending.to_string_lossy().to_ascii_lowercase()).is_some();
+        path.extension().is_none_or(known)
+    }
+
+    /// The format that an ending in small letters stands for.
+    fn of_ending(ending: &str) -> Option<Format> {
+        Some(match ending {
+            "npy" => Format::Npy,
+            "npz" => Format::Npz,
+            "safetensors" => Format::Safetensors,
+            "json" => Format::Json,
+            "tsv" => Format::Delimited(Some(Delimiter::Character(b'\t'))),
+            "csv" | "txt" => Format::Delimited(None),
+            _ => return None,
+        })
     }
 
     /// The format of a stream by how it starts. Brackets without a comma are an array as NumPy prints it.
@@ -78,13 +94,34 @@ impl Format {
         } else if safetensors::looks_like(&start, input.length) {
             Format::Safetensors
         } else if text.starts_with(b"{")
-            || (text.starts_with(b"[") && text.iter().any(|b| b",{\"".contains(b)))
+            || (text.iter().any(|b| b",{\"".contains(b)) && begins_list(&String::from_utf8_lossy(text)))
         {
             Format::Json
         } else {
             Format::Delimited(None)
         })
     }
+}
+
+/// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
+fn of_text(name: &str, text: &str, delimiter: Option<Delimiter>, allow: Allow) -> Result<Array> {
+    // Python prints no tabs: with them, `[` is a label.
+    let has_tabs = || text.lines().next().is_some_and(|line| line.contains('\t'));
+    let is_table = delimiter.is_some() && has_tabs();
+    if !is_table && looks_printed(text) {
+        return printed(name, text, allow);
+    }
+    let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(text));
+    if delimiter == Delimiter::Character(b';') && looks_typed(text) {
+        return typed(name, text, allow);
+    }
+    delimited(name, text, delimiter, allow).map_err(|error| {
+        let first = text.lines().next().unwrap_or_default();
+        match delimiter == Delimiter::Character(b';') && first.split(';').any(has_decimal_comma) {
+            true => error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4"),
+            false => error,
+        }
+    })
 }
 
 /// One entry of a file.
@@ -139,12 +176,7 @@ impl<T: Typed> Content<T> {
                 }
             }
             Format::Delimited(delimiter) => {
-                let text = input.text()?;
-                if looks_printed(&text) {
-                    return Ok(Content::One(printed(&name, &text, allow)?.in_type(&name)?));
-                }
-                let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(&text));
-                Ok(Content::One(delimited(&name, &text, delimiter, allow)?.in_type(&name)?))
+                Ok(Content::One(of_text(&name, &input.text()?, delimiter, allow)?.in_type(&name)?))
             }
         }
     }

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 
 use super::array::Array;
 use super::bundled::{self, Bundled};
+use super::container::Format;
 use super::files::{named_in, named_in_bundled};
 use super::label::clean_label;
 use super::open::{Limit, unreadable};
@@ -29,6 +30,16 @@ enum Place {
 }
 
 impl FolderEntry {
+    /// Whether this may be a file of numbers: no folder, no link, and no ending that is not read.
+    pub fn is_readable(&self) -> bool {
+        match &self.place {
+            Place::Disk(path) => {
+                fs::symlink_metadata(path).is_ok_and(|data| data.is_file()) && Format::reads(path)
+            }
+            Place::Program(_) => true,
+        }
+    }
+
     /// All arrays of the file, as [`super::Files::named`].
     ///
     /// # Errors
@@ -46,7 +57,7 @@ impl FolderEntry {
     }
 }
 
-/// What stands in a folder, sorted by name; what begins with a point is left aside. Nothing is opened yet, and folders
+/// What stands in a folder, sorted by name; what begins with a dot is left out. Nothing is opened yet, and folders
 /// within it are not entered. A folder that travels with the program is found where none on disk has its name.
 ///
 /// # Errors

@@ -20,7 +20,36 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
     if looks_printed(text) {
         return printed(&name, text, allow);
     }
-    let body = text.trim();
+    read_rows(&name, text.trim(), allow)
+}
+
+/// Whether a text in a file or on standard input is typed as on the command line: `1 2; 3 4`. Its first line has a `;`, and a
+/// blank between two numbers.
+pub(super) fn looks_typed(text: &str) -> bool {
+    let is_row = |piece: &str| {
+        let words = || piece.split_whitespace().map(|word| word.trim_end_matches(','));
+        words().count() > 1 && words().all(is_cell)
+    };
+    let first = lines_with_numbers(text).next().unwrap_or_default();
+    first.contains(';') && first.split(';').any(is_row)
+}
+
+/// Reads a text that [`looks_typed`].
+///
+/// # Errors
+/// As [`inline`].
+pub(super) fn typed(name: &str, text: &str, allow: Allow) -> Result<Array> {
+    let lines: Vec<&str> = lines_with_numbers(text).collect();
+    read_rows(name, lines.join("\n").trim(), allow)
+}
+
+/// The lines that are neither blank nor comments.
+fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+}
+
+/// The matrix that these rows of numbers make; `name` is what errors call it.
+fn read_rows(name: &str, body: &str, allow: Allow) -> Result<Array> {
     let body = body.strip_suffix(';').unwrap_or(body);
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
@@ -29,7 +58,7 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
         let mut count = 0;
         for cell in split_cells(row) {
             count += 1;
-            cells.push(cell).map_err(|error| error.at(Place::Cell(name.clone(), rows, count)))?;
+            cells.push(cell).map_err(|error| error.at(Place::Cell(name.to_string(), rows, count)))?;
         }
         if rows == 1 {
             cols = count;
@@ -39,11 +68,11 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
                 "row {rows} has {}, but row 1 has {cols}",
                 counted(count, "number")
             ))
-            .in_source(&name)
+            .in_source(name)
             .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
         }
     }
-    cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(&name))
+    cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(name))
 }
 
 /// The rows: a `;` ends one, and so does a line. Both together end one row.
@@ -101,6 +130,18 @@ mod tests {
             let array = read(text);
             assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]), "{text:?}");
         }
+    }
+
+    #[test]
+    fn rows_in_a_text_are_typed_ones_only_where_blanks_part_their_numbers() {
+        for text in ["1 2; 3 4\n", "# two rows\n1 2;\n3 4\n", "1, 2; 3, 4", "1;2 3", "-1 2; 3"] {
+            assert!(looks_typed(text), "{text:?}");
+        }
+        for text in ["1;2\n3;4", "1,5;2,5", "a b;c d\n1;2", "bat;1;2", "1 2\n3 4", ""] {
+            assert!(!looks_typed(text), "{text:?}");
+        }
+        let array = typed("x.txt", "# two rows\n1 2;\n3 4\n", Allow::FINITE).unwrap();
+        assert_eq!((array.dims(), array.values()), (&[2, 2][..], &[1.0, 2.0, 3.0, 4.0][..]));
     }
 
     #[test]

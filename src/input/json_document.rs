@@ -1,6 +1,6 @@
 //! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::matrix::Labels;
 
 use super::container::{Container, Content, Item, clean_labels};
@@ -70,8 +70,9 @@ pub(super) fn item(json: Json) -> Result<Item> {
                     && labels.len() != count
                 {
                     return Err(Error::new(format!(
-                        "`{side}` has {} labels, but there are {count} {side}",
-                        labels.len()
+                        "`{side}` has {}, but the matrix has {}",
+                        counted(labels.len(), "label"),
+                        counted(count, side.trim_end_matches('s'))
                     )));
                 }
             }
@@ -233,7 +234,7 @@ mod tests {
     #[test]
     fn labels_that_do_not_fit_are_refused() {
         let said = fails(r#"{"rows": ["bat", "cave"], "values": [[3, 3]]}"#);
-        assert!(said.contains("`rows` has 2 labels, but there are 1 rows"), "{said}");
+        assert!(said.contains("`rows` has 2 labels, but the matrix has 1 row"), "{said}");
         assert!(
             fails(r#"{"rows": [1], "values": [[3, 3]]}"#)
                 .contains("`rows` is numbers, but it should be labels")

@@ -25,6 +25,14 @@ pub(super) fn looks_printed(text: &str) -> bool {
     body.starts_with('[') && (is_cell(first) || ELISIONS.contains(&first))
 }
 
+/// Whether a text begins as a list in JSON does. `[CLS],1,2` is a table with labels.
+pub(super) fn begins_list(text: &str) -> bool {
+    let inside = text.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
+    let first = inside.split(ends_word).next().unwrap_or_default();
+    let is_value = first.starts_with(['"', '{']) || first == "null" || is_cell(first);
+    text.starts_with('[') && (is_value || inside.starts_with(']'))
+}
+
 /// Reads an array whose brackets decide the rows. Numbers stand apart by blanks or commas; line breaks mean nothing.
 ///
 /// # Errors
@@ -63,7 +71,8 @@ pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
         };
         return Err(Error::new(what)
             .in_source(name)
-            .help("give one array with all its brackets: [[1, 2], [3, 4]]"));
+            .help("give one array with all its brackets: [[1, 2], [3, 4]]")
+            .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3"));
     }
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
 }
@@ -140,7 +149,7 @@ impl<'n> Brackets<'n> {
             let what = match is_row {
                 true => format!("row {} has {}, but row 1 has {known}", self.rows, counted(count, "number")),
                 false if count == 0 => "two brackets have nothing between them".to_string(),
-                false => format!("one matrix has {count} rows, and another has {known}"),
+                false => format!("one matrix has {}, and another has {known}", counted(count, "row")),
             };
             return Err(self.wrong(what));
         }

@@ -1,13 +1,12 @@
 //! Writing several files into a folder, none over what a user has there.
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
 use super::label::{clean_label, listed_briefly};
-use super::open::unreadable;
 use super::save::{Writing, replaced};
 
 /// What became of a file.
@@ -55,14 +54,15 @@ pub fn put_files(
     let others: Vec<&str> = others.collect();
     if !others.is_empty() && !overwrite {
         return Err(Error::new(format!("{} already exist with other contents", listed_briefly(others)))
-            .in_source(shown));
+            .in_source(shown)
+            .help("name another folder, or replace them with --overwrite"));
     }
-    fs::create_dir_all(folder).map_err(|error| unreadable(&shown, &error))?;
+    fs::create_dir_all(folder).map_err(|error| no_folder(&shown, &error))?;
     for ((name, bytes), put) in files.iter().zip(&puts) {
         if *put != Put::WasThere {
             let path = folder.join(name);
             if let Some(inner) = path.parent() {
-                fs::create_dir_all(inner).map_err(|error| unreadable(&shown, &error))?;
+                fs::create_dir_all(inner).map_err(|error| no_folder(&shown, &error))?;
             }
             replaced(&path, |file| {
                 file.write_all(bytes)?;
@@ -71,6 +71,18 @@ pub fn put_files(
         }
     }
     Ok(puts)
+}
+
+/// Why a folder cannot be made, for its user.
+fn no_folder(name: &str, error: &std::io::Error) -> Error {
+    let why = match error.kind() {
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => "a part of its path is a file".to_string(),
+        ErrorKind::NotFound => "nothing can be made there".to_string(),
+        kind => kind.to_string(),
+    };
+    Error::new(format!("the folder cannot be made: {why}"))
+        .in_source(name)
+        .help("name a folder that you may write to, such as a new one here: ./attn-files")
 }
 
 #[cfg(test)]

@@ -152,12 +152,15 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
     write_whole(path, fill).map_err(|error| {
         // The system's words without the name of the temporary file.
         let why = match error.downcast_ref::<std::io::Error>() {
-            Some(error) => std::io::Error::from(error.kind()).to_string(),
+            Some(error) => match error.kind() {
+                ErrorKind::NotFound => "nothing can be written there".to_string(),
+                kind => kind.to_string(),
+            },
             None => error.to_string(),
         };
         Error::new(format!("the file cannot be written: {why}"))
             .in_source(shown)
-            .help("check the permissions of the folder and the free space")
+            .help("name a file in a folder that you may write to, and check the free space")
     })
 }
 
@@ -244,9 +247,11 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
     Ok(())
 }
 
-/// A label that is read back as the same label, and not as a number, a comment or two fields.
+/// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a
+/// printed array.
 fn quoted(label: &str, delimiter: u8) -> String {
-    let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || matches!(c, '"' | ',' | ';');
+    let marks = ['"', ',', ';', '[', '{'];
+    let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
     if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }
 }

@@ -100,7 +100,7 @@ fn near_name(text: &str) -> Option<String> {
         let names: Vec<String> = bundled::names_beside(text).collect();
         near_file(text, &names).map(str::to_string)
     };
-    neighbour(Path::new(text)).or_else(among_bundled)
+    bundled::named(text).or_else(|| neighbour(Path::new(text))).or_else(among_bundled)
 }
 
 /// The name whose stem is nearest: an ending that two files share says nothing.
@@ -134,6 +134,12 @@ fn neighbour(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bundled_file_without_its_folder_is_named_with_it() {
+        let said = Source::of("bat.json").unwrap_err().to_string();
+        assert!(said.contains("did you mean `examples/data/bat.json`?"), "{said}");
+    }
 
     #[test]
     fn a_dash_is_standard_input_and_numbers_are_a_matrix() {

@@ -13,7 +13,7 @@ use super::real::Real;
 use super::scratch::{self, with_scratch};
 use super::simd::SimdLevel;
 use super::tile::Tile;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// Heads with at least so many queries are worked on in tiles of queries, others in lanes of columns. The only choice that
 /// changes bits; it depends on the shape alone.
@@ -80,8 +80,13 @@ pub fn attend<T: Real>(
     let (q, v) = (attention.q.layout(), attention.v.layout());
     if (layout.heads, layout.rows, layout.columns) != (q.heads, q.rows, v.columns) {
         return Err(Error::new(format!(
-            "the output of {} heads of {}×{} does not fit: it is {} heads of {}×{}",
-            q.heads, q.rows, v.columns, layout.heads, layout.rows, layout.columns
+            "the output of {} of {}×{} does not fit: it is {} of {}×{}",
+            counted(q.heads, "head"),
+            q.rows,
+            v.columns,
+            counted(layout.heads, "head"),
+            layout.rows,
+            layout.columns
         )));
     }
     let output = Output::new(output, layout)?;

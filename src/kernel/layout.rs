@@ -1,6 +1,6 @@
 //! Where the numbers of many heads lie in memory.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// heads × rows × columns, each with the distance between neighbours, in numbers. A distance of 0 repeats (one mask for all heads).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,8 +56,11 @@ impl Layout {
                 Ok(())
             }
             _ => Err(Error::new(format!(
-                "{name}: {} heads of {}×{} do not fit {available} numbers",
-                self.heads, self.rows, self.columns
+                "{name}: {} of {}×{} do not fit {}",
+                counted(self.heads, "head"),
+                self.rows,
+                self.columns,
+                counted(available, "number")
             ))),
         }
     }

@@ -107,7 +107,7 @@ impl<T: Real> PeakKernel<T> {
 /// The machine's peak: floating-point operations a second, two for each fused multiply-add, with all numbers in registers.
 ///
 /// # Errors
-/// If this processor lacks `machine.simd`, or the system has not so many threads.
+/// If this processor lacks `machine.simd`, or the system has fewer threads.
 pub fn multiply_add_rate<T: Real>(machine: Machine, time: Duration) -> Result<f64> {
     let kernel = PeakKernel::<T>::of(machine)?;
     best_rates(machine.threads, time, &|_| {
@@ -120,7 +120,7 @@ pub fn multiply_add_rate<T: Real>(machine: Machine, time: Duration) -> Result<f6
 /// Bytes a second at which the threads read all of `arrays`, over and over, each its own part of every one.
 ///
 /// # Errors
-/// If this processor lacks `machine.simd`, or the system has not so many threads.
+/// If this processor lacks `machine.simd`, or the system has fewer threads.
 pub fn read_rate<T: Real>(machine: Machine, arrays: &[&[T]], time: Duration) -> Result<f64> {
     let kernel = PeakKernel::<T>::of(machine)?;
     let threads = machine.threads.max(1);
@@ -170,7 +170,9 @@ fn best_rates(threads: usize, time: Duration, work: &(dyn Fn(usize) -> usize + S
         let rates: Vec<f64> = started.into_iter().filter_map(|thread| thread.join().ok()).collect();
         match rates.len() == threads && all {
             true => Ok(rates.iter().sum()),
-            false => Err(Error::new(format!("the system has not {threads} threads")).help("ask for fewer")),
+            false => {
+                Err(Error::new(format!("the system has fewer than {threads} threads")).help("ask for fewer"))
+            }
         }
     })
 }

@@ -6,7 +6,7 @@ use super::exp2::Exp2;
 use super::layout::{Heads, View};
 use super::plain::BLOCK;
 use super::real::Real;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 /// Attention over many heads: `O = softmax(Q Kᵀ · scale + bias, where visible) V`.
 ///
@@ -79,14 +79,18 @@ impl<'a, T: Real> Attention<'a, T> {
         }
         if k.heads != v.heads || k.rows != v.rows {
             return wrong(format!(
-                "{} heads of {} keys do not fit {} heads of {} values",
-                k.heads, k.rows, v.heads, v.rows
+                "{} of {} do not fit {} of {}",
+                counted(k.heads, "head"),
+                counted(k.rows, "key"),
+                counted(v.heads, "head"),
+                counted(v.rows, "value")
             ));
         }
         if q.heads != 0 && (k.heads == 0 || q.heads % k.heads != 0) {
             return wrong(format!(
-                "{} query heads cannot share {} key/value heads equally",
-                q.heads, k.heads
+                "{} cannot share {} equally",
+                counted(q.heads, "query head"),
+                counted(k.heads, "key/value head")
             ));
         }
         let scores = (q.heads, q.rows, k.rows);
@@ -94,8 +98,13 @@ impl<'a, T: Real> Attention<'a, T> {
         let masks = [self.mask.map(|mask| mask.layout()), self.bias.map(|bias| bias.layout())];
         if let Some(mask) = masks.into_iter().flatten().find(|m| !fits(m.heads, m.rows, m.columns)) {
             return wrong(format!(
-                "a mask of {} heads of {}×{} does not fit scores of {} heads of {}×{}",
-                mask.heads, mask.rows, mask.columns, scores.0, scores.1, scores.2
+                "a mask of {} of {}×{} does not fit scores of {} of {}×{}",
+                counted(mask.heads, "head"),
+                mask.rows,
+                mask.columns,
+                counted(scores.0, "head"),
+                scores.1,
+                scores.2
             ));
         }
         if !self.scale.to_f64().is_finite() {

@@ -30,6 +30,16 @@ pub fn built_in(asked: &str) -> Option<(&'static str, &'static str)> {
     BUILT_IN.iter().copied().find(|(file, _)| matches(file))
 }
 
+/// The lesson in the program whose name, with or without its number, is nearest to what was typed.
+pub fn near_lesson(typed: &str) -> Option<&'static str> {
+    let names = || BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
+    let words = |name: &'static str| name.split_once('-').map_or(name, |(_, words)| words);
+    nearest(typed, names()).or_else(|| {
+        let near = nearest(typed, names().map(words))?;
+        names().find(|name| words(name) == near)
+    })
+}
+
 impl Lesson {
     /// What comes after a lesson: the next of those in the program, and a quiz where it has questions; nothing after a story.
     pub fn what_is_next(&self) -> Option<Vec<String>> {
@@ -79,10 +89,9 @@ pub fn text_of(name: &str) -> Result<(String, String)> {
 
 fn unknown(name: &str) -> Error {
     let shown = clean_label(name).into_owned();
-    let names = BUILT_IN.iter().map(|(file, _)| file.trim_end_matches(".md"));
     let error = Error::new(format!("there is no lesson `{shown}`, and no such file"));
-    match nearest(&shown, names) {
-        Some(near) => error.help(format!("did you mean `{near}`?")),
+    match near_lesson(&shown) {
+        Some(near) => error.help(format!("did you mean `{near}`? `attn lesson` lists the lessons")),
         None if exists(format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
         None => error.help("`attn lesson` lists the lessons"),
     }

@@ -39,7 +39,7 @@ pub use command::Command;
 pub use directive::{DIRECTIVES, Directive};
 pub use draw::{Drawn, draw};
 pub use faults::{Fault, Faults};
-pub use library::{BUILT_IN, built_in, open, text_of};
+pub use library::{BUILT_IN, built_in, near_lesson, open, text_of};
 pub use model::{
     Block, Choice, Claim, Console, Exchange, Lesson, Literal, NamedRun, Note, Part, Prose, Question, Size,
     Step, Told,

@@ -161,6 +161,16 @@ pub const BUILT_IN: &[BuiltIn] = &[
             "vocab_size": 102400, "max_position_embeddings": 163840, "tie_word_embeddings": false}"#,
     },
     BuiltIn {
+        name: "deepseek-v2",
+        title: "DeepSeek V2: latent attention, 6 of 160 experts",
+        config: r#"{"model_type": "deepseek_v2", "hidden_size": 5120, "num_hidden_layers": 60,
+            "num_attention_heads": 128, "num_key_value_heads": 128, "intermediate_size": 12288,
+            "moe_intermediate_size": 1536, "n_routed_experts": 160, "n_shared_experts": 2,
+            "num_experts_per_tok": 6, "first_k_dense_replace": 1, "moe_layer_freq": 1, "q_lora_rank": 1536,
+            "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128,
+            "vocab_size": 102400, "max_position_embeddings": 163840, "tie_word_embeddings": false}"#,
+    },
+    BuiltIn {
         name: "deepseek-v3",
         title: "DeepSeek V3 and R1: latent attention, 8 of 256 experts",
         config: r#"{"model_type": "deepseek_v3", "hidden_size": 7168, "num_hidden_layers": 61,
@@ -260,8 +270,19 @@ fn unknown(name: &str) -> Error {
     // A name with other digits is another model, whose count would be wrong for the one that is meant.
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     let with_its_digits = names.iter().copied().filter(|known| digits(known) == digits(name));
-    let nearest = nearest(name, with_its_digits);
-    let hint = nearest.map(|name| format!("did you mean `{name}`? ")).unwrap_or_default();
+    let hint = match nearest(name, with_its_digits) {
+        Some(near) => format!("did you mean `{near}`? "),
+        // The name of a family, or a name without its size.
+        None => {
+            let start = name.to_lowercase();
+            let longer = names.iter().filter(|known| start.len() > 1 && known.starts_with(&start));
+            let longer: Vec<String> = longer.map(|known| format!("`{known}`")).collect();
+            match longer.is_empty() {
+                true => String::new(),
+                false => format!("built-in names that begin with `{name}`: {}; ", longer.join(", ")),
+            }
+        }
+    };
     let help = format!(
         "{hint}`attn params` lists the {} built-in models; for another give its config.json",
         names.len()

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, Place, Result, counted};
 
 use super::config_others;
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
@@ -220,7 +220,10 @@ fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
         Some(other) => return Err(Error::new(format!("`layer_types` is {}, not a list", shown(other)))),
     };
     if listed.len() as u64 != layers {
-        let what = format!("`layer_types` lists {} layers, `num_hidden_layers` says {layers}", listed.len());
+        let what = format!(
+            "`layer_types` lists {}, `num_hidden_layers` says {layers}",
+            counted(listed.len(), "layer")
+        );
         return Err(Error::new(what).help("write one entry for each layer"));
     }
     let mut windowed = 0;

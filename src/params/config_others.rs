@@ -53,11 +53,11 @@ pub(super) fn experts(
 
 /// DeepSeek's: the first layers have one MLP, and the shared experts are one that is as wide as all of them.
 fn deepseek_experts(fields: &mut Fields, family: Family, plain: Experts) -> Result<Option<Experts>> {
-    let Some(number) = fields.optional_size("n_routed_experts")? else { return Ok(None) };
+    let Some(number) = fields.stated_size("n_routed_experts")? else { return Ok(None) };
     let width = fields.size("moe_intermediate_size")?;
     let step = fields.optional_size("moe_layer_freq")?.unwrap_or(1);
-    let dense = fields.whole_or("first_k_dense_replace", 0)?;
-    let shared = match fields.optional_size("n_shared_experts")? {
+    let dense = fields.whole_or("first_k_dense_replace", if family == Family::DeepseekV3 { 3 } else { 0 })?;
+    let shared = match fields.stated_size("n_shared_experts")? {
         Some(shared) => Some(shared.checked_mul(width).ok_or_else(|| {
             Error::new("`n_shared_experts` and `moe_intermediate_size` are too large to be counted")
         })?),
@@ -106,7 +106,7 @@ pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Laten
             .help("published DeepSeek models have none"));
     }
     Ok(Some(Latent {
-        query: fields.optional_size("q_lora_rank")?,
+        query: fields.stated_size("q_lora_rank")?,
         key_value: fields.size("kv_lora_rank")?,
         rotary: fields.size("qk_rope_head_dim")?,
         plain: fields.size("qk_nope_head_dim")?,

@@ -10,6 +10,44 @@ use super::model::Assumed;
 /// Names beyond this length are not compared: the comparison takes memory by their length.
 pub(super) const LONGEST_NAME: usize = 64;
 
+/// Sizes that some family has: a field of this name means itself, and is never a misspelt other one.
+const KNOWN: [&str; 34] = [
+    "ffn_dim",
+    "first_k_dense_replace",
+    "head_dim",
+    "hidden_size",
+    "intermediate_size",
+    "kv_lora_rank",
+    "max_position_embeddings",
+    "max_window_layers",
+    "moe_intermediate_size",
+    "moe_layer_freq",
+    "n_embd",
+    "n_head",
+    "n_inner",
+    "n_layer",
+    "n_positions",
+    "n_routed_experts",
+    "n_shared_experts",
+    "num_attention_heads",
+    "num_experts",
+    "num_experts_per_tok",
+    "num_hidden_layers",
+    "num_key_value_heads",
+    "num_local_experts",
+    "num_nextn_predict_layers",
+    "q_lora_rank",
+    "qk_nope_head_dim",
+    "qk_rope_head_dim",
+    "shared_expert_intermediate_size",
+    "sliding_window",
+    "sliding_window_pattern",
+    "type_vocab_size",
+    "v_head_dim",
+    "vocab_size",
+    "word_embed_proj_dim",
+];
+
 /// The fields of a configuration, and a record of those that were not there.
 pub(super) struct Fields<'a> {
     pub object: &'a Map<String, Value>,
@@ -23,7 +61,9 @@ impl Fields<'_> {
             let keys = self.object.keys().map(String::as_str);
             let near = nearest(key, keys.filter(|key| key.len() <= LONGEST_NAME));
             let help = match near {
-                Some(near) if near != key => format!("it has `{}`: is that a misspelt `{key}`?", cut(near)),
+                Some(near) if near != key && !KNOWN.contains(&near) => {
+                    format!("it has `{}`: is that a misspelt `{key}`?", cut(near))
+                }
                 _ => "this family has no default for it: add it to the configuration".to_string(),
             };
             Error::new(format!("the configuration has no `{key}`")).help(help)
@@ -65,6 +105,16 @@ impl Fields<'_> {
             _ => Err(Error::new(format!("`{key}` is {}, not a size", shown(value)))
                 .help("a size is a whole number from 1, without quotes or a decimal point")),
         }
+    }
+
+    /// A size, or null where there is none. It must be stated: the usual value differs between releases.
+    pub fn stated_size(&self, key: &str) -> Result<Option<u64>> {
+        if !self.object.contains_key(key) {
+            return Err(Error::new(format!("the configuration has no `{key}`")).help(format!(
+                "the count depends on it: add \"{key}\" with its number, or null if the model has none"
+            )));
+        }
+        self.optional_size(key)
     }
 
     /// Yes or no, or what it is taken to be.

@@ -1,6 +1,6 @@
 //! What has to be known of a transformer to write down its weights.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 
 use super::family::Family;
 use super::weight::Dimension;
@@ -126,8 +126,20 @@ pub struct Experts {
     pub correction: bool,
 }
 
+impl Experts {
+    /// How many shared experts a layer has: DeepSeek's are counted in one MLP that is as wide as all of them; Qwen has one, with
+    /// a gate.
+    pub fn shared_number(&self) -> u64 {
+        match self.shared {
+            None => 0,
+            Some(_) if self.shared_gate => 1,
+            Some(width) => width / self.width.max(1),
+        }
+    }
+}
+
 /// Multi-head latent attention (MLA): keys and values are computed from one short vector for each token, which is all that
-/// the cache keeps beside a rotated part of the key.
+/// the cache keeps next to a rotated part of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Latent {
     /// d_q: the width to which queries are compressed, if they are.
@@ -227,7 +239,9 @@ impl Model {
         let (query_heads, key_value_heads) = (self.query_heads, self.key_value_heads);
         if !query_heads.is_multiple_of(key_value_heads) {
             let error = Error::new(format!(
-                "{query_heads} query heads cannot share {key_value_heads} key/value heads evenly"
+                "{} cannot share {} evenly",
+                counted(query_heads as usize, "query head"),
+                counted(key_value_heads as usize, "key/value head")
             ));
             let help = "the number of key/value heads must divide the number of query heads";
             return Err(error.in_source(&self.name).help(help));

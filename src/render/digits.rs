@@ -45,6 +45,26 @@ pub(super) fn one(x: f64, digits: Digits) -> String {
     texts.concat().trim().replace('-', "−")
 }
 
+/// One number of a sum: with all decimals, though it needs fewer; a whole number, such as the 1 = exp(0) of a softmax, stays.
+pub(super) fn of_sum(x: f64, digits: Digits) -> String {
+    match digits {
+        Digits::Places(places) if x.fract() != 0.0 => number(x, places).replace('-', "−"),
+        _ => one(x, digits),
+    }
+}
+
+/// Whether some numbers are rounded and others need fewer decimals, so that each by itself would get its own number of decimals.
+pub(super) fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
+    match digits {
+        Digits::AsNumPy => false,
+        Digits::Places(places) => {
+            let is_rounded = |x: &f64| decimals_of(*x) > places;
+            let is_short = |x: &f64| x.fract() != 0.0 && decimals_of(*x) < places;
+            numbers.iter().any(is_rounded) && numbers.iter().any(is_short)
+        }
+    }
+}
+
 /// NumPy writes “-inf”; a table writes −∞ as everywhere, in the same width.
 fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
     match charset {
@@ -158,6 +178,16 @@ mod tests {
     fn infinity_and_nan_have_their_signs_and_huge_numbers_an_exponent() {
         assert_eq!(texts([f64::NEG_INFINITY, 1.5], 4), ["-∞  ", " 1.5"]);
         assert_eq!(texts([1e30, f64::NAN], 2), ["1e30", " NaN"]);
+    }
+
+    #[test]
+    fn a_sum_has_one_number_of_decimals_unless_all_its_numbers_are_exact() {
+        let digits = Digits::Places(4);
+        let noisy = 0.1 + 0.2;
+        assert!(are_mixed(&[4.32, noisy], digits) && are_mixed(&[0.5, 1.0 / 3.0], digits));
+        assert!(!are_mixed(&[0.5, 0.25, 3.0], digits) && !are_mixed(&[1.0, noisy], digits));
+        assert!(!are_mixed(&[4.32, noisy], Digits::AsNumPy));
+        assert_eq!([4.32, noisy, -1.0, 0.0].map(|x| of_sum(x, digits)), ["4.3200", "0.3000", "−1", "0"]);
     }
 
     #[test]

@@ -49,7 +49,7 @@ pub(super) trait Markup {
     fn notice(&mut self, text: &str);
     /// A remark at the end.
     fn note(&mut self, text: &str);
-    /// Where such remarks are told, in a line.
+    /// Where such remarks are told, in a line below the headline.
     fn pointer(&mut self, remarks: &str, command: &str);
     /// Everything written so far.
     fn finish(&mut self) -> String;
@@ -109,7 +109,16 @@ pub(super) fn write_head(page: &Page, markup: &mut dyn Markup) {
     markup.begin();
     if page.headed {
         markup.title(&page.story.title, page.story.source.as_deref());
+        if let Some((remarks, command)) = notes_elsewhere(&page.story) {
+            markup.pointer(&remarks, command);
+        }
     }
+}
+
+/// The line that says how many notes there are, and the command that tells them; nothing where they stand at the end.
+fn notes_elsewhere(story: &Story) -> Option<(String, &str)> {
+    let command = story.notes_told_by.as_deref().filter(|_| story.points_to_notes())?;
+    Some((format!("{} on the source text", counted(story.notes.len(), "remark")), command))
 }
 
 /// One step.
@@ -129,7 +138,9 @@ pub(super) fn write_numbered(
 
 /// What stands below the steps.
 pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
-    write_notes(&page.story, markup);
+    if notes_elsewhere(&page.story).is_none() {
+        page.story.notes.iter().for_each(|note| markup.note(note));
+    }
     for remark in page.story.remarks_left().filter(|_| page.headed) {
         markup.note(remark);
     }
@@ -138,17 +149,6 @@ pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
 /// Everything written so far.
 pub(super) fn finished(markup: &mut dyn Markup) -> String {
     markup.finish()
-}
-
-/// The notes, or the one line that says where they are.
-fn write_notes(story: &Story, markup: &mut dyn Markup) {
-    match &story.notes_told_by {
-        Some(command) if !story.full && !story.notes.is_empty() => {
-            let remarks = format!("{} on the source text", counted(story.notes.len(), "remark"));
-            markup.pointer(&remarks, command);
-        }
-        _ => story.notes.iter().for_each(|note| markup.note(note)),
-    }
 }
 
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {

@@ -173,17 +173,19 @@ pub(super) struct Plain<'a> {
     telling: &'a Telling<'a>,
     digits: Digits,
     in_numbers: bool,
+    /// Whether these are the numbers of one sum, which all get the same decimals.
+    of_sum: bool,
 }
 
 impl<'a> Plain<'a> {
     /// Terms with symbols in them.
     pub(super) fn symbols(telling: &'a Telling<'a>) -> Plain<'a> {
-        Plain { telling, digits: telling.digits(), in_numbers: false }
+        Plain { telling, digits: telling.digits(), in_numbers: false, of_sum: false }
     }
 
     /// Terms with numbers in them, written in these digits.
     pub(super) fn numbers(telling: &'a Telling<'a>, digits: Digits) -> Plain<'a> {
-        Plain { telling, digits, in_numbers: true }
+        Plain { telling, digits, in_numbers: true, of_sum: false }
     }
 }
 
@@ -193,7 +195,15 @@ impl Notation for Plain<'_> {
     }
 
     fn number(&self, number: f64) -> String {
-        digits::one(number, self.digits)
+        match self.of_sum {
+            true => digits::of_sum(number, self.digits),
+            false => digits::one(number, self.digits),
+        }
+    }
+
+    fn of_sum(&self, numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
+        let mixed = self.in_numbers && digits::are_mixed(numbers, self.digits);
+        mixed.then(|| Box::new(Plain { of_sum: true, ..*self }) as Box<dyn Notation + '_>)
     }
 
     fn constant(&self, number: f64) -> String {

@@ -6,6 +6,9 @@ use super::plane::{Bounds, Drawing, Spot, Ticks};
 /// The plane's own size, without the room for labels: small enough that letters stay readable on a phone.
 const ACROSS: f64 = 280.0;
 const HIGH: f64 = 200.0;
+/// Where labels take much room, the plane shrinks to this, so that the whole picture is no wider than that.
+const LEAST_ACROSS: f64 = 140.0;
+const WIDEST: f64 = 430.0;
 /// Where there is room, the picture is this much larger.
 const ENLARGED: f64 = 1.15;
 const MARGIN: f64 = 12.0;
@@ -35,10 +38,12 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let points = drawing.points.iter().map(|point| (point, true));
     let moved = drawing.arrows.iter().filter(|(from, to)| frame.distance(from, to) >= NEAR);
     let all: Vec<(&Spot, bool)> = points.chain(moved.map(|(_, to)| (to, false))).collect();
+    let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
+    let lines = frame.axis_lines().into_iter().chain(arrows).collect();
     let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    let mut taken: Vec<Area> = frame.lines().into_iter().chain(marks).collect();
+    let mut covered = Covered { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
     for (spot, is_point) in &all {
-        inside.push_str(&frame.spot(spot, *is_point, &mut taken));
+        inside.push_str(&frame.spot(spot, *is_point, &mut covered));
     }
     format!(
         "<figure class=\"plane\"><svg viewBox=\"0 0 {:.0} {:.0}\" width=\"{:.0}\" role=\"img\" aria-label=\"{}\">\n{inside}</svg></figure>\n",
@@ -64,6 +69,12 @@ fn meet(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
+/// What labels keep off: numbers, points and other labels, and if there is room also axes and arrows.
+struct Covered {
+    letters: Vec<Area>,
+    lines: Vec<Area>,
+}
+
 /// Where the plane lies in the picture; the scale is the same both ways.
 struct Frame {
     bounds: Bounds,
@@ -77,7 +88,19 @@ struct Frame {
 
 impl Frame {
     fn around(drawing: &Drawing, bounds: Bounds) -> Frame {
-        let scale = (ACROSS / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
+        let frame = Frame::of_width(drawing, bounds, ACROSS);
+        match frame.width - WIDEST {
+            over if over > 0.0 => {
+                let across = bounds.across() * frame.scale - over;
+                Frame::of_width(drawing, bounds, across.max(LEAST_ACROSS))
+            }
+            _ => frame,
+        }
+    }
+
+    /// The frame whose plane is at most so wide.
+    fn of_width(drawing: &Drawing, bounds: Bounds, across: f64) -> Frame {
+        let scale = (across / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
         let mut ticks = Ticks::apart((APART / scale).max(1e-290));
         let widest = |ticks: Ticks, low, high| {
             let texts = ticks.within(low, high).into_iter().map(|(_, text)| text.chars().count());
@@ -89,12 +112,15 @@ impl Frame {
             }
             ticks = ticks.wider();
         }
-        let before = MARGIN + widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let spots = || drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
+        let wide = |spot: &Spot| ASIDE + spot.label().chars().count() as f64 * LETTER;
+        // Left of the upward axis the labels stand to the left.
+        let begins = spots().filter(|spot| spot.x < 0.0);
+        let begins = begins.map(|spot| wide(spot) - (spot.x - bounds.left) * scale);
+        let numbers = widest(ticks, bounds.bottom, bounds.top) + LETTER;
+        let before = MARGIN + begins.fold(numbers, f64::max);
         let axis = (drawing.axes[0].chars().count() + 5) as f64 * LETTER;
-        let spots = drawing.points.iter().chain(drawing.arrows.iter().map(|(_, to)| to));
-        let ends = spots.map(|spot| {
-            (spot.x - bounds.left) * scale + ASIDE + spot.label().chars().count() as f64 * LETTER
-        });
+        let ends = spots().map(|spot| (spot.x - bounds.left) * scale + wide(spot));
         let width = before + ends.fold(bounds.across() * scale + axis, f64::max) + MARGIN;
         Frame { bounds, before, scale, ticks, width, height: bounds.up() * scale + ABOVE + BELOW }
     }
@@ -165,10 +191,37 @@ impl Frame {
         )
     }
 
-    /// What the two axes cover: no label stands on them.
-    fn lines(&self) -> [Area; 2] {
+    /// What the two axes cover.
+    fn axis_lines(&self) -> [Area; 2] {
         let (x, y) = self.place(0.0, 0.0);
         [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
+    }
+
+    /// What the numbers of the axes cover.
+    fn numbers(&self) -> Vec<Area> {
+        let Bounds { left, right, bottom, top } = self.bounds;
+        let low = self.height - BELOW;
+        let upwards = self.ticks.within(bottom, top).into_iter().map(|(up, text)| {
+            let (end, at) = (self.before - LETTER, self.place(0.0, up).1);
+            [end - text.chars().count() as f64 * LETTER, at - 6.0, end, at + 5.0]
+        });
+        let across = self.ticks.within(left, right).into_iter().map(|(across, text)| {
+            let (at, half) = (self.place(across, 0.0).0, text.chars().count() as f64 * LETTER / 2.0);
+            [at - half, low + 6.0, at + half, low + 20.0]
+        });
+        upwards.chain(across).collect()
+    }
+
+    /// What an arrow covers, piece by piece.
+    fn shaft(&self, from: &Spot, to: &Spot) -> Vec<Area> {
+        let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
+        let pieces = (self.distance(from, to) / 4.0).ceil().max(1.0);
+        let piece = |number: usize| {
+            let share = number as f64 / pieces;
+            let (x, y) = (x + share * (to_x - x), y + share * (to_y - y));
+            [x - 1.0, y - 1.0, x + 1.0, y + 1.0]
+        };
+        (0..=pieces as usize).map(piece).collect()
     }
 
     /// What a point or the tip of an arrow covers.
@@ -177,20 +230,28 @@ impl Frame {
         [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
     }
 
-    /// A point or the end of an arrow, and its label where it covers nothing: to the right if it can be.
-    fn spot(&self, spot: &Spot, is_point: bool, taken: &mut Vec<Area>) -> String {
+    /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
+    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut Covered) -> String {
         let (x, y) = self.place(spot.x, spot.y);
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;
         let area = |at: f64, line: f64| [at, line - LINE + 3.0, at + wide, line + 3.0];
-        let right = [4.0, -8.0, 18.0, 34.0].map(|down| (x + ASIDE, y + down));
-        let left = [4.0, -8.0, 18.0].map(|down| (x - ASIDE - wide, y + down));
-        let is_free = |(at, line): &(f64, f64)| {
-            let area = area(*at, *line);
-            area[0] >= 0.0 && area[1] >= ABOVE - LINE && !taken.iter().any(|other| meet(&area, other))
+        let lines =
+            [4.0, -8.0, 18.0, -14.0, 24.0, -20.0, 28.0, -26.0, 32.0, -32.0, 38.0].map(|down| y + down);
+        let right = lines.map(|line| (x + ASIDE, line));
+        let left = lines.map(|line| (x - ASIDE - wide, line));
+        let middle = [(x - wide / 2.0, y - 10.0), (x - wide / 2.0, y + 20.0)];
+        let sides = if spot.x < 0.0 { [left, right] } else { [right, left] };
+        let places: Vec<(f64, f64)> = sides.into_iter().flatten().chain(middle).collect();
+        let is_free = |others: &[Area], (at, line): (f64, f64)| {
+            let area = area(at, line);
+            let is_inside = area[0] >= 0.0 && area[1] >= ABOVE - LINE && area[3] <= self.height;
+            is_inside && !others.iter().any(|other| meet(&area, other))
         };
-        let (at, line) = right.into_iter().chain(left).find(is_free).unwrap_or(right[0]);
-        taken.push(area(at, line));
+        let keeps_off = |place: &&(f64, f64)| is_free(&covered.letters, **place);
+        let best = places.iter().filter(keeps_off).find(|place| is_free(&covered.lines, **place));
+        let (at, line) = *best.or_else(|| places.iter().find(keeps_off)).unwrap_or(&places[0]);
+        covered.letters.push(area(at, line));
         let (circle, class) = match is_point {
             true => (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), ""),
             false => (String::new(), " class=\"moved\""),

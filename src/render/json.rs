@@ -6,7 +6,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::Page;
-use crate::demo::{Plane, Table};
+use super::document::{Numbered, numbered};
+use crate::demo::{Plane, Shown, Table};
 use crate::error::Result;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
@@ -40,6 +41,10 @@ impl Serialize for PageObject<'_> {
         let node = |&id: &NodeId| NodeObject { graph: &story.graph, id, whole: !headed };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &story.title)?;
+        // A demo is told in the same words under every convention; what a command computes from a user's numbers is not.
+        if *headed && story.source.is_some() {
+            map.serialize_entry("steps", &steps(self.0))?;
+        }
         map.serialize_entry("nodes", &nodes.iter().map(node).collect::<Vec<_>>())?;
         let planes: Vec<Value> = story.planes().map(|plane| plane_object(plane, &story.graph)).collect();
         if !planes.is_empty() {
@@ -47,6 +52,22 @@ impl Serialize for PageObject<'_> {
         }
         map.end()
     }
+}
+
+/// The steps that have a sentence: their number, what is said, what is said of the numbers, and the nodes that are shown.
+fn steps(page: &Page) -> Vec<Value> {
+    let object = |step: &Numbered<'_>| {
+        let number = step.number?;
+        let nodes: Vec<&str> = step
+            .step
+            .shown
+            .iter()
+            .flat_map(Shown::nodes)
+            .map(|id| page.story.graph[id].name.as_str())
+            .collect();
+        Some(json!({ "step": number, "text": step.step.text, "notice": step.step.notice, "nodes": nodes }))
+    };
+    numbered(page).iter().filter_map(object).collect()
 }
 
 /// A picture of the plane: whose rows are its points, and from which to which its arrows go.

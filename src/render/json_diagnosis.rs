@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::json::{finish, number};
-use crate::diagnose::{Diagnosis, Distance, Judged, Named, Resemblance, Verdict};
+use crate::diagnose::{Close, Diagnosis, Distance, Judged, Named, Resemblance, Verdict};
 use crate::error::Result;
 use crate::graph::{CellId, Graph, address_of};
 
@@ -22,7 +22,7 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
     let wrong = of.first_wrong();
     let mut object = headed(file);
     let rest = [
-        ("verdict", Value::from(if of.is_right() { "right" } else { "wrong" })),
+        ("verdict", Value::from(of.verdict())),
         ("first_wrong", wrong.map_or(Value::Null, |node| node.name.as_str().into())),
         ("mistakes", wrong.map_or(json!([]), |node| mistakes(&node.mistakes))),
         ("nodes", of.nodes.iter().map(|judged| node(judged, right)).collect()),
@@ -34,13 +34,13 @@ pub fn diagnosis(file: Option<&str>, of: &Diagnosis, right: &Graph, out: &mut dy
     finish(&Value::Object(object), out)
 }
 
-/// Writes an object for a file that cannot be judged, with the reason.
+/// Writes an object for a file that cannot be judged, with its verdict (`unusable` or `ignored`) and the reason.
 ///
 /// # Errors
 /// If `out` cannot be written.
-pub fn unusable(file: &str, why: &str, out: &mut dyn Write) -> Result<()> {
+pub fn unusable(file: &str, verdict: &str, why: &str, out: &mut dyn Write) -> Result<()> {
     let mut object = headed(Some(file));
-    object.insert("verdict".into(), "unusable".into());
+    object.insert("verdict".into(), verdict.into());
     object.insert("error".into(), why.into());
     finish(&Value::Object(object), out)
 }
@@ -81,6 +81,14 @@ fn node(judged: &Judged, right: &Graph) -> Value {
         Verdict::AnotherForm(form) => {
             object["verdict"] = "another-form".into();
             object["form"] = form.id.into();
+        }
+        Verdict::Close(Close { distance, beyond, half }) => {
+            object["verdict"] = "close".into();
+            object["stored_as"] = half.name.into();
+            object["beyond"] = json!({});
+            measured(&mut object["beyond"], beyond, right);
+            object["beyond"]["allowed"] = number(beyond.difference.allowed);
+            measured(&mut object, distance, right);
         }
         Verdict::Follows => object["verdict"] = "follows".into(),
         Verdict::Wrong(distance) => {

@@ -3,7 +3,7 @@
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
 use super::latex_terms::{self, shown_width};
-use super::latex_words::{math, number, prose};
+use super::latex_words::{cell, escaped, math, number, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use crate::demo::Table;
@@ -12,6 +12,8 @@ use crate::demo::Table;
 const LINE: usize = 56;
 /// A table of words of about so many characters fills the line of an article.
 const LINE_OF_WORDS: usize = 66;
+/// This many lines of a table fit on a page.
+const LINES_OF_A_PAGE: usize = 36;
 /// A column of words that is not wider than this is not broken.
 const NARROW: usize = 10;
 
@@ -97,7 +99,7 @@ fn width_of(view: &View) -> usize {
 }
 
 /// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
-fn columns_of(table: &Table) -> String {
+fn columns_of(table: &Table) -> Vec<Column> {
     let width = |j: usize| {
         let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(60)
@@ -114,24 +116,64 @@ fn columns_of(table: &Table) -> String {
         *if is_narrow(j) { &mut narrow } else { &mut wide } += width;
     }
     let column = |j: usize| match (is_narrow(j), narrow + wide > LINE_OF_WORDS) {
-        _ if table.numbers.contains(&j) => "r".to_string(),
+        _ if table.numbers.contains(&j) => Column::Numbers,
         (false, true) => {
             let room = LINE_OF_WORDS.saturating_sub(narrow).max(LINE_OF_WORDS / 3);
             // A word that is wider than its column would run into the next; then the table is scaled down.
-            let width = (room * widths[j]).div_ceil(wide).max(longest_word(j) + 1);
-            let share = width as f64 / LINE_OF_WORDS as f64;
-            format!("p{{{share:.3}\\linewidth}}")
+            Column::Broken((room * widths[j]).div_ceil(wide).max(longest_word(j) + 1))
         }
-        _ => "l".to_string(),
+        _ => Column::Words,
     };
     (0..widths.len()).map(column).collect()
+}
+
+/// A column of a table of words.
+enum Column {
+    /// At the right, on one line.
+    Numbers,
+    /// At the left, on one line.
+    Words,
+    /// At the left, broken into lines of about this many characters.
+    Broken(usize),
+}
+
+impl Column {
+    /// How `tabular` is told.
+    fn text(&self) -> String {
+        match self {
+            Column::Numbers => "r".to_string(),
+            Column::Words => "l".to_string(),
+            Column::Broken(width) => format!("p{{{:.3}\\linewidth}}", *width as f64 / LINE_OF_WORDS as f64),
+        }
+    }
+}
+
+/// The rows of a table, as many together as fit on a page.
+fn pages<'a>(table: &'a Table, columns: &[Column]) -> Vec<&'a [Vec<String>]> {
+    let lines = |row: &Vec<String>| {
+        let of_cell = |(cell, column): (&String, &Column)| match column {
+            Column::Broken(width) => cell.chars().count().div_ceil(*width),
+            _ => 1,
+        };
+        row.iter().zip(columns).map(of_cell).max().unwrap_or(1).max(1)
+    };
+    let (mut pages, mut start, mut height) = (Vec::new(), 0, 0);
+    for (at, row) in table.rows.iter().enumerate() {
+        height += lines(row);
+        if height > LINES_OF_A_PAGE && at > start {
+            pages.push(&table.rows[start..at]);
+            (start, height) = (at, lines(row));
+        }
+    }
+    pages.push(&table.rows[start..]);
+    pages
 }
 
 impl Markup for Latex {
     fn title(&mut self, title: &str, source: Option<&str>) {
         self.paragraph(&format!("\\section*{{{}}}", prose(title)));
         if let Some(source) = source {
-            self.paragraph(&format!("\\emph{{{}}}", prose(source)));
+            self.paragraph(&format!("{{\\sloppy\\emph{{{}}}\\par}}", prose(source)));
         }
     }
 
@@ -171,14 +213,19 @@ impl Markup for Latex {
 
     fn table(&mut self, table: &Table) {
         let row = |cells: &Vec<String>| {
-            let cells: Vec<String> = cells.iter().map(|cell| prose(cell)).collect();
+            let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
             format!("{} \\\\", cells.join(" & "))
         };
-        let mut lines = vec![format!("{} \\hline", row(&table.header))];
-        lines.extend(table.rows.iter().map(row));
         let columns = columns_of(table);
-        let tabular = format!("\\begin{{tabular}}{{{columns}}}\n{}\n\\end{{tabular}}", lines.join("\n"));
-        self.paragraph(&fitted(&tabular));
+        let specification: String = columns.iter().map(Column::text).collect();
+        // A table does not break across pages, so a long one is written as several.
+        for rows in pages(table, &columns) {
+            let mut lines = vec![format!("{} \\hline", row(&table.header))];
+            lines.extend(rows.iter().map(row));
+            let tabular =
+                format!("\\begin{{tabular}}{{{specification}}}\n{}\n\\end{{tabular}}", lines.join("\n"));
+            self.paragraph(&fitted(&tabular));
+        }
     }
 
     fn explained(&mut self, telling: &Telling<'_>) {
@@ -200,7 +247,7 @@ impl Markup for Latex {
     }
 
     fn pointer(&mut self, remarks: &str, command: &str) {
-        self.paragraph(&format!("\\emph{{{}:}} \\texttt{{{}}}", prose(remarks), prose(command)));
+        self.paragraph(&format!("\\emph{{{}:}} \\texttt{{{}}}", prose(remarks), escaped(command)));
     }
 
     fn finish(&mut self) -> String {

@@ -14,6 +14,8 @@ struct Terms<'a> {
     /// How numbers are written; `None` for every digit.
     digits: Option<Digits>,
     in_numbers: bool,
+    /// Whether these are the numbers of one sum, which all get the same decimals.
+    of_sum: bool,
 }
 
 impl Notation for Terms<'_> {
@@ -22,7 +24,14 @@ impl Notation for Terms<'_> {
     }
 
     fn number(&self, x: f64) -> String {
-        number(&self.digits.map_or(x.to_string(), |digits| digits::one(x, digits)).replace('−', "-"))
+        let written = if self.of_sum { digits::of_sum } else { digits::one };
+        number(&self.digits.map_or(x.to_string(), |digits| written(x, digits)).replace('−', "-"))
+    }
+
+    fn of_sum(&self, numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
+        let digits = self.digits.filter(|_| self.in_numbers)?;
+        let mixed = digits::are_mixed(numbers, digits);
+        mixed.then(|| Box::new(Terms { of_sum: true, ..*self }) as Box<dyn Notation + '_>)
     }
 
     fn constant(&self, x: f64) -> String {
@@ -86,7 +95,7 @@ fn symbol(symbols: &Symbols, cell: CellId) -> String {
 
 /// Cells in symbols, a line of one display each.
 pub(super) fn symbolic(symbolic: &Symbolic<'_>) -> String {
-    let terms = Terms { symbols: &symbolic.symbols, digits: None, in_numbers: false };
+    let terms = Terms { symbols: &symbolic.symbols, digits: None, in_numbers: false, of_sum: false };
     let line = |one: &Explanation| {
         format!("{} &= {}", symbol(&symbolic.symbols, one.cell), broken(&written(&one.term, &terms)))
     };
@@ -224,7 +233,10 @@ fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<S
         prose(&explanation.address),
         math(&telling.equation(explanation.cell))
     ));
-    let terms = |digits, in_numbers| Terms { symbols: &telling.symbols, digits: Some(digits), in_numbers };
+    let terms = |digits, in_numbers| {
+        let digits = Some(digits);
+        Terms { symbols: &telling.symbols, digits, in_numbers, of_sum: false }
+    };
     let symbols = terms(telling.digits(), false);
     let Worked { lines: texts, with, notes } =
         telling.worked(explanation, &symbols, |digits| terms(digits, true));

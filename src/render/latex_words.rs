@@ -3,8 +3,81 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// A text in which nothing is taken for a command.
+/// A text in which nothing is taken for a command, and the names of matrices have their subscripts.
 pub(super) fn prose(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut before = ' ';
+    let mut plain = 0;
+    while let Some(character) = rest.chars().next() {
+        let at = text.len() - rest.len();
+        let stands_alone = !is_in_name(before) && !matches!(before, '/' | '\\' | '-' | '√');
+        let length = if stands_alone { length_of_name(rest) } else { None };
+        if let Some(length) = length {
+            out.push_str(&escaped(&text[plain..at]));
+            out.push_str(&format!("${}$", math(&rest[..length])));
+            plain = at + length;
+        }
+        let length = length.unwrap_or(character.len_utf8());
+        before = rest[..length].chars().next_back().unwrap_or(' ');
+        rest = &rest[length..];
+    }
+    out.push_str(&escaped(&text[plain..]));
+    out
+}
+
+/// How many bytes of a text that begins with a name with a subscript or exponent belong to it: all of `W_Q`, `W^V`, `V_u^(1)`.
+fn length_of_name(text: &str) -> Option<usize> {
+    let mut characters =
+        text.char_indices().skip_while(|(at, c)| *at == 0 && c.is_ascii_alphabetic()).peekable();
+    let (1, sign @ ('_' | '^')) = characters.next()? else { return None };
+    let of_index = |c: char| c.is_ascii_alphanumeric() || (c == '_' && sign == '_');
+    let mut end = 2 + text[2..].find(|c| !of_index(c)).unwrap_or(text.len() - 2);
+    if end == 2 || text[..end].ends_with('_') {
+        return None;
+    }
+    if let Some(exponent) = text[end..].strip_prefix("^(") {
+        end += exponent.find(')').map_or(0, |length| length + 3);
+    }
+    // `a_b.json` is the name of a file.
+    let mut behind = text[end..].chars();
+    let goes_on = behind.next() == Some('.') && behind.next().is_some_and(|c| c.is_ascii_alphanumeric());
+    (!goes_on).then_some(end)
+}
+
+/// The text of a cell of a table of words: what consists of names and numbers alone is mathematics. A line may break behind
+/// a comma, as it does not inside mathematics.
+pub(super) fn cell(text: &str) -> String {
+    let is_formula = |part: &str| {
+        let mut words = part.split(|c: char| !is_in_name(c)).filter(|word| !word.is_empty());
+        let has_a_name = words.clone().any(|word| word.parse::<f64>().is_err());
+        has_a_name && words.all(is_name) && !matches!(part, "a" | "I") && !part.contains(['"', '“', '’'])
+    };
+    let parts: Vec<&str> = text.split_inclusive([',', ';']).collect();
+    let is_balanced = |part: &&str| part.matches(['(', '[']).count() == part.matches([')', ']']).count();
+    if !parts.iter().all(is_balanced) {
+        return if is_formula(text) { format!("${}$", math(text)) } else { prose(text) };
+    }
+    let written = |part: &&str| {
+        let (before, inner) = part.split_at(part.len() - part.trim_start().len());
+        let inner = inner.trim_end_matches([',', ';']);
+        let behind = &part[before.len() + inner.len()..];
+        match is_formula(inner) {
+            // Names that stand next to each other, such as W_Q W_K W_V, may go on in the next line.
+            true if inner.chars().all(|c| is_in_name(c) || c == ' ') => {
+                let names: Vec<String> =
+                    inner.split_whitespace().map(|name| format!("${}$", math(name))).collect();
+                format!("{before}{}{behind}", names.join(" "))
+            }
+            true => format!("{before}${}${behind}", math(inner)),
+            false => format!("{before}{}{behind}", prose(inner)),
+        }
+    };
+    parts.iter().map(written).collect()
+}
+
+/// A text in which nothing is taken for a command.
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
@@ -138,7 +211,15 @@ pub(super) fn math(equation: &str) -> String {
                 Some(_) => {
                     let exponent: String = std::iter::from_fn(|| characters.next_if(|c| *c != ')')).collect();
                     characters.next_if_eq(&')');
-                    format!("^{{{}}}", math(&exponent))
+                    match exponent.parse::<usize>() {
+                        Ok(number) => format!("^{{({number})}}"),
+                        Err(_) => format!("^{{{}}}", math(&exponent)),
+                    }
+                }
+                None if characters.peek().is_some_and(|next| is_in_name(*next)) => {
+                    let exponent: String =
+                        std::iter::from_fn(|| characters.next_if(|c| is_in_name(*c))).collect();
+                    format!("^{{{}}}", math_word(&exponent))
                 }
                 None => "\\wedge ".into(),
             },
@@ -171,13 +252,13 @@ fn indices_behind(characters: &mut Peekable<Chars<'_>>) -> Option<String> {
 pub(super) fn indexed(letter: &str, indices: &str) -> String {
     let named = |name: &str| match name.chars().count() {
         1 => name.to_string(),
-        _ => format!("\\mathrm{{{}}}", prose(name)),
+        _ => format!("\\mathrm{{{}}}", escaped(name)),
     };
     let head = letter.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = &letter[head.len()..];
     match letter.split_once('_') {
         Some((name, suffix)) if !name.is_empty() => {
-            format!("{}^{{\\text{{{}}}}}_{{{indices}}}", named(name), prose(suffix))
+            format!("{}^{{\\text{{{}}}}}_{{{indices}}}", named(name), escaped(suffix))
         }
         _ if !head.is_empty() && !number.is_empty() => {
             format!("{}^{{({number})}}_{{{indices}}}", named(head))
@@ -196,7 +277,7 @@ fn joined(parts: Vec<Part>) -> String {
             Part::Mathematics(text) => {
                 if !words.is_empty() {
                     let space = if out.ends_with(' ') { " " } else { "" };
-                    out.push_str(&format!("\\text{{{space}{}}}", prose(&words)));
+                    out.push_str(&format!("\\text{{{space}{}}}", escaped(&words)));
                     words.clear();
                 }
                 out.push_str(&text);
@@ -223,7 +304,7 @@ fn math_word(word: &str) -> String {
     match word.split_once('_') {
         Some((letter, index)) => {
             let plain = index.chars().count() == 1 || index.parse::<f64>().is_ok();
-            let subscript = if plain { index.to_string() } else { format!("\\text{{{}}}", prose(index)) };
+            let subscript = if plain { index.to_string() } else { format!("\\text{{{}}}", escaped(index)) };
             format!("{letter}_{{{subscript}}}")
         }
         None if is_letter_with_digits(word) => format!("{}_{{{}}}", &word[..1], &word[1..]),
@@ -249,6 +330,14 @@ mod tests {
         assert_eq!(math("X[1] and [2,3]"), "X[1] \\text{ and }[2,3]");
         assert_eq!(prose("“the token’s ‘own’ value”"), "``the token's `own' value''");
         assert_eq!(prose("1/√d_k"), "1/$\\sqrt{d_{k}}$");
+        assert_eq!(prose("W_Q, W_K_gqa: K^T."), "$W_{Q}$, $W_{\\text{K\\_gqa}}$: $K^{T}$.");
+        assert_eq!(prose("V_u^(1) and num_heads"), "$V_{u}^{(1)}$ and num\\_heads");
+        assert_eq!(prose("a_b.json of d/a_b, x_"), "a\\_b.json of d/a\\_b, x\\_");
+        assert_eq!(cell("L · G · (d × d_k)"), "$L \\cdot  G \\cdot  (d \\times  d_{k})$");
+        assert_eq!(cell("value (V_d)"), "value ($V_{d}$)");
+        assert_eq!(cell("X W_Q"), "$X$ $W_{Q}$");
+        assert_eq!(cell("M_g, M_u; q_proj"), "$M_{g}$, $M_{u}$; $q_{\\text{proj}}$");
+        assert_eq!((cell("a"), cell("96 %"), cell("H")), ("a".into(), "96 \\%".into(), "$H$".into()));
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod latex_terms;
 mod latex_words;
 mod markdown;
 pub mod numpy;
+mod parts;
 mod plane;
 mod plot;
 mod rounding;

@@ -102,7 +102,35 @@ impl Drawing {
 
     /// In characters, line by line; none where there is nothing to draw.
     pub(super) fn lines(&self) -> Vec<String> {
-        let lines = canvas::lines(self, self.width);
+        self.lines_within(self.width, canvas::MOST_ROWS)
+    }
+
+    /// The fewest columns in which one still sees where the points are.
+    pub(super) fn least_width(&self) -> usize {
+        const LEAST_PLANE: usize = 26;
+        self.longest_label() + LEAST_PLANE
+    }
+
+    /// The same within this many columns, next to something of this many lines: flatter where that saves lines and no label
+    /// is lost; none where one would be lost.
+    pub(super) fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
+        const HEIGHTS: [f64; 3] = [canvas::MOST_ROWS, 10.0, 9.0];
+        let labels = self.labels_in(&self.lines());
+        let drawn = HEIGHTS.into_iter().map(|rows| self.lines_within(width, rows));
+        let whole = drawn.filter(|lines| self.labels_in(lines) >= labels);
+        whole.min_by_key(|lines| lines.len().max(height)).unwrap_or_default()
+    }
+
+    fn labels_in(&self, lines: &[String]) -> usize {
+        let spelled = |spot: &Spot| match self.charset {
+            Charset::Utf8 => spot.label(),
+            Charset::Ascii => in_ascii(&spot.label()),
+        };
+        self.spots().filter(|spot| lines.iter().any(|line| line.contains(&spelled(spot)))).count()
+    }
+
+    fn lines_within(&self, width: usize, most_rows: f64) -> Vec<String> {
+        let lines = canvas::lines(self, width, most_rows);
         match self.charset {
             Charset::Utf8 => lines,
             Charset::Ascii => lines.iter().map(|line| in_ascii(line)).collect(),
@@ -111,7 +139,7 @@ impl Drawing {
 
     /// The same in ASCII and without a backslash in a label, which would be a command of LaTeX.
     pub(super) fn lines_in_latex(&self) -> Vec<String> {
-        let lines = canvas::lines(self, self.width);
+        let lines = canvas::lines(self, self.width, canvas::MOST_ROWS);
         lines
             .iter()
             .map(|line| Charset::Ascii.spelled(&in_ascii(&line.replace('\\', "/"))).into_owned())

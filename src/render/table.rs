@@ -8,10 +8,10 @@ use comfy_table::{
 use comfy_table::{ContentLineStyle, LineStyle, TableStyle};
 use unicode_width::UnicodeWidthStr;
 
-use super::Style;
 use super::block::{Block, Level, rows};
 use super::heat::Shade;
 use super::view::{FRAME, View};
+use super::{Charset, Style};
 use crate::demo::Table;
 
 mod joint;
@@ -61,9 +61,24 @@ fn is_headless(view: &View) -> bool {
     view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
 }
 
+/// Whether a matrix goes with its name in the upper edge, as several in a frame do: where the name is so much longer than
+/// those of the rows that the box would be too wide.
+fn is_framed(view: &View, width: usize, gap: usize) -> bool {
+    view.notes.is_empty()
+        && !view.cols.is_empty()
+        && view.box_width(gap) > width
+        && joint::total(&[view], gap) <= width
+}
+
+/// The fewest columns in which a matrix is whole.
+pub(super) fn least_width(view: &View) -> usize {
+    let boxed = view.box_width(1) + note_width(view);
+    if view.notes.is_empty() { boxed.min(joint::total(&[view], 1)) } else { boxed }
+}
+
 /// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
 fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
-    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width)).collect();
+    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
     let rows = |gap| {
         let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
         rows(&widths.collect::<Vec<_>>(), width).len()
@@ -73,7 +88,10 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     let bands_of = |view: &View| {
         bands(view, width, gap)
             .into_iter()
-            .map(|at| band(view, at.from, at.to, gap, style))
+            .map(|at| match is_framed(view, width, gap) {
+                true => joint::frame(&[view], gap, style),
+                false => band(view, at.from, at.to, gap, style),
+            })
             .collect::<Vec<_>>()
     };
     views.iter().flat_map(bands_of).collect()
@@ -88,6 +106,9 @@ struct Band {
 
 /// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
 fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
+    if is_framed(view, width, gap) {
+        return vec![Band { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
+    }
     let fewest = filled(view, width, gap, view.cols.len()).len();
     let even = view.cols.len().div_ceil(fewest.max(1));
     // Where columns differ in width, equally many of them need not fit.
@@ -121,11 +142,17 @@ fn filled(view: &View, width: usize, gap: usize, most: usize) -> Vec<Band> {
     bands.into_iter().map(|band| Band { width: band.width + note_width(view), ..band }).collect()
 }
 
-/// The view, without what is said of its rows where not even one column has room next to it.
-fn with_notes_that_fit(view: &View, width: usize) -> View {
+/// The view, without what is said of its rows where not even one column has room next to it, and squeezed where one has none at
+/// all.
+fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
     let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
-    View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() }
+    let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
+    if !view.cols.is_empty() && joint::total(&[&view], 1) <= width {
+        view
+    } else {
+        view.squeezed(width, charset)
+    }
 }
 
 /// How much wider a box is because of what is said of its rows.

@@ -7,6 +7,7 @@ use super::Style;
 use super::block::{self, Block, Level};
 use super::document::{Computed, Markup};
 use super::explained::{Symbolic, Telling};
+use super::parts::{Layout, Part};
 use super::plane::Drawing;
 use super::table;
 use super::tree;
@@ -25,11 +26,20 @@ pub(super) struct Terminal<'a> {
     begun: bool,
     /// Whether the way to what is folded has been pointed out.
     pointed: bool,
+    /// The parts of the step that are not written yet: how they stand together depends on what follows.
+    parts: Vec<Part>,
 }
 
 impl<'a> Terminal<'a> {
     pub(super) fn new(style: &'a Style) -> Terminal<'a> {
-        Terminal { style, text: String::new(), in_steps: false, begun: false, pointed: false }
+        Terminal {
+            style,
+            text: String::new(),
+            in_steps: false,
+            begun: false,
+            pointed: false,
+            parts: Vec::new(),
+        }
     }
 
     /// Whether it has been said how to see what is folded.
@@ -43,6 +53,12 @@ impl<'a> Terminal<'a> {
         self
     }
 
+    /// The same within the steps of a story, for what has no number of its own.
+    pub(super) fn having_begun(mut self, in_steps: bool) -> Terminal<'a> {
+        self.in_steps = in_steps;
+        self
+    }
+
     /// Takes note of whether this has been said.
     pub(super) fn point(&mut self, pointed: bool) {
         self.pointed = pointed;
@@ -50,6 +66,7 @@ impl<'a> Terminal<'a> {
 
     /// Lines that are laid out already, apart from what stands above them.
     pub(super) fn lines(&mut self, lines: &[String]) {
+        self.settle(None);
         self.gap();
         for line in lines {
             self.line(line);
@@ -88,19 +105,11 @@ impl<'a> Terminal<'a> {
     fn wrapped(
         &mut self,
         width: usize,
-        (first, rest): (&str, &str),
+        before: (&str, &str),
         text: &str,
         paint: impl Fn(&str) -> ColoredString,
     ) {
-        let first = self.style.charset.spelled(first).into_owned();
-        let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
-        let options = textwrap::Options::new(width)
-            .initial_indent(&first)
-            .subsequent_indent(&rest)
-            .break_words(false)
-            // Names such as `no-scale` and `--only` stay whole.
-            .word_splitter(textwrap::WordSplitter::NoHyphenation);
-        for line in textwrap::wrap(&self.style.charset.spelled(text), options) {
+        for line in wrapped(self.style, width, before, text) {
             let line = self.painted(&line, &paint);
             self.line(&line);
         }
@@ -114,36 +123,48 @@ impl<'a> Terminal<'a> {
     }
 
     /// Equations, several in a line where there is room.
-    fn equations(&mut self, equations: &[String]) {
+    fn equations(&self, equations: &[String]) -> Vec<String> {
         const BETWEEN: &str = "    ";
         let widths: Vec<usize> =
             equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
-        for row in block::rows_apart(&widths, self.room(), BETWEEN.len()) {
-            self.equation(&equations[row].join(BETWEEN));
-        }
+        let rows = block::rows_apart(&widths, self.room(), BETWEEN.len());
+        rows.into_iter().flat_map(|row| self.equation(&equations[row].join(BETWEEN))).collect()
     }
 
-    fn equation(&mut self, equation: &str) {
-        let indent = " ".repeat(self.indent());
-        let further = format!("{indent}    ");
-        // Sentences stay narrow on a wide screen; an equation is not broken where it fits.
-        self.wrapped(self.style.width.max(20), (&indent, &further), equation, |line| line.bold());
+    /// Sentences stay narrow on a wide screen; an equation is not broken where it fits.
+    fn equation(&self, equation: &str) -> Vec<String> {
+        let lines = wrapped(self.style, self.room(), ("", "    "), equation);
+        lines.iter().map(|line| self.painted(line, |line| line.bold())).collect()
     }
 
     fn block(&mut self, block: &Block) {
+        self.set_in(&block.lines);
+    }
+
+    fn set_in(&mut self, lines: &[String]) {
         let indent = " ".repeat(self.indent());
-        for line in &block.lines {
+        for line in lines {
             self.line(&format!("{indent}{line}"));
         }
     }
 
-    /// Blocks from left to right, as many in a row as there is room for.
-    fn flow(&mut self, blocks: &[Block]) {
-        let widths: Vec<usize> = blocks.iter().map(|block| block.width).collect();
-        for row in block::rows(&widths, self.room()) {
-            let beside = Block::beside(&blocks[row], block::GAP, Level::Tops);
-            self.block(&beside);
+    /// Writes the parts of the step that have come up, with a picture of the plane where there is one.
+    fn settle(&mut self, drawing: Option<&Drawing>) {
+        let parts = std::mem::take(&mut self.parts);
+        let lines = {
+            let equations = |equations: &[String]| self.equations(equations);
+            let layout = Layout { style: self.style, room: self.room(), equations: &equations };
+            match drawing {
+                Some(drawing) => layout.with_drawing(&parts, drawing),
+                None => layout.lines(&parts),
+            }
+        };
+        if lines.is_empty() {
+            return;
         }
+        self.part();
+        self.set_in(&lines);
+        self.begun = drawing.is_none() && parts.last().is_some_and(|part| part.is_folded);
     }
 
     /// Operands, signs and result in one row, if it fits.
@@ -178,6 +199,7 @@ impl<'a> Terminal<'a> {
 
 impl Markup for Terminal<'_> {
     fn title(&mut self, title: &str, source: Option<&str>) {
+        self.settle(None);
         self.in_steps = false;
         if !self.text.is_empty() {
             self.gap();
@@ -190,6 +212,7 @@ impl Markup for Terminal<'_> {
     }
 
     fn step(&mut self, number: usize, text: &str) {
+        self.settle(None);
         self.in_steps = true;
         self.gap();
         let mark = format!("{number:<INDENT$}");
@@ -198,80 +221,40 @@ impl Markup for Terminal<'_> {
     }
 
     fn computed(&mut self, nodes: &[Computed]) {
-        let pictures: Vec<Option<Block>> = nodes.iter().map(|node| self.pictured(node)).collect();
-        if pictures.iter().any(Option::is_some) || nodes.len() == 1 {
-            for (node, picture) in nodes.iter().zip(pictures) {
-                self.part();
-                self.equation(&node.equation);
-                match (picture, &node.value) {
-                    (Some(picture), _) => self.block(&picture),
-                    (None, Some(value)) => {
-                        let bands = table::matrix(value, self.room(), self.style);
-                        self.flow(&bands);
-                    }
-                    (None, None) => {}
-                }
-            }
-            return;
-        }
-        self.part();
-        self.equations(&nodes.iter().map(|node| node.equation.clone()).collect::<Vec<_>>());
-        let values: Vec<&View> = nodes.iter().filter_map(|node| node.value.as_ref()).collect();
-        let boxes = table::matrices(&values, self.room(), self.style);
-        self.flow(&boxes);
+        let one = |node: &Computed| Part {
+            picture: self.pictured(node),
+            ..Part::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
+        };
+        self.parts.extend(Part::together(nodes.iter().map(one).collect()));
     }
 
     fn together(&mut self, equations: &[String], matrices: &[View]) {
-        self.part();
-        self.equations(equations);
-        let boxes = table::matrices(&matrices.iter().collect::<Vec<_>>(), self.room(), self.style);
-        self.flow(&boxes);
+        self.parts.push(Part::new(equations, matrices.to_vec()));
     }
 
     fn folded(&mut self, equations: &[String]) {
-        self.part();
-        let (mut equations, count) = (equations.to_vec(), equations.len());
+        let mut equations = equations.to_vec();
+        let count = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
             let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
             let pointer = if several { "--full shows them" } else { "--full shows it" };
-            let room = self.room().saturating_sub(self.style.charset.spelled(last).width());
-            match room > pointer.len() + 1 {
-                true => last.push_str(&format!("; {pointer}")),
-                false => {
-                    last.push(';');
-                    equations.push(pointer.to_string());
-                }
-            }
+            last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
-        self.equations(&equations);
-        self.begun = true;
+        self.parts.push(Part { is_folded: true, ..Part::new(&equations, Vec::new()) });
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {
-        self.part();
-        self.equations(equations);
-        let boxes = match table::rows_and_sum(view, self.room(), self.style) {
-            Some(rows) => vec![rows],
-            None => table::matrix(view, self.room(), self.style),
-        };
-        self.flow(&boxes);
+        self.parts.push(Part { are_columns: true, ..Part::new(equations, vec![view.clone()]) });
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
-        let lines = drawing.lines();
-        if lines.is_empty() {
-            return;
-        }
-        self.part();
-        let indent = " ".repeat(self.indent() + 1);
-        for line in lines {
-            self.line(&format!("{indent}{line}"));
-        }
+        self.settle(Some(drawing));
     }
 
     fn table(&mut self, table: &Table) {
+        self.settle(None);
         self.part();
         for block in table::words(table, self.room(), self.style) {
             self.block(&block);
@@ -279,6 +262,7 @@ impl Markup for Terminal<'_> {
     }
 
     fn explained(&mut self, telling: &Telling<'_>) {
+        self.settle(None);
         for block in tree::blocks(telling, self.room(), self.style.charset, self.style.colour) {
             if !self.text.is_empty() {
                 self.gap();
@@ -288,6 +272,7 @@ impl Markup for Terminal<'_> {
     }
 
     fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
+        self.settle(None);
         self.gap();
         for line in symbolic.lines() {
             let line = self.style.charset.spelled(&line).into_owned();
@@ -296,22 +281,37 @@ impl Markup for Terminal<'_> {
     }
 
     fn notice(&mut self, text: &str) {
+        self.settle(None);
         self.begun = false;
         let indent = " ".repeat(self.indent());
         self.prose(&format!("{indent}→ "), &format!("{indent}  "), text, |line| line.magenta());
     }
 
     fn note(&mut self, text: &str) {
+        self.settle(None);
         self.gap();
         self.prose("Note: ", "      ", text, |line| line.dimmed());
     }
 
     fn pointer(&mut self, remarks: &str, command: &str) {
-        self.gap();
         self.prose("", "", &format!("{remarks}: {command}"), |line| line.dimmed());
     }
 
     fn finish(&mut self) -> String {
+        self.settle(None);
         std::mem::take(&mut self.text)
     }
+}
+
+/// Words in lines of this width, with something before the first line and before the others.
+fn wrapped(style: &Style, width: usize, (first, rest): (&str, &str), text: &str) -> Vec<String> {
+    let first = style.charset.spelled(first).into_owned();
+    let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
+    let options = textwrap::Options::new(width)
+        .initial_indent(&first)
+        .subsequent_indent(&rest)
+        .break_words(false)
+        // Names such as `no-scale` and `--only` stay whole.
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    textwrap::wrap(&style.charset.spelled(text), options).into_iter().map(|line| line.into_owned()).collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use colored::Colorize;
+use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
@@ -230,7 +231,10 @@ fn empty(before: &str) -> Line {
 /// A text in lines of at most so many columns; words are broken where one alone is wider.
 fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
     let width = width.max(LEAST + first.width().max(rest.width()));
-    let options = textwrap::Options::new(width).initial_indent(first).subsequent_indent(rest);
+    let options = textwrap::Options::new(width)
+        .initial_indent(first)
+        .subsequent_indent(rest)
+        .word_separator(textwrap::WordSeparator::Custom(factors));
     let lines = textwrap::wrap(text, options);
     let line = |(i, text): (usize, &std::borrow::Cow<'_, str>)| {
         let before = if i == 0 { first } else { rest };
@@ -238,6 +242,23 @@ fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<L
         Line { before: before.to_string(), text, ink }
     };
     lines.iter().enumerate().map(line).collect()
+}
+
+/// The words of a line; a product that is longer than most screens may be broken behind its sign.
+fn factors(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(pieces))
+}
+
+fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
+    const LONG: usize = 60;
+    if word.word.width() <= LONG || !word.word.contains('·') {
+        return vec![word];
+    }
+    let mut pieces: Vec<Word<'_>> = word.word.split_inclusive('·').map(Word::from).collect();
+    if let Some(last) = pieces.last_mut() {
+        last.whitespace = word.whitespace;
+    }
+    pieces
 }
 
 /// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor

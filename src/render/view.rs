@@ -261,7 +261,7 @@ impl View {
 
     /// How wide the labels of its rows are.
     pub(super) fn rows_width(&self) -> usize {
-        self.rows.iter().map(|label| label.width()).max().unwrap_or(0)
+        self.rows.iter().map(|label| widest_line(label)).max().unwrap_or(0)
     }
 
     /// How wide its name is.
@@ -271,8 +271,8 @@ impl View {
 
     /// How wide a column is, its head included.
     pub(super) fn column_width(&self, j: usize) -> usize {
-        let cells = self.cells.iter().map(|row| row[j].text.width());
-        cells.chain([self.cols[j].width()]).max().unwrap_or(0)
+        let cells = self.cells.iter().map(|row| widest_line(&row[j].text));
+        cells.chain([widest_line(&self.cols[j])]).max().unwrap_or(0)
     }
 
     /// How wide its columns are together, this far apart.
@@ -305,6 +305,29 @@ impl View {
                 notes: Vec::new(),
             }),
         )
+    }
+
+    /// On a screen on which not even one of its columns has room: its name cut, long texts in several lines.
+    pub(super) fn squeezed(mut self, width: usize, charset: Charset) -> View {
+        const FEWEST: usize = 6;
+        let widest = (0..self.cols.len()).map(|j| self.column_width(j)).max().unwrap_or(0);
+        if self.cols.is_empty() || self.label_width() + FRAME + widest <= width {
+            return self;
+        }
+        let labels = width.saturating_sub(FRAME + widest).max(FEWEST).min(self.label_width());
+        let cells = width.saturating_sub(FRAME + labels).max(FEWEST);
+        if self.name_width() > labels {
+            let mark = charset.spelled(ELIDED);
+            let kept: String = self.name.chars().take(labels - mark.width()).collect();
+            self.name = format!("{kept}{mark}");
+        }
+        for row in &mut self.rows {
+            *row = in_lines(row, labels);
+        }
+        for text in self.cols.iter_mut().chain(self.cells.iter_mut().flatten().map(|cell| &mut cell.text)) {
+            *text = in_lines(text, cells);
+        }
+        self
     }
 
     /// Whether its columns have nothing but their numbers for names.
@@ -344,6 +367,19 @@ impl View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
+    }
+}
+
+/// How wide the widest line of a text is.
+fn widest_line(text: &str) -> usize {
+    text.lines().map(|line| line.width()).max().unwrap_or(0)
+}
+
+/// A text that is too wide, in several lines.
+fn in_lines(text: &str, width: usize) -> String {
+    match text.width() <= width {
+        true => text.to_string(),
+        false => textwrap::wrap(text, width).join("\n"),
     }
 }
 

@@ -5,6 +5,7 @@ use super::document::{self, Numbered};
 use super::terminal::Terminal;
 use super::view::Viewer;
 use super::{Page, Style};
+use crate::demo::Shown;
 
 /// From this width on two steps may stand side by side.
 const WIDE: usize = 160;
@@ -25,50 +26,49 @@ pub(super) fn write_all(pages: &[Page], style: &Style) -> String {
     document::finished(&mut terminal)
 }
 
+/// The steps, one or two in a row, so that there are as few lines as possible.
 fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let half = Style { width: (style.width - BETWEEN) / 2, ..*style };
     let steps = document::numbered(page);
-    let mut rest = &steps[..];
-    while let [first, others @ ..] = rest {
-        let pair = others.first().and_then(|second| beside(page, [first, second], [style, &half], terminal));
-        match pair {
-            Some(lines) => {
-                terminal.lines(&lines);
-                rest = &others[1..];
-            }
-            None => {
-                document::write_numbered(first, &Viewer { story: &page.story, style }, terminal);
-                rest = others;
-            }
-        }
-    }
-}
-
-/// The lines of two steps side by side, in half of the screen each; nothing if one below the other they need no more.
-fn beside(
-    page: &Page,
-    steps: [&Numbered<'_>; 2],
-    [whole, half]: [&Style; 2],
-    terminal: &mut Terminal<'_>,
-) -> Option<Vec<String>> {
-    // What has no number belongs to the step above it.
-    if steps.iter().any(|step| step.number.is_none()) {
-        return None;
-    }
-    let mut pointed = terminal.has_pointed();
-    let mut written = |step: &Numbered<'_>, style: &Style| -> Vec<String> {
-        let mut own = Terminal::new(style).having_pointed(pointed);
-        document::write_numbered(step, &Viewer { story: &page.story, style }, &mut own);
-        pointed |= own.has_pointed();
+    let pointed = pointed_before(&steps, terminal.has_pointed());
+    let lines_of = |at: usize, style: &Style| -> Vec<String> {
+        let begun = steps[..at].iter().any(|step| step.number.is_some());
+        let mut own = Terminal::new(style).having_pointed(pointed[at]).having_begun(begun);
+        document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
         document::finished(&mut own).lines().map(str::to_string).collect()
     };
-    let halves = steps.map(|step| written(step, half));
-    let wholes = steps.map(|step| written(step, whole).len());
-    let height = halves.iter().map(Vec::len).max().unwrap_or(0);
-    if height >= wholes.iter().sum() {
-        return None;
+    let pair = |at: usize| -> Option<Vec<String>> {
+        // What has no number belongs to the step above it.
+        let numbered = steps.get(at..at + 2)?.iter().all(|step| step.number.is_some());
+        let blocks = |at| Block::coloured(lines_of(at, &half), half.width);
+        numbered.then(|| Block::beside(&[blocks(at), blocks(at + 1)], BETWEEN, Level::Tops).lines)
+    };
+    // The fewest lines for the steps from each one on, a blank line after each row, and what its first row is.
+    let mut best: Vec<(usize, Vec<String>, usize)> = vec![(0, Vec::new(), 0); steps.len() + 1];
+    for at in (0..steps.len()).rev() {
+        let alone = lines_of(at, style);
+        best[at] = (alone.len() + 1 + best[at + 1].0, alone, at + 1);
+        if let Some(both) = pair(at)
+            && both.len() + 1 + best[at + 2].0 < best[at].0
+        {
+            best[at] = (both.len() + 1 + best[at + 2].0, both, at + 2);
+        }
     }
-    terminal.point(pointed);
-    let blocks = halves.map(|lines| Block::coloured(lines, half.width));
-    Some(Block::beside(&blocks, BETWEEN, Level::Tops).lines)
+    let mut at = 0;
+    while at < steps.len() {
+        let (_, lines, next) = &best[at];
+        terminal.lines(lines);
+        at = *next;
+    }
+    terminal.point(pointed.last().copied().unwrap_or_default());
+}
+
+/// For each step, and for what comes after the last one, whether the way to what is folded has been pointed out before it.
+fn pointed_before(steps: &[Numbered<'_>], mut pointed: bool) -> Vec<bool> {
+    let mut before = vec![pointed];
+    for step in steps {
+        pointed |= step.step.shown.iter().any(|shown| matches!(shown, Shown::Folded(_)));
+        before.push(pointed);
+    }
+    before
 }

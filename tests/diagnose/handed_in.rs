@@ -34,6 +34,53 @@ fn files_of_single_and_half_precision_are_judged_by_what_these_can_hold() {
 }
 
 #[test]
+fn half_precision_explains_what_it_rounds_and_no_more() {
+    // NumPy 2.4.6, with X and the weights .astype(np.float16): every step is computed in float16. None is further off than 0.00048.
+    const COMPUTED: [[f64; 4]; 3] = [
+        [0.01001739501953125, 1.7998046875, -0.11993408203125, -0.40966796875],
+        [0.029541015625, 1.765625, -0.3876953125, 0.28369140625],
+        [1.2275390625, -0.50830078125, -0.21875, -0.112060546875],
+    ];
+    let place = place();
+    let file = |name: &str, rows: [[f64; 4]; 3]| {
+        let path = place.path().join(name);
+        let bytes = rows.concat().iter().flat_map(|&x| half::f16::from_f64(x).to_le_bytes()).collect();
+        npy(&path, "<f2", &[3, 4], bytes);
+        path.to_str().unwrap().to_string()
+    };
+    assert_eq!(yours(file("computed.npy", COMPUTED)).code, 0);
+    let shifted = file("shifted.npy", RIGHT.map(|row| row.map(|x| x + 0.003)));
+    let mut one = RIGHT;
+    one[1][0] += 0.003;
+    let one = file("one.npy", one);
+    for (name, cells) in [(&shifted, 2..=12), (&one, 1..=1)] {
+        let all = judged(std::slice::from_ref(name));
+        let node = &all["nodes"][0];
+        assert_eq!((&all["verdict"], &node["verdict"]), (&json!("close"), &json!("close")), "{name}: {all}");
+        let largest = crate::golden::number(&node["largest"]);
+        assert!((0.0025..0.0035).contains(&largest), "{name}: {largest}");
+        assert!(cells.contains(&node["cells"].as_u64().unwrap()), "{name}: {all}");
+        assert!(
+            crate::golden::number(&node["beyond"]["allowed"])
+                < crate::golden::number(&node["beyond"]["largest"])
+        );
+    }
+    assert_eq!(judged(std::slice::from_ref(&one))["nodes"][0]["beyond"]["at"], "O[2,1]");
+    let told = yours(&shifted);
+    assert!(
+        told.code == 1 && told.out.starts_with("O is close, but not right in half precision"),
+        "{}",
+        told.out
+    );
+    let options = told.out.split("give ").nth(1).unwrap().trim().trim_end_matches('.');
+    assert_eq!(
+        attn(&format!("{EXERCISE} {options}")).arg("--yours").arg(&shifted).run().code,
+        0,
+        "{options}"
+    );
+}
+
+#[test]
 fn nan_is_data_in_every_format() {
     let place = place();
     let file = |name: &str| place.path().join(name).to_str().unwrap().to_string();

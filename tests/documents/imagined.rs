@@ -96,7 +96,7 @@ fn the_word_that_repeats_in_the_third_question_is_city() {
 fn the_repeated_word_moves_the_sum_the_average_less_constants_less_still_and_attention_least() {
     let story = told("pooling");
     let moved =
-        ["sum", "average", "fixed", "attention"].map(|name| matrix(&story, &format!("moved_{name}"))[(0, 2)]);
+        ["sum", "average", "fixed", "attention"].map(|name| matrix(&story, &format!("moved_{name}"))[(2, 0)]);
     assert!(moved.windows(2).all(|pair| pair[0] > pair[1]), "{moved:?}");
     assert_eq!(moved[0], 4.0);
 }
@@ -417,7 +417,7 @@ fn a_score_does_not_depend_on_the_length_of_the_question_but_on_its_words() {
 fn the_one_line_formula_has_every_label_of_the_document_and_nobody_cheats() {
     let story = told("output");
     let table = story.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
-        Shown::Table(table) if table.header[0] == "label in the document" => Some(table),
+        Shown::Table(table) if table.header[0] == "label in the text" => Some(table),
         _ => None,
     });
     let labels: Vec<&str> = table.flat_map(|table| table.rows.iter().map(|row| row[0].as_str())).collect();

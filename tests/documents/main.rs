@@ -17,6 +17,7 @@ mod multiplication;
 mod numpy_printing;
 mod one_third;
 mod papers;
+mod printed_figures;
 mod properties;
 mod side_by_side;
 mod similarity;

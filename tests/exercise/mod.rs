@@ -141,7 +141,7 @@ pub fn judged(yours: &[String]) -> Value {
     let command = yours.iter().fold(attn(EXERCISE), |command, what| command.arg("--yours").arg(what));
     let outcome = command.arg("--format").arg("json").run();
     let value: Value = serde_json::from_str(&outcome.out).unwrap_or_else(|_| panic!("{}", outcome.err));
-    assert_eq!(outcome.code, u8::from(value["verdict"] == "wrong"), "{value}");
+    assert_eq!(outcome.code, u8::from(value["verdict"] != "right"), "{value}");
     value
 }
 

@@ -338,7 +338,7 @@ fn what_makes_no_problem_is_refused_with_what_to_do() {
         ("--n 8 --threads 0", "0 is not between 1 and 256"),
         ("--heads 8", "--heads needs a length, --n"),
         ("--n-q 8", "add --n 1024"),
-        ("--n 8 --n-q 20", "queries are the last of the N tokens"),
+        ("--n 8 --n-q 20", "the queries are the last of the 8 tokens"),
         ("--n 8 --dtype f16", "f16"),
         ("--n x", "invalid value 'x'"),
     ] {

@@ -69,7 +69,7 @@ def pooling():
         "w_fixed": pools(lambda q: np.array([constants.get(word, 1) for word in q])),
         "w_attention": pools(last),
     }
-    moved = {name.replace("w_", "moved_"): [np.linalg.norm(v - v[0], axis=1)] for name, v in w.items()}
+    moved = {name.replace("w_", "moved_"): np.linalg.norm(v - v[0], axis=1)[:, None] for name, v in w.items()}
     third = np.array([v[2] for v in w.values()])
     followed = [[next_word for word, next_word in pairs if word == first] for first in vocabulary[:-1]]
     p = np.array([[followers.count(word) / len(followers) for word in vocabulary] for followers in followed])

@@ -98,7 +98,7 @@ fn variables_set_defaults_and_options_win_over_them() {
 #[test]
 fn a_variable_that_cannot_be_used_is_named() {
     for (variable, value, words) in [
-        ("ATTN_PRECISION", "99", "0..=17"),
+        ("ATTN_PRECISION", "99", "between 0 and 17"),
         ("ATTN_HEAT", "hot", "auto, always, never"),
         ("ATTN_CHARSET", "latin1", "utf8"),
         ("ATTN_WIDTH", "wide", "unset ATTN_WIDTH"),

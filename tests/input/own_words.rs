@@ -72,7 +72,7 @@ fn what_is_invented_says_so_in_its_row_in_a_note_and_in_an_explanation_and_the_c
     let out = attn(line).ok().out;
     let row = |word: &str| out.lines().find(|line| line.trim().starts_with(&format!("│ {word} "))).unwrap();
     assert!(row("lives").contains("invented from its letters") && !row("bat").contains("invented"), "{out}");
-    assert!(out.contains("→ lives: invented from its letters."), "{out}");
+    assert!(out.contains("→ lives has no vector of its own: it is invented from its letters."), "{out}");
     let heads: Vec<&str> =
         row("X").split(|c: char| " │".contains(c)).filter(|part| !part.is_empty()).collect();
     assert_eq!(heads[..3], ["X", "1", "2"], "{out}");
@@ -232,8 +232,9 @@ fn words_without_quotation_marks_are_put_together_in_the_advice() {
 
 #[test]
 fn a_sentence_without_spaces_is_told_to_be_one_token() {
-    let told =
-        |words: &str| attn(&format!("attend --words '{words}'")).ok().out.contains("This is one token");
+    let told = |typed: &str| {
+        words(&attn(&format!("attend --words '{typed}'")).ok().out).join(" ").contains("This is one token")
+    };
     assert!(told("猫は魚を食べる"));
     assert!(!told("猫 は 魚") && !told("bat"));
 }

@@ -336,6 +336,9 @@ fn an_unknown_name_is_an_error_with_the_nearest_and_the_command_that_lists_all()
     let error = named("lama3-8b").unwrap_err().to_string();
     assert!(error.contains("`lama3-8b`") && error.contains("did you mean `llama3-8b`?"), "{error}");
     assert!(error.contains("`attn params` lists"), "{error}");
+    let family = named("mixtral").unwrap_err().to_string();
+    assert!(family.contains("that begin with `mixtral`: `mixtral-8x7b`;"), "{family}");
+    assert!(!named("x").unwrap_err().to_string().contains("begin with"));
 }
 
 #[test]
@@ -428,7 +431,7 @@ fn a_total_beyond_64_bits_is_an_error_even_where_each_weight_fits() {
 fn a_list_of_layer_types_must_fit_the_layers() {
     let windowed =
         |types: Value| config("gemma2", &[("num_key_value_heads", json!(4)), ("layer_types", types)]);
-    assert!(refusal(&windowed(json!(["full_attention"]))).contains("lists 1 layers"));
+    assert!(refusal(&windowed(json!(["full_attention"]))).contains("lists 1 layer,"));
     assert!(refusal(&windowed(json!(["full_attention", "linear"]))).contains("entry 2 of `layer_types`"));
     assert!(refusal(&windowed(json!("full_attention"))).contains("not a list"));
     let full = windowed(json!(["full_attention", "full_attention"]));
@@ -491,4 +494,28 @@ fn names_of_any_length_are_refused_in_few_words() {
     assert!(error.contains("is not known") && error.len() < 300, "{error}");
     let text = config("llama", &[(&long, json!(1)), ("vocab_size", Value::Null)]);
     assert!(refusal(&text).contains("no `vocab_size`") && refusal(&text).len() < 300);
+}
+
+#[test]
+fn a_size_that_the_count_depends_on_is_never_guessed() {
+    let lite = named("deepseek-v2-lite").unwrap().remove(0);
+    assert_eq!(lite.experts.unwrap().shared_number(), 2);
+    // What DeepSeek publishes of V2-Lite: 64 routed experts, 2 shared ones, and queries that are not compressed.
+    let whole: Value = serde_json::from_str(
+        r#"{"model_type": "deepseek_v2", "vocab_size": 102400, "hidden_size": 2048, "intermediate_size": 10944,
+        "num_hidden_layers": 27, "num_attention_heads": 16, "num_key_value_heads": 16, "moe_intermediate_size": 1408,
+        "n_routed_experts": 64, "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+        "moe_layer_freq": 1, "q_lora_rank": null, "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64,
+        "v_head_dim": 128, "tie_word_embeddings": false}"#,
+    )
+    .unwrap();
+    assert_eq!(total(&Model::from_config(&whole.to_string(), "my.json").unwrap()), 15_706_484_224);
+    for key in
+        ["n_routed_experts", "n_shared_experts", "q_lora_rank", "moe_intermediate_size", "kv_lora_rank"]
+    {
+        let mut part = whole.clone();
+        part.as_object_mut().unwrap().remove(key);
+        let error = refusal(&part.to_string());
+        assert!(error.contains(&format!("no `{key}`")) && error.contains("add"), "{key}: {error}");
+    }
 }

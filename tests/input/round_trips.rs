@@ -14,18 +14,24 @@ fn read(path: &Path) -> Matrix {
     Files::new(&mut std::io::empty()).matrix(path.to_str().unwrap(), Allow::ANYTHING).unwrap()
 }
 
+/// The same from standard input, where no ending tells the format.
+fn piped(path: &Path) -> Matrix {
+    Files::new(&mut fs::File::open(path).unwrap()).matrix("-", Allow::ANYTHING).unwrap()
+}
+
 #[track_caller]
 fn assert_round_trips(matrix: &Matrix) {
     let folder = tempfile::tempdir().unwrap();
     for ending in ENDINGS {
         let path = folder.path().join(format!("A.{ending}"));
         save(&path, "A", matrix, Writing::Allowed).unwrap();
-        let back = read(&path);
-        assert!(back.same_bits(matrix), ".{ending}: {back:?} is not {matrix:?}");
-        if LABELLED.contains(&ending) {
-            let text = || fs::read_to_string(&path).unwrap();
-            assert_eq!(back.row_labels(), matrix.row_labels(), "rows of .{ending}: {}", text());
-            assert_eq!(back.col_labels(), matrix.col_labels(), "columns of .{ending}: {}", text());
+        for back in [read(&path), piped(&path)] {
+            assert!(back.same_bits(matrix), ".{ending}: {back:?} is not {matrix:?}");
+            if LABELLED.contains(&ending) {
+                let text = || fs::read_to_string(&path).unwrap();
+                assert_eq!(back.row_labels(), matrix.row_labels(), "rows of .{ending}: {}", text());
+                assert_eq!(back.col_labels(), matrix.col_labels(), "columns of .{ending}: {}", text());
+            }
         }
     }
 }
@@ -45,6 +51,7 @@ fn label() -> impl Strategy<Value = String> {
     prop_oneof![
         "[a-z]{1,6}",
         "\\PC{0,4}",
+        "[\\[\\]{}#|;,'\"() 0-9a.-]{0,4}",
         prop_oneof![
             Just(""),
             Just(" the"),
@@ -53,6 +60,20 @@ fn label() -> impl Strategy<Value = String> {
             Just("nan"),
             Just("true"),
             Just("#2"),
+            Just("#"),
+            Just("["),
+            Just("[1"),
+            Just("[CLS]"),
+            Just("{"),
+            Just("{\"a\""),
+            Just("tensor([1"),
+            Just("]"),
+            Just("|"),
+            Just("..."),
+            Just("1,5"),
+            Just("1 2"),
+            Just("'"),
+            Just("\u{a0}"),
             Just("a,b"),
             Just("a;b"),
             Just("say \"hi\""),

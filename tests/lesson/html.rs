@@ -156,6 +156,33 @@ fn the_head_of_every_table_is_one_line_high() {
 }
 
 #[test]
+fn labels_of_a_plane_stand_off_the_axes_and_are_large_enough_on_a_phone() {
+    let Some(mut browser) = browser() else { return };
+    // The letters' height in pixels of the screen, and the labels that the axes or other labels run through.
+    let measured = "[...document.querySelectorAll('.plane svg')].map((svg) => { \
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width; \
+        const labels = [...svg.querySelectorAll('text:not(.tick)')].map((text) => [text.textContent, text.getBBox()]); \
+        const [, from, y, x] = svg.querySelector('.axis').getAttribute('d').match(/^M([\\d.]+) ([\\d.]+)H[\\d.]+M([\\d.]+)/).map(Number); \
+        const crossed = labels.filter(([text, b]) => b.x + b.width > from && b.y < y && y < b.y + b.height || b.x < x && x < b.x + b.width \
+            || b.x < 0 || b.x + b.width > svg.viewBox.baseVal.width \
+            || [...svg.querySelectorAll('text')].some((other) => { const o = other.getBBox(); return other.textContent !== text \
+                && b.x < o.x + o.width && o.x < b.x + b.width && b.y + 2 < o.y + o.height - 2 && o.y + 2 < b.y + b.height - 2; })); \
+        return [scale * parseFloat(getComputedStyle(svg).fontSize), labels.length, crossed.map(([text]) => text)]; })";
+    for (lesson, planes) in [("0-tour", 2), ("3-self-attention", 4), ("4-transformer-imagined", 1)] {
+        for width in [1280, 390] {
+            let mut page = browser.open(&page(lesson, "--answers shown"), window(width, 800));
+            let seen = page.eval(measured);
+            let seen = seen.as_array().unwrap();
+            assert_eq!(seen.len(), planes, "{lesson}");
+            for plane in seen {
+                assert!(plane[0].as_f64() >= Some(11.0) && plane[1].as_u64() >= Some(4), "{lesson}: {plane}");
+                assert_eq!(plane[2], serde_json::json!([]), "{lesson} at {width}");
+            }
+        }
+    }
+}
+
+#[test]
 fn an_option_that_is_chosen_says_whether_it_is_right_and_what_the_lesson_says_to_it() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), window(1280, 900));
@@ -224,7 +251,7 @@ fn what_is_said_of_a_number_moves_nothing_on_the_page() {
 }
 
 #[test]
-fn a_finger_does_the_same_and_a_tap_beside_it_lets_go() {
+fn a_finger_does_the_same_and_a_tap_next_to_it_lets_go() {
     let Some(mut browser) = browser() else { return };
     let mut page = browser.open(&page(LESSON, ""), Window { touch: true, ..window(390, 800) });
     mark_result(&mut page);

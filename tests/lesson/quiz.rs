@@ -101,9 +101,13 @@ fn row(lesson: &Lesson, question: &Question, node: &str, name: &str) -> Vec<f64>
         _ => None,
     });
     let exchange = consoles.flat_map(|console| &console.exchanges).next().expect("a command");
-    let table = lesson.text[exchange.expected.clone()].split("\n\n").find(|table| table.starts_with(node));
-    let line = table.expect(node).lines().find(|line| line.starts_with(&format!("│ {name}"))).expect(name);
-    line.split(|c: char| c.is_whitespace() || c == '│').filter_map(|word| word.parse().ok()).collect()
+    let mut lines = lesson.text[exchange.expected.clone()].lines();
+    // Tables that share a frame have their names in its first line, after the column of row names.
+    let names = lines.find(|line| line.contains(&format!("─ {node} "))).expect(node);
+    let table = names.split('┬').position(|part| part.contains(&format!("─ {node} "))).expect(node);
+    let line = lines.find(|line| line.starts_with(&format!("│ {name}"))).expect(name);
+    let cells = line.trim_matches('│').split('│').nth(table).expect(node);
+    cells.split_whitespace().filter_map(|word| word.parse().ok()).collect()
 }
 
 #[test]
@@ -113,8 +117,8 @@ fn an_answer_computed_from_the_digits_on_the_sheet_is_right() {
         let lesson = drawn("2-matrix-multiplication", seed).lesson;
         let question = question(&lesson, "mix");
         // As a student does it: with the two decimals shown, and one decimal as the result.
-        let weights = row(&lesson, question, "A ", "saw");
-        let values = ["she", "saw"].map(|name| row(&lesson, question, "V ", name)[1]);
+        let weights = row(&lesson, question, "A", "saw");
+        let values = ["she", "saw"].map(|name| row(&lesson, question, "V", name)[1]);
         let mixture = (10.0 * (weights[0] * values[0] + weights[1] * values[1])).round() / 10.0;
         let right = answer(&lesson, "mix");
         assert!(judge(&Given::Number(mixture), &right), "{seed}: {mixture} is not {right}");

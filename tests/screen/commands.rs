@@ -43,7 +43,7 @@ fn a_negative_number_may_begin_a_matrix() {
 #[test]
 fn until_leaves_the_answer_open_and_shows_what_comes_before() {
     let out = attn("demo mask --until A").ok().out;
-    assert!(out.contains("S_masked (4×4) =") && out.contains("│ the     │   ?     ?    ?         ? │"));
+    assert!(out.contains("S_masked (4×4) =") && out.contains("│   ?     ?    ?         ? │"));
     assert!(!out.contains("O (4×5)"));
     let nodes = attn("demo mask --until A").nodes();
     assert_eq!(nodes.names().last(), Some(&"S_masked"));
@@ -61,7 +61,7 @@ fn another_seed_draws_other_numbers_and_the_same_seed_the_same() {
 fn options_that_name_nodes_want_exactly_one_demo() {
     for option in ["--set X=1", "--until A", "--only A"] {
         attn(&format!("demo mask mask {option}")).refused(&["needs one demo", "asked for 2"]);
-        attn(&format!("demo {option}")).refused(&["asked for 0"]);
+        attn(&format!("demo {option}")).refused(&["needs one demo, but you named none"]);
     }
 }
 
@@ -391,4 +391,23 @@ fn attend_draws_how_tokens_of_two_coordinates_move_and_no_others() {
         !drawn("attend --x '1 2; 3 4' --wv '1;1'"),
         "a result of one column has no place in the plane of X"
     );
+}
+
+#[test]
+fn matrices_that_do_not_fit_are_refused_with_the_shape_that_does() {
+    for (options, said) in [
+        ("--wq '1 2 3'", ["W_Q is 1×3, but X has 2 columns", "give W_Q 2 rows"]),
+        ("--wo '1 2 3'", ["W_O is 1×3, but the heads together have 2 columns", "give W_O 2 rows"]),
+        ("--bias '1 2'", ["the bias is 1×2, but the scores are 2×2", "a row for each query"]),
+        ("--mask '1 0 1' --mask-kind allow", ["a 1×3 mask does not fit 2×2 scores", "make the mask 2×2"]),
+        ("--wv '1; 2' --residual", ["X is 2×2, but the result is 2×1", "make the result 2×2"]),
+    ] {
+        attn(&format!("attend --x '1 2; 3 4' {options}")).refused(&said);
+    }
+}
+
+#[test]
+fn a_number_that_is_none_or_out_of_range_is_refused_in_plain_words() {
+    attn("attend --words bat --width x").refused(&["give a whole number: 0, 1, 2, …"]);
+    attn("attend --words bat --precision 99").refused(&["99 is not between 0 and 17"]);
 }

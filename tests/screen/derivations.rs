@@ -347,9 +347,12 @@ fn so_it_is_for_attend_in_any_number_of_decimals() {
 
 #[test]
 fn a_distance_of_small_numbers_is_no_longer_the_root_of_nothing() {
-    let out = attn("demo pooling --explain moved_attention[1,2]").ok().out;
+    let out = attn("demo pooling --explain moved_attention[2,1]").ok().out;
     assert!(out.contains("= √0.0002\n     = 0.014"), "{out}");
     assert!(!out.contains("√0.000\n"), "{out}");
+    // A name is not broken in its middle.
+    let narrow = attn("demo pooling --explain moved_attention[2,1] --width 80").ok().out;
+    assert!(narrow.contains("first_attention[1,1])·\n         (w_attention[2,1]"), "{narrow}");
 }
 
 #[test]

@@ -73,13 +73,98 @@ fn the_short_help_of_every_command_has_one_line_for_each_option() {
 fn examples_in_help_stand_whole_in_the_short_and_the_long_help() {
     for path in paths() {
         let (short, long) = (attn(&format!("{path} -h")).ok().out, attn(&format!("{path} --help")).ok().out);
-        let shown = commands(&short);
-        assert_eq!(shown, commands(&long), "attn {path}");
+        let (first, shown) = (commands(&short), commands(&long));
+        assert!(first.iter().all(|command| shown.contains(command)), "attn {path}");
+        assert_eq!(first.is_empty(), shown.is_empty(), "attn {path}");
         // A line that was broken would leave a command that ends within its quotation marks.
         for command in shown {
             assert!(command.matches(['"', '\'']).count() % 2 == 0, "attn {path} -h: {command}");
         }
     }
+}
+
+#[test]
+fn every_option_stands_in_the_long_help_and_the_screen_takes_a_line_for_each_of_its_options() {
+    for path in paths() {
+        let (short, long) = (attn(&format!("{path} -h")).ok().out, attn(&format!("{path} --help")).ok().out);
+        let page = attn(&format!("man {path}")).ok().out;
+        let options = page.lines().filter_map(|line| {
+            let at = line.find("\\fB\\-\\-").filter(|_| line.starts_with("\\fB"))?;
+            line[at + 3..].split("\\fR").next().map(|option| option.replace('\\', ""))
+        });
+        let options: Vec<String> = options.collect();
+        for option in &options {
+            let has = |line: &str| line.split([' ', ',']).any(|word| word == option);
+            assert!(long.lines().any(has) || path == "lesson", "attn {path} --help: {option}");
+        }
+        assert!(options.contains(&"--help".to_string()), "attn {path}: {options:?}");
+        assert!(short.lines().count() <= 50 && long.lines().count() <= 150, "attn {path}");
+        if options.contains(&"--theme".to_string()) && path != "lesson" {
+            assert!(long.contains("attn help screen") && !long.contains("COLORFGBG"), "attn {path} --help");
+        }
+    }
+    assert!(attn("attend -h").ok().out.lines().count() <= 45);
+    let screen = attn("help screen").ok().out;
+    for word in
+        ["--format", "--precision", "--heat", "--width", "--color", "--theme", "--charset", "COLORFGBG"]
+    {
+        assert!(screen.contains(word), "{word}: {screen}");
+    }
+}
+
+/// The files that examples name, in a folder: what they are made by.
+const MADE: [&str; 5] = [
+    "attend --random 4,8 --save X=x.npy --save Q=q.npy --save K=k.npy --save V=v.npy",
+    "attend --random 4,8 --save W_Q=wq.npy --save W_K=wk.npy --save W_V=wv.npy",
+    "attend --random 4,8 --save Q=q.csv --save K=k.csv --save V=v.csv --save O=out.npy",
+    "examples --write data",
+    "lesson new my-lesson",
+];
+
+#[test]
+fn the_examples_in_every_help_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |line: &str| {
+        let words = shlex::split(line).unwrap_or_else(|| panic!("{line}"));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+        command.args(&words).current_dir(folder.path()).env("ATTN_STATE_DIR", folder.path());
+        let done = command.stdin(std::process::Stdio::null()).output().expect("it starts");
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    for line in MADE {
+        assert_eq!(run(line), (Some(0), String::new()), "attn {line}");
+    }
+    // A file of the user's own that is not made here, or what takes as long as a measurement.
+    let foreign = [
+        "glove",
+        "config.json",
+        "submissions",
+        "my-lessons",
+        "bench",
+        "follow",
+        "lessons/",
+        "~",
+        ">",
+        "|",
+        "layer.npz",
+    ];
+    let (mut count, mut failed) = (0, Vec::new());
+    for path in paths() {
+        for line in commands(&attn(&format!("{path} --help")).ok().out) {
+            if MADE.contains(&&*line) || foreign.iter().any(|part| line.contains(part)) {
+                continue;
+            }
+            let (code, err) = run(&line);
+            // A diagnosis that finds a mistake, and questions without answers, end in 1.
+            let is_judged = line.starts_with("diagnose") || line.starts_with("lesson quiz");
+            if !(code == Some(0) || (code == Some(1) && is_judged)) {
+                failed.push(format!("attn {line} ends in {code:?}: {err}"));
+            }
+            count += 1;
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    assert!(count > 60, "{count} examples");
 }
 
 #[test]
@@ -134,6 +219,18 @@ fn a_command_that_is_nearly_right_names_the_right_one() {
         ("lesson 0-tuor", "attn lesson"),
         ("help dmo", "attn help demo"),
         ("man dmo", "attn man demo"),
+        ("lesson paly", "attn lesson play"),
+        ("lesson quizz", "attn lesson quiz"),
+        ("lesson turo", "attn lesson play 0-tour"),
+        ("errata 3", "attn errata --document 003"),
+        ("errata mask", "attn errata --demo mask"),
+        ("errata 77", "attn errata --document 003, attn errata --demo mask"),
+        ("notation W_Q", "attn find W_Q"),
+        ("quizz", "attn lesson quiz"),
+        ("gtp2", "attn params gpt2"),
+        ("find atention heads", "attn find attention heads"),
+        ("attend --words 'bat cave' --step 99", "attn attend --words 'bat cave' --step 7"),
+        ("examples --write /dev/null/x", "name a folder that you may write to"),
         ("find sofmax", "attn find softmax"),
     ] {
         attn(typed).refused(&[words]);

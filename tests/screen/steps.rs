@@ -122,6 +122,40 @@ fn in_brief_every_story_is_shorter_and_every_step_is_there() {
 }
 
 #[test]
+fn in_brief_every_step_has_one_sentence_and_one_result() {
+    use attn::demo::{Settings, Shown};
+    let told = demos().map(|demo| demo.story(&Settings::default()).unwrap().in_brief());
+    for story in told {
+        for step in story.steps {
+            let what = format!("{}: {}", story.title, step.text);
+            // A full stop, question or exclamation mark before a capital begins a second sentence.
+            let ends = step.text.match_indices(['.', '?', '!']).filter(|(at, _)| {
+                let mut rest = step.text[at + 1..].chars();
+                rest.next() == Some(' ')
+                    && rest.next().is_some_and(|next| next.is_uppercase() || "“(".contains(next))
+            });
+            assert_eq!(ends.count(), 0, "{what}");
+            assert!(!step.text.is_empty() && step.notice.is_none(), "{what}");
+            match &step.shown[..] {
+                [Shown::Table(_) | Shown::Symbols(_)] => {}
+                [Shown::Together(ids) | Shown::Folded(ids)] if ids.len() == 1 => {}
+                other => panic!("{what} {other:?}"),
+            }
+        }
+    }
+    // `attend` is told by the same code; its screen has one matrix, or one equation, below each sentence.
+    let brief = attn(&format!("{WORDS} --brief --width 100")).ok().out;
+    let is_step = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
+    let steps: Vec<&str> = brief.split("\n\n").filter(is_step).collect();
+    assert!(steps.len() > 4, "{brief}");
+    for step in steps {
+        assert!(step.matches('╭').count() <= 1, "{step}");
+        // The last step is a picture of the plane.
+        assert_eq!(step.matches(" = ").count() + step.matches("↑ sport").count(), 1, "{step}");
+    }
+}
+
+#[test]
 fn until_leaves_a_node_of_attend_open_too() {
     let open = attn(&format!("{WORDS} --until A")).ok().out;
     let whole = attn(WORDS).ok().out;

@@ -65,7 +65,8 @@ fn without_the_root_the_largest_weights_grow() {
         "Attention, compared with --scale none",
         "The same in both: X, W_Q, Q, W_K, K, W_V, V, S.",
         "S_scaled: no such step with --scale none.",
-        "Every cell changes, most of all A[bat,bat]: 0.8816 → 0.9503 (+0.0687).",
+        "7 of 9 cells change visibly, most of all A[bat,bat]: 0.8816 → 0.9503",
+        "(+0.0687); 2 by less than 0.00005.",
         "Every cell changes, most of all O[bat,animals]: 2.6956 → 2.8604 (+0.1648).",
     ] {
         assert!(out.contains(said), "no `{said}` in\n{out}");
@@ -286,4 +287,15 @@ fn warnings_of_the_other_side_carry_its_names() {
     let outcome = attn("attend --random 2,2 --versus '--mask \"0 0; 1 1\" --mask-kind allow'").ok();
     assert_eq!(outcome.err.matches("warning").count(), 1, "{}", outcome.err);
     assert!(outcome.err.contains("A_versus: row 1 may attend to nothing"), "{}", outcome.err);
+}
+
+#[test]
+fn a_picture_is_not_compared() {
+    attn("attend --words 'bat cave' --only plane --versus --causal").refused(&[
+        "plane is a picture",
+        "--versus compares matrices",
+        "leave out --only plane",
+    ]);
+    attn("demo similarity --only plane --versus '--set \"X=1 2; 3 4; 0 1\"'")
+        .refused(&["plane is a picture"]);
 }

@@ -210,7 +210,7 @@ impl Loading {
         self.which_wins();
         let kv_heads = match (self.key_heads, self.value_heads) {
             (Some(keys), Some(values)) if keys != values => {
-                return Err(Error::new(format!("K has {keys} heads and V has {values}"))
+                return Err(Error::new(format!("K has {} and V has {values}", counted(keys, "head")))
                     .help("give keys and values the same number of heads"));
             }
             (keys, values) => keys.or(values),

@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use super::loading::Loaded;
 use crate::attention::Mask;
 use crate::cli::softmax::positive;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::build::{Output, Recipe, Scale, Score};
 use crate::input;
 
@@ -107,10 +107,11 @@ impl AttentionArgs {
 /// What an option says, or what the file's own heads say; both must agree where both are there.
 fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
     match (asked, found) {
-        (Some(asked), Some(found)) if asked != found => {
-            Err(Error::new(format!("{option} is {asked}, but the file has {found} heads of {what}"))
-                .help(format!("leave {option} out, or give a matrix instead of a stack of heads")))
-        }
+        (Some(asked), Some(found)) if asked != found => Err(Error::new(format!(
+            "{option} is {asked}, but the file has {} of {what}",
+            counted(found, "head")
+        ))
+        .help(format!("leave {option} out, or give a matrix instead of a stack of heads"))),
         (asked, found) => Ok(asked.or(found)),
     }
 }

@@ -19,7 +19,7 @@ const RESULT: &str = "O";
 
 /// Other spellings of the nodes, in small letters and digits alone.
 const SPELLINGS: [(&str, &[&str]); 8] = [
-    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "y", "z"]),
+    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput"]),
     ("A", &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"]),
     ("S", &["score", "scores", "logits", "attentionscores", "attnscores"]),
     ("S_scaled", &["scaledscores", "scoresscaled", "scaled"]),
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_word_that_could_be_anything_is_refused() {
-        for name in ["foo", "A_3", "", "W", "7"] {
+        for name in ["foo", "A_3", "", "W", "7", "Z"] {
             let said = node(name, &right(2)).unwrap_err().to_string();
             assert!(said.contains("has no step") && said.contains("S S_scaled"), "{name}: {said}");
         }

@@ -1,16 +1,15 @@
-//! `attn diagnose --batch`: a folder of submissions, a line each, or a table by mistake.
-
-use std::collections::BTreeMap;
+//! `attn diagnose --batch`: a folder of results, a row each, and who made which mistake.
 
 use super::lines::{Line, Lines};
+use super::tally::Tally;
 use super::{answers, words};
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
+use crate::error::{Error, Result, counted};
 use crate::input::FolderEntry;
-use crate::render;
+use crate::render::{self, Style};
 
 /// Judges a folder.
 pub(super) struct Batch {
@@ -21,11 +20,23 @@ pub(super) struct Batch {
 }
 
 /// What became of one file.
-struct Judged {
-    file: String,
-    outcome: std::result::Result<Diagnosis, String>,
+pub(super) struct Judged {
+    pub file: String,
+    /// The diagnosis, or why there is none.
+    pub outcome: std::result::Result<Diagnosis, String>,
+    /// Whether the file is none that is read: a folder, a link, or an unknown ending.
+    pub ignored: bool,
     /// How exactly it is right: “to 2 decimals: the largest difference is 0.0041”.
     exactly: String,
+    /// How sure the named mistake is: “to 5 decimals”, “one of 2”.
+    sure: String,
+}
+
+impl Judged {
+    /// What a file is called that was not judged.
+    fn unread(&self) -> &'static str {
+        if self.ignored { "ignored" } else { "unusable" }
+    }
 }
 
 impl Batch {
@@ -42,43 +53,85 @@ impl Batch {
             return Err(Error::new("a report on several files is not an array")
                 .help("give --format json to get it as data"));
         }
-        let mut lines = match look.format {
-            FormatArg::Table if !self.by_mistake => {
-                Some(Lines::of(folder, self.examiner.task().right(), &style))
-            }
-            _ => None,
-        };
         let mut tally = Tally::default();
-        let mut rows = Vec::new();
-        if let Some(lines) = &lines {
-            writeln!(streams.out, "{}", lines.head())?;
+        if self.by_mistake {
+            folder.iter().for_each(|entry| tally.add(self.judge(entry)));
+            look.tables("diagnose", &[(tally.sentence(), tally.by_mistake())], env, streams)?;
+            return Ok(tally.exit_code());
         }
-        for entry in folder {
-            let judged = self.judge(entry);
-            if let Some(lines) = &mut lines {
-                writeln!(streams.out, "{}", lines.line(&judged.line()))?;
-                streams.out.flush()?;
-            } else if !self.by_mistake && look.format == FormatArg::Json {
-                self.json(&judged, streams)?;
-            } else if !self.by_mistake {
-                rows.push(judged.line());
+        match look.format {
+            FormatArg::Table => {
+                self.screen(folder, &style, &mut tally, streams)?;
+                if let Some(table) = tally.mistakes() {
+                    writeln!(streams.out)?;
+                    look.tables("diagnose", &[(HOW_MANY.into(), table)], env, streams)?;
+                }
+                self.below(&tally, &style, streams)?;
             }
-            tally.add(&judged);
-        }
-        match lines {
-            Some(_) => writeln!(streams.out, "\n{}", style.charset.spelled(&tally.sentence()))?,
-            None if self.by_mistake => {
-                look.tables("diagnose", &[(tally.sentence(), tally.table())], env, streams)?;
+            FormatArg::Json => {
+                for entry in folder {
+                    let judged = self.judge(entry);
+                    self.json(&judged, streams)?;
+                    tally.add(judged);
+                }
             }
-            None if look.format != FormatArg::Json => {
-                let row =
-                    |line: Line| vec![line.file, line.verdict.into(), line.node, line.said, line.remains];
-                let table = Table::new(&HEADER, rows.into_iter().map(row));
-                look.tables("diagnose", &[(tally.sentence(), table)], env, streams)?;
+            _ => {
+                let mut rows = Vec::new();
+                for entry in folder {
+                    let judged = self.judge(entry);
+                    rows.push(self.row(&judged));
+                    tally.add(judged);
+                }
+                let mut parts = vec![(tally.sentence(), Table::new(&HEADER, rows))];
+                let summary = tally.mistakes().filter(|_| look.format != FormatArg::Csv);
+                parts.extend(summary.map(|table| (HOW_MANY.into(), table)));
+                look.tables("diagnose", &parts, env, streams)?;
             }
-            None => {}
         }
         Ok(tally.exit_code())
+    }
+
+    /// A row for each file on the screen, each written before the next file is read.
+    fn screen(
+        &self,
+        folder: &[FolderEntry],
+        style: &Style,
+        tally: &mut Tally,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
+        let lines = Lines::of(folder, self.examiner.task().right(), style);
+        writeln!(streams.out, "{}", lines.head())?;
+        for entry in folder {
+            let judged = self.judge(entry);
+            if !judged.ignored {
+                writeln!(streams.out, "{}", lines.line(&self.line(&judged)))?;
+                streams.out.flush()?;
+            }
+            tally.add(judged);
+        }
+        writeln!(streams.out, "\n{}", style.charset.spelled(&tally.sentence()))?;
+        Ok(())
+    }
+
+    /// What is said below the tables: why some files are unusable, which are ignored, and what a column means.
+    fn below(&self, tally: &Tally, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
+        let mut notes: Vec<String> =
+            tally.unusable.iter().map(|(file, why)| format!("{file}: {why}.")).collect();
+        if !tally.ignored.is_empty() {
+            let names = tally.ignored.join(", ");
+            notes.push(format!("Ignored ({}): {names}.", counted(tally.ignored.len(), "file")));
+        }
+        if tally.has_rows() {
+            notes.push(
+                "How sure: how far the numbers agree with the right ones or, where a mistake is named, with what that mistake gives."
+                    .into(),
+            );
+        }
+        for note in notes {
+            let said = style.charset.spelled(&note).into_owned();
+            writeln!(streams.out, "\n{}", super::lines::wrapped(&said, style.width).join("\n"))?;
+        }
+        Ok(())
     }
 
     fn judge(&self, entry: &FolderEntry) -> Judged {
@@ -101,9 +154,11 @@ impl Batch {
                 rest.to_string()
             }
         });
-        let exactly =
-            outcome.as_ref().map_or(String::new(), |diagnosis| words::precision(diagnosis, &answers));
-        Judged { file: entry.name.clone(), outcome, exactly }
+        let said = |say: fn(&Diagnosis, &[diagnose::Answer]) -> String| {
+            outcome.as_ref().map_or(String::new(), |diagnosis| say(diagnosis, &answers))
+        };
+        let (exactly, sure) = (said(words::precision), said(words::how_sure));
+        Judged { file: entry.name.clone(), ignored: !entry.is_readable(), outcome, exactly, sure }
     }
 
     fn json(&self, judged: &Judged, streams: &mut Streams<'_>) -> Result<()> {
@@ -112,110 +167,54 @@ impl Batch {
                 let right = self.examiner.task().right();
                 render::diagnosis(Some(&judged.file), diagnosis, right, streams.out)?;
             }
-            Err(error) => render::unusable(&judged.file, error, streams.out)?,
+            Err(error) => render::unusable(&judged.file, judged.unread(), error, streams.out)?,
         }
         streams.out.flush()?;
         Ok(())
     }
-}
 
-/// What is said of every file.
-const HEADER: [&str; 5] = ["file", "verdict", "first wrong", "mistake", "remains"];
+    /// A file as a row of data: the line of the screen, and what there is no room for there.
+    fn row(&self, judged: &Judged) -> Vec<String> {
+        let note = match &judged.outcome {
+            Err(why) => why.clone(),
+            Ok(_) => judged.exactly.clone(),
+        };
+        let Line { file, verdict, place, mistake, sure } = self.line(judged);
+        vec![file, verdict.into(), place, mistake, sure, note]
+    }
 
-impl Judged {
-    fn line(&self) -> Line {
-        let line = Line { file: self.file.clone(), ..Line::default() };
-        let diagnosis = match &self.outcome {
-            Err(error) => return Line { verdict: "unusable", said: error.clone(), ..line },
+    fn line(&self, judged: &Judged) -> Line {
+        let line = Line { file: judged.file.clone(), sure: judged.sure.clone(), ..Line::default() };
+        let diagnosis = match &judged.outcome {
+            Err(_) => return Line { verdict: judged.unread(), ..line },
             Ok(diagnosis) => diagnosis,
         };
-        let Some(wrong) = diagnosis.first_wrong() else {
-            return Line { verdict: "right", said: self.exactly.clone(), ..line };
+        let verdict = diagnosis.verdict();
+        let Some(wrong) = diagnosis.first_wrong() else { return Line { verdict, ..line } };
+        let right = self.examiner.task().right();
+        let place = match &wrong.verdict {
+            Verdict::Wrong(distance) => words::first_cell(distance, right),
+            Verdict::Close(close) => words::worst_cell(&close.beyond, right),
+            _ => wrong.name.clone(),
         };
-        let remains = wrong.mistakes.first().map_or(String::new(), |named| words::size(named.residual));
-        Line { verdict: "wrong", node: wrong.name.clone(), said: mistakes(diagnosis), remains, ..line }
+        Line { verdict, place, mistake: mistakes(diagnosis, wrong), ..line }
     }
 }
 
-/// The mistakes of a wrong submission in one cell.
-fn mistakes(diagnosis: &Diagnosis) -> String {
-    match diagnosis.first_wrong() {
-        Some(wrong) if !wrong.mistakes.is_empty() => words::alternatives(&wrong.mistakes),
-        Some(wrong) if wrong.too_few_digits => "too few digits to tell".into(),
-        Some(diagnose::Judged { verdict: Verdict::OtherShape(yours, expected), .. }) => {
-            format!("{yours}, not {expected}")
-        }
-        Some(diagnose::Judged { verdict: Verdict::OtherCount(yours, expected), .. }) => {
-            format!(
-                "{}, not {expected}",
-                match yours {
-                    1 => "1 matrix".to_string(),
-                    _ => format!("{yours} matrices"),
-                }
-            )
-        }
+/// The heading of the summary.
+const HOW_MANY: &str = "How many made which mistake";
+/// What is said of every file.
+const HEADER: [&str; 6] = ["file", "result", "where", "mistake", "how sure", "note"];
+
+/// The mistakes of a file that is not right, in one cell.
+fn mistakes(diagnosis: &Diagnosis, wrong: &diagnose::Judged) -> String {
+    match &wrong.verdict {
+        _ if !wrong.mistakes.is_empty() => words::alternatives(&wrong.mistakes),
+        _ if wrong.too_few_digits => "too few digits to tell".into(),
+        Verdict::Close(close) => format!("off by {}", words::size(close.beyond.difference.largest)),
+        Verdict::OtherShape(yours, expected) => format!("{yours}, not {expected}"),
+        Verdict::OtherCount(yours, expected) => format!("{}, not {expected}", counted(*yours, "matrix")),
         _ if diagnosis.pairs_tried => "no known mistake".into(),
         _ => "no single known mistake".into(),
-    }
-}
-
-/// The names of files, a class's worth of them.
-fn first(files: &[String]) -> String {
-    const MOST: usize = 40;
-    let names = files[..files.len().min(MOST)].join(", ");
-    match files.len().saturating_sub(MOST) {
-        0 => names,
-        more => format!("{names} and {more} more"),
-    }
-}
-
-/// What the files come to.
-#[derive(Default)]
-struct Tally {
-    right: Vec<String>,
-    unnamed: Vec<String>,
-    unusable: Vec<String>,
-    /// By mistake, or mistakes that fit equally.
-    named: BTreeMap<String, Vec<String>>,
-}
-
-impl Tally {
-    fn add(&mut self, judged: &Judged) {
-        let files = match &judged.outcome {
-            Err(_) => &mut self.unusable,
-            Ok(diagnosis) => match diagnosis.first_wrong() {
-                None => &mut self.right,
-                Some(wrong) if wrong.mistakes.is_empty() => &mut self.unnamed,
-                Some(wrong) => self.named.entry(words::alternatives(&wrong.mistakes)).or_default(),
-            },
-        };
-        files.push(judged.file.clone());
-    }
-
-    fn exit_code(&self) -> u8 {
-        match () {
-            _ if !self.unusable.is_empty() => EXIT_UNUSABLE,
-            _ if !self.unnamed.is_empty() || !self.named.is_empty() => EXIT_CHECK_FAILED,
-            _ => EXIT_DONE,
-        }
-    }
-
-    fn sentence(&self) -> String {
-        let wrong: usize = self.named.values().map(Vec::len).sum::<usize>() + self.unnamed.len();
-        let (right, unusable) = (self.right.len(), self.unusable.len());
-        let all = counted(right + wrong + unusable, "file");
-        format!("{all}: {right} right, {wrong} wrong, {unusable} unusable")
-    }
-
-    /// The most frequent mistake first.
-    fn table(&self) -> Table {
-        let mut named: Vec<(&str, &Vec<String>)> =
-            self.named.iter().map(|(mistakes, files)| (mistakes.as_str(), files)).collect();
-        named.sort_by_key(|(_, files)| std::cmp::Reverse(files.len()));
-        let others =
-            [("no known mistake", &self.unnamed), ("right", &self.right), ("unusable", &self.unusable)];
-        let all = named.into_iter().chain(others).filter(|(_, files)| !files.is_empty());
-        let rows = all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), first(files)]);
-        Table::new(&["mistake", "files", "which"], rows).with_numbers(&["files"])
     }
 }

@@ -3,7 +3,7 @@
 use super::both_ways::both_ways;
 use super::words;
 use crate::demo::{Shown, Step, Story, Table};
-use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Named, Resemblance, Task, Verdict};
+use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Resemblance, Task, Verdict};
 
 /// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;
@@ -51,9 +51,9 @@ fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     }
     let title = words::headline(diagnosis, task.right(), answers);
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
-    story.notes = notes(diagnosis, answers);
+    story.notes = notes(diagnosis, task, answers);
     if diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis, task));
+        story.notes.extend(cannot_show(diagnosis));
     }
     if wrong.first().is_some_and(|node| !node.mistakes.is_empty()) {
         story.notes.push("--details shows the first wrong cell computed both ways.".into());
@@ -72,6 +72,7 @@ fn evidence(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
         // Nothing is compared where all cells are NaN or 0.
         _ if matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros)) => None,
         Verdict::Wrong(distance) => Some(words::extent(distance, task.right())),
+        Verdict::Close(close) => Some(words::how_close(close, task.right())),
         _ => None,
     };
     let named = node.mistakes.first();
@@ -113,10 +114,10 @@ fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
         None => task.right().clone(),
     };
     let mut story = Story::of_steps(&words::headline(diagnosis, task.right(), answers), graph, steps);
-    story.steps.extend(undetectable(diagnosis, task));
-    story.notes = notes(diagnosis, answers);
+    story.steps.extend(undetectable(diagnosis));
+    story.notes = notes(diagnosis, task, answers);
     if !diagnosis.is_right() {
-        story.notes.extend(cannot_show(diagnosis, task));
+        story.notes.extend(cannot_show(diagnosis));
     }
     story
 }
@@ -171,7 +172,7 @@ fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
     let row = |(at, node): (usize, &Judged)| {
         let mut row = vec![node.name.clone(), words::verdict(node, &diagnosis.nodes[..at])];
         row.extend(match &node.verdict {
-            Verdict::Right(distance) | Verdict::Wrong(distance) => {
+            Verdict::Right(distance) | Verdict::Wrong(distance) | Verdict::Close(Close { distance, .. }) => {
                 let difference = &distance.difference;
                 let place = match difference.largest {
                     0.0 => String::new(),
@@ -193,17 +194,9 @@ fn nodes(diagnosis: &Diagnosis, task: &Task) -> Table {
     table.with_numbers(&["yours", "right", "difference", "cells wrong"])
 }
 
-/// The mistakes that this exercise cannot show. With one head the width of the model may be that of the head, and then there is
-/// nothing to mistake.
-fn hidden(diagnosis: &Diagnosis, task: &Task) -> Vec<&'static Mistake> {
-    let is_possible =
-        |mistake: &&'static Mistake| task.recipe().heads > 1 || mistake.id != "scale-model-width";
-    diagnosis.undetectable.iter().copied().filter(is_possible).collect()
-}
-
 /// What a right answer does not prove.
-fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
-    let hidden = hidden(diagnosis, task);
+fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
+    let hidden = &diagnosis.undetectable;
     if !diagnosis.is_right() || hidden.is_empty() {
         return None;
     }
@@ -217,12 +210,16 @@ fn undetectable(diagnosis: &Diagnosis, task: &Task) -> Option<Step> {
     })
 }
 
-fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
+fn notes(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(wrong) = diagnosis.first_wrong() {
         let answer = answers.iter().find(|answer| answer.name == wrong.name);
-        if let (Verdict::Wrong(distance), Some(answer)) = (&wrong.verdict, answer) {
-            notes.extend(words::half_precision(answer, distance));
+        match (&wrong.verdict, answer) {
+            (Verdict::Wrong(distance), Some(answer)) => {
+                notes.extend(words::half_precision(task, answer, distance));
+            }
+            (Verdict::Close(close), _) => return vec![words::near_enough(close)],
+            _ => {}
         }
         notes.extend(wrong.mistakes.first().and_then(|named| words::caution(named, wrong, answer)));
         notes.extend(what_would_help(diagnosis, wrong, answers));
@@ -231,9 +228,9 @@ fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
 }
 
 /// What this input says nothing about.
-fn cannot_show(diagnosis: &Diagnosis, task: &Task) -> Vec<String> {
+fn cannot_show(diagnosis: &Diagnosis) -> Vec<String> {
     let mut notes = Vec::new();
-    let hidden: Vec<&str> = hidden(diagnosis, task).iter().map(|mistake| mistake.id).collect();
+    let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
     if !hidden.is_empty() {
         let it = if hidden.len() == 1 { "it is" } else { "they are" };
         notes.push(format!(

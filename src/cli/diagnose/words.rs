@@ -1,6 +1,9 @@
 //! The sentences of a diagnosis.
 
-use crate::diagnose::{Answer, Diagnosis, Distance, Judged, Named, Resemblance, Slip, Verdict};
+use crate::diagnose::{
+    Answer, Close, Diagnosis, Difference, Distance, HalfPrecision, Judged, Named, Resemblance, Slip, Task,
+    Verdict, in_half_precision,
+};
 use crate::error::counted;
 use crate::graph::{CellId, Graph, address_of};
 
@@ -15,6 +18,9 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
         let exactly = if exactly.is_empty() { exactly } else { format!(" {exactly}") };
         return format!("{} {is} right{form}{exactly}.", listed(&names));
     };
+    if matches!(wrong.verdict, Verdict::Close(_)) {
+        return opening(wrong, right);
+    }
     let mistakes = match &wrong.mistakes[..] {
         [] => nothing_fits(diagnosis, wrong),
         [only] => match &only.slips[..] {
@@ -51,6 +57,10 @@ pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
             let read_as = wrong.read_as.as_ref().map_or(String::new(), |step| format!(", read as {step},"));
             format!("{name}{read_as} is wrong, from {} on.", first_cell(distance, right))
         }
+        Verdict::Close(close) => {
+            let largest = size(close.distance.difference.largest);
+            format!("{name} is close, but not right in half precision: the largest difference is {largest}.")
+        }
         Verdict::OtherShape(yours, expected) => {
             format!("{name} has the wrong shape: it is {yours}, but it should be {expected}.")
         }
@@ -80,8 +90,9 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     });
     let furthest = measured.max_by(|a, b| a.1.largest.total_cmp(&b.1.largest));
     let Some((answer, difference)) = furthest else { return String::new() };
-    let how = match (within(answer.roundoff), rounded_to(answer, difference.largest)) {
-        (Some(half), _) => format!("within {half}"),
+    let half = HalfPrecision::of(answer).filter(|_| !difference.rounded_by_hand(answer));
+    let how = match (half, difference.rounded_to(answer)) {
+        (Some(half), _) => format!("within half precision ({})", half.name),
         (None, Some(0)) => "to whole numbers".to_string(),
         (None, Some(decimals)) => format!("to {}", counted(decimals, "decimal")),
         (None, None) => format!("within the tolerance of {}", size(difference.allowed)),
@@ -89,43 +100,78 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     format!("{how}: the largest difference is {}", size(difference.largest))
 }
 
-/// What a type with this unit roundoff is called, if it is one of half precision.
-fn within(roundoff: f64) -> Option<&'static str> {
-    match roundoff {
-        _ if roundoff >= 1.0 / 512.0 => Some("the precision of bfloat16"),
-        _ if roundoff >= 1.0 / 4096.0 => Some("half precision (float16)"),
-        _ => None,
+/// How sure a batch is of one file: how far the numbers agree with the right ones, or with what the named mistake gives.
+pub(super) fn how_sure(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
+    let Some(wrong) = diagnosis.first_wrong() else {
+        let largest = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
+            Verdict::Right(distance) => Some(distance.difference.largest),
+            _ => None,
+        });
+        return largest.reduce(f64::max).map_or(String::new(), agreement);
+    };
+    let answer = answers.iter().find(|answer| answer.name == wrong.name);
+    match &wrong.mistakes[..] {
+        [] => String::new(),
+        [only] if caution(only, wrong, answer).is_some() => "may be chance".into(),
+        [only] => agreement(only.residual),
+        several if are_one(several) => agreement(several[0].residual),
+        several => format!("one of {}", several.len()),
     }
 }
 
-/// The decimals that the numbers carry, where every difference is at most half a unit of the last.
-fn rounded_to(answer: &Answer, largest: f64) -> Option<usize> {
-    let half_unit = |decimals| (0..decimals).fold(0.5 * (1.0 + 1e-9), |unit: f64, _| unit / 10.0);
-    answer.decimals.filter(|&decimals| decimals <= 6 && largest <= half_unit(decimals))
+/// To how many decimals numbers agree that differ by at most this.
+fn agreement(largest: f64) -> String {
+    const ALL: usize = 9;
+    let fits =
+        |decimals: &usize| largest <= (0..*decimals).fold(0.5, |unit: f64, _| unit / 10.0) * (1.0 + 1e-9);
+    match (0..=ALL).rev().find(fits) {
+        Some(ALL) => "to all digits".into(),
+        Some(0) => "to integers".into(),
+        Some(decimals) => format!("to {}", counted(decimals, "decimal")),
+        None => format!("to {}", size(largest)),
+    }
 }
 
-/// A note where wrong numbers look like right ones in half precision: all of them are numbers of that type, and none is
-/// further off than its roundings.
-pub(super) fn half_precision(answer: &Answer, distance: &Distance) -> Option<String> {
-    let numbers = || answer.matrices.iter().flat_map(|matrix| matrix.cells());
-    let largest = numbers().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
-    let all = |rounded: fn(f64) -> f64| numbers().all(|x| rounded(x).to_bits() == x.to_bits());
-    let float16: fn(f64) -> f64 = |x| half::f16::from_f64(x).to_f64();
-    let bfloat16: fn(f64) -> f64 = |x| half::bf16::from_f64(x).to_f64();
-    let types = [("float16", float16, 1.0 / 2048.0), ("bfloat16", bfloat16, 1.0 / 256.0)];
-    let is_fraction = numbers().any(|x| x.fract() != 0.0);
-    let fits = |&(_, rounded, unit): &(_, fn(f64) -> f64, f64)| {
-        is_fraction && distance.difference.largest <= 4.0 * unit * largest && all(rounded)
-    };
-    let (name, _, unit) = types.into_iter().find(fits)?;
+/// A note where wrong numbers are right ones in half precision, saved in another type.
+pub(super) fn half_precision(task: &Task, answer: &Answer, distance: &Distance) -> Option<String> {
+    let moves = in_half_precision(task, answer)?;
+    let name = moves.half.name;
+    let relative = moves.half.unit;
+    let absolute = rounded_up(distance.difference.largest);
     Some(format!(
-        "Every number in {} is a {name} number, and the largest difference ({}) is what {name} rounds. If you computed in \
-         half precision, compare with --rtol {} --atol {}.",
+        "Every number in {} is a {name} number, and {name} explains the largest difference ({}). If you computed in half \
+         precision, compare with --rtol {relative} --atol {absolute}.",
         answer.name,
         size(distance.difference.largest),
-        size(4.0 * unit),
-        size((4.0 * unit * largest * 1000.0).ceil() / 1000.0)
     ))
+}
+
+/// A number of two digits that is not less.
+fn rounded_up(x: f64) -> String {
+    let text = format!("{:.1e}", x * 1.05);
+    text.parse().map_or(text, |x: f64| x.to_string())
+}
+
+/// The options that call numbers right which are only close.
+pub(super) fn near_enough(close: &Close) -> String {
+    let absolute = rounded_up(close.distance.difference.largest);
+    format!("If this is near enough for you, give --rtol {} --atol {absolute}.", close.half.unit)
+}
+
+/// How much half precision explains where the numbers are only close: “O[2,1]: yours is …”.
+pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> String {
+    let Difference { cells, of, yours, expected, allowed, largest, .. } = beyond.difference;
+    let are = if cells == 1 { "is" } else { "are" };
+    let name = half.name;
+    format!(
+        "{cells} of {of} cells {are} further off than {name} rounds. In {}, yours is {}, right is {}: the difference is {}, and \
+         {name} explains at most {} there.",
+        worst_cell(beyond, right),
+        number(yours),
+        number(expected),
+        size(largest),
+        size(allowed)
+    )
 }
 
 /// A word of caution, where two mistakes together explain a handful of coarse numbers.
@@ -194,11 +240,15 @@ pub(super) fn sentence(slip: &Slip) -> String {
 
 /// The ids of one explanation: `no-scale`, `no-scale + weights-rounded (to 2 decimals)`.
 pub(super) fn together(named: &Named) -> String {
-    let slip = |slip: &Slip| match &slip.detail {
+    named.slips.iter().map(id).collect::<Vec<_>>().join(" + ")
+}
+
+/// The id of a mistake with its detail: `weights-rounded (to 2 decimals)`.
+pub(super) fn id(slip: &Slip) -> String {
+    match &slip.detail {
         Some(detail) => format!("{} ({detail})", slip.mistake.id),
         None => slip.mistake.id.to_string(),
-    };
-    named.slips.iter().map(slip).collect::<Vec<_>>().join(" + ")
+    }
 }
 
 /// The ids of explanations that fit equally.
@@ -237,9 +287,9 @@ pub(super) fn extent(distance: &Distance, right: &Graph) -> String {
     let difference = &distance.difference;
     let are = if difference.cells == 1 { "is" } else { "are" };
     format!(
-        "{} of {} cells {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
+        "{} of {} {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
         difference.cells,
-        difference.of,
+        counted(difference.of, "cell"),
         worst_cell(distance, right),
         number(difference.yours),
         number(difference.expected)
@@ -258,6 +308,7 @@ pub(super) fn demos(named: &Named) -> String {
 pub(super) fn verdict(node: &Judged, before: &[Judged]) -> String {
     match &node.verdict {
         Verdict::Right(_) => "right".into(),
+        Verdict::Close(_) => "close".into(),
         Verdict::AnotherForm(_) => "right in another form".into(),
         Verdict::Follows => {
             let names = |all: bool| -> Vec<&str> {

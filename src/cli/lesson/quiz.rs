@@ -23,8 +23,8 @@ const INTERRUPTED: u8 = 130;
 
 /// Answer the questions of a lesson alone, with marks
 ///
-/// Each answer is marked at once and the right one shown. After a wrong answer there is a second try, which counts half.
-/// Enter alone skips a question, h gives a hint, Ctrl-C stops and keeps what is answered.
+/// Each answer is marked at once. After a wrong answer you have a second try, which counts half; then the right answer is shown.
+/// Enter alone skips a question, h gives a hint, Ctrl-C stops and keeps your answers.
 ///
 /// Exit code 1 unless all answers are right. Answers may come from a file, one try each: attn lesson quiz 0-tour < answers.txt
 #[derive(Args, Debug)]

@@ -2,7 +2,7 @@
 
 mod terms;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, near, one_of};
 use crate::input::{clean_label, quoted};
 
 /// A term of the field.
@@ -41,9 +41,13 @@ pub fn term(name: &str) -> Result<&'static Term> {
     found(&asked).or_else(|| found(singular)).ok_or_else(|| {
         let error = Error::new(format!("the glossary has no `{}`", clean_label(name)));
         let names = glossary().iter().flat_map(|term| std::iter::once(&term.name).chain(term.also));
-        match nearest(&asked, names.copied()) {
-            Some(near) => error.help(format!("did you mean `attn glossary {}`?", quoted(near))),
-            None => error.help(format!(
+        let near: Vec<String> = near(&asked, names.copied())
+            .iter()
+            .map(|name| format!("attn glossary {}", quoted(name)))
+            .collect();
+        match &near[..] {
+            [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
+            [] => error.help(format!(
                 "`attn glossary` lists the terms; attn find {} searches everything",
                 quoted(&clean_label(name))
             )),

@@ -77,9 +77,8 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
         all([equal(columns("W_Q"), 4.0), equal(columns("W_K"), 2.0), equal(columns("W_V"), 2.0)]),
         "Here every head is one column wide.",
     )
-    .together(&[x, w_q])
-    .together(&[w_k, w_v, k, v])
-    .show(&[o]);
+    .folded(&[w_q, w_k, w_v])
+    .together(&[x, k, v, o]);
     let [w_k_each, w_v_each, _, difference] = shared.written_out(demo, x, q, o)?;
     demo.step(
         "The same as MHA, with each shared block repeated for every head that reads it. So GQA is MHA in which several heads \
@@ -89,7 +88,7 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
         equal("difference_gqa[1,1]", 0.0),
         "O_gqa_each equals O_gqa: the largest difference is {difference_gqa[1,1]}.",
     )
-    .together(&[w_k_each, w_v_each])
+    .together(&[w_k, w_v, w_k_each, w_v_each])
     .show(&[difference]);
     Ok(())
 }
@@ -104,7 +103,8 @@ fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
         "G = 1 is MQA: all heads share one key and one value. It equals MHA with this block repeated for every head.",
     )
     .claim(equal("difference_mqa[1,1]", 0.0), "The largest difference is {difference_mqa[1,1]}.")
-    .together(&[w_k, w_v, o])
+    .folded(&[w_k, w_v])
+    .together(&[o])
     .show(&[difference]);
     Ok(())
 }
@@ -136,7 +136,8 @@ impl Shared {
             let repeated: Vec<NodeId> = (0..HEADS)
                 .filter_map(|head| blocks.get(key_value_head(head, HEADS, self.groups)).copied())
                 .collect();
-            each.push(demo.compute(&format!("{letter}_{name}"), Op::Concatenate, &repeated)?);
+            let what = format!("blocks of {letter}, one for each head,");
+            each.push(demo.side_by_side(&format!("{letter}_{name}"), &what, &repeated)?);
         }
         let k = demo.compute(&format!("K_{name}"), Op::Product, &[x, each[0]])?;
         let v = demo.compute(&format!("V_{name}"), Op::Product, &[x, each[1]])?;
@@ -158,7 +159,7 @@ fn all_heads(demo: &mut Builder, name: &str, [q, k, v]: [NodeId; 3], groups: usi
         let suffix = format!("_{name}_{}", i + 1);
         heads.push(head(demo, &suffix, [query, keys[group], values[group]], false)?.o);
     }
-    demo.compute(&format!("O_{name}"), Op::Concatenate, &heads)
+    demo.side_by_side(&format!("O_{name}"), "heads", &heads)
 }
 
 fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
@@ -175,7 +176,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
         all([equal(columns("latent"), 2.0), equal(columns("K_mla"), 4.0), equal(columns("V_mla"), 4.0)]),
         "Two cached numbers give four keys and four values for each word.",
     )
-    .together(&[down, up_k, up_v])
+    .folded(&[down, up_k, up_v])
     .together(&[latent, k, v]);
 
     all_heads(demo, "mla", [q, k, v], HEADS)?;
@@ -221,7 +222,7 @@ fn sizes(demo: &mut Builder) -> Result<()> {
     let h = number(demo, "h", 128.0)?;
     let cached = demo.compute("cached", Op::Product, &[rows, h])?;
     demo.step(
-        "The document's g is the number of queries for each key, our G is the number of key/value heads: g · G = H. For every \
+        "The text's g is the number of queries for each key, our G is the number of key/value heads: g · G = H. For every \
          word a layer caches G keys and G values of width h. MLA caches one latent row.",
     )
     .claim(

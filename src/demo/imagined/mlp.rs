@@ -32,7 +32,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let w_2 = demo.given("W_2", Matrix::of([[-1.0], [1.0], [2.0]]))?;
     let wide = demo.compute("H_linear", Op::Product, &[x, w_1])?;
     let linear = demo.compute("Y_linear", Op::Product, &[wide, w_2])?;
-    demo.step("Two linear maps: W_1 goes from width d to width i, W_2 goes back. (The document calls them M_i and M_o.)")
+    demo.step("Two linear maps: W_1 goes from width d to width i, W_2 goes back. (The text calls them M_i and M_o.)")
         .show(&[wide, linear]);
     collapse(demo, x, [w_1, w_2], linear)?;
     impossible(demo, xor, linear)?;
@@ -121,9 +121,9 @@ fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
         (demo.compute("O_gate", Op::Product, &[x, w_gate])?, demo.compute("O_up", Op::Product, &[x, w_up])?);
     let open = demo.compute("gate", Op::Silu, &[gate])?;
     demo.step(
-        "A gated variant comes from Noam Shazeer, “GLU Variants Improve Transformer”. The document quotes him: “We offer no \
+        "A gated variant comes from Noam Shazeer, “GLU Variants Improve Transformer”. The text quotes him: “We offer no \
          explanation as to why these architectures seem to work; we attribute their success, as all else, to divine \
-         benevolence.” It has two parallel maps, the gate and the up-projection, and then W_down. (The document calls them \
+         benevolence.” It has two parallel maps, the gate and the up-projection, and then W_down. (The text calls them \
          M_g, M_u and M_d.)",
     )
     .together(&[w_gate, w_up, w_down])

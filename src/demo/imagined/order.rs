@@ -94,9 +94,10 @@ impl Layers {
 
 fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
     let x = Matrix::of([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]]);
-    let x = demo.given("X_AB", x.rows_named(&["A", "defeated", "B"]).cols_named(&FEATURES))?;
+    let x = demo.given("X_AB", x.rows_named(&["team A", "defeated", "team B"]).cols_named(&FEATURES))?;
     let rows = demo.matrix(x)?.rows();
-    let swap = demo.fitted("swap", reversal(rows, rows).rows_named(&["B", "defeated", "A"]), (3, 3))?;
+    let swap =
+        demo.fitted("swap", reversal(rows, rows).rows_named(&["team B", "defeated", "team A"]), (3, 3))?;
     let turned = demo.compute("X_BA", Op::Product, &[swap, x])?;
     demo.step("X_AB is a sentence. Its product with `swap` is X_BA.")
         .claim(own(&["X_AB", "swap"]), "“A defeated B” and “B defeated A”: the same words in another order.")
@@ -113,15 +114,17 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
          O_BA are back in the order of X_AB?",
     )
     .claim(
-        within(1e-9, "difference[1,1]", 0.0),
+        all([within(1e-9, "difference[1,1]", 0.0), own(&["X_AB", "swap"])]),
         "Every word gets the same vector in both sentences, no matter who won. Only the rows have changed places.",
     )
     .claim(
         all([same("W_Q", "W_K"), same("W_Q", "W_V")]),
         "W_K and W_V are the same matrix as W_Q.",
     )
-    .together(&layers.weights[..1])
-    .show(&[o, o_turned, difference]);
+    .folded(&layers.weights)
+    .show(&[o])
+    .folded(&[o_turned])
+    .show(&[difference]);
     Ok(())
 }
 
@@ -140,17 +143,19 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
     let o = layers.both(demo, "", questions, Kind::Plain)?;
     let [last, gap] = gap(demo, "", o)?;
     demo.step(
-        "Two questions. The next word is predicted from the last row. How different are the two last rows after attention?",
+        "Two questions with the same words in another order. The next word is predicted from the last row. How different are the \
+         two last rows after attention?",
     )
     .claim(
         own(&["X_1", "exchange"]),
-        "These are the document's two cricket questions, shortened to four words.",
+        "These are the text's two cricket questions, shortened to four words.",
     )
     .claim(
         within(1e-9, "gap[1,1]", 0.0),
         "The last rows are equal: in attention alone the order of the earlier rows makes no difference.",
     )
-    .together(&questions)
+    .together(&[x])
+    .folded(&[turned])
     .show(&[last, gap]);
     Ok((questions, gap))
 }
@@ -166,23 +171,22 @@ fn gap(demo: &mut Builder, name: &str, o: [NodeId; 2]) -> Result<[NodeId; 2]> {
     let last = demo.collect(&format!("last{name}"), "questions", Some(names), &rows)?;
     let change = demo.compute(&format!("last_change{name}"), Op::Subtract, &rows)?;
     let gap = demo.compute(&format!("gap{name}"), Op::Summary(Statistic::LargestSize), &[change])?;
-    let case = match name {
-        "" => "attention alone",
-        "_second" => "two layers",
-        "_causal" => "causal mask",
-        "_causal_second" => "causal mask, two layers",
-        "_placed" => "sinusoidal",
-        _ => "rotary",
-    };
-    demo.label(last, &format!("last rows, {case}"));
-    demo.label(change, &format!("difference of the last rows, {case}"));
-    demo.label(gap, &format!("gap, {case}"));
+    demo.label(last, "last rows");
+    demo.label(change, "last-row difference");
     Ok([last, gap])
 }
 
 fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
     let o = layers.both(demo, "_causal", questions, Kind::Causal)?;
     let [_, gap] = gap(demo, "_causal", o)?;
+    let mut second = |i: usize| {
+        let start = 1.min(demo.matrix(o[i])?.rows().saturating_sub(1));
+        demo.compute(&format!("second_{}_causal", i + 1), Op::Rows { start, count: 1 }, &[o[i]])
+    };
+    let rows = [second(0)?, second(1)?];
+    let second =
+        demo.collect("second_causal", "questions", Some(labels(&["question 1", "question 2"])), &rows)?;
+    demo.label(second, "second rows");
     demo.step(
         "A causal mask, one layer: each word attends to itself and to the words before it. Now earlier rows can differ.",
     )
@@ -191,14 +195,14 @@ fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
             not(equal("O_1_causal[defeated,team A]", "O_2_causal[defeated,team A]")),
             own(&["X_1", "exchange"]),
         ]),
-        "Row “defeated” differs, because it attends only to itself and to the word before it.",
+        "The second row, “defeated”, differs, because it attends only to itself and to the word before it.",
     )
     .claim(
         within(1e-9, "gap_causal[1,1]", 0.0),
         "The last word still attends to the same set of words, so its row is the same in both questions.",
     )
-    .together(&o)
-    .show(&[gap]);
+    .folded(&o)
+    .show(&[second, gap]);
     Ok(gap)
 }
 
@@ -235,21 +239,21 @@ fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Re
         demo.compute("X_2_placed", Op::Add, &[questions[1], p])?,
     ];
     let o = layers.both(demo, "_placed", x, Kind::Plain)?;
-    let [last, gap] = gap(demo, "_placed", o)?;
+    let [_, gap] = gap(demo, "_placed", o)?;
     demo.step(
         "Sinusoidal positions, no mask: each position t, counted from 0, has its own vector, which is added to the word there. \
          The same word in another place is then another row.",
     )
     .claim(less(1e-6, "gap_placed[1,1]"), "One layer is enough: the last rows differ by up to {gap_placed[1,1]:3}.")
     .show(&[p])
-    .together(&x)
-    .show(&[last, gap]);
+    .folded(&x)
+    .show(&[gap]);
     Ok(gap)
 }
 
 fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
     let o = layers.both(demo, "_rotary", questions, Kind::Rotary)?;
-    let [last, gap] = gap(demo, "_rotary", o)?;
+    let [_, gap] = gap(demo, "_rotary", o)?;
     let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
     let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];
     demo.step(
@@ -262,8 +266,8 @@ fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
         "“is” gives {A_1_rotary[is,South Africa]:2} of its weight to “South Africa” three places away, and \
          {A_2_rotary[is,South Africa]:2} when it is the word before.",
     )
-    .together(&[q, turned])
-    .together(&a)
-    .show(&[last, gap]);
+    .folded(&[q])
+    .together(&[turned])
+    .show(&[a[0], a[1], gap]);
     Ok(gap)
 }

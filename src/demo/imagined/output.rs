@@ -117,7 +117,7 @@ fn build(demo: &mut Builder) -> Result<()> {
 
     let c = demo.compute("C", Op::Concatenate, &[o_one, o_two])?;
     demo.step(
-        "The heads stand side by side. C has H·h_v columns, which need not be d. (The document calls it A.)",
+        "The heads stand side by side. C has H·h_v columns, which need not be d. (The text calls it A.)",
     )
     .claim(
         all([equal(columns("C"), 6.0), equal(columns("X"), 5.0)]),
@@ -147,8 +147,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         ("O", o),
     ];
     let table = shapes(demo, &names)?;
-    demo.step("Every matrix on the way, its shape, and what the document and common code call it.")
-        .table(table);
+    demo.step("Every matrix on the way, its shape, and what the text and common code call it.").table(table);
     one_line(demo, projected_one, projected_two, w_o)?;
     models(demo)
 }
@@ -220,14 +219,14 @@ fn one_line(demo: &mut Builder, one: [NodeId; 3], two: [NodeId; 3], w_o: NodeId)
     ];
     let rows = rows.map(|row| row.map(str::to_string).to_vec());
     demo.step(
-        "The whole formula of the document in one line: O = concat(softmax((X M_q)(X M_k)ᵀ / √d_k + mask) (X M_v)) M_o. These \
+        "The whole formula of the text in one line: O = concat(softmax((X M_q)(X M_k)ᵀ / √d_k + mask) (X M_v)) M_o. These \
          are its labels, from the inside out. The mask hides later words.",
     )
     .claim(
         all([zeros_above_diagonal("A_causal_1"), zeros_above_diagonal("A_causal_2")]),
         "In both heads the weights above the diagonal are 0: “no cheating”.",
     )
-    .table(Table::new(&["label in the document", "part of the formula", "here"], rows))
+    .table(Table::new(&["label in the text", "part of the formula", "here"], rows))
     .together(&weights)
     .show(&[o]);
     Ok(())

@@ -43,7 +43,8 @@ fn build(demo: &mut Builder) -> Result<()> {
         own(&["X_1", "X_2", "X_3"]),
         "The three questions have the same answer. “city” occurs in them 0, 1 and 2 times.",
     )
-    .together(&x);
+    .together(&x[2..])
+    .folded(&x[..2]);
     let sum = summed(demo, &x)?;
     let average = averaged(demo, &x)?;
     said_twice(demo, x[0])?;
@@ -118,7 +119,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     demo.step(
         "Each row of counts divided by its sum is a distribution: P(next word | word). The prediction is the word with the \
          largest probability, the arg max. A model that always predicts the next word correctly would have understood the \
-         text, says the document.",
+         text, says the text.",
     )
     .claim(
         top_of_row("P[capital,city]"),
@@ -126,7 +127,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
          predicts “city”.",
     )
     .show(&[p])
-    .show(&[arg_max]);
+    .folded(&[arg_max]);
     Ok(())
 }
 
@@ -138,7 +139,7 @@ fn pooled(demo: &mut Builder, name: &str, weights: &[NodeId], x: &[NodeId]) -> R
     }
     let all = demo.collect(&format!("w_{name}"), "questions", Some(labels(&NAMES)), &rows)?;
     let first = demo.compute(&format!("first_{name}"), Op::Rows { start: 0, count: 1 }, &[all])?;
-    Ok([all, demo.compute(&format!("moved_{name}"), Op::Euclidean, &[first, all])?])
+    Ok([all, demo.compute(&format!("moved_{name}"), Op::Euclidean, &[all, first])?])
 }
 
 /// A row of ones, as long as the question.
@@ -157,8 +158,8 @@ fn summed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
         "The sum gives every word the weight 1. `moved_sum` is the distance of each sum from the sum of question 1.",
     )
     .claim(
-        all([own(&["X_1", "X_2", "X_3"]), equal("moved_sum[1,2]", 2.0), not(equal("moved_sum[1,3]", 0.0))]),
-        "One “city” moves the sum by {moved_sum[1,2]}, although the answer stays the same.",
+        all([own(&["X_1", "X_2", "X_3"]), equal("moved_sum[2,1]", 2.0), not(equal("moved_sum[3,1]", 0.0))]),
+        "One “city” moves the sum by {moved_sum[2,1]}, although the answer stays the same.",
     )
     .show(&[sum, moved]);
     Ok(sum)
@@ -173,8 +174,8 @@ fn averaged(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     let [average, moved] = pooled(demo, "average", &weights, x)?;
     demo.step("The average divides these weights by their sum: each of n words gets 1/n.")
         .claim(
-            less("moved_average[1,3]", "moved_sum[1,3]"),
-            "Question 3 now moves the result by {moved_average[1,3]:2} instead of {moved_sum[1,3]:2}.",
+            less("moved_average[3,1]", "moved_sum[3,1]"),
+            "Question 3 now moves the result by {moved_average[3,1]:2} instead of {moved_sum[3,1]:2}.",
         )
         .show(&[average, moved]);
     Ok(average)
@@ -217,9 +218,9 @@ fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     )
     .claim(
         own(&["c_1", "c_2", "c_3"]),
-        "With c = 4 for “capital” and “India”, question 3 moves the result by {moved_fixed[1,3]:2}.",
+        "With c = 4 for “capital” and “India”, question 3 moves the result by {moved_fixed[3,1]:2}.",
     )
-    .together(&constants[2..])
+    .folded(&constants[2..])
     .show(&[fixed, moved]);
     Ok(fixed)
 }
@@ -253,10 +254,11 @@ fn from_the_input(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
         "“India” gives {A_3[1,India]:3} to itself, {A_3[1,capital]:3} to “capital” and {A_3[1,city#2]:3} to the second “city”.",
     )
     .claim(
-        less("moved_attention[1,3]", "moved_fixed[1,3]"),
-        "Question 3 now moves the result by only {moved_attention[1,3]:2}.",
+        less("moved_attention[3,1]", "moved_fixed[3,1]"),
+        "Question 3 now moves the result by only {moved_attention[3,1]:2}.",
     )
-    .show(&[s, weights[2], attention, moved]);
+    .columns(&[(s, None), (weights[2], None)])
+    .show(&[attention, moved]);
     Ok(attention)
 }
 
@@ -266,13 +268,14 @@ fn another_question(demo: &mut Builder) -> Result<()> {
     let c = demo.given("c_4", row_of(QUESTION, constant))?;
     let fixed = demo.compute("fixed_4", Op::DivideBySum(Axis::Rows), &[c])?;
     let a = asked_by_the_last(demo, "4", x)?;
+    let s = demo.graph().require("S_4")?;
     demo.step("Constants are the same in every question. Weights from the input depend on its last word.")
         .claim(
             less("fixed_4[1,city]", "A_4[1,city]"),
             "In a fourth question, which is ours, “city” has the fixed weight {fixed_4[1,city]}, but from the input it gets \
              {A_4[1,city]:2}.",
         )
-        .show(&[fixed, a]);
+        .columns(&[(c, None), (fixed, None), (s, None), (a, None)]);
     Ok(())
 }
 

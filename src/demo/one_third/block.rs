@@ -147,7 +147,7 @@ fn another_first_token(demo: &mut Builder, x: NodeId, weights: &Weights, before:
          travel one token further.",
     )
     .claim(
-        all([equal(rows("X"), 4.0), every("difference_block2[creature]", 0.0), own(&["change"])]),
+        all([equal(rows("X"), 4.0), every("difference_block2[creature]", 0.0), own(&[])]),
         "Creature, the fourth token, would need a third block.",
     )
     .show(&[two]);

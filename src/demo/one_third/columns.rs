@@ -22,13 +22,13 @@ pub(super) const DEMO: Demo = Demo {
 fn build(demo: &mut Builder) -> Result<()> {
     let [q, k, v] = inputs(demo)?;
     demo.step(
-        "Each token has a query, a key and a value, each in a row. The document writes each of them as a column.",
+        "Each token has a query, a key and a value, each in a row. The text writes each of them as a column.",
     )
     .together(&[q, k, v]);
 
     let grid = demo.compute("grid", Op::ProductTransposed, &[k, q])?;
     demo.step(
-        "The document's table, `grid`, holds k_i · q_j in row i and column j: a row for each key, a column for each query.",
+        "The text's table, `grid`, holds k_i · q_j in row i and column j: a row for each key, a column for each query.",
     )
     .claim(
         all([equal(rows("Q"), 3.0), equal(rows("K"), 3.0)]),
@@ -37,7 +37,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     .show(&[grid]);
 
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
-    demo.step("Q Kᵀ has a row for each query. It is the transpose of `grid`, although the document says that it is the same.")
+    demo.step("Q Kᵀ has a row for each query. It is the transpose of `grid`, although the text says that it is the same.")
         .claim(
             all([equal(rows("Q"), 3.0), equal(rows("K"), 3.0)]),
             "The scores of creature are now in the third row: {S[3,1]}, {S[3,2]}, {S[3,3]}.",
@@ -105,7 +105,7 @@ fn compare(demo: &mut Builder, v: NodeId, a_grid: NodeId, a: NodeId) -> Result<(
     let o_largest = demo.compute("O_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
     demo.step(
         "In rows the mix of the values is A V. In columns it is Vᵀ times the weights of `grid`: the same products, added in the \
-         same order. Column j of the result is the document's Δe_j.",
+         same order. Column j of the result is the text's Δe_j.",
     )
     .claim(
         all([equal("A_largest[1,1]", 0.0), equal("O_largest[1,1]", 0.0)]),

@@ -32,7 +32,7 @@ fn two_factors(demo: &mut Builder) -> Result<NodeId> {
     let down = demo.given("V_down", down)?;
     let up = demo.given("V_up", up)?;
     demo.step(
-        "V_down turns a token into a few numbers, V_up takes these back to the full width. The document multiplies columns from \
+        "V_down turns a token into a few numbers, V_up takes these back to the full width. The text multiplies columns from \
          the left, so its V_u V_d is V_down · V_up here.",
     )
     .together(&[x, down])
@@ -66,7 +66,7 @@ fn cost(demo: &mut Builder) -> Result<()> {
     demo.step("The sizes of the example: d, the width of a head d_k, and how many copies of W_V are needed for one head, one block and the whole model.")
         .claim(
             own(&["d", "d_k", "copies"]),
-            "The document gives d, d_k and the 96 heads of a block of GPT-3. GPT-3 also has 96 blocks, so {copies[model,1]} heads.",
+            "The text gives d, d_k and the 96 heads of a block of GPT-3. GPT-3 also has 96 blocks, so {copies[model,1]} heads.",
         )
         .together(&[d, d_k, copies]);
 

@@ -105,7 +105,7 @@ fn at_once(demo: &mut Builder, heads: &[Head; 2], mixes: [NodeId; 2]) -> Result<
     let side_by_side = demo.compute("V_u", Op::Concatenate, &[first, second])?;
     let w_o = demo.compute("W_O", Op::Transpose, &[side_by_side])?;
     demo.step(
-        "The output matrix W_O holds all V_up, one below the other. (The document has them side by side, as columns.) The V_down \
+        "The output matrix W_O holds all V_up, one below the other. (The text has them side by side, as columns.) The V_down \
          are not in it: they stay with the heads and make the values.",
     )
     .together(&[side_by_side, w_o]);
@@ -128,6 +128,6 @@ fn compare(demo: &mut Builder, x: NodeId, sum: NodeId, output: NodeId) -> Result
         .show(&[apart, largest]);
 
     let updated = demo.compute("X_updated", Op::Add, &[x, output])?;
-    demo.step("Each token plus the sum of what its heads add: the document's e_i + Σ Δe_i.").show(&[updated]);
+    demo.step("Each token plus the sum of what its heads add: the text's e_i + Σ Δe_i.").show(&[updated]);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `update`: Δe and e + Δe on the document's sentence: creature reads fluffy and blue, forest reads verdant.
 
 use crate::attention::Axis;
-use crate::demo::condition::{all, equal, every, less, own, smallest, sum, within};
+use crate::demo::condition::{all, equal, every, less, not, own, smallest, sum, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
 use crate::graph::build::{Recipe, Weights};
@@ -25,7 +25,7 @@ const FEATURES: [&str; 5] = ["animal", "place", "fluffy", "blue", "green"];
 fn build(demo: &mut Builder) -> Result<()> {
     let x = demo.given("X", embeddings())?;
     tokens(demo);
-    demo.step("Row i of X is the document's e_i, the embedding of token i.")
+    demo.step("Row i of X is the text's e_i, the embedding of token i.")
         .claim(own(&["X"]), "The five features and their names are ours. A real model has thousands of features without names.")
         .together(&[x]);
 
@@ -54,6 +54,11 @@ fn build(demo: &mut Builder) -> Result<()> {
                 every("K[roamed]", 0.0),
                 every("K[the]", 0.0),
                 every("K[forest]", 0.0),
+                not(every("Q[creature]", 0.0)),
+                not(every("Q[forest]", 0.0)),
+                not(every("K[fluffy]", 0.0)),
+                not(every("K[blue]", 0.0)),
+                not(every("K[verdant]", 0.0)),
             ]),
             "Only creature and forest look for something. Only fluffy, blue and verdant offer something. The other rows are 0.",
         )
@@ -64,7 +69,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let v = demo.compute("V", Op::Product, &[x, w_v])?;
     weighted_values(demo, a, v)?;
     let o = demo.compute("O", Op::Product, &[a, v])?;
-    demo.step("The same for all tokens at once: A V. Row i of O is the change that the document calls Δe_i.")
+    demo.step("The same for all tokens at once: A V. Row i of O is the change that the text calls Δe_i.")
         .claim(
             all([less(0.0, "O[creature,fluffy]"), less(0.0, "O[creature,blue]")]),
             "For creature it is {O[creature,fluffy]:2} of fluffy and {O[creature,blue]:2} of blue.",
@@ -107,10 +112,10 @@ fn weighted_values(demo: &mut Builder, a: NodeId, v: NodeId) -> Result<()> {
     demo.label(weighted, "weighted values");
     demo.label(sums, "sum of the weighted values");
     demo.step(
-        "For one query, each value is multiplied by its weight: row i is σ(k_i · q_j) · v_i. The document has one such column for \
-         each query. The sum over the rows is Δe.",
+        "For every query j, each value is multiplied by its weight: σ(k_i · q_j) · v_i, for all tokens i. The text has one \
+         column of these for each j. Here is one of them, row by row: their sum is Δe_j.",
     )
-    .claim(own(&["X"]), "This is the query of creature, token 4.")
+    .claim(own(&["X"]), "It is that of creature, token 4.")
     .claim(
         within(1e-9, "delta_creature[1,fluffy]", "weighted_creature[fluffy,fluffy]"),
         "All of the fluffy part, {delta_creature[1,fluffy]:2}, comes from the token fluffy.",
@@ -169,7 +174,7 @@ fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
         .show(&[scores]);
     demo.step("The scores divided by the square root of the width of a key. Later tokens are hidden.")
         .show(&[read]);
-    demo.step("Row i of the weights says how much token i attends to each token. (The document turns this around: it says that “fluffy” attends to “creature”.)")
+    demo.step("Row i of the weights says how much token i attends to each token. (The text turns this around: it says that “fluffy” attends to “creature”.)")
         .claim(
             all([
                 less(0.4, "A[creature,fluffy]"),
@@ -186,6 +191,7 @@ fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
     .claim(
         all([every("Q[roamed]", 0.0), equal("A[roamed,a]", "A[roamed,roamed]"), less(0.0, "A[roamed,a]")]),
         "Roamed gives {A[roamed,a]:2} to each token up to itself.",
-    );
+    )
+    .in_brief(weights);
     Ok(weights)
 }

@@ -22,7 +22,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     demo.step("Each row is a word of a sentence, as a point in the plane.")
         .claim(
             own(&["X_cave"]),
-            "The sentence is “A bat lives in the cave”. We keep only the two words that carry the meaning.",
+            "The sentence is “A bat lives in the cave”. We keep the two words that carry the meaning: bat and cave.",
         )
         .together(&[x]);
 
@@ -75,7 +75,7 @@ fn rounding(demo: &mut Builder, x: NodeId, s: NodeId, o: NodeId) -> Result<()> {
     let weights = demo.compute("A_rounded_cave", Op::Round(2), &[softmax])?;
     let output = demo.compute("O_rounded_cave", Op::Product, &[weights, x])?;
     demo.compute("difference_cave", Op::Subtract, &[output, o])?;
-    demo.step("The document rounds on the way: first the scores to two decimals, then the weights. Rounding errors add up.")
+    demo.step("The text rounds on the way: first the scores to two decimals, then the weights. Rounding errors add up.")
         .claim(
             equal(columns("X_cave"), 2.0),
             "Bat = {A_rounded_cave[bat,bat]:2} · bat + {A_rounded_cave[bat,cave]:2} · cave = \

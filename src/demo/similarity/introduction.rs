@@ -40,7 +40,7 @@ pub(super) fn pronoun(demo: &mut Builder) -> Result<()> {
         all([top_of_row("A_it[it,cat]"), less("A_it[it,mat]", "A_it[it,cat]")]),
         "“it” gives {A_it[it,cat]:2} of its attention to “cat” and {A_it[it,mat]:2} to “mat”.",
     )
-    .together(&[q])
+    .folded(&[q, k])
     .columns(&[(s, None), (scaled, None), (a, None)]);
     Ok(())
 }

@@ -42,9 +42,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     let (one, q_1) = looped(demo, "_1", x, first)?;
     demo.step("Head 1: queries, keys and values, then scores, divided by √d_k, the softmax of each row, and the mixed values.")
         .together(&q_1)
-        .show(&[one.scores])
-        .together(&[one.scaled, one.weights])
-        .show(&[one.output]);
+        .together(&[one.scores, one.scaled])
+        .together(&[one.weights, one.output]);
     let (two, q_2) = looped(demo, "_2", x, second)?;
     demo.step("Head 2: the same steps with its own weights.")
         .claim(
@@ -158,7 +157,7 @@ fn causal(demo: &mut Builder, heads: [Head; 2], projected: [&[NodeId; 3]; 2]) ->
     let w_o = demo.given("W_O", w_o)?;
     let o = demo.compute("O", Op::Product, &[c, w_o])?;
     demo.step(
-        "The document stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \
+        "The text stops at the concatenation. An output matrix W_O mixes the heads, and it can take the result back to \
          the width of X.",
     )
     .claim(own(&["W_O"]), "This W_O simply adds the two heads.")

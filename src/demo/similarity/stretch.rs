@@ -28,7 +28,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         .given("X_34", Matrix::of([[1.0, 1.0], [-1.0, 0.0]]).rows_named(&["v3", "v4"]).cols_named(&AXES))?;
     let stretch = demo.given("stretch", on_axes([[3.0, 0.0], [0.0, 1.0]]))?;
     demo.step(
-        "Two pairs of vectors and a matrix. The document calls the matrix A and writes A·v, with v as a column. Here v is a row, \
+        "Two pairs of vectors and a matrix. The text calls the matrix A and writes A·v, with v as a column. Here v is a row, \
          so the same product is v·Aᵀ.",
     )
     .together(&[x12, x34, stretch]);
@@ -72,7 +72,7 @@ fn build(demo: &mut Builder) -> Result<()> {
             "v3 gave {A_34[v3,v3]:2} to itself and {A_34[v3,v4]:2} to v4. Now it gives {A_34_stretched[v3,v3]:2} and \
              {A_34_stretched[v3,v4]:2}. If the loss is smaller when v3 attends less to v4, training moves the matrix this way.",
         )
-        .show(&[a_before, a_after]);
+        .together(&[a_before, a_after]);
     rotation(demo, x34)?;
     reflection(demo, x34)?;
     shear(demo, x12)?;

@@ -98,7 +98,7 @@ fn sums_and_averages(demo: &mut Builder, x: NodeId) -> Result<()> {
     let names = labels(&["X once", "twice", "4 times", "8 times"]);
     let sums = demo.collect("sums", "sums", Some(names.clone()), &sums)?;
     let averages = demo.collect("averages", "averages", Some(names), &averages)?;
-    demo.step("The longer the text, the larger the sums. Averages do not grow with it.")
+    demo.step("A longer text has more tokens to add, so sums can grow with it. Averages cannot.")
         .together(&[sums, averages]);
     Ok(())
 }

@@ -45,7 +45,8 @@ fn build(demo: &mut Builder) -> Result<()> {
         "Row i of the scores S compares query i with every key, later ones too. The mask M has a 1 where a token \
          may attend: to itself and to earlier tokens.",
     )
-    .together(&[s, m]);
+    .together(&[s, m])
+    .in_brief(s);
 
     let allowed = Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() };
     let masked = demo.compute("S_masked", Op::Mask(allowed), &[s, m])?;

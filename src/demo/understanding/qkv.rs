@@ -48,12 +48,12 @@ fn build(demo: &mut Builder) -> Result<()> {
 
     let s = demo.compute("S", Op::ProductTransposed, &[q, k])?;
     let a = demo.compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
-    demo.step("Row i of the scores S holds the dot products of query i with every key; like the text, we do not divide by √d_k. The softmax of each row gives the weights A, which the text calls L.")
-        .together(&[s, a])
-        .claim(
-            less(0.99, "A[1,1]"),
-            "With unscaled scores this large, token 1 gives {A[1,1]:6} of its attention to itself.",
-        );
+    demo.step("Row i of the scores S holds the dot products of query i with every key. Like the text, we do not divide by √d_k.")
+        .together(&[s]);
+    demo.step("The softmax of each row gives the weights A, which the text calls L.").together(&[a]).claim(
+        less(0.99, "A[1,1]"),
+        "With unscaled scores this large, token 1 gives {A[1,1]:6} of its attention to itself.",
+    );
 
     let o = demo.compute("O", Op::Product, &[a, v])?;
     demo.step("A V is L X R: W_V changes the features of each token, A mixes the tokens.").together(&[o]);

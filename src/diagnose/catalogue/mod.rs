@@ -18,7 +18,7 @@ mod softmaxes;
 mod tokens;
 mod weights;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result, counted, nearest};
 use crate::graph::build::{Alter, Alteration, Recipe, Stage};
 
 use super::{Change, Facts};
@@ -154,8 +154,7 @@ fn to_decimals(change: fn(u32) -> Change) -> Vec<Way> {
 fn decimals(digits: u32) -> String {
     match digits {
         0 => TO_WHOLE_NUMBERS.to_string(),
-        1 => "to 1 decimal".to_string(),
-        _ => format!("to {digits} decimals"),
+        _ => format!("to {}", counted(digits as usize, "decimal")),
     }
 }
 

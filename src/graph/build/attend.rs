@@ -108,6 +108,15 @@ impl Pipeline<'_> {
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
         let bias = self.optional("B", bias)?;
+        let scores = (self.shape(q).0, self.shape(k).0);
+        if let Some(bias) = bias.filter(|&bias| self.shape(bias) != scores) {
+            let (queries, keys) = scores;
+            return Err(Error::new(format!(
+                "the bias is {}, but the scores are {queries}×{keys}",
+                self.graph[bias].shape()
+            ))
+            .help("give the bias a row for each query and a column for each key"));
+        }
         let mask = self.optional("M", mask)?.or_else(|| self.graph.find("M"));
         let w_o = self.optional("W_O", w_o)?;
         self.optional("b", shift)?;
@@ -149,7 +158,9 @@ impl Pipeline<'_> {
         for (name, width, heads) in [("Q", q_width, heads), ("K", k_width, groups), ("V", v_width, groups)] {
             if width == 0 || width % heads != 0 {
                 return Err(Error::new(format!(
-                    "the {width} columns of {name} cannot be split into {heads} heads"
+                    "the {} of {name} cannot be split into {}",
+                    counted(width, "column"),
+                    counted(heads, "head")
                 ))
                 .help(format!("give a number of heads that divides the width of {name}")));
             }
@@ -165,7 +176,9 @@ impl Pipeline<'_> {
         }
         if n != v_rows {
             return Err(Error::new(format!(
-                "{n} keys need {n} values, but there are {v_rows}: K is {n}×{k_width}, V is {v_rows}×{v_width}"
+                "{} but {}, and each key needs one value: K is {n}×{k_width}, V is {v_rows}×{v_width}",
+                counted(n, "key"),
+                counted(v_rows, "value")
             ))
             .help("give K and V the same number of rows, one for each token"));
         }
@@ -180,9 +193,11 @@ impl Pipeline<'_> {
         let cells = heads as u128 * per_head + (t * v_width / groups * heads) as u128;
         if cells > MAX_CELLS as u128 {
             return Err(Error::new(format!(
-                "recording every step of {} over {t} queries and {n} keys takes {cells} numbers, more than the limit of \
+                "recording every step of {} over {} and {} takes {cells} numbers, more than the limit of \
                  {MAX_CELLS}",
-                counted(heads, "head")
+                counted(heads, "head"),
+                counted(t, "query"),
+                counted(n, "key")
             ))
             .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
         }

@@ -6,7 +6,7 @@ use super::choices::{Along, Common, Groups, Split, Stage};
 use super::recipe::Recipe;
 use super::weights::Head;
 use crate::attention::{Axis, key_value_head};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::{Factor, Graph, NodeId, Op};
 use crate::matrix::Shape;
 
@@ -184,8 +184,12 @@ pub fn split_never_formed(graph: &mut Graph, name: &str, whole: NodeId, heads: u
 fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {
     let width = graph[whole].shape().cols;
     if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::new(format!("the {width} columns of {name} cannot be split into {heads} heads"))
-            .help(format!("give a number of heads that divides the width of {name}")));
+        return Err(Error::new(format!(
+            "the {} of {name} cannot be split into {}",
+            counted(width, "column"),
+            counted(heads, "head")
+        ))
+        .help(format!("give a number of heads that divides the width of {name}")));
     }
     let count = width / heads;
     let block = |head| match how {

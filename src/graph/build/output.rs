@@ -3,7 +3,7 @@
 use super::alter::{altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual, Stage};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::{Factor, NodeId, Op};
 
 /// Small numbers in a norm, as PyTorch has them.
@@ -93,16 +93,29 @@ impl Pipeline<'_> {
         }
         let residual = residual.filter(|_| !inside);
         if let Some(w_o) = w_o {
-            let op = match self.recipe.output.projection {
-                Projection::Transposed => Op::ProductTransposed,
-                _ => Op::Product,
+            let ((_, width), weights) = (self.shape(last), self.graph[w_o].shape());
+            let (op, side, length) = match self.recipe.output.projection {
+                Projection::Transposed => (Op::ProductTransposed, "columns", weights.cols),
+                _ => (Op::Product, "rows", weights.rows),
             };
+            if length != width {
+                let heads = counted(width, "column");
+                return Err(Error::new(format!("W_O is {weights}, but the heads together have {heads}"))
+                    .help(format!("give W_O {width} {side}, one for each of these columns")));
+            }
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
             last = self.graph.add(if residual.is_none() { &result } else { "P" }, op, &[last, w_o])?;
         }
         if let Some(x) = residual {
+            let (tokens, shape) = (self.graph[x].shape(), self.graph[last].shape());
+            if tokens != shape {
+                return Err(Error::new(format!(
+                    "X is {tokens}, but the result is {shape}: they cannot be added"
+                ))
+                .help(format!("make the result {tokens} with another W_V or W_O, or leave out --residual")));
+            }
             last = self.with_residual(&result, x, last)?;
         }
         altered(&mut self.graph, self.recipe, &[Stage::Result], "O", (last, 0))?;

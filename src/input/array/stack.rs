@@ -1,6 +1,6 @@
 //! Arrays as matrices: one, or one for each head.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, counted};
 use crate::graph::{Numbers, Typed};
 use crate::kernel::Layout;
 use crate::matrix::Matrix;
@@ -24,8 +24,8 @@ impl<T: Typed> Array<T> {
             ))
             .help("save one sequence of the batch: (H, T, d) or (1, H, T, d)")),
             _ => Err(Error::new(format!(
-                "this array has {} dimensions: its shape is {}",
-                self.dims.len(),
+                "this array has {}: its shape is {}",
+                counted(self.dims.len(), "dimension"),
                 shape_text(&self.dims)
             ))
             .help("a matrix has two, a stack of heads three: (H, T, d)")),

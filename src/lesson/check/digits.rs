@@ -1,5 +1,6 @@
 //! Whether a number can be answered from the digits that the question shows.
 
+use crate::error::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Answer, Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
@@ -32,8 +33,9 @@ pub(super) fn enough(
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
-            "the key of `{}` expects numbers shown at {decimals} decimals, but the question shows none of its operands that way",
-            question.id
+            "the key of `{}` expects numbers shown at {}, but the question shows none of its operands that way",
+            question.id,
+            counted(decimals, "decimal")
         );
         let help = format!(
             "its operands are {}: show them with --only and --precision {decimals}",
@@ -49,11 +51,13 @@ pub(super) fn enough(
     };
     if slack > tolerance * (1.0 + 1e-9) {
         let what = format!(
-            "`{}` shows its numbers at {decimals} decimals, from which an answer can be off by {slack:.4}, and the key allows {tolerance}",
-            question.id
+            "`{}` shows its numbers at {}, from which an answer can be off by {slack:.4}, and the key allows {tolerance}",
+            question.id,
+            counted(decimals, "decimal")
         );
         let help = format!(
-            "accept what these digits allow: {expression} ± … from {decimals} decimals",
+            "accept what these digits allow: {expression} ± … from {}",
+            counted(decimals, "decimal"),
             expression = key.expression()
         );
         faults.push(Fault::new(question.key_line, what).help(help));

@@ -126,7 +126,7 @@ impl Player<'_> {
     /// The next hint.
     pub(super) fn hint(&mut self) -> Vec<String> {
         let Some(question) = self.asking() else {
-            return self.remark("There are hints at questions only.");
+            return self.remark("Only questions have hints.");
         };
         let shown = self.records.get(&question.id).map_or(0, |record| record.hints);
         let Some(hint) = question.hints.get(shown) else {

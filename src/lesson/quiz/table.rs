@@ -33,13 +33,16 @@ pub fn tables(results: &Results, name: &str) -> [(String, Table); 2] {
     let rows = Table::new(&COLUMNS, results.graded.iter().map(row)).with_numbers(&NUMBERS);
     let graded = results.graded.iter().filter_map(|one| one.outcome.points());
     let open = results.graded.iter().filter(|one| one.outcome == Outcome::Open).count();
+    // Answers from a file may end before the questions do.
+    let has_end = results.graded.iter().all(|one| one.outcome != Outcome::Unanswered);
+    let is_complete = has_end && !results.interrupted;
     let sum = vec![
         name.to_string(),
         results.lesson.clone(),
         graded.clone().sum::<f64>().to_string(),
         graded.count().to_string(),
         open.to_string(),
-        if results.interrupted { "no" } else { "yes" }.to_string(),
+        if is_complete { "yes" } else { "no" }.to_string(),
     ];
     let sum = Table::new(&["name", "lesson", "points", "of", "open", "complete"], [sum]);
     [(results.title.clone(), rows), ("score".to_string(), sum.with_numbers(&["points", "of", "open"]))]

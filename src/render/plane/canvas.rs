@@ -9,7 +9,7 @@ const MOST_COLUMNS: usize = 64;
 /// A character is about twice as high as wide: so many columns to a row keep a square square.
 const COLUMNS_PER_ROW: f64 = 2.1;
 /// The most rows of a drawing.
-const MOST_ROWS: f64 = 12.0;
+pub(super) const MOST_ROWS: f64 = 12.0;
 /// The fewest columns that a drawing is squeezed into.
 const FEWEST_COLUMNS: usize = 8;
 /// Between a point and its label, and behind the label.
@@ -19,9 +19,9 @@ const COVERED: char = '\0';
 
 /// The drawing line by line, none wider than `width`: the name of the axis upwards, the plane with numbers to its left, the
 /// numbers below it and the name of the other axis. Nothing where there is nothing to draw.
-pub(super) fn lines(drawing: &Drawing, width: usize) -> Vec<String> {
+pub(super) fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<String> {
     let Some(bounds) = drawing.bounds() else { return Vec::new() };
-    let Some(mut canvas) = Canvas::around(drawing, bounds, width) else { return Vec::new() };
+    let Some(mut canvas) = Canvas::around(drawing, bounds, (width, most_rows)) else { return Vec::new() };
     canvas.draw(drawing);
     let margin = canvas.margin;
     let (_, zero) = canvas.place(0.0, 0.0);
@@ -60,7 +60,7 @@ struct Canvas {
 
 impl Canvas {
     /// A canvas on which all spots and the origin have room, with the same scale both ways.
-    fn around(drawing: &Drawing, bounds: Bounds, width: usize) -> Option<Canvas> {
+    fn around(drawing: &Drawing, bounds: Bounds, (width, most_rows): (usize, f64)) -> Option<Canvas> {
         let longest = drawing.longest_label();
         let mut canvas = Canvas {
             cells: Vec::new(),
@@ -75,7 +75,7 @@ impl Canvas {
         for _ in 0..2 {
             let room = width.saturating_sub(canvas.margin);
             let columns = room.saturating_sub(longest + AIR).clamp(FEWEST_COLUMNS, MOST_COLUMNS);
-            canvas.scale(columns as f64)?;
+            canvas.scale(columns as f64, most_rows)?;
         }
         let wide = (bounds.across() * canvas.columns_per_unit).round() as usize;
         let high = (bounds.up() * canvas.rows_per_unit).round() as usize;
@@ -84,11 +84,11 @@ impl Canvas {
         Some(canvas)
     }
 
-    /// Spreads the plane over so many columns, and chooses the numbers of the axes.
-    fn scale(&mut self, columns: f64) -> Option<()> {
+    /// Spreads the plane over this many columns and at most this many rows, and chooses the numbers of the axes.
+    fn scale(&mut self, columns: f64, most_rows: f64) -> Option<()> {
         const MOST_TRIES: usize = 12;
         let (across, up) = (self.bounds.across().max(1e-300), self.bounds.up().max(1e-300));
-        self.columns_per_unit = (columns / across).min(MOST_ROWS * COLUMNS_PER_ROW / up);
+        self.columns_per_unit = (columns / across).min(most_rows * COLUMNS_PER_ROW / up);
         self.rows_per_unit = self.columns_per_unit / COLUMNS_PER_ROW;
         let least = 2.0 / self.rows_per_unit;
         self.ticks = (least.is_finite() && least > 0.0).then(|| Ticks::apart(least))?;

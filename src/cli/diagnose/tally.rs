@@ -1,0 +1,149 @@
+//! What the files of a folder come to: how many are right, and who made which mistake.
+
+use std::collections::BTreeMap;
+
+use super::batch::Judged;
+use super::words;
+use crate::demo::Table;
+use crate::diagnose::{self, Verdict};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, counted};
+
+/// The files by what became of them.
+#[derive(Default)]
+pub(super) struct Tally {
+    right: Vec<String>,
+    close: Vec<String>,
+    /// How many are wrong: a file may show several mistakes.
+    wrong: usize,
+    /// By mistake, or mistakes that fit equally: what was done, and in which files.
+    named: BTreeMap<String, (String, Vec<String>)>,
+    /// Where no mistake is named: why, and in which files.
+    unnamed: BTreeMap<&'static str, Vec<String>>,
+    /// Files that could not be judged, and why.
+    pub unusable: Vec<(String, String)>,
+    /// What is no file of numbers.
+    pub ignored: Vec<String>,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, judged: Judged) {
+        let file = judged.file;
+        match judged.outcome {
+            Err(_) if judged.ignored => self.ignored.push(file),
+            Err(why) => self.unusable.push((file, why)),
+            Ok(diagnosis) => match diagnosis.first_wrong() {
+                None => self.right.push(file),
+                Some(_) if diagnosis.verdict() == "close" => self.close.push(file),
+                Some(wrong) => {
+                    self.wrong += 1;
+                    self.add_wrong(wrong, file);
+                }
+            },
+        }
+    }
+
+    fn add_wrong(&mut self, wrong: &diagnose::Judged, file: String) {
+        let mut named = |mistake: String, done: &str| {
+            let (_, files) = self.named.entry(mistake).or_insert_with(|| (done.to_string(), Vec::new()));
+            files.push(file.clone());
+        };
+        match &wrong.mistakes[..] {
+            [] => self.unnamed.entry(why_unnamed(wrong)).or_default().push(file),
+            [only] => only.slips.iter().for_each(|slip| named(words::id(slip), slip.mistake.slip)),
+            several if words::are_one(several) => {
+                named(words::alternatives(several), several[0].slips[0].mistake.slip);
+            }
+            several => named(words::alternatives(several), "One of these; the numbers do not tell which."),
+        }
+    }
+
+    pub(super) fn exit_code(&self) -> u8 {
+        match () {
+            _ if !self.unusable.is_empty() || !self.ignored.is_empty() => EXIT_UNUSABLE,
+            _ if self.right.len() < self.judged() => EXIT_CHECK_FAILED,
+            _ => EXIT_DONE,
+        }
+    }
+
+    fn judged(&self) -> usize {
+        self.right.len() + self.close.len() + self.wrong
+    }
+
+    /// Whether any file was judged.
+    pub(super) fn has_rows(&self) -> bool {
+        self.judged() > 0
+    }
+
+    /// “6 files: 1 right, 4 wrong, 1 unusable”.
+    pub(super) fn sentence(&self) -> String {
+        let all = self.judged() + self.unusable.len() + self.ignored.len();
+        let mut parts = vec![format!("{} right", self.right.len())];
+        let more = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
+        parts.extend(more(self.close.len(), "close"));
+        parts.push(format!("{} wrong", self.wrong));
+        parts.extend(more(self.unusable.len(), "unusable"));
+        parts.extend(more(self.ignored.len(), "ignored"));
+        format!("{}: {}", counted(all, "file"), parts.join(", "))
+    }
+
+    /// The mistakes with what was done and by whom, the most frequent first.
+    fn frequent_first(&self) -> Vec<(&str, &str, &Vec<String>)> {
+        let rows =
+            self.named.iter().map(|(mistakes, (done, files))| (mistakes.as_str(), done.as_str(), files));
+        let mut rows: Vec<(&str, &str, &Vec<String>)> = rows.collect();
+        rows.sort_by_key(|(_, _, files)| std::cmp::Reverse(files.len()));
+        rows
+    }
+
+    /// How many made which mistake, and what it is; `None` where nothing is wrong.
+    pub(super) fn mistakes(&self) -> Option<Table> {
+        let mut rows: Vec<Vec<String>> = self
+            .frequent_first()
+            .into_iter()
+            .map(|(mistakes, done, files)| vec![files.len().to_string(), mistakes.into(), done.into()])
+            .collect();
+        let unnamed = self.unnamed.iter();
+        rows.extend(
+            unnamed.map(|(why, files)| vec![files.len().to_string(), why.to_string(), String::new()]),
+        );
+        let table =
+            || Table::new(&["files", "mistake", "what was done"], rows.clone()).with_numbers(&["files"]);
+        (!rows.is_empty()).then(table)
+    }
+
+    /// Everything by mistake, with the names of the files.
+    pub(super) fn by_mistake(&self) -> Table {
+        let unusable: Vec<String> = self.unusable.iter().map(|(file, _)| file.clone()).collect();
+        let others = [
+            ("close", &self.close),
+            ("right", &self.right),
+            ("unusable", &unusable),
+            ("ignored", &self.ignored),
+        ];
+        let named = self.frequent_first().into_iter().map(|(mistakes, _, files)| (mistakes, files));
+        let unnamed = self.unnamed.iter().map(|(why, files)| (*why, files));
+        let all = named.chain(unnamed).chain(others).filter(|(_, files)| !files.is_empty());
+        let rows: Vec<Vec<String>> =
+            all.map(|(what, files)| vec![what.to_string(), files.len().to_string(), first(files)]).collect();
+        Table::new(&["mistake", "files", "which"], rows).with_numbers(&["files"])
+    }
+}
+
+/// What to call a wrong file without a named mistake.
+fn why_unnamed(wrong: &diagnose::Judged) -> &'static str {
+    match wrong.verdict {
+        _ if wrong.too_few_digits => "too few digits to tell",
+        Verdict::OtherShape(..) | Verdict::OtherCount(..) => "wrong shape",
+        _ => "no known mistake",
+    }
+}
+
+/// The names of files, a class's worth of them.
+fn first(files: &[String]) -> String {
+    const MOST: usize = 40;
+    let names = files[..files.len().min(MOST)].join(", ");
+    match files.len().saturating_sub(MOST) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}

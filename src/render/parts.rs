@@ -1,0 +1,232 @@
+//! The parts of a step on a terminal: equations, and the matrices below them. Neighbours come together where that makes the
+//! step shorter, and stand next to the picture of a plane.
+
+use super::Style;
+use super::block::{self, Block, Level};
+use super::plane::Drawing;
+use super::table;
+use super::view::View;
+
+/// A picture of operands that fits a screen of this many columns is drawn even if it costs lines; a wider one only if it
+/// costs none. So a wider screen never needs more lines.
+const NARROW: usize = 75;
+
+/// Equations, and what is shown below them.
+#[derive(Default)]
+pub(super) struct Part {
+    /// The equations.
+    pub equations: Vec<String>,
+    /// The matrices.
+    pub views: Vec<View>,
+    /// Operands, signs and result of its only equation in one row.
+    pub picture: Option<Block>,
+    /// Each of its nodes by itself, with its picture, if they may also stand apart.
+    pub each: Vec<Part>,
+    /// Whether only the equations stand here, for matrices that are not shown.
+    pub is_folded: bool,
+    /// Whether each column of the matrix is a node.
+    pub are_columns: bool,
+}
+
+/// How the parts of a step are laid out.
+pub(super) struct Layout<'a> {
+    /// The style.
+    pub style: &'a Style,
+    /// How many columns there are.
+    pub room: usize,
+    /// The lines of equations, several in a line where there is room.
+    pub equations: &'a dyn Fn(&[String]) -> Vec<String>,
+}
+
+impl Part {
+    /// Equations and matrices.
+    pub(super) fn new(equations: &[String], views: Vec<View>) -> Part {
+        Part { equations: equations.to_vec(), views, ..Part::default() }
+    }
+
+    /// Nodes that follow each other: one part, or one for each where a picture stays.
+    pub(super) fn together(mut each: Vec<Part>) -> Vec<Part> {
+        if each.len() < 2 || each.iter().any(Part::keeps_its_picture) {
+            return each;
+        }
+        let equations = each.iter().flat_map(|part| part.equations.clone()).collect();
+        let views = each.iter().flat_map(|part| part.views.clone()).collect();
+        if each.iter().all(|part| part.picture.is_none()) {
+            each.clear();
+        }
+        vec![Part { equations, views, each, ..Part::default() }]
+    }
+
+    /// Whether its picture stays, whatever it costs.
+    fn keeps_its_picture(&self) -> bool {
+        self.picture.as_ref().is_some_and(|picture| picture.width <= NARROW)
+    }
+
+    /// Whether it may come together with its neighbours.
+    fn may_join(&self) -> bool {
+        !(self.is_folded || self.are_columns || self.keeps_its_picture())
+    }
+}
+
+impl Layout<'_> {
+    /// The parts one below the other, with as few lines as possible.
+    pub(super) fn lines(&self, parts: &[Part]) -> Vec<String> {
+        self.spread(parts).0
+    }
+
+    /// The parts, and a picture of the plane below them or next to the last of them.
+    pub(super) fn with_drawing(&self, parts: &[Part], drawing: &Drawing) -> Vec<String> {
+        let (above, ends_open) = self.spread(parts);
+        let below: Vec<String> = drawing.lines().into_iter().map(|line| format!(" {line}")).collect();
+        if below.is_empty() {
+            return above;
+        }
+        let mut best = above;
+        if !best.is_empty() && !ends_open {
+            best.push(String::new());
+        }
+        best.extend(below);
+        for first in 0..parts.len() {
+            let Some(beside) = self.beside(&parts[first..], drawing) else { continue };
+            let (mut lines, ends_open) = self.spread(&parts[..first]);
+            if !lines.is_empty() && !ends_open {
+                lines.push(String::new());
+            }
+            lines.extend(beside);
+            if lines.len() < best.len() {
+                best = lines;
+            }
+        }
+        best
+    }
+
+    /// The fewest lines, and whether what follows needs no blank line before it.
+    fn spread(&self, parts: &[Part]) -> (Vec<String>, bool) {
+        // The best layout of the first parts, for each number of them.
+        let mut best: Vec<(Vec<String>, bool)> = vec![(Vec::new(), true)];
+        for end in 1..=parts.len() {
+            let mut shortest: Option<(Vec<String>, bool)> = None;
+            for start in (0..end).rev() {
+                let Some(own) = self.group(&parts[start..end]) else { break };
+                let (mut lines, ends_open) = best[start].clone();
+                if !lines.is_empty() && !ends_open {
+                    lines.push(String::new());
+                }
+                lines.extend(own);
+                if shortest.as_ref().is_none_or(|(least, _)| lines.len() < least.len()) {
+                    shortest = Some((lines, parts[end - 1].is_folded));
+                }
+            }
+            best.push(shortest.unwrap_or_default());
+        }
+        best.pop().unwrap_or_default()
+    }
+
+    /// One part by itself, or several under all their equations; nothing where they are not to be put together.
+    fn group(&self, parts: &[Part]) -> Option<Vec<String>> {
+        match parts {
+            [part] => Some(self.alone(part)),
+            _ if !parts.iter().all(Part::may_join) => None,
+            _ => Some(self.flowed(&all_equations(parts), &all_views(parts))),
+        }
+    }
+
+    fn alone(&self, part: &Part) -> Vec<String> {
+        if part.are_columns {
+            let mut lines = (self.equations)(&part.equations);
+            let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
+            let boxes = match whole {
+                Some(rows) => vec![rows],
+                None => {
+                    part.views.iter().flat_map(|view| table::matrix(view, self.room, self.style)).collect()
+                }
+            };
+            lines.extend(in_rows(&boxes, self.room).into_iter().flat_map(|row| row.lines));
+            return lines;
+        }
+        let flowed = self.flowed(&part.equations, &part.views.iter().collect::<Vec<_>>());
+        let other = match &part.picture {
+            Some(picture) => {
+                let mut lines = (self.equations)(&part.equations);
+                lines.extend(picture.lines.iter().cloned());
+                lines
+            }
+            None => part.each.iter().map(|part| self.alone(part)).collect::<Vec<_>>().join(&String::new()),
+        };
+        let is_better = part.keeps_its_picture() || other.len() <= flowed.len();
+        if is_better && !other.is_empty() { other } else { flowed }
+    }
+
+    fn flowed(&self, equations: &[String], views: &[&View]) -> Vec<String> {
+        let mut lines = (self.equations)(equations);
+        lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
+        lines
+    }
+
+    /// Matrices from left to right, as many in a row as there is room for.
+    fn flow(&self, views: &[&View], room: usize) -> Vec<Block> {
+        in_rows(&table::matrices(views, room, self.style), room)
+    }
+
+    /// All equations, and below them the matrices to the left of the plane.
+    fn beside(&self, parts: &[Part], drawing: &Drawing) -> Option<Vec<String>> {
+        let views = all_views(parts);
+        let widest = self.room.checked_sub(drawing.least_width() + block::GAP)?;
+        if views.is_empty() || parts.iter().any(|part| part.is_folded || part.are_columns) {
+            return None;
+        }
+        let least = views.iter().map(|view| table::least_width(view)).max()?;
+        let mut best: Option<Vec<String>> = None;
+        for room in (least..=widest).step_by(STEP_LEFT).chain([widest]) {
+            let rows = self.flow(&views, room);
+            let left = rows.iter().map(|row| row.width).max().unwrap_or(0);
+            if left > widest {
+                continue;
+            }
+            let boxes = Block::coloured(rows.into_iter().flat_map(|row| row.lines).collect(), left);
+            let plane = drawing.lines_next_to(boxes.lines.len(), self.room - left - block::GAP);
+            if plane.is_empty() {
+                continue;
+            }
+            let plane = Block::plain(plane);
+            let lines = Block::beside(&[boxes, plane], block::GAP, Level::Tops).lines;
+            if best.as_ref().is_none_or(|best| lines.len() < best.len()) {
+                best = Some(lines);
+            }
+        }
+        let mut lines = (self.equations)(&all_equations(parts));
+        lines.extend(best?);
+        Some(lines)
+    }
+}
+
+/// The room to the left of a plane is tried in these steps.
+const STEP_LEFT: usize = 6;
+
+/// Boxes from left to right, as many in a row as there is room for.
+fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
+    let widths: Vec<usize> = boxes.iter().map(|block| block.width).collect();
+    let row = |row| Block::beside(&boxes[row], block::GAP, Level::Tops);
+    block::rows(&widths, room).into_iter().map(row).collect()
+}
+
+/// The equations of several parts; matrices that are all given share one.
+fn all_equations(parts: &[Part]) -> Vec<String> {
+    const GIVEN: &str = " = given";
+    let mut all: Vec<String> = Vec::new();
+    for equation in parts.iter().flat_map(|part| &part.equations) {
+        let before = all.last_mut().and_then(|before| {
+            let names = before.strip_suffix(GIVEN)?;
+            equation.ends_with(GIVEN).then(|| names.to_string()).map(|names| (before, names))
+        });
+        match before {
+            Some((before, names)) => *before = format!("{names}, {equation}"),
+            None => all.push(equation.clone()),
+        }
+    }
+    all
+}
+
+fn all_views(parts: &[Part]) -> Vec<&View> {
+    parts.iter().flat_map(|part| &part.views).collect()
+}
