@@ -49,8 +49,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "scale-by-d",
         likelihood: Likelihood::Classic,
-        slip: "The scores were divided by d_k instead of √d_k; dividing twice by √d_k, or both Q and K, does the same.",
-        why: "The spread of a dot product grows like the root of the width; dividing by the width makes the scores too small.",
+        slip: "The scores were divided by d_k instead of √d_k.",
+        why: "The spread of a dot product grows like the root of the width; dividing by the width makes the scores too small. \
+              Dividing both Q and K by √d_k does the same.",
         fix: "Divide the scores by √d_k, not by d_k.",
         symptom: "The weights are too even.",
         demo: "scale",
