@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use crate::foreign::{visible, visible_lines};
+
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -67,12 +69,13 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What a place, a message of another crate or a quoted name holds is told apart from what it could do to a terminal.
         if let Some(place) = &self.place {
-            write!(f, "{place}: ")?;
+            write!(f, "{}: ", visible(&place.to_string()))?;
         }
-        write!(f, "{}", self.what)?;
+        write!(f, "{}", visible(&self.what))?;
         if let Some(help) = &self.help {
-            write!(f, "\n  help: {help}")?;
+            write!(f, "\n  help: {}", visible_lines(help))?;
         }
         Ok(())
     }

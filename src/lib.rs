@@ -33,6 +33,7 @@
 //!
 //! A room uses those above it in this list, never those below; a test holds that order.
 //!
+//! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
 //! - [`error`]: what went wrong, where, and what to do about it
 //! - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
@@ -82,6 +83,7 @@ pub mod diagnose;
 pub mod elementary;
 pub mod error;
 pub mod explain;
+pub mod foreign;
 pub mod graph;
 pub mod input;
 pub mod kernel;

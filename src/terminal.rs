@@ -17,8 +17,54 @@ pub(crate) fn signals_are_handled(handled: bool) {
     own::signals_are_handled(handled);
 }
 
+/// The signals that end a program and can be waited for; a core that a fault leaves cannot.
+#[cfg(unix)]
+pub(crate) const ENDING: &[i32] = &[
+    signal_hook::consts::SIGINT,
+    signal_hook::consts::SIGTERM,
+    signal_hook::consts::SIGHUP,
+    signal_hook::consts::SIGQUIT,
+    signal_hook::consts::SIGALRM,
+    signal_hook::consts::SIGUSR1,
+    signal_hook::consts::SIGUSR2,
+    signal_hook::consts::SIGVTALRM,
+    signal_hook::consts::SIGPROF,
+    signal_hook::consts::SIGXCPU,
+    signal_hook::consts::SIGXFSZ,
+];
+/// The signals that end a program.
+#[cfg(not(unix))]
+pub(crate) const ENDING: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
+
+/// Signals that would end the program wait until it is dropped: what must not be left half done is done by then.
+pub(crate) struct Held(own::Held);
+
+impl Held {
+    /// From now on.
+    pub(crate) fn new() -> Held {
+        Held(own::Held::new())
+    }
+
+    /// Whether a signal waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.0.is_awaited()
+    }
+}
+
 #[cfg(not(unix))]
 mod own {
+    pub(super) struct Held;
+
+    impl Held {
+        pub(super) fn new() -> Held {
+            Held
+        }
+
+        pub(super) fn is_awaited(&self) -> bool {
+            false
+        }
+    }
+
     pub(super) fn ground() -> Option<[f64; 3]> {
         None
     }
@@ -40,9 +86,9 @@ mod own {
     use rustix::termios::{
         LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
     };
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     use signal_hook::{SigId, flag, low_level};
 
+    use super::ENDING;
     use super::answer::{ANSWER_WITHIN, QUESTION, SETTLE_WITHIN, ground_of, is_complete};
 
     static GROUND: OnceLock<Option<[f64; 3]>> = OnceLock::new();
@@ -52,8 +98,6 @@ mod own {
     static BY_DEFAULT: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
     /// Whether [`BY_DEFAULT`] has been given to the signals.
     static REGISTERED: OnceLock<()> = OnceLock::new();
-
-    const ENDING: [i32; 4] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT];
 
     pub(super) fn ground() -> Option<[f64; 3]> {
         *GROUND.get_or_init(|| ask().ok().flatten())
@@ -141,12 +185,16 @@ mod own {
     }
 
     /// Signals that would end the program wait until it is dropped: the terminal is as it was by then.
-    struct Held(Vec<(i32, Arc<AtomicBool>, SigId)>);
+    pub(super) struct Held {
+        signals: Vec<(i32, Arc<AtomicBool>, SigId)>,
+        /// Whether nobody else listens.
+        alone: bool,
+    }
 
     impl Held {
-        fn new() -> Held {
+        pub(super) fn new() -> Held {
             REGISTERED.get_or_init(|| {
-                for signal in ENDING {
+                for &signal in ENDING {
                     let _ = flag::register_conditional_default(signal, Arc::clone(&BY_DEFAULT));
                 }
             });
@@ -155,18 +203,22 @@ mod own {
                 let id = flag::register(signal, Arc::clone(&come)).ok()?;
                 Some((signal, come, id))
             };
-            let held = Held(ENDING.into_iter().filter_map(listen).collect());
-            BY_DEFAULT.store(false, Ordering::SeqCst);
-            held
+            let signals = ENDING.iter().copied().filter_map(listen).collect();
+            Held { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
+        }
+
+        pub(super) fn is_awaited(&self) -> bool {
+            self.signals.iter().any(|(_, come, _)| come.load(Ordering::SeqCst))
         }
     }
 
     impl Drop for Held {
         fn drop(&mut self) {
-            BY_DEFAULT.store(true, Ordering::SeqCst);
-            for (signal, come, id) in self.0.drain(..) {
+            BY_DEFAULT.store(self.alone, Ordering::SeqCst);
+            for (signal, come, id) in self.signals.drain(..) {
                 low_level::unregister(id);
-                if come.load(Ordering::SeqCst) {
+                // Whoever else listens has heard it too.
+                if self.alone && come.load(Ordering::SeqCst) {
                     let _ = low_level::emulate_default_handler(signal);
                 }
             }

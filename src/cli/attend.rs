@@ -8,7 +8,7 @@ mod options;
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
@@ -19,6 +19,7 @@ use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
 use crate::error::{Error, Result};
+use crate::foreign::to_path;
 use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
 use crate::input::{self, Files};
@@ -125,7 +126,7 @@ impl AttendArgs {
         // Nothing is written before all that was asked for is known to be there.
         let graph = &page.story.graph;
         for (node, file) in self.savings(graph)? {
-            input::save(Path::new(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
+            input::save(&to_path(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
         let (style, headed) = (self.output.style(env, convention), page.headed);
         let telling = Telling {
@@ -180,12 +181,21 @@ impl AttendArgs {
                 || Error::new(format!("`--save {saving}` has no file name")).help("write --save O=out.npy");
             let (name, file) =
                 saving.split_once('=').filter(|(_, file)| !file.is_empty()).ok_or_else(wrong)?;
-            input::check_ending(Path::new(file))?;
+            input::check_ending(&to_path(file))?;
             let node = graph.require(name.trim())?;
             input::table(graph, node)?;
             Ok((node, file.to_string()))
         };
-        self.save.iter().map(parse).collect()
+        let savings: Vec<(NodeId, String)> = self.save.iter().map(parse).collect::<Result<_>>()?;
+        let targets: Vec<PathBuf> = savings.iter().map(|(_, file)| input::target(&to_path(file))).collect();
+        for (at, target) in targets.iter().enumerate() {
+            if targets[..at].contains(target) {
+                return Err(Error::new("two --save options write this file")
+                    .in_source(savings[at].1.as_str())
+                    .help("give each node a file of its own: --save O=o.npy --save A=a.npy"));
+            }
+        }
+        Ok(savings)
     }
 }
 
@@ -197,7 +207,7 @@ impl VariedArgs {
         env: &Env,
         input: &mut dyn Read,
     ) -> Result<(Story, Option<String>)> {
-        let mut files = Files::new(input);
+        let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
             let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
             let graph = build::attend(&recipe, inputs)?;

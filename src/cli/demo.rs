@@ -1,5 +1,6 @@
 //! `attn demo`.
 
+use crate::foreign::visible;
 use std::ffi::OsString;
 use std::io::Read;
 
@@ -14,7 +15,7 @@ use super::{Command, Env, Streams};
 use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
-use crate::input::{Allow, Files, clean_label};
+use crate::input::{Allow, Files};
 use crate::render::Page;
 
 /// Small computations, each showing one idea step by step
@@ -101,9 +102,9 @@ impl DemoArgs {
         }
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages = match (self.versus.options(), &chosen[..]) {
-            (Some(options), [demo]) => vec![self.beside(demo, options, typed, streams.input)?],
+            (Some(options), [demo]) => vec![self.beside(demo, options, typed, (env, streams.input))?],
             _ => {
-                let settings = self.numbers.settings(streams.input)?;
+                let settings = self.numbers.settings(env, streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
                 let whole = stepping::whole(typed);
                 let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
@@ -135,7 +136,7 @@ impl DemoArgs {
         demo: &'static Demo,
         options: &str,
         typed: &[OsString],
-        input: &mut dyn Read,
+        (env, input): (&Env, &mut dyn Read),
     ) -> Result<Page> {
         let Command::Demo(mut other) = versus::typed_with::<NumberArgs>(typed, options)? else {
             return Err(versus::another_command());
@@ -143,7 +144,7 @@ impl DemoArgs {
         other.numbers.replace_earlier(self.numbers.set.len());
         let mut input = Twice::new(input);
         let story = |args: &DemoArgs, input: &mut dyn Read| {
-            let mut stories = args.stories(&[demo], &args.numbers.settings(input)?)?;
+            let mut stories = args.stories(&[demo], &args.numbers.settings(env, input)?)?;
             stories.pop().ok_or_else(versus::another_command)
         };
         let base = story(self, &mut input.first())?;
@@ -187,19 +188,16 @@ impl DemoArgs {
 }
 
 impl NumberArgs {
-    fn settings(&self, input: &mut dyn Read) -> Result<Settings> {
+    fn settings(&self, env: &Env, input: &mut dyn Read) -> Result<Settings> {
         let mut settings = Settings { seed: self.seed, ..Settings::default() };
-        let mut files = Files::new(input);
+        let mut files = Files::new(input).within(env.reading);
         for setting in &self.set {
             let (name, source) = setting.split_once('=').ok_or_else(|| {
                 Error::new(format!("`--set {setting}` has no `=`"))
                     .help("write --set X=file.csv or --set \"X=1 2; 3 4\"")
             })?;
             let matrix = files.matrix(source, Allow::INFINITE)?;
-            if settings
-                .set
-                .insert(name.trim().to_string(), (matrix, clean_label(source).into_owned()))
-                .is_some()
+            if settings.set.insert(name.trim().to_string(), (matrix, visible(source).into_owned())).is_some()
             {
                 return Err(Error::new(format!("`{name}` is set twice")).help("give each node once"));
             }

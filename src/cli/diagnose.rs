@@ -83,7 +83,7 @@ impl DiagnoseArgs {
                 .help("give --yours FILE or --batch DIR; attn diagnose --list shows the known mistakes"));
         }
         let tolerance = self.tolerance()?;
-        let mut files = Files::new(streams.input);
+        let mut files = Files::new(streams.input).within(env.reading);
         let Exercise { recipe, inputs, notes, .. } = self.computation.exercise(&mut files)?;
         let task = Task::new(recipe, inputs)?;
         if let Some(file) = &self.suggest_input {
@@ -91,7 +91,7 @@ impl DiagnoseArgs {
         }
         match &self.batch {
             Some(folder) => {
-                let folder = input::folder(folder)?;
+                let folder = input::folder(folder, env.reading)?;
                 let style = self.output.style(env, Convention::Rows);
                 output::aside(task.right(), &notes, &style, streams);
                 let batch =

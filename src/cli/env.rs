@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy;
 use terminal_size::terminal_size_of;
 
-use crate::input::Writing;
+use crate::foreign::from_os;
+use crate::input::{Reading, Writing};
 use crate::render::{Charset, Theme};
 
 /// What the surroundings decide where no option does.
@@ -33,6 +34,8 @@ pub struct Env {
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
+    /// Which files may be read; a lesson's commands do not read all.
+    pub reading: Reading,
     /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
     pub defaults: &'static [(String, String)],
     /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
@@ -56,6 +59,7 @@ impl Default for Env {
             has_screen: false,
             state: None,
             writing: Writing::Allowed,
+            reading: Reading::Anywhere,
             defaults: &[],
             simd: None,
         }
@@ -65,7 +69,7 @@ impl Default for Env {
 impl Env {
     /// The surroundings of this process.
     pub fn of_process() -> Env {
-        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
         let is_terminal = std::io::stdout().is_terminal();
         let term = variable("TERM").unwrap_or_default();

@@ -1,6 +1,6 @@
 //! `attn examples`: the small data that travels with the program.
 
-use std::path::Path;
+use crate::foreign::{from_path, quoted, to_path, visible};
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use super::listing::{self, Group};
 use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result, counted, nearest};
-use crate::input::{Bundled, Put, bundled, clean_label, put_files, quoted};
+use crate::input::{Bundled, Put, bundled, put_files};
 
 /// Example data to try commands on: list it, print it, or write it to a folder
 ///
@@ -59,15 +59,15 @@ impl ExamplesArgs {
 
     fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
-        let put = put_files(Path::new(folder), &files, self.overwrite, env.writing)?;
+        let put = put_files(&to_path(folder), &files, self.overwrite, env.writing)?;
         let written = put.iter().filter(|put| **put != Put::WasThere).count();
-        let shown = clean_label(folder).into_owned();
+        let shown = visible(folder).into_owned();
         let mut said = format!("{} written to {shown}", counted(written, "file"));
         if written < put.len() {
             said.push_str(&format!("; {} there already", put.len() - written));
         }
-        let example = Path::new(folder).join("bat.json");
-        let example = quoted(&example.to_string_lossy()).into_owned();
+        let example = from_path(&to_path(folder).join("bat.json"));
+        let example = quoted(&example).into_owned();
         said.push_str(&format!("\n\n  attn attend {example}\n"));
         streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
         Ok(EXIT_DONE)
@@ -96,7 +96,7 @@ fn file(name: &str) -> Result<&'static Bundled> {
     if let Some(file) = found.or_else(|| bundled().iter().find(|file| file.place().1 == bare)) {
         return Ok(file);
     }
-    let shown = clean_label(name);
+    let shown = visible(name);
     if let Some(first) = bundled().iter().find(|file| file.place().0 == Some(within)) {
         return Err(Error::new(format!("`{shown}` is a folder of examples"))
             .help(format!("print one of its files: attn examples {}", first.name)));

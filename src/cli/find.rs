@@ -1,5 +1,6 @@
 //! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
 
+use crate::foreign::{quoted, visible};
 use clap::Args;
 
 use super::listing::{self, Group};
@@ -8,7 +9,7 @@ use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::{Error, Result, near, one_of};
-use crate::input::{bundled, clean_label, quoted};
+use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
 
@@ -63,7 +64,7 @@ impl FindArgs {
     }
 
     fn nothing(&self, kinds: &[Kind], words: &[String]) -> Error {
-        let shown = clean_label(&self.words.join(" ")).into_owned();
+        let shown = visible(&self.words.join(" ")).into_owned();
         let error = Error::new(format!("nothing here is about `{shown}`"));
         let all: Vec<String> =
             kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| entry.tokens()).collect();

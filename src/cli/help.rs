@@ -1,12 +1,12 @@
 //! `attn help`, and what `-h` leaves out that `--help` tells.
 
+use crate::foreign::visible;
 use clap::Args;
 use clap::builder::StyledStr;
 
 use super::front::FRONT;
 use super::{Env, Streams, command, layout};
 use crate::error::{Error, Result, nearest};
-use crate::input::clean_label;
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -78,11 +78,11 @@ fn of_command(words: &[&str], env: &Env) -> Result<String> {
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
         let Some(at) = names.iter().position(|name| name == word) else {
-            let error = Error::new(format!("there is no command `{}` to explain", clean_label(word)));
+            let error = Error::new(format!("there is no command `{}` to explain", visible(word)));
             let near = nearest(word, names.iter().map(String::as_str));
             return Err(match near {
                 Some(near) => error.help(format!("did you mean `attn help {near}`?")),
-                None => error.help(format!("search for it: attn find {}", clean_label(word))),
+                None => error.help(format!("search for it: attn find {}", visible(word))),
             });
         };
         found =

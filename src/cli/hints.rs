@@ -1,5 +1,6 @@
 //! What somebody means who types a command that is nearly right.
 
+use crate::foreign::{quoted, visible};
 use std::ffi::OsString;
 
 use clap::builder::StyledStr;
@@ -9,7 +10,7 @@ use super::command;
 use super::variables::deepest;
 use crate::demo::{Document, demos, demos_about};
 use crate::error::{near, nearest, one_of};
-use crate::input::{clean_label, exists, quoted};
+use crate::input::exists;
 use crate::lesson::{built_in, near_lesson};
 use crate::params;
 
@@ -78,6 +79,23 @@ pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
     if !tips.is_empty() {
         failed.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
+    show(failed);
+}
+
+/// What was typed, as a screen shows it, in place of what clap would take out of it.
+fn show(failed: &mut clap::Error) {
+    let shown = |value: &ContextValue| match value {
+        ContextValue::String(text) => Some(ContextValue::String(visible(text).into_owned())),
+        ContextValue::Strings(texts) => {
+            Some(ContextValue::Strings(texts.iter().map(|text| visible(text).into_owned()).collect()))
+        }
+        _ => None,
+    };
+    let shown: Vec<_> =
+        failed.context().filter_map(|(kind, value)| shown(value).map(|value| (kind, value))).collect();
+    for (kind, value) in shown {
+        failed.insert(kind, value);
+    }
 }
 
 /// clap's message, with what it says of numbers in plain words: “99 is not in 0..=17” becomes “99 is not between 0 and 17”.
@@ -145,7 +163,7 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
                 _ if typed.starts_with('-') => {}
                 "attend" => return Some(words_in_quotes(args)),
                 "errata" => return Some(of_errata(typed)),
-                _ => return Some(format!("search for it: attn find {}", quoted(&clean_label(typed)))),
+                _ => return Some(format!("search for it: attn find {}", quoted(&visible(typed)))),
             }
             let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
             (typed.starts_with("--") && !has_neighbour).then(|| elsewhere(typed, first)).flatten()
@@ -211,7 +229,7 @@ fn words_in_quotes(args: &[OsString]) -> String {
 
 /// What a word stands for that is no command.
 fn other_command(typed: &str, has_neighbour: bool) -> Option<String> {
-    let shown = clean_label(typed);
+    let shown = visible(typed);
     let known = match typed.to_lowercase().as_str() {
         "quiz" => Some("a lesson has a quiz: attn lesson quiz 0-tour".to_string()),
         "play" => Some("lessons are played: attn lesson play 0-tour".to_string()),

@@ -1,14 +1,14 @@
 //! `attn man`: a manual page for each command, made from the definition of the command line.
 
+use crate::foreign::{quoted, to_path, visible};
 use std::io::Write as _;
-use std::path::Path;
 use std::process::{Command, Stdio};
 
 use clap::Args;
 
 use super::{Env, Streams, help, layout};
 use crate::error::{Error, Result, counted, nearest};
-use crate::input::{clean_label, put_files, quoted};
+use crate::input::put_files;
 
 /// Print the manual page of attn or of one command, or write all pages to a folder
 #[derive(Args, Debug)]
@@ -40,8 +40,8 @@ impl ManArgs {
             let files: Vec<(&str, &[u8])> =
                 names.iter().map(String::as_str).zip(pages.iter().map(|page| page.text.as_slice())).collect();
             // They are the program's own, of whatever version: a newer page takes the place of an older one.
-            let put = put_files(Path::new(folder), &files, true, env.writing)?;
-            let said = format!("{} written to {}\n", counted(put.len(), "page"), clean_label(folder));
+            let put = put_files(&to_path(folder), &files, true, env.writing)?;
+            let said = format!("{} written to {}\n", counted(put.len(), "page"), visible(folder));
             streams.out.write_all(env.charset.spelled(&said).as_bytes())?;
             return Ok(());
         }
@@ -50,7 +50,7 @@ impl ManArgs {
             .collect::<Vec<_>>()
             .join("-");
         let page = pages.iter().find(|page| page.name == name).ok_or_else(|| {
-            let asked = clean_label(&self.command.join(" ")).into_owned();
+            let asked = visible(&self.command.join(" ")).into_owned();
             let error = Error::new(format!("there is no command `{asked}`"));
             match nearest(&name, pages.iter().map(|page| page.name.as_str())) {
                 Some(near) if near != "attn" => error.help(format!(

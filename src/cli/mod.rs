@@ -40,6 +40,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
 use crate::error::{EXIT_DONE, Error, Result};
+use crate::foreign::{from_os, hidden, visible_lines};
 use crate::kernel::SimdLevel;
 
 /// What a command reads and writes besides its arguments.
@@ -89,7 +90,7 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
     // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
-    let typed: Vec<OsString> = args.into_iter().map(Into::into).collect();
+    let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
     let hints::Meant { args, said } = hints::meant(typed);
     let (args, env) = match variables::applied(args, env) {
         Ok(applied) => applied,
@@ -133,7 +134,8 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
     }
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
     // Where standard error cannot be written either there is nobody left to tell.
-    let text = env.charset.spelled(&negative::unshielded(&error.to_string())).into_owned();
+    let said = error.to_string();
+    let text = env.charset.spelled(&negative::unshielded(&visible_lines(&said))).into_owned();
     let _ = writeln!(streams.err, "{head} {text}");
 }
 
@@ -161,8 +163,12 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     }
     hints::improve(&mut failed, args);
     let text = failed.render();
-    let text = negative::unshielded(&if env.colour_err { text.ansi().to_string() } else { text.to_string() });
-    let text = hints::plain(&text);
+    // What a parser of values has repeated is in no part of the message that could be looked at before.
+    let plain = text.to_string();
+    let is_seen = hidden(&plain).all(|(_, c)| c == '\n');
+    let text =
+        if env.colour_err && is_seen { text.ansi().to_string() } else { visible_lines(&plain).into_owned() };
+    let text = hints::plain(&negative::unshielded(&text));
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");

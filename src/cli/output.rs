@@ -1,5 +1,7 @@
 //! The options of every command that prints: what the bytes are and how they look.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 use colored::Colorize;
 
@@ -7,6 +9,7 @@ use super::explain::ExplainArgs;
 use super::{Env, Streams};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
+use crate::foreign::{to_path, visible_lines};
 use crate::graph::{Convention, Graph};
 use crate::lesson::Screen;
 use crate::render::{self, Charset, Format, Heat, Page, Style, Theme};
@@ -334,6 +337,11 @@ impl NodeArgs {
     }
 }
 
+/// An argument that names a file, of whatever bytes.
+pub(super) fn path(text: &str) -> std::result::Result<PathBuf, std::convert::Infallible> {
+    Ok(to_path(text))
+}
+
 /// Writes pages, and their warnings to standard error.
 pub(super) fn pages(pages: &[Page], command: &str, style: &Style, streams: &mut Streams<'_>) -> Result<()> {
     render::stories(pages, command, style, streams.out)?;
@@ -367,7 +375,7 @@ fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
         .subsequent_indent(&rest)
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let _ = writeln!(streams.err, "{}", textwrap::fill(&style.charset.spelled(text), lines));
+    let _ = writeln!(streams.err, "{}", textwrap::fill(&style.charset.spelled(&visible_lines(text)), lines));
 }
 
 /// Says on standard error, softly, what only this machine has to do with: standard output is the same on every one.

@@ -1,5 +1,6 @@
 //! `attn params`.
 
+use crate::foreign::visible;
 use clap::Args;
 
 use super::listing;
@@ -7,7 +8,7 @@ use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::{self, Files, clean_label};
+use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
 
 /// Count every weight matrix of a model, and its key/value cache
@@ -61,7 +62,7 @@ impl ParamsArgs {
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };
-        let models = self.models(name, streams)?;
+        let models = self.models(name, env, streams)?;
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
         for model in &models {
@@ -70,16 +71,17 @@ impl ParamsArgs {
         self.look.tables("params", &parts, env, streams)
     }
 
-    fn models(&self, name: &str, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
+    fn models(&self, name: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
         let looks_like_a_file =
             name == "-" || name.contains(['/', '\\']) || name.ends_with(".json") || input::exists(name);
         if looks_like_a_file {
+            env.reading.check(name)?;
             if name != "-" && !input::exists(name) {
                 return Err(Error::new("no such file")
-                    .in_source(clean_label(name))
+                    .in_source(visible(name))
                     .help("`attn params` lists the built-in models"));
             }
-            let text = Files::new(streams.input).text(name)?;
+            let text = Files::new(streams.input).within(env.reading).text(name)?;
             return Ok(vec![Model::from_config(&text, name)?]);
         }
         params::named(name)

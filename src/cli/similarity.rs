@@ -67,28 +67,28 @@ enum MeasureArg {
 impl SimilarityArgs {
     pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let page = match self.versus.options() {
-            None => self.nodes.page(self.story(streams.input)?, &self.output)?,
+            None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {
                 let Command::Similarity(mut other) = versus::typed_with::<VariedArgs>(typed, options)? else {
                     return Err(versus::another_command());
                 };
                 other.varied.replace_earlier(&self.varied);
                 let mut input = Twice::new(streams.input);
-                let base = self.story(&mut input.first())?;
-                let other = other.story(&mut input.again()).map_err(versus::in_versus)?;
+                let base = self.story(env, &mut input.first())?;
+                let other = other.story(env, &mut input.again()).map_err(versus::in_versus)?;
                 versus::page(base, other, options, &self.nodes.only, self.output.precision)?
             }
         };
         output::pages(&[page], "similarity", &self.output.style(env, Convention::Rows), streams)
     }
 
-    fn story(&self, input: &mut dyn Read) -> Result<Story> {
+    fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {
         let words: Vec<String> = self.words.iter().flat_map(|text| input::label_list(text)).collect();
         if words.is_empty() {
             return Err(Error::new("there is no word to compare").help("attn similarity bat cave racket"));
         }
         let WordVectors { matrix, origin, notes } =
-            self.varied.vectors.vectors(&words, &mut Files::new(input))?;
+            self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
         let graph = build::similarity(matrix, origin, &self.varied.measures())?;
         Ok(story(graph, notes))
     }

@@ -115,7 +115,7 @@ pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
     if number > 0.0 && number.is_finite() {
         return Ok(number);
     }
-    Err(Error::new(format!("{option} {} is not a positive number", input::clean_label(text)))
+    Err(Error::new(format!("{option} {} is not a positive number", crate::foreign::visible(text)))
         .help("give a number above 0, such as 0.5"))
 }
 

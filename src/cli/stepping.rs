@@ -7,6 +7,7 @@ use super::output::{self, OutputArgs};
 use super::steps::StepArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
+use crate::foreign::quoted;
 use crate::lesson::play::{Keeper, Manner, Player, play};
 use crate::lesson::{Lesson, Ran, Scene, Screen, Told, told};
 use crate::render::{self, Format, Page, Style};
@@ -136,8 +137,7 @@ pub(super) fn whole(typed: &[OsString]) -> String {
         match &*word {
             "--step" | "--steps" => drop(typed.next()),
             word if word.starts_with("--step=") || word.starts_with("--steps=") => {}
-            word => words
-                .push(shlex::try_quote(word).map_or_else(|_| word.to_string(), |quoted| quoted.into_owned())),
+            word => words.push(quoted(word).into_owned()),
         }
     }
     words.join(" ")

@@ -1,10 +1,10 @@
 //! Defaults from the environment: `ATTN_PRECISION=2` stands for `--precision 2` in each command that has this option.
 
+use crate::foreign::visible;
 use std::ffi::OsString;
 
 use super::{Env, hints};
 use crate::error::{Error, Result};
-use crate::input::clean_label;
 use crate::render::Charset;
 
 /// What every variable's name begins with; the rest is the option's name.
@@ -86,7 +86,5 @@ fn check(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
         ([], None) => format!("unset it: unset {name}"),
         (names, _) => format!("it can be {}; or unset it: unset {name}", names.join(", ")),
     };
-    Err(Error::new(format!("`{}` is not a value for --{option}", clean_label(value)))
-        .in_source(name)
-        .help(help))
+    Err(Error::new(format!("`{}` is not a value for --{option}", visible(value))).in_source(name).help(help))
 }

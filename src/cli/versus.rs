@@ -1,5 +1,6 @@
 //! `--versus`: the same command once more, with further options, and what differs.
 
+use crate::foreign::visible;
 use std::ffi::OsString;
 use std::io::{self, Read};
 
@@ -8,7 +9,6 @@ use clap::Args;
 use super::{Cli, Command, command, negative};
 use crate::demo::{Comparison, Digits, Story, comparison};
 use crate::error::{Error, Problem, Result};
-use crate::input::clean_label;
 use crate::render::Page;
 
 /// The longest text of options that a headline and the sentences repeat.
@@ -138,7 +138,7 @@ pub(super) fn page(
 
 /// The options on one line, cut where they are long.
 fn quoted(options: &str) -> String {
-    let options = clean_label(options);
+    let options = visible(options);
     let options = options.trim();
     match options.chars().count() {
         length if length > LONGEST_QUOTE => {

@@ -1,11 +1,12 @@
 //! The vectors of words: defined ones, those of a file, the built-in ones, and ones invented from letters.
 
+use crate::foreign::visible;
 use clap::Args;
 
 use crate::demo::{Document, words};
 use crate::error::{Error, Result, counted, nearest};
 use crate::graph::Origin;
-use crate::input::{self, Allow, Files, clean_label};
+use crate::input::{self, Allow, Files};
 use crate::matrix::{Labels, Matrix, labels};
 
 /// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
@@ -79,7 +80,7 @@ impl WordArgs {
                 let vectors = files.word_vectors(file, &missing)?;
                 width = Some(vectors.width);
                 notes.extend(vectors.hints.into_iter().map(|hint| format!("{hint}.")));
-                let origin = Origin::User(clean_label(file).into_owned());
+                let origin = Origin::User(visible(file).into_owned());
                 let rows = vectors
                     .rows
                     .into_iter()
@@ -107,7 +108,7 @@ impl WordArgs {
             }
             _ => Origin::Rows(origins),
         };
-        let labels: Labels = names.iter().map(|name| clean_label(name).into_owned()).collect();
+        let labels: Labels = names.iter().map(|name| name.to_string()).collect();
         let axes = axes(&rows);
         let rows: Vec<Vec<f64>> = rows.into_iter().map(|found| found.row.clone()).collect();
         let matrix = Matrix::from_rows(&rows)?.with_row_labels(Some(labels)).with_col_labels(axes);
@@ -123,15 +124,16 @@ impl WordArgs {
             let (word, numbers) = parts
                 .ok_or_else(|| Error::new(format!("`--define {definition}` has no `=`")).help(example))?;
             let row = input::inline(numbers, Allow::FINITE).and_then(|array| array.into_matrix());
-            let row = row.map_err(|error| error.in_source(format!("--define {}", clean_label(word))))?;
+            let row = row.map_err(|error| error.in_source(format!("--define {}", visible(word))))?;
             if row.rows() != 1 {
                 return Err(
                     Error::new(format!("`{word}` is one vector, not {} rows", row.rows())).help(example)
                 );
             }
             if all.iter().any(|(defined, _)| defined == word) {
-                return Err(Error::new(format!("`{}` is defined twice", clean_label(word)))
-                    .help("give each word once"));
+                return Err(
+                    Error::new(format!("`{}` is defined twice", visible(word))).help("give each word once")
+                );
             }
             all.push((word.to_string(), row.row(0).collect()));
         }
@@ -217,8 +219,8 @@ fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<St
 fn listed(words: &[&str]) -> String {
     const MOST: usize = 12;
     let name = |word: &&str| match word.contains(char::is_alphanumeric) {
-        true => clean_label(word).into_owned(),
-        false => format!("“{}”", clean_label(word)),
+        true => visible(word).into_owned(),
+        false => format!("“{}”", visible(word)),
     };
     let shown = if words.len() > MOST + 1 { MOST } else { words.len() };
     let mut names: Vec<String> = words[..shown].iter().map(name).collect();
@@ -275,14 +277,14 @@ fn misspelt(word: &str) -> Option<String> {
     let near = nearest(word, words::known_words().iter().map(|word| word.name))?;
     let distance = strsim::osa_distance(&word.to_lowercase(), near);
     (word.chars().count() >= 5 && distance == 1)
-        .then(|| format!("For {} did you mean {near}, which has coordinates here?", clean_label(word)))
+        .then(|| format!("For {} did you mean {near}, which has coordinates here?", visible(word)))
 }
 
 /// Notes on words that are defined and do not occur.
 fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
     let occurs = |word: &str| names.iter().any(|name| name == word || name.to_lowercase() == word);
     let unused = defined.iter().filter(|(word, _)| !occurs(word));
-    unused.map(|(word, _)| format!("{} is defined but does not occur.", clean_label(word))).collect()
+    unused.map(|(word, _)| format!("{} is defined but does not occur.", visible(word))).collect()
 }
 
 fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
@@ -291,13 +293,13 @@ fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
     let Some((name, found)) = other else { return Ok(()) };
     Err(Error::new(format!(
         "`{}` has {} and `{}` has {first}",
-        clean_label(name),
+        visible(name),
         counted(found.row.len(), "number"),
-        clean_label(&names[0])
+        visible(&names[0])
     ))
     .help(format!(
         "all vectors need the same width: give `{}` {}, or define both",
-        clean_label(name),
+        visible(name),
         counted(first, "number")
     )))
 }

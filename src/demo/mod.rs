@@ -19,6 +19,7 @@ mod source;
 mod story;
 mod topic;
 mod understanding;
+mod visible;
 pub mod words;
 
 pub use builder::{Builder, SEED, Settings};

@@ -2,6 +2,7 @@
 
 use super::{CellId, Graph, NodeId};
 use crate::error::{Error, Result, nearest};
+use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
 
 /// What an address names; positions from 0.
@@ -96,7 +97,8 @@ fn name_of(labels: Option<&Labels>, at: usize) -> String {
     let before = labels[..at].iter().filter(|other| *other == label).count();
     let repeated = before > 0 || labels[at + 1..].contains(label);
     let name = if repeated { format!("{label}#{}", before + 1) } else { label.clone() };
-    let is_plain = label.trim() == label && !label.contains([',', '[', ']']);
+    let is_seen = hidden(label).next().is_none();
+    let is_plain = is_seen && label.trim() == label && !label.contains([',', '[', ']']);
     match is_plain && position(&name, "", labels.len(), Some(labels), "", "").is_ok_and(|found| found == at) {
         true => name,
         false => number,
@@ -127,14 +129,16 @@ fn position(
         Some((label, which)) if !label.is_empty() => (label, which.parse::<usize>().ok()),
         _ => (text, None),
     };
-    let exact: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == text).collect();
-    let bare: Vec<usize> = (0..labels.len()).filter(|&i| labels[i] == label).collect();
+    // A label may be typed as it is shown.
+    let is = |i: usize, name: &str| labels[i] == name || visible(&labels[i]) == name;
+    let exact: Vec<usize> = (0..labels.len()).filter(|&i| is(i, text)).collect();
+    let bare: Vec<usize> = (0..labels.len()).filter(|&i| is(i, label)).collect();
     match (exact[..].len(), which) {
         (1, _) => Ok(exact[0]),
         (0, Some(which)) if (1..=bare.len()).contains(&which) => Ok(bare[which - 1]),
         (0, _) => {
             let error = Error::new(format!("`{address}`: {node} has no {what} `{text}`"));
-            let all = labels.join(" ");
+            let all = visible(&labels.join(" ")).into_owned();
             Err(match nearest(label, labels.iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
                 None => error.help(format!("its {what}s are {all}")),

@@ -16,6 +16,7 @@ mod symbols;
 mod term;
 mod terms;
 mod typed;
+mod visible;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;

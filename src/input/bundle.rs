@@ -9,10 +9,10 @@ use super::allow::Allow;
 use super::array::Array;
 use super::container::{Container, Item, entry_name};
 use super::files::Typing;
-use super::label::clip;
 use super::layers::{Choice, choose};
 use super::names::{Role, TOKENS};
 use super::open::Limit;
+use crate::foreign::clip;
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::Typed;
-use crate::matrix::Labels;
 
 use super::allow::Allow;
 use super::array::Array;
@@ -14,7 +13,6 @@ use super::delimited::delimited;
 use super::inline::{looks_typed, typed};
 use super::json::{self, Json};
 use super::json_document::{self, Nodes};
-use super::label::{clean_label, clip, listed_briefly};
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
@@ -23,6 +21,7 @@ use super::open::{Input, Limit};
 use super::printed::{begins_list, looks_printed, printed};
 use super::records::Delimiter;
 use super::safetensors::{self, Tensors};
+use crate::foreign::{clip, listed_briefly};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,14 +221,13 @@ impl Content {
 }
 
 impl Container {
-    /// The names of the entries as the file spells them, made fit for a screen.
+    /// The names of the entries as the file spells them.
     pub(super) fn names(&self) -> Vec<String> {
-        let names = match self {
+        match self {
             Container::Npz(npz) => npz.names(),
             Container::Safetensors(tensors) => tensors.names(),
             Container::Json { entries, .. } => entries.iter().map(|(name, _)| name.clone()).collect(),
-        };
-        names.iter().map(|name| clean_label(name).into_owned()).collect()
+        }
     }
 
     /// Reads the entry at a position of [`Container::names`], once; numbers in the order of the file.
@@ -305,9 +303,4 @@ pub(super) fn words(name: &str) -> Error {
 /// What errors call an entry of a file: `weights.npz, W_Q`.
 pub(super) fn entry_name(file: &str, entry: &str) -> String {
     format!("{file}, {}", clip(entry))
-}
-
-/// Labels as they are kept.
-pub(super) fn clean_labels(labels: &[String]) -> Labels {
-    labels.iter().map(|label| clean_label(label).into_owned()).collect()
 }

@@ -180,9 +180,9 @@ mod tests {
     }
 
     #[test]
-    fn labels_are_cleaned() {
+    fn labels_keep_their_characters() {
         let array = read("\u{1b}[31mbat\u{1b}[0m,1\ncave,2");
-        assert_eq!(labels(array.row_labels()), ["bat", "cave"]);
+        assert_eq!(labels(array.row_labels()), ["\u{1b}[31mbat\u{1b}[0m", "cave"]);
     }
 
     #[test]

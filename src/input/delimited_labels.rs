@@ -4,7 +4,6 @@ use csv::StringRecord;
 
 use crate::error::Result;
 
-use super::label::clean_label;
 use super::number::{has_decimal_comma, is_cell};
 use super::records::{Records, Spot};
 
@@ -47,7 +46,7 @@ impl Row {
 
 /// A label as it is kept: blanks around it count in quotation marks alone.
 pub(super) fn label(text: &str, quoted: bool) -> String {
-    clean_label(if quoted { text } else { text.trim() }).into_owned()
+    if quoted { text } else { text.trim() }.to_string()
 }
 
 /// Which labels a table has.

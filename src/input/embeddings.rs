@@ -15,11 +15,11 @@ use flate2::read::MultiGzDecoder;
 use crate::error::{Error, Place, Result, counted};
 
 use super::allow::Allow;
-use super::label::clip;
 use super::lines::each_line;
 use super::number::number;
 use super::open::unreadable;
 use super::vocabulary;
+use crate::foreign::clip;
 
 /// Where the vectors come from.
 pub(super) enum Stream<'s> {

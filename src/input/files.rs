@@ -15,11 +15,12 @@ use super::container::{Content, Format};
 use super::embeddings::{self, Stream, WordVectors};
 use super::inline::inline;
 use super::json_document::Nodes;
-use super::label::clean_label;
 use super::mask::mask_of;
 use super::npy;
 use super::open::{Input, Limit, regular};
+use super::reading::Reading;
 use super::source::Source;
+use crate::foreign::visible;
 
 /// What errors call standard input.
 const STANDARD_INPUT: &str = "standard input";
@@ -43,12 +44,24 @@ enum Opened {
 /// Reads what a user named. It carries the reader behind `-`, so that nothing depends on the process's own.
 pub struct Files<'a> {
     stdin: Option<&'a mut dyn Read>,
+    reading: Reading,
 }
 
 impl<'a> Files<'a> {
     /// With what `-` stands for; it can be read once.
     pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
-        Files { stdin: Some(stdin) }
+        Files { stdin: Some(stdin), reading: Reading::Anywhere }
+    }
+
+    /// The same, with the files that may be read.
+    pub fn within(self, reading: Reading) -> Files<'a> {
+        Files { reading, ..self }
+    }
+
+    /// What a name stands for, if it may be read.
+    fn source(&self, name: &str) -> Result<Source> {
+        self.reading.check(name)?;
+        Source::of(name)
     }
 
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
@@ -70,7 +83,7 @@ impl<'a> Files<'a> {
             Dtype::F64 => self.one::<f64>(source, allow, Limit::LARGE)?.into_numbers(),
             Dtype::Bool => self.one::<bool>(source, allow, Limit::LARGE)?.into_numbers(),
         };
-        numbers.map_err(|error| error.in_source(clean_label(source)))
+        numbers.map_err(|error| error.in_source(visible(source)))
     }
 
     /// The one matrix that `source` stands for, as a mask for the fast path: truth values where the file has them, or where
@@ -86,7 +99,7 @@ impl<'a> Files<'a> {
     }
 
     fn mask_of<T: Typed>(&mut self, source: &str, as_truth: bool) -> Result<Numbers> {
-        let name = clean_label(source).into_owned();
+        let name = visible(source).into_owned();
         let (mut input, format) = match self.opened(source, Limit::LARGE)? {
             Opened::Inline(text) => return mask_of::<T>(&name, inline(&text, Allow::INFINITE)?, as_truth),
             Opened::File(input, format) => (input, format),
@@ -117,7 +130,7 @@ impl<'a> Files<'a> {
 
     /// The one array that `source` stands for, in the order of the file.
     fn one<T: Typed>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
-        let name = clean_label(source).into_owned();
+        let name = visible(source).into_owned();
         let (input, format) = match self.opened(source, limit)? {
             Opened::Inline(text) => return inline(&text, allow)?.in_type(&name),
             Opened::File(input, format) => (input, format),
@@ -144,7 +157,7 @@ impl<'a> Files<'a> {
     /// As [`Files::array`], and if it is a stack of heads.
     pub fn matrix(&mut self, source: &str, allow: Allow) -> Result<Matrix> {
         let array = self.array(source, allow)?;
-        array.into_matrix().map_err(|error| error.in_source(clean_label(source)))
+        array.into_matrix().map_err(|error| error.in_source(visible(source)))
     }
 
     /// The matrices of one attention layer that `source` holds under their names. `layer` chooses among several: by
@@ -164,7 +177,7 @@ impl<'a> Files<'a> {
     pub fn bundle_in(&mut self, source: &str, layer: Option<&str>, typing: Option<Typing>) -> Result<Bundle> {
         let limit = if typing.is_some() { Limit::LARGE } else { Limit::ANY };
         let (input, format) = match self.opened(source, limit)? {
-            Opened::Inline(_) => return Err(bundle::nameless(&clean_label(source))),
+            Opened::Inline(_) => return Err(bundle::nameless(&visible(source))),
             Opened::File(input, format) => (input, format),
         };
         let name = input.name.clone();
@@ -182,8 +195,8 @@ impl<'a> Files<'a> {
     /// # Errors
     /// If it is no regular file, larger than 1 GiB, empty, or not UTF-8.
     pub fn text(&mut self, source: &str) -> Result<String> {
-        let name = clean_label(source).into_owned();
-        match Source::of(source)? {
+        let name = visible(source).into_owned();
+        match self.source(source)? {
             Source::StandardInput => {
                 Input::drain(STANDARD_INPUT, self.take_standard_input()?, Limit::ANY)?.text()
             }
@@ -203,8 +216,8 @@ impl<'a> Files<'a> {
             let stdin = self.take_standard_input()?;
             return embeddings::find(STANDARD_INPUT, words, &mut Stream::Once(Some(stdin)));
         }
-        let name = clean_label(source).into_owned();
-        match Source::of(source)? {
+        let name = visible(source).into_owned();
+        match self.source(source)? {
             Source::Path(path) => {
                 regular(&name, &path)?;
                 embeddings::find(&name, words, &mut Stream::File(&path))
@@ -223,8 +236,8 @@ impl<'a> Files<'a> {
     }
 
     fn opened(&mut self, source: &str, limit: Limit) -> Result<Opened> {
-        let name = clean_label(source).into_owned();
-        let (input, format) = match Source::of(source)? {
+        let name = visible(source).into_owned();
+        let (input, format) = match self.source(source)? {
             Source::Inline(text) => return Ok(Opened::Inline(text)),
             Source::StandardInput => self.standard_input(limit)?,
             Source::Path(path) => open(&name, &path, limit)?,

@@ -1,9 +1,10 @@
 //! A folder of files, each of which stands for itself.
 
+use crate::foreign::{from_path, to_path, visible};
 use std::ffi::OsString;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
 
@@ -11,13 +12,13 @@ use super::array::Array;
 use super::bundled::{self, Bundled};
 use super::container::Format;
 use super::files::{named_in, named_in_bundled};
-use super::label::clean_label;
 use super::open::{Limit, unreadable};
+use super::reading::Reading;
 
 /// One entry of a folder.
 #[derive(Clone, Debug)]
 pub struct FolderEntry {
-    /// Its name, fit for a screen.
+    /// Its name.
     pub name: String,
     place: Place,
 }
@@ -61,16 +62,18 @@ impl FolderEntry {
 /// within it are not entered. A folder that travels with the program is found where none on disk has its name.
 ///
 /// # Errors
-/// If it is no folder, cannot be read, or there is nothing in it.
-pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
-    let shown = clean_label(path).into_owned();
+/// If it may not be read, is no folder, cannot be read, or there is nothing in it.
+pub fn folder(path: &str, reading: Reading) -> Result<Vec<FolderEntry>> {
+    reading.check(path)?;
+    let shown = visible(path).into_owned();
+    let bundled = bundled::inside(path);
+    let path = &to_path(path);
     let failed = |error: &std::io::Error| match error.kind() {
         ErrorKind::NotFound => Error::new("no such folder")
             .in_source(shown.clone())
             .help("name the folder that contains the files"),
         _ => unreadable(&shown, error),
     };
-    let bundled = bundled::inside(path);
     if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
         let entry = |file: &'static Bundled| FolderEntry {
             name: file.place().1.to_string(),
@@ -92,10 +95,8 @@ pub fn folder(path: &str) -> Result<Vec<FolderEntry>> {
     if names.is_empty() {
         return Err(Error::new("a folder with no files in it").in_source(shown));
     }
-    let entry = |name: OsString| FolderEntry {
-        name: clean_label(&name.to_string_lossy()).into_owned(),
-        place: Place::Disk(Path::new(path).join(&name)),
-    };
+    let entry =
+        |name: OsString| FolderEntry { name: from_path(name.as_ref()), place: Place::Disk(path.join(&name)) };
     Ok(names.into_iter().map(entry).collect())
 }
 
@@ -111,7 +112,7 @@ mod tests {
         }
         fs::create_dir(place.path().join("sub")).unwrap();
         fs::write(place.path().join("sub/d.csv"), "1").unwrap();
-        let entries = folder(place.path().to_str().unwrap()).unwrap();
+        let entries = folder(place.path().to_str().unwrap(), Reading::Anywhere).unwrap();
         let names: Vec<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["C.csv", "a.csv", "b.csv", "sub"]);
         assert!(entries[0].named(Limit::ANY).is_ok());
@@ -122,10 +123,15 @@ mod tests {
     fn a_file_a_missing_folder_and_an_empty_one_are_refused() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path().to_str().unwrap();
-        assert!(folder(path).unwrap_err().to_string().contains("no files in it"));
-        let missing = folder(&format!("{path}/none")).unwrap_err().to_string();
+        assert!(folder(path, Reading::Anywhere).unwrap_err().to_string().contains("no files in it"));
+        let missing = folder(&format!("{path}/none"), Reading::Anywhere).unwrap_err().to_string();
         assert!(missing.contains("none: no such folder\n"), "{missing}");
         fs::write(place.path().join("a"), "1").unwrap();
-        assert!(folder(&format!("{path}/a")).unwrap_err().to_string().contains("this is not a folder"));
+        assert!(
+            folder(&format!("{path}/a"), Reading::Anywhere)
+                .unwrap_err()
+                .to_string()
+                .contains("this is not a folder")
+        );
     }
 }

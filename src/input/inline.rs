@@ -5,9 +5,9 @@ use crate::error::{Error, Place, Result, counted};
 use super::allow::Allow;
 use super::array::Array;
 use super::cells::Cells;
-use super::label::clip;
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
+use crate::foreign::clip;
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints

@@ -13,8 +13,8 @@ use crate::error::{Error, Place, Result};
 use super::array::Array;
 use super::json_list::{List, Nested};
 use super::json_words::spelled;
-use super::label::clip;
 use super::number::decimals_of;
+use crate::foreign::clip;
 
 /// A value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
 #[derive(Clone, Debug, PartialEq)]

@@ -3,10 +3,10 @@
 use crate::error::{Error, Result, counted};
 use crate::matrix::Labels;
 
-use super::container::{Container, Content, Item, clean_labels};
+use super::container::{Container, Content, Item};
 use super::json::Json;
-use super::label::{clip, listed_briefly};
 use super::names::recognise;
+use crate::foreign::{clip, listed_briefly};
 
 /// The value of `schema` in a computation written as JSON.
 pub const GRAPH_SCHEMA: &str = "attn-graph";
@@ -52,7 +52,7 @@ pub(super) fn content(name: &str, json: Json, nodes: Nodes) -> Result<Content> {
 /// If it is none of these, or its labels do not fit.
 pub(super) fn item(json: Json) -> Result<Item> {
     match json {
-        Json::Texts(words) => Ok(Item::Words(clean_labels(&words).to_vec())),
+        Json::Texts(words) => Ok(Item::Words(words)),
         Json::Object(mut entries) => {
             let rows = labels(&entries, "rows")?;
             let cols = labels(&entries, "cols")?;
@@ -92,7 +92,7 @@ fn find<'a>(entries: &'a [(String, Json)], key: &str) -> Option<&'a Json> {
 fn labels(entries: &[(String, Json)], key: &str) -> Result<Option<Labels>> {
     match find(entries, key) {
         None | Some(Json::Null | Json::Nothing) => Ok(None),
-        Some(Json::Texts(labels)) => Ok(Some(clean_labels(labels))),
+        Some(Json::Texts(labels)) => Ok(Some(labels.as_slice().into())),
         Some(other) => {
             Err(Error::new(format!("`{key}` is {}, but it should be labels", other.kind()))
                 .help(MATRIX_OBJECT))

@@ -2,8 +2,8 @@
 
 use super::dims::MOST_CELLS;
 use super::json::Json;
-use super::label::clip;
 use super::number::number;
+use crate::foreign::clip;
 
 /// What is wrong, where it fails: the reader adds the place.
 type Outcome<T> = std::result::Result<T, String>;

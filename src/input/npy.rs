@@ -8,7 +8,6 @@ use crate::graph::Typed;
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::Item;
 use super::dims::{checked_cells, shape_text};
-use super::label::clean_label;
 use super::npy_header::{Header, Kind, header};
 use super::open::{Limit, unreadable};
 
@@ -93,7 +92,7 @@ impl Header {
         };
         bytes
             .chunks_exact(self.kind.size().max(1))
-            .map(|piece| clean_label(word(piece).trim_end_matches('\0')).into_owned())
+            .map(|piece| word(piece).trim_end_matches('\0').to_string())
             .collect()
     }
 }

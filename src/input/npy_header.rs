@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 use super::cell_type::CellType;
 use super::dims::checked_cells;
-use super::label::clip;
+use crate::foreign::clip;
 
 /// How every `.npy` file starts.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

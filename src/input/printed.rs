@@ -5,8 +5,8 @@ use crate::error::{Error, Place, Result, counted};
 use super::allow::Allow;
 use super::array::Array;
 use super::cells::Cells;
-use super::label::clip;
 use super::number::is_cell;
+use crate::foreign::clip;
 
 /// What stands before the brackets where `repr` has printed.
 const PREFIXES: [&str; 3] = ["tensor(", "array(", "np.array("];

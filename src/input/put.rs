@@ -1,12 +1,12 @@
 //! Writing several files into a folder, none over what a user has there.
 
+use crate::foreign::{from_path, listed_briefly, visible};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::label::{clean_label, listed_briefly};
 use super::save::{Writing, replaced};
 
 /// What became of a file.
@@ -34,7 +34,7 @@ pub fn put_files(
     writing: Writing,
 ) -> Result<Vec<Put>> {
     writing.check(folder)?;
-    let shown = clean_label(&folder.to_string_lossy()).into_owned();
+    let shown = visible(&from_path(folder)).into_owned();
     let put = |(name, bytes): &(&str, &[u8])| {
         let path = folder.join(name);
         let is_same = |path: &Path| {

@@ -1,8 +1,9 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
-use std::fs::{self, Permissions};
+use crate::foreign::{clip, from_path, visible};
+use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::ser::Serialize;
 
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::graph::Dtype;
 use crate::matrix::Matrix;
 
-use super::label::{clean_label, clip};
+use super::draft::{Draft, write_whole};
 use super::number::is_cell;
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
@@ -36,7 +37,7 @@ impl Writing {
         match self {
             Writing::Allowed => Ok(()),
             Writing::Refused => Err(Error::new("a lesson cannot write files")
-                .in_source(clean_label(&path.to_string_lossy()))
+                .in_source(visible(&from_path(path)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
         }
     }
@@ -69,7 +70,7 @@ impl Format {
                     other => format!("files that end in `.{}` cannot be written", clip(other)),
                 };
                 return Err(Error::new(what)
-                    .in_source(clean_label(&path.to_string_lossy()))
+                    .in_source(visible(&from_path(path)))
                     .help("choose .npy, .npz, .safetensors, .csv, .tsv or .json"));
             }
         })
@@ -128,14 +129,14 @@ fn bundle_format(path: &Path) -> Result<Format> {
     match Format::of(path) {
         Ok(format @ (Format::Npz | Format::Json)) => Ok(format),
         _ => Err(Error::new("this file holds several matrices, so it must end in .npz or .json")
-            .in_source(clean_label(&path.to_string_lossy()))
+            .in_source(visible(&from_path(path)))
             .help("change its ending to .npz or .json")),
     }
 }
 
 /// Writes a file that may be there already.
-pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Result<()> {
-    let shown = clean_label(&path.to_string_lossy()).into_owned();
+pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Result<()> {
+    let shown = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
             .in_source(shown)
@@ -144,7 +145,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
         && fs::metadata(folder).map_or_else(|error| is_missing(&error), |folder| !folder.is_dir())
     {
-        let folder = clean_label(&folder.to_string_lossy()).into_owned();
+        let folder = visible(&from_path(folder)).into_owned();
         return Err(Error::new(format!("there is no folder `{folder}`"))
             .in_source(shown)
             .help("create the folder first, or choose another name"));
@@ -167,38 +168,6 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written)
 /// Whether an error says that something on the way is not there, or is no folder.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-/// Fills a temporary file beside the target and moves it there.
-fn write_whole(path: &Path, fill: impl FnOnce(&mut fs::File) -> Written) -> Written {
-    // Through a link the file behind it is replaced, not the link.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| PathBuf::from(path));
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".attn-");
-    if let Some(permissions) = new_file_permissions() {
-        builder.permissions(permissions);
-    }
-    let mut file = builder.tempfile_in(folder)?;
-    fill(file.as_file_mut())?;
-    if let Ok(existing) = fs::metadata(&target) {
-        file.as_file().set_permissions(existing.permissions())?;
-    }
-    file.as_file().sync_all()?;
-    file.persist(&target)?;
-    Ok(())
-}
-
-/// What any program asks for a new file; the system takes away what the umask says.
-#[cfg(unix)]
-fn new_file_permissions() -> Option<Permissions> {
-    use std::os::unix::fs::PermissionsExt;
-    Some(Permissions::from_mode(0o666))
-}
-
-#[cfg(not(unix))]
-fn new_file_permissions() -> Option<Permissions> {
-    None
 }
 
 /// The table as text with a delimiter between its cells, as a file of it would be: what `attn` reads back with the same
@@ -250,7 +219,7 @@ fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
 /// A label that is read back as the same label, and not as a number, a comment, two fields, or the start of JSON or of a
 /// printed array.
 fn quoted(label: &str, delimiter: u8) -> String {
-    let marks = ['"', ',', ';', '[', '{'];
+    let marks = ['"', ',', ';', '[', '{', '\u{feff}'];
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
     if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, nearest};
 
 use super::bundled::{self, Bundled};
 use super::inline::looks_inline;
-use super::label::clean_label;
+use crate::foreign::{from_os, from_path, to_os, to_path, visible};
 
 /// Where the numbers come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,17 +52,17 @@ impl Source {
 }
 
 /// Whether something of this name is there, on disk or in the program.
-pub fn exists(name: impl AsRef<Path>) -> bool {
-    let path = name.as_ref();
-    fs::metadata(path).is_ok() || path.to_str().is_some_and(|name| bundled::find(name).is_some())
+pub fn exists(name: &str) -> bool {
+    fs::metadata(to_path(name)).is_ok() || bundled::find(name).is_some()
 }
 
 /// The path, if something of that name exists.
 fn existing(text: &str) -> Result<Option<PathBuf>> {
-    match fs::metadata(text) {
-        Ok(_) => Ok(Some(PathBuf::from(text))),
+    let path = to_path(text);
+    match fs::metadata(&path) {
+        Ok(_) => Ok(Some(path)),
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Err(Error::new("permission denied")
-            .in_source(clean_label(text))
+            .in_source(visible(text))
             .help("you may not open one of the folders in this path")),
         // Not found, too long for a name, a zero byte within: no file in any case.
         Err(_) => Ok(None),
@@ -78,7 +78,7 @@ fn looks_like_path(text: &str) -> bool {
 }
 
 fn missing(text: &str) -> Error {
-    let name = clean_label(text).into_owned();
+    let name = visible(text).into_owned();
     if text.is_empty() {
         return Error::new("the name of the file is empty")
             .help("name a file, or type a matrix: \"1 2; 3 4\"");
@@ -89,7 +89,7 @@ fn missing(text: &str) -> Error {
         Error::new("this is neither an existing file nor a matrix").in_source(name)
     };
     match near_name(text) {
-        Some(near) => error.help(format!("did you mean `{}`?", clean_label(&near))),
+        Some(near) => error.help(format!("did you mean `{}`?", visible(&near))),
         None => error.help("name an existing file, `-` for standard input, or type a matrix: \"1 2; 3 4\""),
     }
 }
@@ -100,7 +100,7 @@ fn near_name(text: &str) -> Option<String> {
         let names: Vec<String> = bundled::names_beside(text).collect();
         near_file(text, &names).map(str::to_string)
     };
-    bundled::named(text).or_else(|| neighbour(Path::new(text))).or_else(among_bundled)
+    bundled::named(text).or_else(|| neighbour(&to_path(text))).or_else(among_bundled)
 }
 
 /// The name whose stem is nearest: an ending that two files share says nothing.
@@ -117,16 +117,16 @@ fn near_file<'a>(file: &str, names: &'a [String]) -> Option<&'a str> {
 /// The name in the same folder that is nearest to the one that is missing, written with its folder.
 fn neighbour(path: &Path) -> Option<String> {
     const MOST_NAMES: usize = 10_000;
-    let file = path.file_name()?.to_str()?;
+    let file = &*from_os(path.file_name()?);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let names: Vec<String> = fs::read_dir(folder.unwrap_or(Path::new(".")))
         .ok()?
         .take(MOST_NAMES)
-        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter_map(|entry| Some(from_os(&entry.ok()?.file_name()).into_owned()))
         .collect();
     let near = near_file(file, &names)?;
     match folder {
-        Some(folder) => Some(folder.join(near).to_string_lossy().into_owned()),
+        Some(folder) => Some(from_path(&folder.join(&*to_os(near)))),
         None => Some(near.to_string()),
     }
 }

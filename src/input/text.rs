@@ -1,12 +1,12 @@
 //! Texts as they are: lessons, and what is kept beside them.
 
+use crate::foreign::{from_path, to_path, visible};
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::label::clean_label;
 use super::open::{Input, Limit, unreadable};
 use super::save::replaced;
 
@@ -15,7 +15,7 @@ use super::save::replaced;
 /// # Errors
 /// If it cannot be read, is empty, larger, or is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> Result<String> {
-    let name = clean_label(&path.to_string_lossy()).into_owned();
+    let name = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir()) {
         return Err(Error::new("this is not a regular file")
             .in_source(name)
@@ -49,22 +49,22 @@ pub fn make_folder(path: &Path) -> Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|error| unreadable(&clean_label(&path.to_string_lossy()), &error))
+    builder.create(path).map_err(|error| unreadable(&visible(&from_path(path)), &error))
 }
 
 /// The Markdown files of a folder, sorted by name; what begins with a point is left aside, and folders are not entered.
 ///
 /// # Errors
 /// If it is no folder, or cannot be read.
-pub fn markdown_files(path: &Path) -> Result<Vec<PathBuf>> {
-    let shown = clean_label(&path.to_string_lossy()).into_owned();
+pub fn markdown_files(folder: &str) -> Result<Vec<String>> {
+    let (shown, path) = (visible(folder).into_owned(), to_path(folder));
     let failed = |error: &std::io::Error| unreadable(&shown, error);
     let mut files = Vec::new();
-    for entry in fs::read_dir(path).map_err(|error| failed(&error))? {
+    for entry in fs::read_dir(&path).map_err(|error| failed(&error))? {
         let name = entry.map_err(|error| failed(&error))?.file_name();
         let text = name.to_string_lossy();
         if text.ends_with(".md") && !text.starts_with('.') {
-            files.push(path.join(&name));
+            files.push(from_path(&path.join(&name)));
         }
     }
     files.sort();
@@ -72,8 +72,8 @@ pub fn markdown_files(path: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder stands under this name.
-pub fn is_folder(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_dir())
+pub fn is_folder(name: &str) -> bool {
+    fs::metadata(to_path(name)).is_ok_and(|metadata| metadata.is_dir())
 }
 
 #[cfg(test)]
@@ -89,7 +89,8 @@ mod tests {
         write_text(&path, "one\ntwo\n").unwrap();
         assert_eq!(read_text(&path, 8).unwrap(), "one\ntwo\n");
         assert!(read_text(&path, 7).unwrap_err().to_string().contains("at most 7"));
-        assert_eq!(markdown_files(&deep).unwrap(), [path]);
-        assert!(is_folder(&deep));
+        let deep = deep.to_str().unwrap();
+        assert_eq!(markdown_files(deep).unwrap(), [path.to_str().unwrap()]);
+        assert!(is_folder(deep));
     }
 }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use crate::error::Result;
 
 use super::embeddings::{Stream, header_width, split_word};
-use super::label::clip;
 use super::lines::each_line;
+use crate::foreign::clip;
 
 /// Words longer than this are addresses and accidents.
 const LONGEST_WORD: usize = 64;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::Error;
+use crate::foreign::visible;
 
 use super::key::ParseError;
 
@@ -61,7 +62,7 @@ struct FaultInFile<'a> {
 impl fmt::Display for FaultInFile<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Fault { line, step, what, help } = self.fault;
-        write!(f, "{}:{line}: {what}", self.file)?;
+        write!(f, "{}:{line}: {what}", visible(self.file))?;
         if let Some(step) = step {
             write!(f, "\n  step: {step}")?;
         }

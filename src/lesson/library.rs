@@ -1,9 +1,9 @@
 //! Where lessons come from: those in the program, and files.
 
-use std::path::Path;
+use crate::foreign::{quoted, to_path, visible};
 
 use crate::error::{Error, Place, Result, counted, nearest};
-use crate::input::{clean_label, exists, quoted, read_text};
+use crate::input::{exists, read_text};
 
 use super::faults::Faults;
 use super::model::Lesson;
@@ -79,7 +79,7 @@ pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
 /// If there is neither, or the file cannot be read as text.
 pub fn text_of(name: &str) -> Result<(String, String)> {
     if exists(name) {
-        return Ok((clean_label(name).into_owned(), read_text(Path::new(name), LONGEST)?));
+        return Ok((name.to_string(), read_text(&to_path(name), LONGEST)?));
     }
     match built_in(name) {
         Some((file, text)) => Ok((file.to_string(), text.to_string())),
@@ -88,17 +88,17 @@ pub fn text_of(name: &str) -> Result<(String, String)> {
 }
 
 fn unknown(name: &str) -> Error {
-    let shown = clean_label(name).into_owned();
+    let shown = visible(name).into_owned();
     let error = Error::new(format!("there is no lesson `{shown}`, and no such file"));
     match near_lesson(&shown) {
         Some(near) => error.help(format!("did you mean `{near}`? `attn lesson` lists the lessons")),
-        None if exists(format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
+        None if exists(&format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
         None => error.help("`attn lesson` lists the lessons"),
     }
 }
 
 fn no_step(lesson: &Lesson, step: &str) -> Error {
-    let error = Error::new(format!("`{}` has no step `{}`", lesson.name, clean_label(step)));
+    let error = Error::new(format!("`{}` has no step `{}`", lesson.name, visible(step)));
     match nearest(step, lesson.steps.iter().map(|step| step.id.as_str())) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => {

@@ -1,10 +1,9 @@
 //! A Markdown text as the blocks on its top level, in order, each with its place in the text.
 
+use crate::foreign::visible;
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
-
-use crate::input::clean_label;
 
 use super::faults::{Fault, Faults};
 use super::source::Source;
@@ -155,7 +154,7 @@ fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
     };
     let words: String = events.iter().map(text).collect();
     // A reference such as `&#27;` has become a character only now.
-    clean_label(&words).into_owned()
+    visible(&words).into_owned()
 }
 
 /// A fence with its label and the place of what is in it.

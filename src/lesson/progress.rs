@@ -1,12 +1,13 @@
 //! How far a class has come: by the ids of steps, so that a lesson may grow around them.
 
+use crate::foreign::{from_path, to_path, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::error::{Error, Result};
-use crate::input::{clean_label, exists, make_folder, read_text, write_text};
+use crate::input::{exists, make_folder, read_text, write_text};
 
 use super::library::BUILT_IN;
 use super::model::Lesson;
@@ -142,8 +143,8 @@ fn is_later(error: &Error) -> bool {
 /// What tells a lesson from others of its name: where it stands; those in the program stand nowhere.
 pub(super) fn identity(lesson: &Lesson) -> String {
     let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
-    match std::path::absolute(&lesson.file) {
-        Ok(path) if !is_built_in => path.to_string_lossy().into_owned(),
+    match std::path::absolute(to_path(&lesson.file)) {
+        Ok(path) if !is_built_in => from_path(&path),
         _ => lesson.file.clone(),
     }
 }
@@ -153,7 +154,7 @@ pub(super) fn identity(lesson: &Lesson) -> String {
 /// # Errors
 /// If it is damaged, or cannot be read.
 pub(super) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>> {
-    if !exists(path) {
+    if !exists(&from_path(path)) {
         return Ok(None);
     }
     let text = read_text(path, LARGEST)?;
@@ -173,7 +174,7 @@ pub(super) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
 }
 
 fn shown(path: &Path) -> String {
-    clean_label(&path.to_string_lossy()).into_owned()
+    visible(&from_path(path)).into_owned()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use super::pieces::{Kind, Piece, pieces};
 use super::prose::prose;
 use super::question::{Draft, settings};
 use super::source::Source;
+use crate::foreign::visible;
 
 /// Where a lesson's screen has no size of its own.
 const USUAL: Size = Size { columns: 80, rows: 24 };
@@ -63,7 +64,7 @@ impl<'a> Reader<'a> {
     fn new(source: &'a Source, file: &str) -> Reader<'a> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let lesson = Lesson {
-            name: name.strip_suffix(".md").unwrap_or(name).to_string(),
+            name: visible(name.strip_suffix(".md").unwrap_or(name)).into_owned(),
             file: file.to_string(),
             title: String::new(),
             minutes: None,

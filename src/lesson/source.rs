@@ -1,7 +1,7 @@
 //! The text of a lesson, made fit for a screen, and its lines.
 
 use crate::error::{Error, Result};
-use crate::input::clean_label;
+use crate::foreign::visible;
 
 use super::faults::Fault;
 
@@ -17,15 +17,15 @@ pub fn is_lesson(text: &str) -> bool {
 
 /// A text and where its lines begin.
 pub(super) struct Source {
-    /// The text, lines ending in `\n`, without control characters.
+    /// The text, lines ending in `\n`, with escapes for what cannot be seen.
     pub text: String,
-    /// The lines that held characters which could drive a terminal; they are gone from the text.
+    /// The lines that held characters which could drive a terminal; in the text they are escapes.
     pub cleaned: Vec<usize>,
     starts: Vec<usize>,
 }
 
 impl Source {
-    /// Takes a text, and what could drive a terminal out of it.
+    /// Takes a text, with escapes for what could drive a terminal.
     ///
     /// # Errors
     /// If it holds a zero byte, and thus is no text, or is longer than [`LONGEST`].
@@ -46,7 +46,7 @@ impl Source {
             let ends = line.ends_with('\n');
             let line = line.strip_suffix('\n').unwrap_or(line);
             let line = line.strip_suffix('\r').unwrap_or(line).replace('\t', "    ");
-            let clean = clean_label(&line);
+            let clean = visible(&line);
             if clean != line {
                 source.cleaned.push(number + 1);
             }
@@ -72,8 +72,11 @@ impl Source {
     /// Of each line that had to be cleaned, that it had.
     pub(super) fn cleaning_faults(&self) -> impl Iterator<Item = Fault> + '_ {
         self.cleaned.iter().map(|&line| {
-            Fault::new(line, "this contains escape or control characters, which could control a terminal")
-                .help("remove them; the player and the pages leave them out")
+            Fault::new(
+                line,
+                "this contains characters that cannot be seen, which could control a terminal or hide a text",
+            )
+            .help("remove them; the player and the pages show them as escapes such as \\u{200B}")
         })
     }
 }
@@ -83,9 +86,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_could_drive_a_terminal_is_taken_out_and_its_line_is_known() {
+    fn what_could_drive_a_terminal_becomes_an_escape_and_its_line_is_known() {
         let source = Source::new("x.md", "one\r\n\u{1b}[31mtwo\u{7}\n\tthree").unwrap();
-        assert_eq!(source.text, "one\ntwo\n    three");
+        assert_eq!(source.text, "one\n\\u{1B}[31mtwo\\u{7}\n    three");
         assert_eq!(source.cleaned, [2]);
     }
 

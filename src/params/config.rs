@@ -6,8 +6,9 @@ use crate::error::{Error, Place, Result, counted};
 
 use super::config_others;
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
-use super::fields::{Fields, LONGEST_NAME, cut, shown};
+use super::fields::{Fields, LONGEST_NAME, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+use crate::foreign::clip;
 
 impl Model {
     /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the
@@ -78,7 +79,7 @@ fn family(object: &Map<String, Value>) -> Result<Family> {
     let spelling = |name: &str| name.to_lowercase().replace(['-', '_', ' ', '.'], "");
     let same = known.iter().find(|name| stated.len() <= LONGEST_NAME && spelling(name) == spelling(stated));
     let hint = same.map(|name| format!("write `{name}`; ")).unwrap_or_default();
-    Err(Error::new(format!("the `model_type` `{}` is not known", cut(stated))).help(format!("{hint}{list}")))
+    Err(Error::new(format!("the `model_type` `{}` is not known", clip(stated))).help(format!("{hint}{list}")))
 }
 
 fn gpt2(fields: &mut Fields, name: &str) -> Result<Model> {

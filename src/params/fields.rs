@@ -1,5 +1,6 @@
 //! The fields of a JSON configuration, each read as what it must be.
 
+use crate::foreign::clip;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result, nearest};
@@ -62,7 +63,7 @@ impl Fields<'_> {
             let near = nearest(key, keys.filter(|key| key.len() <= LONGEST_NAME));
             let help = match near {
                 Some(near) if near != key && !KNOWN.contains(&near) => {
-                    format!("it has `{}`: is that a misspelt `{key}`?", cut(near))
+                    format!("it has `{}`: is that a misspelt `{key}`?", clip(near))
                 }
                 _ => "this family has no default for it: add it to the configuration".to_string(),
             };
@@ -156,15 +157,6 @@ pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::Array(_) => "a list".to_string(),
         Value::Object(_) => "an object".to_string(),
-        other => format!("`{}`", cut(&other.to_string())),
-    }
-}
-
-/// At most 40 characters of a user's text, without control characters.
-pub(super) fn cut(text: &str) -> String {
-    let plain = |c: &char| !c.is_control();
-    match text.chars().filter(plain).count() > 40 {
-        true => text.chars().filter(plain).take(39).chain(['…']).collect(),
-        false => text.chars().filter(plain).collect(),
+        other => format!("`{}`", clip(&other.to_string())),
     }
 }

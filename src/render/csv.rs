@@ -6,6 +6,7 @@ use ::csv::Writer;
 use super::Page;
 use crate::demo::Table;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::input;
 
 pub(super) fn pages(pages: &[Page]) -> Result<String> {
@@ -39,7 +40,7 @@ pub(super) fn tables(parts: &[(String, Table)]) -> Result<String> {
     for (title, table) in &parts {
         if parts.len() > 1 {
             let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}# {title}\n"));
+            text.push_str(&format!("{gap}# {}\n", visible(title)));
         }
         let records = std::iter::once(&table.header).chain(&table.rows);
         text.push_str(&written(records.map(|row| row.to_vec()))?);

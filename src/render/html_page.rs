@@ -1,5 +1,7 @@
 //! The page around HTML: one file that needs nothing else and asks no network for anything.
 
+use crate::foreign::visible_lines;
+
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
@@ -64,18 +66,16 @@ pub fn fragment(page: &str) -> Option<String> {
     Some(inside)
 }
 
-/// A text in which nothing is taken for a tag, for use inside elements and attributes; control characters are left out.
+/// A text in which nothing is taken for a tag, for use inside elements and attributes; what cannot be seen is an escape that can.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
+    for character in visible_lines(text).chars() {
         match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(character),
-            other if other.is_control() => {}
             other => out.push(other),
         }
     }
@@ -97,7 +97,10 @@ mod tests {
 
     #[test]
     fn nothing_in_a_text_is_a_tag() {
-        assert_eq!(escaped("<b a=\"x\" b='y'>&\x1b[1m"), "&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;[1m");
+        assert_eq!(
+            escaped("<b a=\"x\" b='y'>&\x1b[1m"),
+            "&lt;b a=&quot;x&quot; b=&#39;y&#39;&gt;&amp;\\u{1B}[1m"
+        );
     }
 
     /// Relative luminance of `#rrggbb`, as WCAG 2 defines it.

@@ -3,12 +3,14 @@
 use std::io::{BufWriter, Write};
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::Page;
 use super::document::{Numbered, numbered};
 use crate::demo::{Plane, Shown, Table};
 use crate::error::Result;
+use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 
@@ -150,9 +152,27 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
 
 pub(super) fn finish(value: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     let mut out = BufWriter::new(out);
-    serde_json::to_writer(&mut out, value).map_err(std::io::Error::from)?;
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Escaping);
+    value.serialize(&mut serializer).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
+}
+
+/// JSON in one line, in whose texts what cannot be seen is an escape of JSON's own: `\u202e`. It is read as the same text.
+struct Escaping;
+
+impl Formatter for Escaping {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, text: &str) -> std::io::Result<()> {
+        let mut end = 0;
+        for (at, c) in hidden(text) {
+            out.write_all(&text.as_bytes()[end..at])?;
+            end = at + c.len_utf8();
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                write!(out, "\\u{unit:04x}")?;
+            }
+        }
+        out.write_all(&text.as_bytes()[end..])
+    }
 }
 
 /// A number as JSON; what JSON has no numbers for becomes a string.

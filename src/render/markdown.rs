@@ -52,26 +52,61 @@ impl Markdown {
     }
 }
 
-/// A text that cannot be taken for marks.
+/// A text that cannot be taken for marks, links, pictures or HTML.
 fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('|', "\\|").replace('*', "\\*").replace('<', "&lt;")
+    let mut out = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        match c {
+            '\\' | '|' | '*' | '[' | ']' | '`' => out.extend(['\\', c]),
+            // Within a word, as in S_scaled, it is no mark.
+            '_' if !is_within_word(text, at) => out.push_str("\\_"),
+            '<' => out.push_str("&lt;"),
+            // What begins a reference such as `&lt;` is no such thing in the text.
+            '&' if text[at + 1..].starts_with(|c: char| c == '#' || c.is_ascii_alphabetic()) => {
+                out.push_str("&amp;")
+            }
+            '\n' => out.push_str("<br>"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+fn is_within_word(text: &str, at: usize) -> bool {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    text[..at].ends_with(is_word) && text[at + 1..].starts_with(is_word)
+}
+
+/// A text as code in a line.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let mark = "`".repeat(longest + 1);
+    let air = if text.starts_with('`') || text.ends_with('`') { " " } else { "" };
+    format!("{mark}{air}{text}{air}{mark}")
+}
+
+/// Lines as a block of code that none of them closes.
+fn fenced(lines: &str) -> String {
+    let longest = lines.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat((longest + 1).max(3));
+    format!("{fence}text\n{lines}\n{fence}")
 }
 
 impl Markup for Markdown {
     fn title(&mut self, title: &str, source: Option<&str>) {
-        self.paragraph(&format!("## {title}"));
+        self.paragraph(&format!("## {}", escaped(title)));
         if let Some(source) = source {
-            self.paragraph(&format!("*{source}*"));
+            self.paragraph(&format!("*{}*", escaped(source)));
         }
     }
 
     fn step(&mut self, number: usize, text: &str) {
-        self.paragraph(&format!("**{number}.** {text}"));
+        self.paragraph(&format!("**{number}.** {}", escaped(text)));
     }
 
     fn computed(&mut self, nodes: &[Computed]) {
         for node in nodes {
-            self.paragraph(&format!("`{}`", node.equation));
+            self.paragraph(&code(&node.equation));
             if let Some(value) = &node.value {
                 self.matrix(value);
             }
@@ -80,7 +115,7 @@ impl Markup for Markdown {
 
     fn together(&mut self, equations: &[String], matrices: &[View]) {
         for equation in equations {
-            self.paragraph(&format!("`{equation}`"));
+            self.paragraph(&code(equation));
         }
         for view in matrices {
             self.matrix(view);
@@ -89,13 +124,13 @@ impl Markup for Markdown {
 
     fn columns(&mut self, equations: &[String], view: &View) {
         for equation in equations {
-            self.paragraph(&format!("`{equation}`"));
+            self.paragraph(&code(equation));
         }
         self.matrix(view);
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
-        self.paragraph(&format!("```text\n{}\n```", drawing.lines().join("\n")));
+        self.paragraph(&fenced(&drawing.lines().join("\n")));
     }
 
     fn table(&mut self, table: &Table) {
@@ -105,24 +140,24 @@ impl Markup for Markdown {
     fn explained(&mut self, telling: &Telling<'_>) {
         for block in tree::blocks(telling, WIDTH, Charset::Utf8, false) {
             let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
-            self.paragraph(&format!("```text\n{}\n```", lines.join("\n")));
+            self.paragraph(&fenced(&lines.join("\n")));
         }
     }
 
     fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
-        self.paragraph(&format!("```text\n{}\n```", symbolic.lines().join("\n")));
+        self.paragraph(&fenced(&symbolic.lines().join("\n")));
     }
 
     fn notice(&mut self, text: &str) {
-        self.paragraph(&format!("> {text}"));
+        self.paragraph(&format!("> {}", escaped(text)));
     }
 
     fn note(&mut self, text: &str) {
-        self.paragraph(&format!("*Note.* {text}"));
+        self.paragraph(&format!("*Note.* {}", escaped(text)));
     }
 
     fn pointer(&mut self, remarks: &str, command: &str) {
-        self.paragraph(&format!("*{remarks}:* `{command}`"));
+        self.paragraph(&format!("*{}:* {}", escaped(remarks), code(command)));
     }
 
     fn finish(&mut self) -> String {

@@ -38,10 +38,12 @@ pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
 pub use theme::Theme;
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use crate::demo::{Digits, Shown, Story, Table};
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
 
 /// What the bytes are.
@@ -148,6 +150,7 @@ impl Page {
 /// # Errors
 /// If `out` cannot be written.
 pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let pages = &*as_shown(pages, style.format);
     let explains = pages.iter().any(Page::explains);
     let text = match style.format {
         Format::Json if explains => {
@@ -172,11 +175,25 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
     write_text(&text, style, out)
 }
 
+/// Formats for people show what comes from elsewhere with escapes for what cannot be seen; data stay as they are.
+fn as_shown(pages: &[Page], format: Format) -> Cow<'_, [Page]> {
+    let is_data = matches!(format, Format::Json | Format::Csv);
+    if is_data || pages.iter().all(|page| page.story.is_visible()) {
+        return Cow::Borrowed(pages);
+    }
+    let shown = |page: &Page| Page { story: page.story.clone().made_visible(), ..page.clone() };
+    Cow::Owned(pages.iter().map(shown).collect())
+}
+
 /// Writes a table of words under a title in the style's format.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    let shown = |(title, table): &(String, Table)| (visible(title).into_owned(), table.made_visible());
+    let shown: Vec<(String, Table)> =
+        if style.format.is_for_people() { parts.iter().map(shown).collect() } else { Vec::new() };
+    let parts = if style.format.is_for_people() { &shown } else { parts };
     let text = match style.format {
         Format::Json => return json::write_tables(parts, command, out),
         Format::Csv => return data(&csv::tables(parts)?, out),

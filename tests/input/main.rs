@@ -10,3 +10,4 @@ mod own_words;
 mod params;
 mod refusals;
 mod round_trips;
+mod saving;

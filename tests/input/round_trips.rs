@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{Allow, Files, Writing, clean_label, save};
+use attn::input::{Allow, Files, Writing, save};
 use attn::matrix::{Labels, Matrix};
 use proptest::prelude::*;
 
@@ -83,7 +83,6 @@ fn label() -> impl Strategy<Value = String> {
         ]
         .prop_map(str::to_string),
     ]
-    .prop_map(|label| clean_label(&label).into_owned())
 }
 
 fn labels(count: usize) -> impl Strategy<Value = Option<Labels>> {

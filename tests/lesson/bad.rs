@@ -256,7 +256,7 @@ fn a_table_that_is_too_wide_or_too_tall_is_named() {
 
 #[test]
 fn characters_that_could_drive_a_terminal_are_named_and_never_printed() {
-    bad("\u{1b}]0;title\u{7}text\n", 1, "\u{1b}", "escape or control characters");
+    bad("\u{1b}]0;title\u{7}text\n", 1, "\u{1b}", "characters that cannot be seen");
     let text = lesson("```console\n$ attn softmax 1 2 --color always\n...\n```\n");
     assert!(checked(text).out.contains("prints escape or control characters"));
     let named = checked(lesson("<!-- \u{1b}[31mx: y -->\n"));

@@ -396,7 +396,7 @@ fn update_fills_empty_blocks_and_keeps_the_ends_of_lines() {
 fn update_refuses_while_a_key_or_a_character_is_wrong() {
     for (from, to, words) in [
         ("B iff plain:A[sun,sun] > plain", "B iff plain:A[sun,sun] < plain", "the key of `keeps` is false"),
-        ("Each word is", "Each \u{1b}[31mword is", "escape or control characters"),
+        ("Each word is", "Each \u{1b}[31mword is", "characters that cannot be seen"),
         (
             "--tokens sun,moon,sea --causal --only A",
             "--tokens sun,moon --causal --only A",

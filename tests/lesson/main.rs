@@ -13,4 +13,5 @@ mod export;
 mod html;
 mod player;
 mod quiz;
+mod trust;
 mod walkthroughs;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 17] = [
+const ROOMS: [&str; 18] = [
+    "foreign",
     "error",
     "terminal",
     "elementary",

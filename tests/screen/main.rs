@@ -12,6 +12,7 @@ mod derivations;
 mod every_screen;
 mod explain;
 mod explain_command;
+mod foreign;
 mod front;
 mod html;
 mod language;

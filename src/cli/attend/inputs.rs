@@ -1,11 +1,12 @@
 //! From the options of `attn attend` to the matrices of the pipeline.
 
+use crate::foreign::{quoted, visible};
 use clap::{Args, ValueEnum};
 
 use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
 use crate::graph::{Dtype, Origin};
-use crate::input::{self, Allow, Files, Typing, clean_label, exists, quoted};
+use crate::input::{self, Allow, Files, Typing, exists};
 
 use super::loading::{Loaded, Loading};
 
@@ -142,7 +143,7 @@ impl InputArgs {
         ];
         for (name, source) in options {
             if let Some(source) = source {
-                let origin = Origin::User(clean_label(source).into_owned());
+                let origin = Origin::User(visible(source).into_owned());
                 let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
                 let numbers = match (typing, name) {
                     (Some(typing), "M") => Some(files.mask(source, typing)?),
@@ -178,11 +179,11 @@ fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
     if !is_word || exists(file) {
         return Ok(());
     }
-    let shown = clean_label(file).into_owned();
+    let shown = visible(file).into_owned();
     let (how, sentence) = match words {
         Some(words) => ("put quotation marks around the whole sentence", format!("{words} {file}")),
         None => ("words go in --words", file.to_string()),
     };
-    let help = format!("{how}: attn attend --words {}", quoted(&clean_label(&sentence)));
+    let help = format!("{how}: attn attend --words {}", quoted(&visible(&sentence)));
     Err(Error::new("no such file").in_source(shown).help(help))
 }

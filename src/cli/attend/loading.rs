@@ -3,10 +3,11 @@
 use crate::attention::{MatrixRule, concatenate};
 use crate::cli::words::{WordArgs, WordVectors};
 use crate::error::{Error, Result, counted};
+use crate::foreign::visible;
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
 use crate::input::random::LegacyStream;
-use crate::input::{self, Array, Bundle, Files, Layout, clean_label};
+use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;
 
 use super::inputs::{LayoutArg, MaskKindArg};
@@ -72,16 +73,16 @@ impl Loading {
             self.notes.push(format!(
                 "{} in {} is ignored, because the projections here add no biases.",
                 biases.join(", "),
-                clean_label(file)
+                visible(file)
             ));
         }
         self.tokens = bundle.tokens;
         for (name, entry) in bundle.entries {
-            let origin = Origin::User(format!("{} in {}", clean_label(&entry.name), clean_label(file)));
+            let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
             self.entry(&name, entry.array, entry.layout, origin)?;
         }
         for (name, entry) in bundle.typed {
-            let origin = Origin::User(format!("{} in {}", clean_label(&entry.name), clean_label(file)));
+            let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
             self.typed(&name, entry.numbers, origin)?;
         }
         Ok(())
@@ -231,8 +232,7 @@ impl Loading {
             }
             (None, None, None) => (None, None),
         };
-        let tokens =
-            self.tokens.map(|tokens| tokens.iter().map(|token| clean_label(token).into_owned()).collect());
+        let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
         let inputs = AttendInputs { mask, tokens, ..self.inputs };
         check_tokens(&inputs, &self.typed)?;
         Ok(Loaded {

@@ -2,8 +2,9 @@
 
 use crate::diagnose::Answer;
 use crate::error::{Error, Result, nearest};
+use crate::foreign::{listed_briefly, visible};
 use crate::graph::{Graph, Node};
-use crate::input::{Array, Files, Limit, clean_label, listed_briefly};
+use crate::input::{Array, Files, Limit};
 
 /// What one student handed in, and what is to be said of it.
 #[derive(Debug, Default)]
@@ -42,14 +43,14 @@ pub(super) fn handed_in(yours: &[String], files: &mut Files<'_>, right: &Graph) 
     for text in yours {
         let handed = match named(text) {
             Some((name, source)) => {
-                let place = clean_label(source).into_owned();
+                let place = visible(source).into_owned();
                 let answer = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array))
                     .map_err(|error| error.in_source(place))?;
                 Handed { answers: vec![answer], remarks: Vec::new() }
             }
             None => {
-                let place = clean_label(text).into_owned();
+                let place = visible(text).into_owned();
                 submission(files.named(text, limit)?, right).map_err(|error| error.in_source(place))?
             }
         };
@@ -158,7 +159,7 @@ fn unknown(name: &str, right: &Graph) -> Error {
             computed.push(base(&node.name));
         }
     }
-    let shown = clean_label(name);
+    let shown = visible(name);
     let near = nearest(name, computed.iter().copied());
     let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Error::new(format!("this exercise has no step `{shown}`"))

@@ -8,6 +8,7 @@ use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
 use crate::error::{Error, Result, counted};
+use crate::foreign::visible;
 use crate::input::FolderEntry;
 use crate::render::{self, Style};
 
@@ -128,7 +129,7 @@ impl Batch {
             );
         }
         for note in notes {
-            let said = style.charset.spelled(&note).into_owned();
+            let said = style.charset.spelled(&visible(&note)).into_owned();
             writeln!(streams.out, "\n{}", super::lines::wrapped(&said, style.width).join("\n"))?;
         }
         Ok(())
@@ -146,7 +147,7 @@ impl Batch {
         let outcome = outcome.map_err(|error| {
             let said = error.to_string();
             let first = said.lines().next().unwrap_or_default();
-            let rest = first.strip_prefix(&entry.name).unwrap_or(first);
+            let rest = first.strip_prefix(&*visible(&entry.name)).unwrap_or(first);
             let rest = rest.trim_start_matches([':', ',', ' ']);
             if rest.starts_with(|c: char| c.is_ascii_digit()) {
                 format!("at {rest}")

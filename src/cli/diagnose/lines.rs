@@ -3,6 +3,7 @@
 use colored::{Color, Colorize};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::foreign::visible;
 use crate::graph::{CellId, Graph, address_of};
 use crate::input::FolderEntry;
 use crate::render::{Charset, Style};
@@ -57,7 +58,8 @@ impl Lines {
     /// Columns for the files of a folder and the nodes of the right answer: names are shortened before the mistakes are.
     pub(super) fn of(folder: &[FolderEntry], right: &Graph, style: &Style) -> Lines {
         let names = folder.iter().filter(|entry| entry.is_readable());
-        let longest = names.map(|entry| style.charset.spelled(&entry.name).width()).max().unwrap_or(0);
+        let longest =
+            names.map(|entry| style.charset.spelled(&visible(&entry.name)).width()).max().unwrap_or(0);
         let longest_place = longest_address(right, style.charset).clamp(HEAD[2].len(), MOST_PLACE);
         let wanted = longest.clamp(HEAD[0].len(), (style.width / 3).max(LEAST_FILE));
         let least = wanted.min(LEAST_FILE);
@@ -105,7 +107,7 @@ impl Lines {
         };
         let gap = " ".repeat(GAP);
         let [file, place] =
-            [padded(&spelled(&line.file), self.file), padded(&spelled(&line.place), self.place)];
+            [padded(&spelled(&visible(&line.file)), self.file), padded(&spelled(&line.place), self.place)];
         let head = format!("{file}{gap}{word}{gap}{place}{gap}");
         let (mistake, sure) = (spelled(&line.mistake), spelled(&line.sure));
         let Some(room) = self.mistake else {

@@ -1,6 +1,6 @@
 //! `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
 
-use std::path::Path;
+use crate::foreign::{quoted, to_path, visible};
 
 use crate::attention::MatrixRule;
 use crate::cli::output::{self, FormatArg, LookArgs};
@@ -29,12 +29,12 @@ pub(super) fn write(
         return Err(Error::new("the description of a suggested input is not a matrix")
             .help("give --format json to get it as data; the matrices are in the file"));
     }
-    let path = Path::new(file);
+    let path = &to_path(file);
     input::check_bundle_ending(path)?;
     // What is there may be the exercise itself, which cannot be made again.
     if input::exists(file) {
         return Err(Error::new("the file already exists")
-            .in_source(input::clean_label(file))
+            .in_source(visible(file))
             .help("name a new file: no file is overwritten"));
     }
     let suggestion = suggest(task, SEED)?;
@@ -43,7 +43,7 @@ pub(super) fn write(
     let labels = inputs.x.as_ref().and_then(|(x, _)| x.row_labels());
     let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
     input::save_bundle(path, tokens, &matrices, env.writing)?;
-    let command = format!("{} {}", input::quoted(file), options(task.recipe())).trim_end().to_string();
+    let command = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(story(file, &suggestion, &matrices, &command));
         return output::pages(&[page], "diagnose", &look.style(env), streams);
@@ -76,7 +76,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
         (all, 0) => format!("all {}", counted(all, "mistake")),
         (shown, hidden) => format!("{shown} of {}", counted(shown + hidden, "mistake")),
     };
-    let title = format!("A test input that shows {shown} in the result: {}", input::clean_label(file));
+    let title = format!("A test input that shows {shown} in the result: {}", visible(file));
     let holds: Vec<String> =
         matrices.iter().map(|(name, matrix)| format!("{name} ({})", matrix.shape())).collect();
     let mut steps = vec![

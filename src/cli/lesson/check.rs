@@ -3,6 +3,7 @@
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
+use super::TrustArgs;
 use super::outcomes::{CameTo, Outcome, amounts, outcomes};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
@@ -18,11 +19,13 @@ pub(super) struct CheckArgs {
     /// Lessons: files, folders, or names of built-in lessons
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 impl CheckArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let outcomes = outcomes(&self.paths);
+        let outcomes = outcomes(&self.paths, self.trust);
         let widest = outcomes.iter().map(|outcome| outcome.file.width()).max().unwrap_or(0);
         let mut text = String::new();
         for outcome in &outcomes {

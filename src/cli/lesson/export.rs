@@ -1,13 +1,14 @@
 //! `attn lesson export`.
 
+use crate::foreign::{from_path, quoted, visible};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::{in_process, with_seed};
+use super::{TrustArgs, with_seed};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
-use crate::input::{clean_label, quoted, read_text, write_text};
+use crate::input::{read_text, write_text};
 use crate::lesson::export::{self, Answers, Handout};
 use crate::lesson::play::Scripted;
 use crate::lesson::{LONGEST, Runner, is_lesson, open, read};
@@ -25,7 +26,7 @@ pub(super) struct ExportArgs {
     /// The file to write [default: standard output]
     ///
     /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Answers: hidden or shown
     ///
@@ -45,6 +46,8 @@ pub(super) struct ExportArgs {
     /// Include the teacher's notes
     #[arg(long)]
     notes: bool,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -88,7 +91,7 @@ impl Target {
             Some("md" | "markdown") => Ok(Target::Md),
             Some("txt") => Ok(Target::Txt),
             _ => Err(Error::new("the ending does not say what to write")
-                .in_source(clean_label(&path.to_string_lossy()))
+                .in_source(visible(&from_path(path)))
                 .help("end the name with .html, .md, .txt or .cast, or say what it is: --to html")),
         }
     }
@@ -126,7 +129,8 @@ impl ExportArgs {
                 lesson.name
             )));
         }
-        let runner = Runner::new(&in_process);
+        let run = self.trust.run(&lesson.file);
+        let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let answers = match self.answers {
             Some(AnswersArg::Hidden) => Answers::Hidden,
@@ -159,11 +163,11 @@ impl ExportArgs {
 /// # Errors
 /// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
-    let name = path.to_string_lossy();
+    let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
     match read_text(path, LONGEST).is_ok_and(is_one) {
         true => Err(Error::new("is a lesson and would be overwritten")
-            .in_source(clean_label(&name))
+            .in_source(visible(&name))
             .help("name another file")),
         false => Ok(()),
     }

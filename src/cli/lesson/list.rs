@@ -1,6 +1,6 @@
 //! `attn lesson list`.
 
-use std::path::Path;
+use crate::foreign::{from_os, from_path, quoted, to_path, visible};
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::input::{clean_label, exists, is_folder, markdown_files, quoted, read_text};
+use crate::input::{exists, is_folder, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
 
 /// List the lessons: title, minutes, steps, and how far you are
@@ -44,9 +44,8 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
             ("Lessons: attn lesson play NAME".to_string(), rows.collect::<Vec<_>>())
         }
         Some(folder) => {
-            let path = Path::new(folder).join("FILE");
-            let title =
-                format!("Lessons: attn lesson play {}", quoted(&clean_label(&path.to_string_lossy())));
+            let path = from_path(&to_path(folder).join("FILE"));
+            let title = format!("Lessons: attn lesson play {}", quoted(&path));
             (title, of_folder(folder, env)?)
         }
     };
@@ -54,17 +53,16 @@ pub(super) fn table(folder: Option<&str>, env: &Env) -> Result<(String, Table)> 
 }
 
 fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
-    if exists(folder) && !is_folder(Path::new(folder)) {
-        return Err(Error::new("is not a folder").in_source(clean_label(folder)).help(format!(
+    if exists(folder) && !is_folder(folder) {
+        return Err(Error::new("is not a folder").in_source(visible(folder)).help(format!(
             "name its folder, or play the lesson: attn lesson play {}",
-            quoted(&clean_label(folder))
+            quoted(&visible(folder))
         )));
     }
     let mut rows = Vec::new();
-    for path in markdown_files(Path::new(folder))? {
-        let file = clean_label(&path.to_string_lossy()).into_owned();
-        let name = path.file_name().map(|name| clean_label(&name.to_string_lossy()).into_owned());
-        let name = name.unwrap_or_else(|| file.clone());
+    for file in markdown_files(folder)? {
+        let path = to_path(&file);
+        let name = path.file_name().map_or_else(|| file.clone(), |name| from_os(name).into_owned());
         match read_text(&path, LONGEST) {
             Ok(text) if is_lesson(&text) => rows.push(row(&name, &file, &text, env)),
             Ok(_) => {}
@@ -73,7 +71,7 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
     }
     if rows.is_empty() {
         return Err(Error::new("this folder has no lessons")
-            .in_source(clean_label(folder))
+            .in_source(visible(folder))
             .help("name a folder with lessons; attn lesson new NAME writes one"));
     }
     Ok(rows)

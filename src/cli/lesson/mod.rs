@@ -16,7 +16,7 @@ use clap::{Args, Subcommand};
 use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::input::Writing;
+use crate::input::{Reading, Writing};
 use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
 
 /// Lessons for a class or alone: play, quiz, check, export
@@ -107,19 +107,33 @@ fn with_seed(lesson: Lesson, seed: Option<u32>, runner: &Runner<'_>, streams: &m
     lesson
 }
 
-/// The program's own `run`, in process: what a lesson's commands are run by. They write no files.
-pub(super) fn in_process(args: &[String], screen: Screen) -> Ran {
-    ran(args, screen, Writing::Refused)
+/// Whether a lesson is trusted.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub(super) struct TrustArgs {
+    /// Let the lesson's commands read any file
+    ///
+    /// Otherwise they read only files below the lesson's own folder and the working directory.
+    #[arg(long)]
+    trust: bool,
+}
+
+impl TrustArgs {
+    /// The program's own `run`, in process: what the commands of a lesson are run by. They write no files.
+    pub(super) fn run(self, lesson: &str) -> impl Fn(&[String], Screen) -> Ran + use<> {
+        let reading = if self.trust { Reading::Anywhere } else { Reading::of_lesson(lesson) };
+        move |args, screen| ran(args, screen, Writing::Refused, reading)
+    }
 }
 
 /// The same for a command that a teacher types.
 pub(super) fn by_hand(args: &[String], screen: Screen) -> Ran {
-    ran(args, screen, Writing::Allowed)
+    ran(args, screen, Writing::Allowed, Reading::Anywhere)
 }
 
-fn ran(args: &[String], screen: Screen, writing: Writing) -> Ran {
+fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> Ran {
     let env = Env {
         writing,
+        reading,
         width: screen.width,
         colour: screen.colour,
         colour_err: screen.colour,
@@ -153,7 +167,7 @@ mod tests {
             (format!("diagnose {data} --suggest-input {suggested}"), &suggested),
         ] {
             let args: Vec<String> = command.split(' ').map(str::to_string).collect();
-            let refused = in_process(&args, Screen::plain(80));
+            let refused = TrustArgs { trust: true }.run("x.md")(&args, Screen::plain(80));
             assert_eq!(refused.code, 2, "{command}");
             assert!(refused.err.contains("a lesson cannot write files"), "{command}: {}", refused.err);
             assert!(!exists(file), "{command}");

@@ -1,13 +1,13 @@
 //! `attn lesson new`.
 
-use std::path::Path;
+use crate::foreign::{quoted, to_path, visible};
 
 use clap::Args;
 
-use super::in_process;
+use super::TrustArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Place, Result, counted};
-use crate::input::{clean_label, exists, quoted, write_text};
+use crate::input::{exists, write_text};
 use crate::lesson::{built_in, new_lesson, read};
 
 /// Write a small lesson to start from, which passes `check`
@@ -22,7 +22,7 @@ pub(super) struct NewArgs {
 impl NewArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
-        let shown = clean_label(&file).into_owned();
+        let shown = visible(&file).into_owned();
         if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
             return Err(
                 Error::new("the lesson needs a name").help("write, for example, attn lesson new my-lesson")
@@ -42,14 +42,14 @@ impl NewArgs {
                 .in_source(shown)
                 .help("name a new file; this one is not overwritten"));
         }
-        let text = new_lesson(&file, &in_process).map_err(|faults| {
+        let text = new_lesson(&file, &TrustArgs::default().run(&file)).map_err(|faults| {
             let first = faults.0.into_iter().next();
             first.map_or_else(
                 || Error::new("no lesson"),
                 |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
             )
         })?;
-        write_text(Path::new(&file), &text)?;
+        write_text(&to_path(&file), &text)?;
         let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
         let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
             .map(|(n, word)| counted(n, word));

@@ -1,15 +1,15 @@
 //! What has become of the lessons that a command was given, and how that is told.
 
-use std::path::Path;
+use crate::foreign::visible;
 
 use colored::Colorize;
 
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
-use crate::input::{clean_label, exists, is_folder, markdown_files};
+use crate::input::{exists, is_folder, markdown_files};
 use crate::lesson::check::{Checked, Concern, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
 
-use super::in_process;
+use super::TrustArgs;
 
 /// The lines of a diff that are shown: a screen of them says what has changed.
 const MOST_OF_A_DIFF: usize = 24;
@@ -36,45 +36,45 @@ pub(super) enum CameTo {
 }
 
 /// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
-pub(super) fn outcomes(paths: &[String]) -> Vec<Outcome> {
+pub(super) fn outcomes(paths: &[String], trust: TrustArgs) -> Vec<Outcome> {
     paths
         .iter()
-        .flat_map(|path| if is_folder(Path::new(path)) { of_folder(path) } else { vec![of_one(path)] })
+        .flat_map(|path| if is_folder(path) { of_folder(path, trust) } else { vec![of_one(path, trust)] })
         .collect()
 }
 
-fn of_folder(path: &str) -> Vec<Outcome> {
+fn of_folder(path: &str, trust: TrustArgs) -> Vec<Outcome> {
     let unreadable = |error| vec![Outcome::unreadable(path, error)];
-    let files = match markdown_files(Path::new(path)) {
+    let files = match markdown_files(path) {
         Ok(files) => files,
         Err(error) => return unreadable(error),
     };
-    let names = files.iter().map(|file| file.to_string_lossy().into_owned());
-    let all: Vec<Outcome> = names.map(|name| of_one(&name)).filter(|outcome| !outcome.is_other()).collect();
+    let all: Vec<Outcome> =
+        files.iter().map(|name| of_one(name, trust)).filter(|outcome| !outcome.is_other()).collect();
     if all.is_empty() {
-        let error = Error::new("this folder has no lessons").in_source(clean_label(path));
+        let error = Error::new("this folder has no lessons").in_source(visible(path));
         return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
     }
     all
 }
 
-fn of_one(name: &str) -> Outcome {
+fn of_one(name: &str, trust: TrustArgs) -> Outcome {
     let (file, text) = match text_of(name) {
         Ok(found) => found,
         Err(error) => return Outcome::unreadable(name, error),
     };
     let came_to = match read(&file, &text) {
-        Ok(lesson) => CameTo::Checked(check(&lesson, &in_process)),
+        Ok(lesson) => CameTo::Checked(check(&lesson, &trust.run(name))),
         Err(faults) => CameTo::Malformed(faults),
     };
     // A file of that name may stand here, and is not meant.
     let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
-    Outcome { path: name.to_string(), file, text, came_to }
+    Outcome { path: name.to_string(), file: visible(&file).into_owned(), text, came_to }
 }
 
 impl Outcome {
     fn unreadable(name: &str, error: Error) -> Outcome {
-        let file = clean_label(name).into_owned();
+        let file = visible(name).into_owned();
         Outcome { path: name.to_string(), file, text: String::new(), came_to: CameTo::Unreadable(error) }
     }
 

@@ -1,17 +1,17 @@
 //! `attn lesson play`.
 
+use crate::foreign::quoted;
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result, counted};
-use crate::input::quoted;
 use crate::lesson::play::{Keeper, Manner, Player, Scripted, Window, play, transcript};
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, Screen, open};
 
-use super::{by_hand, in_process};
+use super::{TrustArgs, by_hand};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
@@ -43,6 +43,8 @@ pub(super) struct PlayArgs {
     #[arg(long, value_name = "ID=ANSWER")]
     answer: Vec<String>,
     #[command(flatten)]
+    trust: TrustArgs,
+    #[command(flatten)]
     screen: ScreenArgs,
 }
 
@@ -56,7 +58,8 @@ impl PlayArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, first) = open(&self.lesson)?;
         let screen = self.screen.shaded_screen(env);
-        let runner = Runner::new(&in_process);
+        let run = self.trust.run(&lesson.file);
+        let runner = Runner::new(&run);
         let mut show = Show::new(&lesson, &runner, screen);
         show.notes = self.notes;
         let scripted = Scripted::read(&self.answer, &show)?;
@@ -70,7 +73,7 @@ impl PlayArgs {
         let (keeper, progress, mut notices) = Keeper::new(env.state, &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
-        let mut player = Player::new(&lesson, &in_process, window, first)
+        let mut player = Player::new(&lesson, &run, window, first)
             .with_commands_by(&by_hand)
             .with_notes(self.notes)
             .with_answers(scripted)

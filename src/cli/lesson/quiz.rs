@@ -1,5 +1,6 @@
 //! `attn lesson quiz`.
 
+use crate::foreign::{from_path, quoted, visible};
 use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;
@@ -7,11 +8,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::export::refuse_lesson;
-use super::{in_process, with_seed};
+use super::{TrustArgs, with_seed};
 use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
-use crate::input::{clean_label, write_text};
+use crate::input::write_text;
 use crate::lesson::play::Scripted;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
@@ -60,8 +61,10 @@ pub(super) struct QuizArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ResultFormat>,
     /// Write the results to a file: .json or .csv
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    trust: TrustArgs,
     #[command(flatten)]
     screen: ScreenArgs,
 }
@@ -88,7 +91,8 @@ impl QuizArgs {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }
         let format = self.result_format()?;
-        let runner = Runner::new(&in_process);
+        let run = self.trust.run(&lesson.file);
+        let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let on_err = format.is_some() && self.output.is_none();
         let at_terminal = env.has_keys && (env.has_screen || on_err);
@@ -137,7 +141,7 @@ impl QuizArgs {
         match self.format.or(by_ending) {
             Some(format) => Ok(Some(format)),
             None => Err(Error::new("results can only be JSON or CSV")
-                .in_source(clean_label(&file.to_string_lossy()))
+                .in_source(visible(&from_path(file.as_ref())))
                 .help("name a file that ends in .json or .csv, or add --format csv")),
         }
     }
@@ -166,7 +170,7 @@ impl QuizArgs {
             Err(error) => complain(&error, streams),
             Ok(()) if results.interrupted => {
                 let seed = self.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
-                let name = crate::input::quoted(&self.lesson);
+                let name = quoted(&self.lesson);
                 // Where standard error cannot be written there is nobody to tell.
                 let _ = writeln!(streams.err, "Resume: attn lesson quiz {name}{seed}");
             }

@@ -1,13 +1,12 @@
 //! `attn lesson update`.
 
-use std::path::Path;
-
 use clap::Args;
 
-use super::in_process;
+use super::TrustArgs;
 use super::outcomes::{CameTo, Outcome, outcomes, told};
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
+use crate::foreign::to_path;
 use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
 use crate::lesson::update::{Updated, update};
@@ -22,13 +21,15 @@ pub(super) struct UpdateArgs {
     /// Lessons: files or folders
     #[arg(value_name = "PATH", required = true)]
     paths: Vec<String>,
+    #[command(flatten)]
+    trust: TrustArgs,
 }
 
 impl UpdateArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let mut worst = EXIT_DONE;
-        for (at, outcome) in outcomes(&self.paths).iter().enumerate() {
-            let (text, code) = one(outcome, env.colour);
+        for (at, outcome) in outcomes(&self.paths, self.trust).iter().enumerate() {
+            let (text, code) = one(outcome, self.trust, env.colour);
             let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
             streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
             worst = worst.max(code);
@@ -38,7 +39,7 @@ impl UpdateArgs {
 }
 
 /// Updates one file: what is said of it, and its exit code.
-fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
+fn one(outcome: &Outcome, trust: TrustArgs, colour: bool) -> (String, u8) {
     let file = &outcome.file;
     let CameTo::Checked(report) = &outcome.came_to else {
         return (format!("{}{file}  {}\n", outcome.details(colour), outcome.verdict()), EXIT_UNUSABLE);
@@ -47,7 +48,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
-    match update(file, &outcome.text, report, &in_process) {
+    match update(file, &outcome.text, report, &trust.run(&outcome.path)) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
@@ -63,7 +64,7 @@ fn one(outcome: &Outcome, colour: bool) -> (String, u8) {
         }
         Ok(Updated::Current) => rest(report, file, "nothing to rewrite", colour),
         Ok(Updated::Rewritten(text, left)) => {
-            if let Err(error) = write_text(Path::new(&outcome.path), &text) {
+            if let Err(error) = write_text(&to_path(&outcome.path), &text) {
                 return (format!("{error}\n"), EXIT_UNUSABLE);
             }
             let mut changes = String::new();

@@ -3,7 +3,7 @@
 mod terms;
 
 use crate::error::{Error, Result, near, one_of};
-use crate::input::{clean_label, quoted};
+use crate::foreign::{quoted, visible};
 
 /// A term of the field.
 #[derive(Debug)]
@@ -39,7 +39,7 @@ pub fn term(name: &str) -> Result<&'static Term> {
     };
     let found = |asked: &str| glossary().iter().find(|term| has(term, asked));
     found(&asked).or_else(|| found(singular)).ok_or_else(|| {
-        let error = Error::new(format!("the glossary has no `{}`", clean_label(name)));
+        let error = Error::new(format!("the glossary has no `{}`", visible(name)));
         let names = glossary().iter().flat_map(|term| std::iter::once(&term.name).chain(term.also));
         let near: Vec<String> = near(&asked, names.copied())
             .iter()
@@ -49,7 +49,7 @@ pub fn term(name: &str) -> Result<&'static Term> {
             [_, ..] => error.help(format!("did you mean: {}", one_of(&near))),
             [] => error.help(format!(
                 "`attn glossary` lists the terms; attn find {} searches everything",
-                quoted(&clean_label(name))
+                quoted(&visible(name))
             )),
         }
     })

@@ -1,8 +1,7 @@
 //! A unified diff between what a lesson says and what belongs there.
 
+use crate::foreign::visible;
 use similar::{ChangeTag, TextDiff};
-
-use crate::input::clean_label;
 
 /// Lines around a change.
 const CONTEXT: usize = 3;
@@ -48,7 +47,7 @@ pub fn unified(lesson: &str, printed: &str, first_line: usize) -> Vec<(Tag, Stri
                 ChangeTag::Delete => Tag::Lesson,
                 ChangeTag::Insert => Tag::Printed,
             };
-            lines.push((tag, clean_label(change.value().trim_end_matches('\n')).into_owned()));
+            lines.push((tag, visible(change.value().trim_end_matches('\n')).into_owned()));
         }
     }
     lines

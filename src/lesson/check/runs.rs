@@ -1,8 +1,8 @@
 //! The named commands: whether each gives numbers, and whether anything uses it.
 
+use crate::foreign::visible;
 use std::collections::HashSet;
 
-use crate::input::clean_label;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::Expression;
 use crate::lesson::model::{Block, Lesson};
@@ -40,11 +40,19 @@ pub(super) fn check<'a>(
 
 /// What a failed command says: what is wrong, and what to do about it; fit for a screen whatever the command was told.
 pub(super) fn what_and_help(said: &str) -> (String, Option<String>) {
-    let clean: Vec<String> = said.lines().map(|line| clean_label(line).trim().to_string()).collect();
+    let clean: Vec<String> =
+        said.lines().map(|line| visible(&without_colours(line)).trim().to_string()).collect();
     let help =
         clean.iter().find_map(|line| line.strip_prefix("help: ").or_else(|| line.strip_prefix("tip: ")));
     let what = clean.first().map_or("", |line| line.trim_start_matches("error: "));
     (what.to_string(), help.map(str::to_string))
+}
+
+/// A line without the escapes that colour it, which are the program's own.
+pub(super) fn without_colours(line: &str) -> String {
+    let mut parts = line.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
 }
 
 /// The names that numbers, options and keys read.

@@ -1,8 +1,9 @@
 //! What is shown, on the lesson's screen: its width, its height, its colours.
 
+use super::runs::without_colours;
+use crate::foreign::visible;
 use unicode_width::UnicodeWidthStr;
 
-use crate::input::clean_label;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
 use crate::lesson::run::{Runner, Screen};
@@ -51,7 +52,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
             tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
         );
     }
-    if text.lines().any(|line| clean_label(line) != line) {
+    if text.lines().any(|line| visible(line) != line) {
         add(
             Concern::Structure,
             Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
@@ -60,7 +61,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
         return;
     }
     let coloured = runner.run(&exchange.command.args, Screen { colour: true, ..plain }).shown();
-    if !coloured.lines().map(clean_label).eq(text.lines().map(clean_label)) {
+    if !coloured.lines().map(without_colours).eq(text.lines().map(str::to_string)) {
         add(
             Concern::Text,
             Fault::new(

@@ -2,6 +2,8 @@
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd, html};
 
+use super::is_harmless;
+use crate::foreign::visible_lines;
 use crate::lesson::pieces::OPTIONS;
 
 /// The Markdown as HTML: HTML in it is shown as text, pictures are their descriptions, links lead to pages or into this one.
@@ -16,14 +18,15 @@ pub(super) fn html(markdown: &str) -> String {
 /// The events that stand for one; `links` are those that are open, and whether they were let through.
 fn safe<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Vec<Event<'a>> {
     match event {
+        // A reference such as `&#8238;` has become a character only now.
+        Event::Text(text) => vec![Event::Text(visible_lines(&text).into_owned().into())],
         Event::Html(text) | Event::InlineHtml(text) if text.trim_start().starts_with("<!--") => Vec::new(),
         Event::Html(text) | Event::InlineHtml(text) => vec![Event::Text(text)],
         Event::Start(Tag::HtmlBlock) => vec![Event::Start(Tag::Paragraph)],
         Event::End(TagEnd::HtmlBlock) => vec![Event::End(TagEnd::Paragraph)],
         Event::Start(Tag::Image { .. }) | Event::End(TagEnd::Image) => Vec::new(),
         Event::Start(Tag::Link { ref dest_url, .. }) => {
-            let harmless =
-                ["https://", "http://", "mailto:", "#"].iter().any(|start| dest_url.starts_with(start));
+            let harmless = is_harmless(dest_url);
             links.push(harmless);
             if harmless { vec![event] } else { Vec::new() }
         }

@@ -1,5 +1,6 @@
 //! A lesson as a handout in Markdown: no directives, outputs as they are printed now.
 
+use super::md_prose::safe;
 use super::{Answers, Handout, MORE_LINES};
 use crate::lesson::key::Kind;
 use crate::lesson::model::{Block, Console, Literal, Question};
@@ -42,11 +43,11 @@ impl Page<'_> {
     fn blocks(&mut self, blocks: &[Block]) {
         for block in blocks {
             match block {
-                Block::Prose(prose) => self.parts.push(prose.markdown.clone()),
+                Block::Prose(prose) => self.parts.push(safe(&prose.markdown).into_owned()),
                 Block::Console(console) => self.console(console),
                 Block::Literal(literal) => self.literal(literal),
                 Block::Note(note) if self.show.notes => {
-                    self.parts.push(format!("> **For the teacher:** {}", note.text));
+                    self.parts.push(format!("> **For the teacher:** {}", safe(&note.text)));
                 }
                 Block::Note(_) => {}
                 Block::Question(question) => self.question(question),
@@ -75,7 +76,7 @@ impl Page<'_> {
         self.blocks(&question.asked);
         let options = question.choices.iter().filter_map(|choice| {
             let text = choice.text.as_ref()?;
-            Some(format!("- {}. {}", choice.letter, text.markdown))
+            Some(format!("- {}. {}", choice.letter, safe(&text.markdown)))
         });
         let options: Vec<String> = options.collect();
         if !options.is_empty() {
@@ -103,10 +104,10 @@ impl Page<'_> {
     /// The right answer, what to say to the wrong ones, and what is told about them.
     fn answer(&mut self, question: &Question) {
         let (answer, rest) = self.show.answer_paragraph(question);
-        self.parts.extend(Some(answer).filter(|answer| !answer.is_empty()));
+        self.parts.extend(Some(safe(&answer).into_owned()).filter(|answer| !answer.is_empty()));
         let feedback = question.choices.iter().filter_map(|choice| {
             let said = choice.feedback.as_ref()?;
-            Some(format!("- {}: {said}", escaped(&self.show.choice_name(question, choice))))
+            Some(format!("- {}: {}", escaped(&self.show.choice_name(question, choice)), safe(said)))
         });
         let feedback: Vec<String> = feedback.collect();
         if !feedback.is_empty() {

@@ -4,6 +4,7 @@ mod cast;
 mod html;
 mod html_prose;
 mod md;
+mod md_prose;
 mod txt;
 
 pub use cast::cast;
@@ -15,6 +16,11 @@ use super::model::Lesson;
 use super::run::{Runner, Screen};
 use super::show::Show;
 use crate::render::Theme;
+
+/// Whether a link leads to a page, to a mailbox, or into the text itself.
+fn is_harmless(address: &str) -> bool {
+    ["https://", "http://", "mailto:", "#"].iter().any(|start| address.starts_with(start))
+}
 
 /// What becomes of the answers in a lesson that is handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

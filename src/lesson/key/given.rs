@@ -1,7 +1,8 @@
 //! What a student types as the answer.
 
 use crate::error::{Error, Result};
-use crate::input::{clean_label, clip, number};
+use crate::foreign::{clip, visible};
+use crate::input::number;
 
 use super::{Answer, Cell, Order, within};
 
@@ -46,7 +47,7 @@ impl Given {
                 .help(format!("type {}", wanted(answer, options))));
         }
         // Whatever an error repeats of it, nothing of it reaches the terminal as a command.
-        let text = clean_label(text);
+        let text = visible(text);
         let text = text.trim();
         let given = match answer {
             _ if text.is_empty() => Err(Error::new("no answer was typed")),

@@ -2,8 +2,8 @@
 
 use crate::elementary::pow;
 use crate::error::{self, Error};
+use crate::foreign::clip;
 use crate::graph::number_text;
-use crate::input::clip;
 
 use super::parse::{self, KeyParts, ParseError};
 use super::written::at_decimals;

@@ -1,7 +1,7 @@
 //! A show of hands.
 
 use crate::error::{Error, Result, counted};
-use crate::input::clip;
+use crate::foreign::clip;
 
 use super::given::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 

@@ -39,7 +39,7 @@ fn only_the_first_lines_are_a_head_and_a_longer_fence_may_show_a_shorter_one() {
     assert_eq!(faults, Faults::default());
     assert_eq!(kinds.iter().filter(|kind| **kind == Kind::Head).count(), 1);
     assert!(matches!(kinds.last(), Some(Kind::Fence(label, _)) if label == "text"));
-    assert_eq!(of("# A&#27;[31mB\n").0, [Kind::Heading(1, "AB".to_string())]);
+    assert_eq!(of("# A&#27;[31mB\n").0, [Kind::Heading(1, "A\\u{1B}[31mB".to_string())]);
     let (_, faults) = of(&"> ".repeat(5000));
     assert!(faults.0.len() <= 1);
     assert_eq!(of(&format!("{}a\n", "> ".repeat(30))).1.0.len(), 1);

@@ -1,9 +1,9 @@
 //! What a class has answered, and what is said to it.
 
+use crate::foreign::visible;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::error::{Error, Result, nearest};
-use crate::input::clean_label;
 use crate::lesson::key::{Answer, Given, Kind, is_show_of_hands, judge, matches_option, votes};
 use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::{Choice, Lesson, Question, Screen};
@@ -85,7 +85,7 @@ pub(in crate::lesson) fn judged(question: &Question, typed: &str, show: &Show<'_
     };
     let given = Given::read(typed, &answer, options(question))?;
     let right = judge(&given, &answer);
-    let typed = clean_label(typed.trim());
+    let typed = visible(typed.trim());
     let shown = match (&answer, &given) {
         (Answer::Choice { .. }, _) => typed.to_uppercase(),
         (Answer::Order(order), Given::Order(positions)) if options(question) > 0 => {

@@ -1,7 +1,7 @@
 //! What is shown besides the lesson: contents, keys, search, commands of one's own, the end.
 
 use crate::error::{Error, counted};
-use crate::input::clean_label;
+use crate::foreign::visible;
 use crate::lesson::show::{Ink, Text, Tone};
 use crate::lesson::{Block, Command, Runner, Screen};
 
@@ -224,7 +224,7 @@ impl Player<'_> {
 
 /// A word as a shell reads it.
 fn shell_word(word: &str) -> String {
-    let word = clean_label(word);
+    let word = visible(word);
     // A step behind its `#` within a word is no comment.
     match shlex::try_quote(&word.replace('#', "")) {
         Ok(plain) if plain == word.replace('#', "") => word.into_owned(),

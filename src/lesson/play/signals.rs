@@ -6,18 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[cfg(unix)]
-use signal_hook::consts::{SIGCONT, SIGHUP};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::SIGCONT;
 use signal_hook::{SigId, flag, low_level};
+
+use crate::terminal::ENDING;
 
 /// What a shell adds to the number of the signal that has ended a program.
 const ENDED_BY: u8 = 128;
-
-/// The signals that end the program.
-#[cfg(unix)]
-const ENDING: &[i32] = &[SIGINT, SIGTERM, SIGHUP];
-#[cfg(not(unix))]
-const ENDING: &[i32] = &[SIGINT, SIGTERM];
 
 /// Signals that have come since they were last asked for.
 pub(in crate::lesson) struct Signals {

@@ -1,9 +1,9 @@
 //! What has come of a quiz.
 
+use crate::foreign::quoted;
 use std::fmt::Write;
 
 use crate::error::counted;
-use crate::input::quoted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// What has become of a question.

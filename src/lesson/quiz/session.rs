@@ -1,9 +1,9 @@
 //! One question after the other: shown, answered, judged, and its answer told.
 
+use crate::foreign::{quoted, visible};
 use std::io::{BufRead, Write};
 
 use crate::error::{Error, Result, counted};
-use crate::input::{clean_label, quoted};
 use crate::lesson::key::{Answer, Kind};
 use crate::lesson::play::Scripted;
 use crate::lesson::play::answers::{judged, next_try, options, right_answer};
@@ -367,7 +367,7 @@ impl Asking<'_, '_, '_> {
 
     /// Ends the line of the prompt with what was typed, where it does not stand there already.
     fn echo(&mut self, typed: &str) -> Result<()> {
-        let typed = clean_label(typed);
+        let typed = visible(typed);
         Ok(writeln!(self.student.out, "{}", self.show.screen.charset.spelled(&typed))?)
     }
 

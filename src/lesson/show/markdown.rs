@@ -1,12 +1,12 @@
 //! Markdown as lines of a terminal.
 
+use crate::foreign::visible;
 use pulldown_cmark::{Alignment, CowStr, Event, Parser, Tag, TagEnd};
 use unicode_width::UnicodeWidthStr;
 
 use super::PROSE_WIDTH;
 use super::grid::Grid;
 use super::spans::{Ink, Text, Tone};
-use crate::input::clean_label;
 use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
 
@@ -84,7 +84,7 @@ impl Writer {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
             // A reference such as `&#27;` has become a character only now.
-            Event::Text(text) => self.text.push(&clean_label(&text), self.ink(), self.screen),
+            Event::Text(text) => self.text.push(&visible(&text), self.ink(), self.screen),
             Event::Code(code) => self.code(&code),
             Event::SoftBreak => self.text.push(" ", self.ink(), self.screen),
             Event::HardBreak => self.text.push("\n", self.ink(), self.screen),
@@ -198,7 +198,7 @@ impl Writer {
     }
 
     fn address(&mut self, address: CowStr<'_>) {
-        let shown = self.screen.charset.spelled(&clean_label(&address)).into_owned();
+        let shown = self.screen.charset.spelled(&visible(&address)).into_owned();
         self.addresses.push(shown);
     }
 
@@ -276,7 +276,7 @@ mod tests {
     #[test]
     fn what_references_stand_for_cannot_drive_a_terminal() {
         let text = "a&#27;[31mb &#x9b;2Jc&#8238; [d](&#27;]0;e&#7;)";
-        assert_eq!(shown(text, 80), ["a[31mb 2Jc d"]);
+        assert_eq!(shown(text, 80), ["a\\u{1B}[31mb \\u{9B}2Jc\\u{202E} d (\\u{1B}]0;e\\u{7})"]);
     }
 
     #[test]

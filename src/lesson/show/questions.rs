@@ -1,11 +1,11 @@
 //! Questions and their answers.
 
+use crate::foreign::visible;
 use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::markdown;
 use super::spans::{Ink, Text, Tone};
-use crate::input::clean_label;
 use crate::lesson::key::{Answer, Given, Key, Kind, Value, judge, within};
 use crate::lesson::{Block, Choice, Question, RunValues};
 
@@ -136,7 +136,7 @@ impl<'a> Show<'a> {
         let words = match (given, &right) {
             (_, Answer::Order(order)) if question.has_letters() => order.lettered(),
             (None, _) | (_, Answer::Choice { .. }) => self.answer_words(question, &right),
-            (Some(given), _) => clean_label(given.trim()).into_owned(),
+            (Some(given), _) => visible(given.trim()).into_owned(),
         };
         text.push(&words, ink, self.screen);
         if let Some(option) = self.option_text(question, &right) {

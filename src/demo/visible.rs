@@ -1,0 +1,68 @@
+//! A story as it is shown: every text of it with escapes for what cannot be seen. Formats for people show no other.
+
+use super::story::{Shown, Step, Story, Table};
+use crate::foreign::{hidden, visible_lines};
+
+impl Story {
+    /// Whether all its texts can be seen as they are.
+    pub fn is_visible(&self) -> bool {
+        let mut head = [&self.title].into_iter().chain(&self.source).chain(&self.notes).chain(&self.remarks);
+        self.graph.is_visible() && head.all(|text| is_seen(text)) && self.steps.iter().all(Step::is_visible)
+    }
+
+    /// The same story as it is shown.
+    pub fn made_visible(mut self) -> Story {
+        self.graph = self.graph.made_visible();
+        let head = [&mut self.title]
+            .into_iter()
+            .chain(&mut self.source)
+            .chain(&mut self.notes)
+            .chain(&mut self.remarks);
+        head.for_each(show);
+        for Step { text, notice, shown, .. } in &mut self.steps {
+            [text].into_iter().chain(notice).for_each(show);
+            for shown in shown {
+                match shown {
+                    Shown::Table(table) => *table = table.made_visible(),
+                    Shown::Explained { of, .. } => of.iter_mut().for_each(|one| show(&mut one.caption)),
+                    _ => {}
+                }
+            }
+        }
+        self
+    }
+}
+
+impl Step {
+    fn is_visible(&self) -> bool {
+        let are_seen = |shown: &Shown| match shown {
+            Shown::Table(table) => table.is_visible(),
+            Shown::Explained { of, .. } => of.iter().all(|one| is_seen(&one.caption)),
+            _ => true,
+        };
+        [&self.text].into_iter().chain(&self.notice).all(|text| is_seen(text))
+            && self.shown.iter().all(are_seen)
+    }
+}
+
+impl Table {
+    fn is_visible(&self) -> bool {
+        self.header.iter().chain(self.rows.iter().flatten()).all(|text| is_seen(text))
+    }
+
+    /// The same table as it is shown. Cells may have several lines.
+    pub fn made_visible(&self) -> Table {
+        let mut table = self.clone();
+        table.header.iter_mut().chain(table.rows.iter_mut().flatten()).for_each(show);
+        table
+    }
+}
+
+/// Whether a text, which may have several lines, can be seen as it is.
+fn is_seen(text: &str) -> bool {
+    hidden(text).all(|(_, c)| c == '\n')
+}
+
+fn show(text: &mut String) {
+    *text = visible_lines(text).into_owned();
+}

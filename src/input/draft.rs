@@ -1,0 +1,258 @@
+//! A file that appears whole or not at all.
+//!
+//! It is written without a name where the file system can do that: a program that is killed leaves nothing behind. Only when it
+//! is whole does it get a name beside the target, which it then replaces. Elsewhere it has that name from the start, and a
+//! signal that would end the program waits until it is removed.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::save::Written;
+use crate::terminal::Held;
+
+/// What temporary names begin with.
+const PREFIX: &str = ".attn-";
+/// A chain of more links is a loop.
+const MOST_LINKS: usize = 40;
+
+/// A file that is being written.
+pub(super) struct Draft {
+    place: Place,
+    /// Why it will not become whole: the first reason. What comes then is taken and dropped, because a writer that finishes
+    /// what it has begun when it is dropped would complain of it once more.
+    failed: Option<String>,
+}
+
+enum Place {
+    Unnamed(File),
+    Named(NamedTempFile, Held),
+}
+
+impl Draft {
+    fn beside(target: &Path) -> io::Result<Draft> {
+        let folder = folder_of(target);
+        let place = match unnamed(folder) {
+            Some(file) => Place::Unnamed(file),
+            None => {
+                let held = Held::new();
+                Place::Named(builder().tempfile_in(folder)?, held)
+            }
+        };
+        Ok(Draft { place, failed: None })
+    }
+
+    fn file(&mut self) -> &mut File {
+        match &mut self.place {
+            Place::Unnamed(file) => file,
+            Place::Named(file, _) => file.as_file_mut(),
+        }
+    }
+
+    /// Takes note of a failure.
+    fn noted<T>(&mut self, done: io::Result<T>) -> io::Result<T> {
+        if let Err(error) = &done
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            self.failed.get_or_insert(error.kind().to_string());
+        }
+        done
+    }
+
+    /// Puts what has been written in the place of the target.
+    fn persist(mut self, target: &Path) -> Written {
+        if let Some(why) = self.failed {
+            return Err(why.into());
+        }
+        if let Ok(existing) = fs::metadata(target) {
+            self.file().set_permissions(plain(existing.permissions()))?;
+        }
+        self.file().sync_all()?;
+        match self.place {
+            Place::Named(file, held) => {
+                file.persist(target).map_err(|error| error.error)?;
+                drop(held);
+            }
+            Place::Unnamed(file) => {
+                let held = Held::new();
+                let named = builder().make_in(folder_of(target), |path| link(&file, path))?;
+                named.persist(target).map_err(|error| error.error)?;
+                drop(held);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed.is_some() {
+            return Ok(bytes.len());
+        }
+        if let Place::Named(_, held) = &self.place
+            && held.is_awaited()
+        {
+            return self.noted(Err(io::Error::other("a signal ends the program")));
+        }
+        let written = self.file().write(bytes);
+        self.noted(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.file().flush();
+        self.noted(flushed)
+    }
+}
+
+impl Seek for Draft {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file().seek(to)
+    }
+}
+
+/// Fills a draft and puts it in the place of a file, which may be there already.
+pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Written {
+    // Through a link the file behind it is replaced, not the link.
+    let target = behind_links(path).ok_or("the link leads back to itself")?;
+    let mut draft = Draft::beside(&target)?;
+    if let Err(error) = fill(&mut draft) {
+        return Err(draft.failed.map_or(error, Into::into));
+    }
+    draft.persist(&target)
+}
+
+/// The file that is written under this name: behind links, and with the folder that it really stands in.
+pub fn target(path: &Path) -> PathBuf {
+    let target = behind_links(path).unwrap_or_else(|| path.to_path_buf());
+    match (fs::canonicalize(folder_of(&target)), target.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => target,
+    }
+}
+
+/// Where a chain of links ends, whether something is there or not; nothing for a loop.
+fn behind_links(path: &Path) -> Option<PathBuf> {
+    let mut target = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = folder_of(&target).join(next),
+            Err(_) => return Some(target),
+        }
+    }
+    None
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A temporary name; and what any program asks for a new file, of which the system takes away what the umask says.
+fn builder() -> Builder<'static, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(PREFIX);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(NEW));
+    builder
+}
+
+#[cfg(unix)]
+const NEW: u32 = 0o666;
+
+/// Who may do what with a file, and nothing else: a program that takes on its owner's rights is not to have other contents.
+#[cfg(unix)]
+fn plain(permissions: Permissions) -> Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    Permissions::from_mode(permissions.mode() & 0o777)
+}
+
+#[cfg(not(unix))]
+fn plain(permissions: Permissions) -> Permissions {
+    permissions
+}
+
+/// A file without a name in this folder, where the file system has such files and they can be given names.
+#[cfg(target_os = "linux")]
+fn unnamed(folder: &Path) -> Option<File> {
+    use rustix::fs::{CWD, Mode, OFlags, openat};
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(openat(CWD, folder, flags, Mode::from_raw_mode(NEW)).ok()?);
+    fs::metadata(by_number(&file)).is_ok().then_some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed(_: &Path) -> Option<File> {
+    None
+}
+
+/// Gives a file without a name one.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, by_number(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_: &File, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The path of an open file, as Linux lists them.
+#[cfg(target_os = "linux")]
+fn by_number(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        names.map(|name| name.to_str().unwrap().to_string()).collect()
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn while_a_file_is_written_nothing_is_there_that_a_killed_program_could_leave() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        for contents in ["first", "second"] {
+            let before = names(place.path());
+            write_whole(&path, |draft| {
+                draft.write_all(contents.as_bytes())?;
+                draft.flush()?;
+                assert_eq!(names(place.path()), before);
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), contents);
+        }
+        assert_eq!(names(place.path()), ["x"]);
+    }
+
+    #[test]
+    fn a_draft_with_a_name_takes_the_targets_place_or_is_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("x");
+        let draft = || {
+            let file = builder().tempfile_in(place.path()).unwrap();
+            Draft { place: Place::Named(file, Held::new()), failed: None }
+        };
+        let mut whole = draft();
+        whole.write_all(b"whole").unwrap();
+        assert_eq!(names(place.path()).len(), 1);
+        whole.persist(&path).unwrap();
+        let mut broken = draft();
+        broken.write_all(b"half").unwrap();
+        assert_eq!(names(place.path()).len(), 2);
+        broken.failed = Some("it failed".to_string());
+        // What a writer does when it is dropped is taken, so that it does not complain.
+        assert!(broken.write_all(b"rest").is_ok());
+        assert_eq!(broken.persist(&path).unwrap_err().to_string(), "it failed");
+        assert_eq!(names(place.path()), ["x"]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+    }
+}

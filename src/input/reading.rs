@@ -1,0 +1,118 @@
+//! Which files a command may read: a lesson may come from anyone, and its commands read only what lies where it is used.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::foreign::{quoted, to_path};
+
+/// Whether a command may read the files that it is told to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reading {
+    /// It may.
+    #[default]
+    Anywhere,
+    /// It may read some.
+    Below(&'static Bounds),
+}
+
+/// The folders below which a lesson's commands read.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Bounds {
+    folders: Vec<PathBuf>,
+    lesson: String,
+}
+
+impl Reading {
+    /// Below the folder of a lesson's file and the working directory. A lesson that travels with the program has no file.
+    pub fn of_lesson(lesson: &str) -> Reading {
+        let file = to_path(lesson);
+        let own = fs::metadata(&file).ok().map(|_| match file.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        });
+        let folders =
+            own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
+        let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string() };
+        // As long as the process lives: there are as many of them as lessons that it opens.
+        Reading::Below(Box::leak(Box::new(bounds)))
+    }
+
+    /// Whether a file of this name may be read, where it really lies: links and `..` lead out of no folder.
+    ///
+    /// # Errors
+    /// If it may not; whether there is such a file is not said.
+    pub fn check(self, name: &str) -> Result<()> {
+        let Reading::Below(Bounds { folders, lesson }) = self else { return Ok(()) };
+        let place = real(&to_path(name));
+        if place.is_some_and(|place| folders.iter().any(|folder| place.starts_with(folder))) {
+            return Ok(());
+        }
+        Err(Error::new("a lesson reads only files below its own folder and the working directory")
+            .in_source(name)
+            .help(format!("if you trust this lesson: attn lesson play {} --trust", quoted(lesson))))
+    }
+}
+
+/// Where a path leads: as far as it exists, without links; then as it is written.
+fn real(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut place = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(place.pop()),
+            part => place.push(part),
+        }
+        // Step by step, so that `..` leads back from where a link has led, as it does for the system.
+        if let Ok(there) = fs::canonicalize(&place) {
+            place = there;
+        } else if fs::read_link(&place).is_ok() {
+            // A link to what is not there, or to what may not be looked at: nobody knows where it leads.
+            return None;
+        }
+    }
+    Some(place)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_and_parents_do_not_lead_out_of_the_lessons_folder() {
+        let place = tempfile::tempdir().unwrap();
+        let at = |name: &str| place.path().join(name).to_str().unwrap().to_string();
+        for folder in ["lessons/data", "secret"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["lessons/l.md", "lessons/data/x.csv", "secret/s.csv"] {
+            fs::write(at(file), "1").unwrap();
+        }
+        symlink(at("secret"), at("lessons/out")).unwrap();
+        symlink(at("secret/s.csv"), at("lessons/s.csv")).unwrap();
+        symlink(at("secret/none"), at("lessons/dangling")).unwrap();
+        symlink("data/x.csv", at("lessons/x.csv")).unwrap();
+        let reading = Reading::of_lesson(&at("lessons/l.md"));
+        for name in ["data/x.csv", "x.csv", "data/../x.csv", "none.csv", "none/none.csv"] {
+            assert!(reading.check(&at(&format!("lessons/{name}"))).is_ok(), "{name}");
+        }
+        assert!(reading.check("Cargo.toml").is_ok() && reading.check("1 2; 3 4").is_ok());
+        for name in [
+            "../secret/s.csv",
+            "out/s.csv",
+            "s.csv",
+            "dangling",
+            "out/../none.csv",
+            "data/../../secret/s.csv",
+            "none/../../secret/s.csv",
+            "..",
+            "../none.csv",
+        ] {
+            let said = reading.check(&at(&format!("lessons/{name}"))).unwrap_err().to_string();
+            assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
+            assert!(said.contains("--trust"), "{said}");
+        }
+        assert!(Reading::Anywhere.check(&at("secret/s.csv")).is_ok());
+    }
+}
