@@ -246,8 +246,8 @@ impl One<'_> {
         if rows > 1 && (1..rows).all(|i| equal(0, i)) && !(1..rows).all(|i| right_equal(0, i)) {
             all.push(Clue::EqualRows(self.name()));
         } else if rows <= 64 {
-            let pairs = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
-            let twins = pairs.filter(|&(a, b)| cols > 0 && equal(a, b) && !right_equal(a, b)).next();
+            let mut pairs = (0..rows).flat_map(|a| (a + 1..rows).map(move |b| (a, b)));
+            let twins = pairs.find(|&(a, b)| cols > 0 && equal(a, b) && !right_equal(a, b));
             all.extend(twins.map(|(a, b)| Clue::TwinRows(self.name(), a, b)));
         }
         let symmetric = rows == cols
