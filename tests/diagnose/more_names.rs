@@ -55,6 +55,7 @@ impl Shares {
         share.1 += 1;
     }
 
+    #[allow(clippy::print_stdout, reason = "cargo test -- --nocapture shows the shares")]
     fn print(&self) {
         for (id, (told, all)) in &self.0 {
             println!("{told:4} of {all:4} {id}");

@@ -101,7 +101,7 @@ fn every_mistake_and_every_pair_comes_back_under_its_name() {
     for case in cases() {
         for wrong in &case.wrong {
             let diagnosis = case.examiner.examine(&[answer("O", &wrong.result)]).unwrap();
-            complaints.extend(complaint(&case, wrong, &diagnosis));
+            complaints.extend(complaint(case, wrong, &diagnosis));
             checked += 1;
         }
     }

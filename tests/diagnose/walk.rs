@@ -20,7 +20,7 @@ fn one_slip_is_reported_once_however_many_steps_are_handed_in() {
     let mut checked = 0;
     for case in cases() {
         for wrong in case.wrong.iter().filter(|wrong| wrong.value.get("steps").is_some()) {
-            let mut answers = steps(&case, &wrong.value["steps"]);
+            let mut answers = steps(case, &wrong.value["steps"]);
             answers.push(answer("O", &wrong.result));
             let diagnosis = case.examiner.examine(&answers).unwrap();
             let slips: Vec<&str> = diagnosis
