@@ -35,6 +35,7 @@
 //!
 //! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
 //! - [`error`]: what went wrong, where, and what to do about it
+//! - [`unique`]: JSON in which no name stands twice
 //! - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
@@ -92,3 +93,4 @@ pub mod matrix;
 pub mod params;
 pub mod render;
 mod terminal;
+pub mod unique;

@@ -130,6 +130,22 @@ impl<'a, T: Real> FastAttention<'a, T> {
         })
     }
 
+    /// Whether query i may attend to a key, whatever its score: no rule hides it, nor is −∞ added to it.
+    pub fn may_attend(&self, i: usize) -> bool {
+        let scores = Shape { rows: self.q.layout().rows, cols: self.k.layout().rows };
+        let key = |bound: Option<isize>, missing: usize| match bound {
+            Some(bound) => usize::try_from(bound.saturating_add_unsigned(i)).unwrap_or(0).min(scores.cols),
+            None => missing,
+        };
+        let band = if self.mask.is_band() { self.mask.band(scores) } else { Band::default() };
+        let size = (scores.rows, scores.cols);
+        let is_reached = |j: usize| {
+            self.mask.is_visible((i, j), size, self.mask_cell(i, j))
+                && self.bias.is_none_or(|cells| cells.at(i, j) != T::NEG_INFINITY)
+        };
+        (key(band.from, 0)..key(band.until, scores.cols)).any(is_reached)
+    }
+
     /// How cells that were made row by row are read.
     fn for_all_heads(&self, scores: Shape) -> Layout {
         Layout { head_stride: 0, ..Layout::stacked(self.q.layout().heads, scores.rows, scores.cols) }
@@ -185,9 +201,16 @@ impl<'a, T: Real> FastAttention<'a, T> {
 fn check_added<T: Real>(cells: &[T]) -> Result<()> {
     match cells.iter().find(|x| **x != T::NEG_INFINITY && !x.to_f64().is_finite()) {
         None => Ok(()),
-        Some(x) => Err(Error::new(format!("what is added to the scores comes to {:?} in {}", x, T::NAME))
-            .help("write -inf to hide a key; numbers that are too large for f32 fit --dtype f64")),
+        Some(x) => Err(added_out_of_range(x.to_f64(), T::NAME)),
     }
+}
+
+/// What is said where a bias over the temperature, with a mask that is added, is neither finite nor −∞ in a type.
+pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
+    Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(match dtype {
+        "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64",
+        _ => "write -inf to hide a key, and give a smaller bias or a higher temperature",
+    })
 }
 
 /// All places of a shape, row by row.

@@ -59,12 +59,21 @@ fn mixed_columns(a: &Matrix, cols: usize, share: impl Fn(usize, usize) -> f64) -
 
 /// The sum of several matrices of one shape: `out[i,j] = 0 + a[i,j] + b[i,j] + …`.
 ///
+/// Of two, −∞ in the second hides what it is added to: also a score that has left the range, where +∞ − ∞ would be NaN.
+///
 /// # Errors
 /// If the shapes differ, or there is nothing to add.
 pub fn add(matrices: &[&Matrix]) -> Result<Matrix> {
     let (first, others) = matrices.split_first().ok_or_else(|| Error::new("there is nothing to add"))?;
     let start = first.map(|x| 0.0 + x);
-    others.iter().try_fold(start, |sum, next| cell_by_cell(&sum, next, "added", |a, b| a + b))
+    let hides = others.len() == 1;
+    let plus = |a: f64, b: f64| if hides && is_hidden_by(a, b) { b } else { a + b };
+    others.iter().try_fold(start, |sum, next| cell_by_cell(&sum, next, "added", plus))
+}
+
+/// Whether b, added to a, hides it where their sum would be none.
+pub fn is_hidden_by(a: f64, b: f64) -> bool {
+    a == f64::INFINITY && b == f64::NEG_INFINITY
 }
 
 /// `out[i,j] = a[i,j] − b[i,j]`.

@@ -1,11 +1,13 @@
 //! How alike two rows are: cosine, Euclidean distance, unit length. (The dot product is `product_transposed`.)
 
+use std::borrow::Cow;
+
 use super::product::same_width;
 use crate::error::Result;
 use crate::matrix::Matrix;
 
 /// Cosine similarity between rows: `out[i,j] = a_i · b_j / (|a_i| · |b_j|)`. A row of zeros has no direction: its
-/// cosines are 0.
+/// cosines are 0. Rows of very large or very small numbers are brought into range first, which changes no cosine.
 ///
 /// # Shapes
 /// `a` is (n, d), `b` is (m, d); the result is (n, m), labelled by the rows of both.
@@ -14,9 +16,10 @@ use crate::matrix::Matrix;
 /// # Source
 /// “Mathematical details behind self-attention”, section Word Similarity.
 pub fn cosine(a: &Matrix, b: &Matrix) -> Result<Matrix> {
-    let dots = super::product_transposed(a, b)?;
-    let length_a: Vec<f64> = (0..a.rows()).map(|i| squared_length(a, i).sqrt()).collect();
-    let length_b: Vec<f64> = (0..b.rows()).map(|j| squared_length(b, j).sqrt()).collect();
+    let (a, b) = (in_range(a), in_range(b));
+    let dots = super::product_transposed(&a, &b)?;
+    let length_a: Vec<f64> = (0..a.rows()).map(|i| squared_length(&a, i).sqrt()).collect();
+    let length_b: Vec<f64> = (0..b.rows()).map(|j| squared_length(&b, j).sqrt()).collect();
     let cell = |i: usize, j: usize| {
         if length_a[i] == 0.0 || length_b[j] == 0.0 {
             return 0.0;
@@ -35,11 +38,13 @@ pub fn cosine(a: &Matrix, b: &Matrix) -> Result<Matrix> {
 pub fn euclidean(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     same_width(a, b)?;
     let cell = |i, j| {
-        let squares = (0..a.cols()).fold(0.0, |sum, k| {
-            let difference = a[(i, k)] - b[(j, k)];
+        let differences = || (0..a.cols()).map(|k| a[(i, k)] - b[(j, k)]);
+        let factor = range_factor(differences());
+        let squares = differences().fold(0.0, |sum, difference| {
+            let difference = difference * factor;
             sum + difference * difference
         });
-        f64::sqrt(squares)
+        f64::sqrt(squares) / factor
     };
     Ok(Matrix::from_fn(a.rows(), b.rows(), cell)
         .with_row_labels(a.row_labels().cloned())
@@ -48,9 +53,33 @@ pub fn euclidean(a: &Matrix, b: &Matrix) -> Result<Matrix> {
 
 /// Every row divided by its length: `out[i,j] = a[i,j] / |a_i|`. A row of zeros stays as it is.
 pub fn unit_rows(a: &Matrix) -> Matrix {
-    let length: Vec<f64> = (0..a.rows()).map(|i| squared_length(a, i).sqrt()).collect();
+    let a = in_range(a);
+    let length: Vec<f64> = (0..a.rows()).map(|i| squared_length(&a, i).sqrt()).collect();
     let cell = |i: usize, j: usize| if length[i] == 0.0 { 0.0 } else { a[(i, j)] / length[i] };
-    Matrix::from_fn(a.rows(), a.cols(), cell).labelled_like(a)
+    Matrix::from_fn(a.rows(), a.cols(), cell).labelled_like(&a)
+}
+
+/// Every row whose squares would leave the range of an `f64`, times a power of two.
+fn in_range(a: &Matrix) -> Cow<'_, Matrix> {
+    let factors: Vec<f64> = (0..a.rows()).map(|i| range_factor(a.row(i))).collect();
+    match factors.iter().all(|&factor| factor == 1.0) {
+        true => Cow::Borrowed(a),
+        false => {
+            let cell = |i: usize, j: usize| a[(i, j)] * factors[i];
+            Cow::Owned(Matrix::from_fn(a.rows(), a.cols(), cell).labelled_like(a))
+        }
+    }
+}
+
+/// 1 where the squares of these numbers stay in range, else a power of two that brings them there.
+pub fn range_factor(numbers: impl Iterator<Item = f64>) -> f64 {
+    // 2⁴⁰⁰ and 2⁶⁰⁰, exactly.
+    let (limit, power) = (f64::from_bits((1023 + 400) << 52), f64::from_bits((1023 + 600) << 52));
+    match numbers.fold(0.0, |largest, x: f64| if x.abs() > largest { x.abs() } else { largest }) {
+        largest if largest > limit && largest.is_finite() => 1.0 / power,
+        largest if largest < 1.0 / limit && largest > 0.0 => power,
+        _ => 1.0,
+    }
 }
 
 /// The sum of the squares of row `i`: `Σ_k a[i,k]²`.
@@ -73,6 +102,25 @@ mod tests {
                 assert!((cosines[(i, j)] - cell).abs() < 0.005, "cell {i},{j}: {}", cosines[(i, j)]);
             }
         }
+    }
+
+    #[test]
+    fn directions_and_distances_of_tiny_and_huge_vectors_are_right() {
+        for size in [5e-324, 1e-320, 1e-200, 1e-100, 1.0, 1e100, 1e200, 1e308] {
+            let words = Matrix::of([[size, 0.0], [0.0, size], [size, size]]);
+            let cosines = cosine(&words, &words).unwrap();
+            assert_eq!((cosines[(0, 0)], cosines[(0, 1)]), (1.0, 0.0), "{size:e}");
+            assert!((cosines[(0, 2)] - 0.5f64.sqrt()).abs() < 1e-15, "{size:e}: {}", cosines[(0, 2)]);
+            assert_eq!(unit_rows(&words)[(0, 0)], 1.0, "{size:e}");
+            assert_eq!(euclidean(&words, &words).unwrap()[(2, 0)], size);
+        }
+        // A long row beside a short one.
+        let mixed = Matrix::of([[3e200, 4e200], [3e-200, 4e-200]]);
+        assert!((cosine(&mixed, &mixed).unwrap()[(0, 1)] - 1.0).abs() < 1e-15);
+        assert_eq!(
+            euclidean(&Matrix::of([[3e-200, 4e-200]]), &Matrix::of([[0.0, 0.0]])).unwrap()[(0, 0)],
+            5e-200
+        );
     }
 
     #[test]

@@ -39,11 +39,18 @@ impl Base {
 ///
 /// The softmax of the result is the softmax of `x`, and for a base above 1 its largest power is exactly 1, so none
 /// overflows.
-/// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row.
+/// A cell of −∞ (a masked one) stays −∞, also where nothing but −∞ is in the row. The only other cell of a row is its own
+/// maximum, and becomes 0 even where it has left the range.
 pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {
         let max = largest(row.iter().copied());
-        row.iter().map(|&x| if x == f64::NEG_INFINITY { x } else { x - max }).collect()
+        let alone = row.iter().filter(|&&x| x != f64::NEG_INFINITY).nth(1).is_none();
+        let less = |x: f64| match x {
+            f64::NEG_INFINITY => x,
+            f64::INFINITY if alone => 0.0,
+            _ => x - max,
+        };
+        row.iter().copied().map(less).collect()
     })
 }
 
@@ -161,6 +168,14 @@ mod tests {
         let hidden = f64::NEG_INFINITY;
         let weights = softmax(&Matrix::of([[hidden, hidden], [1.0, hidden]]), Axis::Rows, Base::E);
         assert_eq!(weights.cells().collect::<Vec<_>>(), [0.0, 0.0, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_only_score_that_is_not_hidden_has_weight_1_however_large() {
+        let (hidden, inf) = (f64::NEG_INFINITY, f64::INFINITY);
+        let weights = softmax(&Matrix::of([[hidden, inf], [inf, 1.0]]), Axis::Rows, Base::E);
+        assert_eq!(weights.row(0).collect::<Vec<_>>(), [0.0, 1.0]);
+        assert!(weights[(1, 0)].is_nan());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Running an op: inputs to value, by calling [`crate::attention`].
 
 use super::op::{Op, Side, Statistic};
-use crate::attention::{self, Axis};
+use crate::attention;
 use crate::error::{Error, Result};
 use crate::matrix::{Labels, Matrix, labels};
 
@@ -76,10 +76,6 @@ impl Op {
     pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
         let [a, ..] = inputs else { return None };
         let (rows, [one, many]) = match self {
-            Op::Softmax(Axis::Rows, _) => {
-                let hidden = |i: &usize| a.cols() > 0 && a.row(*i).all(|x| x == f64::NEG_INFINITY);
-                return blind_rows(name, a.row_labels(), (0..a.rows()).filter(hidden).collect());
-            }
             Op::Cosine => {
                 let longest = |a: &&&Matrix| zero_rows(a).len();
                 let a = inputs.iter().max_by_key(longest)?;
@@ -101,19 +97,18 @@ impl Op {
     }
 }
 
-/// The warning about rows of weights that see no key.
-pub(super) fn blind_rows(name: &str, labels: Option<&Labels>, rows: Vec<usize>) -> Option<String> {
-    let one = "may attend to nothing; its weights and its result are 0";
-    said(name, labels, rows, [one, "may attend to nothing; their weights and their results are 0"])
-}
-
 /// The rows without a direction.
 fn zero_rows(a: &Matrix) -> Vec<usize> {
     (0..a.rows()).filter(|&i| a.row(i).all(|x| x == 0.0)).collect()
 }
 
 /// A warning about some rows of a matrix with these labels; the sentence for one row, and for several.
-fn said(name: &str, labels: Option<&Labels>, rows: Vec<usize>, [one, many]: [&str; 2]) -> Option<String> {
+pub(super) fn said(
+    name: &str,
+    labels: Option<&Labels>,
+    rows: Vec<usize>,
+    [one, many]: [&str; 2],
+) -> Option<String> {
     const NAMED: usize = 5;
     let label = |i: &usize| match labels {
         Some(labels) => format!("{} ({})", i + 1, labels[*i]),

@@ -17,6 +17,7 @@ mod term;
 mod terms;
 mod typed;
 mod visible;
+mod warnings;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
@@ -34,8 +35,9 @@ pub use typed::{Dtype, Typed, in_type};
 use std::collections::BTreeMap;
 use std::ops::Index;
 
+use crate::attention::Axis;
 use crate::error::{Error, Result, nearest};
-use crate::matrix::{Labels, Matrix, Shape};
+use crate::matrix::{Matrix, Shape};
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -85,7 +87,11 @@ impl Graph {
                 let names: Vec<&str> = inputs.iter().map(|&id| self[id].name.as_str()).collect();
                 error.in_source(format!("{name}, computed from {}", names.join(" and ")))
             })?;
-        self.warnings.extend(op.warning(name, &matrices));
+        let warning = match op {
+            Op::Softmax(Axis::Rows, _) => self.warning_of_weights(name, inputs[0], matrices[0]),
+            _ => op.warning(name, &matrices),
+        };
+        self.warnings.extend(warning);
         self.push(name, op, inputs, Value::Formed(value))
     }
 
@@ -103,11 +109,6 @@ impl Graph {
     /// If the name is taken.
     pub fn typed(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Numbers) -> Result<NodeId> {
         self.push(name, op, inputs, Value::Typed(numbers))
-    }
-
-    /// Adds the warning about rows of weights that see no key, if there are any.
-    fn warn_of_blind(&mut self, name: &str, labels: Option<&Labels>, rows: Vec<usize>) {
-        self.warnings.extend(apply::blind_rows(name, labels, rows));
     }
 
     /// Whether so many more numbers may be recorded.
@@ -149,35 +150,6 @@ impl Graph {
     /// The nodes in the order of computing.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, &Node)> {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
-    }
-
-    /// Adds a warning about the first node that holds NaN, if there is one: a number on the way has left the range.
-    pub fn warn_of_nan(&mut self) {
-        let is_nan = |node: &&Node| match &node.value {
-            Value::Formed(matrix) => matrix.cells().any(f64::is_nan),
-            Value::Typed(numbers) => numbers.any_nan(),
-            Value::NeverFormed(_) => false,
-        };
-        let mut nodes = self.nodes.iter().filter(is_nan);
-        let Some(node) = nodes.next() else { return };
-        let name = &node.name;
-        let warning = match node.numbers().map(Numbers::dtype) {
-            // What the kernel makes comes all at once, and not from what it has made before.
-            Some(Dtype::F32) => {
-                let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
-                let others = match others.len() {
-                    0 => String::new(),
-                    1 => format!(", and so does {}", others.concat()),
-                    _ => format!(", and so do {}", others.join(", ")),
-                };
-                format!(
-                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; --dtype f64 has a \
-                     wider range"
-                )
-            }
-            _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),
-        };
-        self.warnings.push(warning);
     }
 
     /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.

@@ -21,6 +21,8 @@ pub struct Numbers {
     matrix: Option<Matrix>,
     /// Whether a number is not the one that was given, but the nearest of this type.
     inexact: bool,
+    /// Whether they came as a stack of heads, be it of one.
+    stack: bool,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
 }
@@ -33,8 +35,8 @@ impl Numbers {
     pub fn new<T: Typed>(values: Vec<T>, layout: Layout) -> Result<Numbers> {
         Heads::new("an array", &values, layout)?;
         let values = T::held(values);
-        let (inexact, row_labels, col_labels) = (false, None, None);
-        let numbers = Numbers { values, layout, matrix: None, inexact, row_labels, col_labels };
+        let (inexact, stack, row_labels, col_labels) = (false, false, None, None);
+        let numbers = Numbers { values, layout, matrix: None, inexact, stack, row_labels, col_labels };
         let shape = numbers.shape();
         match shape.rows.saturating_mul(shape.cols) <= MOST_LOOKED_AT {
             true => Ok(numbers.with_matrix()),
@@ -90,6 +92,17 @@ impl Numbers {
     /// Whether a number is not the one that was given, but the nearest of this type.
     pub fn is_inexact(&self) -> bool {
         self.inexact
+    }
+
+    /// The same numbers, said to have come as a stack of heads or as one matrix.
+    pub fn with_stack(mut self, stack: bool) -> Numbers {
+        self.stack = stack;
+        self
+    }
+
+    /// Whether they came as a stack of heads, be it of one.
+    pub fn is_stack(&self) -> bool {
+        self.stack
     }
 
     /// The names of the rows, where they have any.
@@ -179,6 +192,15 @@ impl Numbers {
         match &self.values {
             Values::F32(values) => values.iter().any(|x| x.is_nan()),
             Values::F64(values) => values.iter().any(|x| x.is_nan()),
+            Values::Bool(_) => false,
+        }
+    }
+
+    /// Whether a number is ∞ or −∞.
+    pub fn any_infinite(&self) -> bool {
+        match &self.values {
+            Values::F32(values) => values.iter().any(|x| x.is_infinite()),
+            Values::F64(values) => values.iter().any(|x| x.is_infinite()),
             Values::Bool(_) => false,
         }
     }

@@ -7,7 +7,7 @@ use vectors::angle;
 
 use super::op::{Factor, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
-use crate::attention::{Axis, Base};
+use crate::attention::{Axis, Base, is_hidden_by};
 use crate::matrix::same_number;
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
@@ -44,7 +44,7 @@ impl Reader<'_> {
             Op::ProductTransposed => self.dot(i, j),
             Op::Ones { .. } => Term::Number(1.0),
             Op::Transpose => self.cell(0, j, i),
-            Op::Add => Term::Sum((0..self.inputs.len()).map(|input| self.cell(input, i, j)).collect()),
+            Op::Add => self.sum(i, j),
             Op::Subtract => minus(self.cell(0, i, j), self.cell(1, i, j)),
             Op::Change => self.change(i, j),
             Op::Multiply => times(self.cell(0, i, j), self.cell(1, i, j)),
@@ -112,6 +112,13 @@ impl Reader<'_> {
 
     fn height(&self, input: usize) -> usize {
         self.graph[self.inputs[input]].shape().rows
+    }
+
+    fn sum(&self, i: usize, j: usize) -> Term {
+        if self.inputs.len() == 2 && is_hidden_by(self.value(0, i, j), self.value(1, i, j)) {
+            return chosen(self.cell(1, i, j), "−∞ hides the score");
+        }
+        Term::Sum((0..self.inputs.len()).map(|input| self.cell(input, i, j)).collect())
     }
 
     fn change(&self, i: usize, j: usize) -> Term {

@@ -152,6 +152,11 @@ impl<T: Typed> Array<T> {
         self.roundoff
     }
 
+    /// Whether a number is not the one in the source, but the nearest: of integers beyond 2⁵³ in binary the nearest `f64`.
+    pub fn is_inexact(&self) -> bool {
+        self.inexact
+    }
+
     /// Whether every number may stand where this array goes; `name` is the file, and the entry in it.
     ///
     /// # Errors

@@ -89,6 +89,7 @@ pub(super) fn read(
     let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
     let mut bundle = Bundle { entries: BTreeMap::new(), typed: BTreeMap::new(), tokens: None, ignored };
     let mut heads: BTreeMap<&str, BTreeMap<usize, Entry>> = BTreeMap::new();
+    let mut tokens: Option<String> = None;
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
@@ -103,6 +104,9 @@ pub(super) fn read(
         let item = container.read(position)?;
         let array = match (recognised.role.clone(), item) {
             (Role::Tokens, Item::Words(words)) => {
+                if let Some(first) = tokens.replace(entry.clone()) {
+                    return Err(both(name, TOKENS, [&first, &entry]));
+                }
                 bundle.tokens = Some(words);
                 continue;
             }
@@ -119,11 +123,18 @@ pub(super) fn read(
             _ => Allow::FINITE,
         };
         let array = array.checked(&place, allow)?;
+        if let Role::Whole(role) = recognised.role {
+            array.check_heads(matches!(role, "Q" | "K" | "V")).map_err(|error| error.in_source(&place))?;
+        }
         let entry = Entry { array, layout: recognised.layout, name: entry };
         match recognised.role {
             Role::Whole(canonical) => bundle.insert(name, canonical, entry)?,
             Role::Head(canonical, number) => {
-                heads.entry(canonical).or_default().insert(number, entry);
+                let heads = heads.entry(canonical).or_default();
+                if let Some(first) = heads.get(&number) {
+                    return Err(both(name, &format!("{canonical}_{number}"), [&first.name, &entry.name]));
+                }
+                heads.insert(number, entry);
             }
             Role::Stacked => {
                 for (canonical, part) in unstack(entry).map_err(|error| error.in_source(place))? {
@@ -159,13 +170,16 @@ impl Bundle {
         let first = self.entries.get(canonical).map(|entry| &entry.name);
         match first.or(self.typed.get(canonical).map(|entry| &entry.name)) {
             None => Ok(()),
-            Some(first) => {
-                Err(Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
-                    .in_source(file)
-                    .help("remove one of them"))
-            }
+            Some(first) => Err(both(file, canonical, [first, second])),
         }
     }
+}
+
+/// What is said of two entries of a file that mean the same.
+fn both(file: &str, canonical: &str, [first, second]: [&str; 2]) -> Error {
+    Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
+        .in_source(file)
+        .help("remove one of them")
 }
 
 impl Typing {

@@ -13,7 +13,7 @@ use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 
 /// In larger arrays decimals are not counted: nobody reads so many numbers.
-const MOST_COUNTED: usize = 1 << 20;
+pub(super) const MOST_COUNTED: usize = 1 << 20;
 
 /// So many bytes are turned into numbers at a time: a multiple of every size.
 const PIECE: usize = 1 << 16;
@@ -124,6 +124,8 @@ impl CellType {
     /// on the way.
     fn push<T: Typed>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
         let mut at = to.len();
+        // Whether every integer is a number of an f64 too.
+        let mut whole = true;
         let mut of = |x: f64| {
             let number = T::nearest(x);
             if number.exactly() != x {
@@ -143,13 +145,22 @@ impl CellType {
             CellType::I8 => each(bytes, big, to, |b| of(f64::from(i8::from_le_bytes(b)))),
             CellType::I16 => each(bytes, big, to, |b| of(f64::from(i16::from_le_bytes(b)))),
             CellType::I32 => each(bytes, big, to, |b| of(f64::from(i32::from_le_bytes(b)))),
-            CellType::I64 => each(bytes, big, to, |b| of(i64::from_le_bytes(b) as f64)),
+            CellType::I64 => each(bytes, big, to, |b| {
+                let integer = i64::from_le_bytes(b);
+                whole &= integer as f64 as i128 == i128::from(integer);
+                of(integer as f64)
+            }),
             CellType::U8 => each(bytes, big, to, |b| of(f64::from(u8::from_le_bytes(b)))),
             CellType::U16 => each(bytes, big, to, |b| of(f64::from(u16::from_le_bytes(b)))),
             CellType::U32 => each(bytes, big, to, |b| of(f64::from(u32::from_le_bytes(b)))),
-            CellType::U64 => each(bytes, big, to, |b| of(u64::from_le_bytes(b) as f64)),
+            CellType::U64 => each(bytes, big, to, |b| {
+                let integer = u64::from_le_bytes(b);
+                whole &= integer as f64 as i128 == i128::from(integer);
+                of(integer as f64)
+            }),
             CellType::Bool => each(bytes, big, to, |[b]| of(f64::from(u8::from(b != 0)))),
         }
+        losses.inexact |= !whole;
     }
 
     /// The most decimals of any value, each in the shortest text that gives it back in this type.

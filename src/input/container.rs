@@ -19,7 +19,7 @@ use super::npz::{self, Npz};
 use super::number::has_decimal_comma;
 use super::open::{Input, Limit};
 use super::printed::{begins_list, looks_printed, printed};
-use super::records::Delimiter;
+use super::records::{Delimiter, LINE_ENDS};
 use super::safetensors::{self, Tensors};
 use crate::foreign::{clip, listed_briefly};
 
@@ -105,8 +105,8 @@ impl Format {
 /// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
 fn of_text(name: &str, text: &str, delimiter: Option<Delimiter>, allow: Allow) -> Result<Array> {
     // Python prints no tabs: with them, `[` is a label.
-    let has_tabs = || text.lines().next().is_some_and(|line| line.contains('\t'));
-    let is_table = delimiter.is_some() && has_tabs();
+    let first_line = text.split(LINE_ENDS).next().unwrap_or_default();
+    let is_table = delimiter.is_some() && first_line.contains('\t');
     if !is_table && looks_printed(text) {
         return printed(name, text, allow);
     }
@@ -115,8 +115,7 @@ fn of_text(name: &str, text: &str, delimiter: Option<Delimiter>, allow: Allow) -
         return typed(name, text, allow);
     }
     delimited(name, text, delimiter, allow).map_err(|error| {
-        let first = text.lines().next().unwrap_or_default();
-        match delimiter == Delimiter::Character(b';') && first.split(';').any(has_decimal_comma) {
+        match delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
             true => error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4"),
             false => error,
         }

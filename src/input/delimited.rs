@@ -1,7 +1,5 @@
 //! Matrices as delimited text: `.csv`, `.tsv`, and numbers set apart by blanks.
 
-use csv::StringRecord;
-
 use crate::error::{Error, Result, counted};
 use crate::matrix::Labels;
 
@@ -10,6 +8,9 @@ use super::array::Array;
 use super::cells::Cells;
 use super::delimited_labels::{Layout, Row, label};
 use super::records::{Delimiter, Records};
+
+/// The most rows or columns that have names: nobody has written more, and a name takes more memory than a number.
+const MOST_NAMES: usize = 1 << 20;
 
 /// Reads a table, with a header row and a first column of labels where the table has them:
 ///
@@ -21,27 +22,23 @@ use super::records::{Delimiter, Records};
 /// At the line and column of what is no number, or at the line that is longer or shorter than the others.
 pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: Allow) -> Result<Array> {
     let mut records = Records::new(name, text, delimiter);
-    let mut record = StringRecord::new();
-    let Some(first) = Row::read(&mut records, &mut record)? else {
+    let Some(first) = Row::read(&mut records)? else {
         return Err(Error::new("the file has no numbers, only blank lines and comments").in_source(name));
     };
-    let second = Row::read(&mut records, &mut record)?;
+    let second = Row::read(&mut records)?;
     let layout = Layout::detect(&first, second.as_ref());
+    let mut records = Records::new(name, text, delimiter);
     let mut table = Table::new(layout, allow);
     if layout.header {
         let Some(second) = second else {
             return Err(Error::new("there are no numbers under the header row").in_source(name));
         };
-        table.header(&first, second.fields.len());
-        table.row(&records, &second.fields, second.start)?;
-    } else {
-        table.row(&records, &first.fields, first.start)?;
-        if let Some(second) = second {
-            table.row(&records, &second.fields, second.start)?;
-        }
+        // A header may name the column of labels or leave that name out.
+        let skipped = usize::from(layout.first_column && first.fields == second.fields);
+        table.header(&mut records, skipped)?;
     }
-    while let Some(start) = records.read(&mut record)? {
-        table.row(&records, &record, start)?;
+    while let Some(start) = records.start() {
+        table.row(&mut records, start)?;
     }
     table.into_array().map_err(|error| error.in_source(name))
 }
@@ -69,16 +66,37 @@ impl Table {
         }
     }
 
-    /// Takes the names of the columns from a header over rows of so many fields. A header may name the column of
-    /// labels or leave that name out.
-    fn header(&mut self, header: &Row, row_fields: usize) {
-        let skipped = usize::from(self.layout.first_column && header.fields.len() == row_fields);
-        self.col_labels = Some((skipped..header.fields.len()).map(|field| header.label(field)).collect());
+    /// Takes the names of the columns from the next record, from a field on.
+    fn header(&mut self, records: &mut Records<'_>, skipped: usize) -> Result<()> {
+        records.start();
+        let (mut labels, mut count) = (Vec::new(), 0);
+        while let Some(field) = records.field()? {
+            count += 1;
+            if count > skipped {
+                push_name(&mut labels, label(field.text, field.quoted))?;
+            }
+        }
+        self.col_labels = Some(labels);
+        Ok(())
     }
 
-    fn row(&mut self, records: &Records<'_>, fields: &StringRecord, start: usize) -> Result<()> {
-        let skipped = usize::from(self.layout.first_column);
-        let numbers = fields.len().saturating_sub(skipped);
+    /// Takes the record that starts at a byte.
+    fn row(&mut self, records: &mut Records<'_>, start: usize) -> Result<()> {
+        let row = self.rows + 1;
+        if self.layout.first_column
+            && let Some(field) = records.field()?
+        {
+            push_name(&mut self.row_labels, label(field.text, field.quoted))?;
+        }
+        let most = self.width.map_or(usize::MAX, |(width, _)| width);
+        let (mut numbers, mut wrong) = (0, None);
+        while let Some(field) = records.field()? {
+            numbers += 1;
+            if wrong.is_none() && numbers <= most {
+                let (at, read) = (field.start, self.cells.push(field.text));
+                wrong = read.err().map(|error| (error, at, numbers));
+            }
+        }
         let (width, decided) = match self.width {
             Some(width) => width,
             None => *self.width.insert((numbers, records.line(start))),
@@ -94,21 +112,14 @@ impl Table {
                 "this line has {}, but {by} has {expected}",
                 counted(numbers, "number")
             ))
-            .at(records.place(start, 0))
+            .at(records.place(start))
             .help("give every row the same number of columns"));
         }
-        for (column, text) in fields.iter().skip(skipped).enumerate() {
-            self.cells.push(text).map_err(|error| {
-                let error = error.at(records.place(start, skipped + column));
-                located(error, self.rows + 1, column + 1)
-            })?;
+        self.rows = row;
+        match wrong {
+            Some((error, at, column)) => Err(located(error.at(records.place(at)), row, column)),
+            None => Ok(()),
         }
-        if skipped == 1 {
-            let quoted = records.spots(start).first().is_some_and(|spot| spot.quoted);
-            self.row_labels.push(label(fields.get(0).unwrap_or_default(), quoted));
-        }
-        self.rows += 1;
-        Ok(())
     }
 
     fn into_array(self) -> Result<Array> {
@@ -117,6 +128,17 @@ impl Table {
         let rows: Option<Labels> = self.layout.first_column.then(|| self.row_labels.into());
         Ok(array.labelled(rows, self.col_labels.map(Labels::from)))
     }
+}
+
+/// # Errors
+/// If there are too many names already.
+fn push_name(names: &mut Vec<String>, name: String) -> Result<()> {
+    if names.len() == MOST_NAMES {
+        return Err(Error::new(format!("there are more than {MOST_NAMES} names of rows or of columns"))
+            .help("leave the names out, or save the numbers as .npy"));
+    }
+    names.push(name);
+    Ok(())
 }
 
 /// The same error, which also counts in the matrix: labels and comments make lines and rows differ.

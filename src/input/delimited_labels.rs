@@ -1,46 +1,61 @@
 //! Which labels a table of delimited text has: judged by its first two records.
 
-use csv::StringRecord;
-
 use crate::error::Result;
 
-use super::number::{has_decimal_comma, is_cell};
-use super::records::{Records, Spot};
+use super::number::is_meant_as_number;
+use super::records::{Field, Records};
 
-/// One of the first two records, looked at closely.
+/// What the first or second record is, looked at closely.
+#[derive(Clone, Copy, Default)]
 pub(super) struct Row {
-    pub(super) start: usize,
-    pub(super) fields: StringRecord,
-    spots: Vec<Spot>,
+    /// How many fields it has.
+    pub(super) fields: usize,
+    first: Kind,
+    last: Kind,
+    /// Whether every field is text, the quoted ones too where marks tell text from numbers, and where they do not.
+    is_text: [bool; 2],
+}
+
+/// What a field is.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    quoted: bool,
+    /// Empty, without marks around nothing.
+    blank: bool,
+    /// No number, nor meant as one: as a label it would silently be missing among the numbers.
+    word: bool,
+}
+
+impl Kind {
+    fn of(field: Field<'_>) -> Kind {
+        let blank = field.text.trim().is_empty() && !field.quoted;
+        Kind { quoted: field.quoted, blank, word: !is_meant_as_number(field.text) }
+    }
+
+    /// Whether this is text: a word, or a number in quotation marks where marks tell text from numbers.
+    fn is_text(self, quotes_tell: bool) -> bool {
+        self.word || (quotes_tell && self.quoted)
+    }
 }
 
 impl Row {
-    pub(super) fn read(records: &mut Records<'_>, record: &mut StringRecord) -> Result<Option<Row>> {
-        Ok(records.read(record)?.map(|start| Row {
-            start,
-            fields: record.clone(),
-            spots: records.spots(start),
-        }))
-    }
-
-    fn is_quoted(&self, field: usize) -> bool {
-        self.spots.get(field).is_some_and(|spot| spot.quoted)
-    }
-
-    /// Whether a field is text: no number, or a number in quotation marks where marks tell text from numbers. What is a number
-    /// but for its decimal comma is none: as a label it would silently be missing among the numbers.
-    fn is_text(&self, field: usize, quotes_tell: bool) -> bool {
-        let is_word = |text: &str| !is_cell(text) && !has_decimal_comma(text);
-        self.fields.get(field).is_some_and(is_word) || (quotes_tell && self.is_quoted(field))
-    }
-
-    /// Whether a field is empty, without marks around nothing.
-    fn is_blank(&self, field: usize) -> bool {
-        self.fields.get(field).is_some_and(|text| text.trim().is_empty()) && !self.is_quoted(field)
-    }
-
-    pub(super) fn label(&self, field: usize) -> String {
-        label(self.fields.get(field).unwrap_or_default(), self.is_quoted(field))
+    /// The next record, read to its end.
+    pub(super) fn read(records: &mut Records<'_>) -> Result<Option<Row>> {
+        if records.start().is_none() {
+            return Ok(None);
+        }
+        let mut row = Row { is_text: [true; 2], ..Row::default() };
+        while let Some(field) = records.field()? {
+            row.last = Kind::of(field);
+            if row.fields == 0 {
+                row.first = row.last;
+            }
+            row.fields += 1;
+            for (quotes_tell, all) in [false, true].into_iter().zip(&mut row.is_text) {
+                *all &= row.last.is_text(quotes_tell);
+            }
+        }
+        Ok(Some(row))
     }
 }
 
@@ -59,17 +74,15 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn detect(first: &Row, second: Option<&Row>) -> Layout {
         // The last field of the second record is a number in every table that can be read.
-        let quotes_tell = second.unwrap_or(first);
-        let quotes_tell = !quotes_tell.is_quoted(quotes_tell.fields.len().saturating_sub(1));
-        if first.is_blank(0) && first.fields.len() > 1 {
+        let quotes_tell = !second.unwrap_or(first).last.quoted;
+        if first.first.blank && first.fields > 1 {
             return Layout { header: true, first_column: true };
         }
-        let width = first.fields.len();
-        let header = (0..width).all(|field| first.is_text(field, quotes_tell));
+        let header = first.is_text[usize::from(quotes_tell)];
         let data = if header { second } else { Some(first) };
         let first_column = data.is_some_and(|row| {
-            let shorter_header = header && first.fields.len() + 1 == row.fields.len();
-            row.fields.len() > 1 && (row.is_text(0, quotes_tell) || shorter_header)
+            let shorter_header = header && first.fields + 1 == row.fields;
+            row.fields > 1 && (row.first.is_text(quotes_tell) || shorter_header)
         });
         Layout { header, first_column }
     }

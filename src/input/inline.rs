@@ -7,6 +7,7 @@ use super::array::Array;
 use super::cells::Cells;
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
+use super::records::LINE_ENDS;
 use crate::foreign::clip;
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
@@ -20,7 +21,7 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
     if looks_printed(text) {
         return printed(&name, text, allow);
     }
-    read_rows(&name, text.trim(), allow)
+    read_rows(&name, text.split(LINE_ENDS), allow)
 }
 
 /// Whether a text in a file or on standard input is typed as on the command line: `1 2; 3 4`. Its first line has a `;`, and a
@@ -39,21 +40,19 @@ pub(super) fn looks_typed(text: &str) -> bool {
 /// # Errors
 /// As [`inline`].
 pub(super) fn typed(name: &str, text: &str, allow: Allow) -> Result<Array> {
-    let lines: Vec<&str> = lines_with_numbers(text).collect();
-    read_rows(name, lines.join("\n").trim(), allow)
+    read_rows(name, lines_with_numbers(text), allow)
 }
 
 /// The lines that are neither blank nor comments.
 fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    text.split(LINE_ENDS).filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
 }
 
-/// The matrix that these rows of numbers make; `name` is what errors call it.
-fn read_rows(name: &str, body: &str, allow: Allow) -> Result<Array> {
-    let body = body.strip_suffix(';').unwrap_or(body);
+/// The matrix that these lines of numbers make; `name` is what errors call it.
+fn read_rows<'t>(name: &str, lines: impl Iterator<Item = &'t str>, allow: Allow) -> Result<Array> {
     let mut cells = Cells::new(allow);
     let (mut rows, mut cols) = (0, 0);
-    for row in rows_of(body) {
+    for row in rows_of(lines) {
         rows += 1;
         let mut count = 0;
         for cell in split_cells(row) {
@@ -72,15 +71,22 @@ fn read_rows(name: &str, body: &str, allow: Allow) -> Result<Array> {
             .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
         }
     }
+    if rows == 0 {
+        return Err(Error::new("there are no numbers")
+            .in_source(name)
+            .help("separate rows by `;` and numbers by spaces or commas: \"1 2; 3 4\""));
+    }
     cells.into_array(vec![rows, cols]).map_err(|error| error.in_source(name))
 }
 
 /// The rows: a `;` ends one, and so does a line. Both together end one row.
-fn rows_of(body: &str) -> impl Iterator<Item = &str> {
-    body.split(';').flat_map(|piece| {
-        let is_empty = piece.trim().is_empty();
-        let lines = piece.lines().filter(|line| !line.trim().is_empty());
-        is_empty.then_some("").into_iter().chain(lines)
+fn rows_of<'t>(lines: impl Iterator<Item = &'t str>) -> impl Iterator<Item = &'t str> {
+    let mut has_row = false;
+    lines.flat_map(|line| line.split_inclusive(';')).filter_map(move |piece| {
+        let (row, ends) = piece.strip_suffix(';').map_or((piece, false), |row| (row, true));
+        let is_row = !row.trim().is_empty() || ends && !has_row;
+        has_row = !ends && (has_row || is_row);
+        is_row.then_some(row)
     })
 }
 
@@ -174,7 +180,7 @@ mod tests {
         assert!(fails("1 2; 3").contains("row 2 has 1 number, but row 1 has 2"));
         assert!(fails("1 2;; 3 4").contains("row 2 has 0 numbers"));
         assert!(fails(";").contains("row 1 has 0 numbers"));
-        assert!(fails("").contains("row 1 has 0 numbers"));
+        assert!(fails("").contains("there are no numbers"));
     }
 
     #[test]

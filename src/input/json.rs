@@ -1,16 +1,16 @@
 //! JSON as it is met in files of numbers: nested lists become one flat array while they are read.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::fmt;
 use std::mem;
 
-use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
-};
+use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, Place, Result};
 
 use super::array::Array;
+use super::cell_type::MOST_COUNTED;
 use super::json_list::{List, Nested};
 use super::json_words::spelled;
 use super::number::decimals_of;
@@ -38,7 +38,9 @@ pub(super) enum Json {
 /// At the line and column of what is no JSON, or no rectangle of numbers.
 pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
     let text = spelled(text);
-    serde_json::from_str(&text.text).map_err(|error| {
+    let mut reader = serde_json::Deserializer::from_str(&text.text);
+    let json = Read(&Budget::default()).deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    json.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
@@ -82,7 +84,7 @@ impl Json {
                 return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
             }
         };
-        let decimals = (!nested.boolean).then(|| {
+        let decimals = (!nested.boolean && nested.values.len() <= MOST_COUNTED).then(|| {
             nested.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)
         });
         Ok(Array::new(nested.dims, nested.values)?.with_boolean(nested.boolean).with_decimals(decimals))
@@ -91,16 +93,49 @@ impl Json {
 
 type Parsed<T, E> = std::result::Result<T, E>;
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Parsed<Json, D::Error> {
-        deserializer.deserialize_any(JsonVisitor)
+/// What a text may still have of what takes more memory than it takes room in the text.
+struct Budget {
+    /// Objects, and entries of objects.
+    entries: Cell<usize>,
+    /// Strings that are kept as such.
+    texts: Cell<usize>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { entries: Cell::new(1 << 17), texts: Cell::new(1 << 20) }
+    }
+}
+
+impl Budget {
+    fn take<E: de::Error>(left: &Cell<usize>, count: usize, what: &str) -> Parsed<(), E> {
+        let rest = left.get().checked_sub(count);
+        left.set(rest.ok_or_else(|| E::custom(format!("there are too many {what} in this file")))?);
+        Ok(())
+    }
+
+    fn entry<E: de::Error>(&self, value: &Json) -> Parsed<(), E> {
+        Budget::take(&self.entries, 1, "names")?;
+        match value {
+            Json::Texts(texts) => Budget::take(&self.texts, texts.len(), "strings"),
+            _ => Ok(()),
+        }
     }
 }
 
 /// Makes a value of what stands in the text.
-struct JsonVisitor;
+#[derive(Clone, Copy)]
+struct Read<'b>(&'b Budget);
 
-impl<'de> Visitor<'de> for JsonVisitor {
+impl<'de> DeserializeSeed<'de> for Read<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Parsed<Json, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Read<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -133,18 +168,20 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Parsed<Json, A::Error> {
         let mut list = List::default();
-        while seq.next_element_seed(Into(&mut list))?.is_some() {}
+        while seq.next_element_seed(Into(&mut list, self))?.is_some() {}
         Ok(list.finish())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Parsed<Json, A::Error> {
         let mut entries: Vec<(String, Json)> = Vec::new();
         let mut names = HashSet::new();
+        Budget::take(&self.0.entries, 1, "objects")?;
         while let Some(key) = map.next_key::<String>()? {
             if !names.insert(key.clone()) {
                 return Err(A::Error::custom(format!("`{}` appears twice", clip(&key))));
             }
-            let value = map.next_value()?;
+            let value = map.next_value_seed(self)?;
+            self.0.entry(&value)?;
             entries.push((key, value));
         }
         Ok(Json::Object(entries))
@@ -152,16 +189,16 @@ impl<'de> Visitor<'de> for JsonVisitor {
 }
 
 /// Adds an element to a list while the reader still stands on that element, so that its error names the place.
-struct Into<'l>(&'l mut List);
+struct Into<'l, 'b>(&'l mut List, Read<'b>);
 
-impl Into<'_> {
+impl Into<'_, '_> {
     fn add<E: de::Error>(self, element: Json) -> Parsed<(), E> {
         *self.0 = mem::take(self.0).push(element).map_err(E::custom)?;
         Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Into<'_> {
+impl<'de> DeserializeSeed<'de> for Into<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Parsed<(), D::Error> {
@@ -169,43 +206,51 @@ impl<'de> DeserializeSeed<'de> for Into<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Into<'_> {
+impl<'de> Visitor<'de> for Into<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        JsonVisitor.expecting(f)
+        self.1.expecting(f)
     }
 
     fn visit_unit<E: de::Error>(self) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_unit()?)
+        let read = self.1;
+        self.add(read.visit_unit()?)
     }
 
     fn visit_bool<E: de::Error>(self, truth: bool) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_bool(truth)?)
+        let read = self.1;
+        self.add(read.visit_bool(truth)?)
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_i64(value)?)
+        let read = self.1;
+        self.add(read.visit_i64(value)?)
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_u64(value)?)
+        let read = self.1;
+        self.add(read.visit_u64(value)?)
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_f64(value)?)
+        let read = self.1;
+        self.add(read.visit_f64(value)?)
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Parsed<(), E> {
-        self.add(JsonVisitor.visit_str(text)?)
+        let read = self.1;
+        self.add(read.visit_str(text)?)
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Parsed<(), A::Error> {
-        self.add(JsonVisitor.visit_seq(seq)?)
+        let read = self.1;
+        self.add(read.visit_seq(seq)?)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Parsed<(), A::Error> {
-        self.add(JsonVisitor.visit_map(map)?)
+        let read = self.1;
+        self.add(read.visit_map(map)?)
     }
 }
 

@@ -5,6 +5,9 @@ use super::json::Json;
 use super::number::number;
 use crate::foreign::clip;
 
+/// The most strings that one list holds as strings.
+const MOST_TEXTS: usize = 1 << 20;
+
 /// What is wrong, where it fails: the reader adds the place.
 type Outcome<T> = std::result::Result<T, String>;
 
@@ -62,6 +65,12 @@ impl List {
     pub(super) fn push(self, element: Json) -> Outcome<List> {
         match (self, element) {
             (List::Nothing, Json::Text(text)) => Ok(List::Texts(vec![text])),
+            // So many are no labels: a number takes less than a string.
+            (List::Texts(texts), Json::Text(text)) if texts.len() == MOST_TEXTS => {
+                let Nested { values, boolean, .. } = Nested::of_texts(&texts)
+                    .map_err(|_| format!("there are more than {MOST_TEXTS} strings"))?;
+                List::Flat { values, boolean }.push(Json::Text(text))
+            }
             (List::Texts(mut texts), Json::Text(text)) => {
                 texts.push(text);
                 Ok(List::Texts(texts))
@@ -116,7 +125,11 @@ impl List {
         if values.len() + row.values.len() > MOST_CELLS {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
-        values.extend(row.values);
+        // One row alone is not copied.
+        match values.is_empty() {
+            true => values = row.values,
+            false => values.extend(row.values),
+        }
         Ok(List::Stack { count: count + 1, inner, values, boolean })
     }
 

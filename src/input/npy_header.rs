@@ -1,23 +1,21 @@
 //! The header of a `.npy` file. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
 //!
-//! The crate npyz interprets it, but only after it has been checked here: npyz itself overflows on the product of an
-//! absurd shape and never ends on nested brackets.
+//! It is taken as NumPy takes it, down to comments and what Python 2 wrote; only what is given twice is refused.
 
 use std::io::Read;
 
-use npyz::{DType, Endianness, NpyHeader, Order, TypeChar};
-
 use crate::error::{Error, Result};
 
-use super::cell_type::CellType;
 use super::dims::checked_cells;
+use super::npy_literal::{Literal, literal};
+use super::npy_type::{Kind, kind};
 use crate::foreign::clip;
 
 /// How every `.npy` file starts.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// NumPy's headers have 64 to 128 bytes unless they describe records, which are not read.
-const LONGEST_HEADER: usize = 4096;
+/// NumPy reads no longer ones.
+const LONGEST_HEADER: usize = 10_000;
 
 /// What the header says.
 pub(super) struct Header {
@@ -27,27 +25,6 @@ pub(super) struct Header {
     pub(super) fortran: bool,
     /// Bytes before the first number.
     pub(super) length: u64,
-}
-
-/// What one element is.
-#[derive(Clone, Copy)]
-pub(super) enum Kind {
-    Number(CellType),
-    /// Text of at most so many UTF-32 characters.
-    Unicode(usize),
-    /// Text of at most so many bytes.
-    Bytes(usize),
-}
-
-impl Kind {
-    /// Bytes of one element.
-    pub(super) fn size(self) -> usize {
-        match self {
-            Kind::Number(cell) => cell.size(),
-            Kind::Unicode(characters) => characters.saturating_mul(4),
-            Kind::Bytes(bytes) => bytes,
-        }
-    }
 }
 
 /// Reads the header, and nothing behind it.
@@ -80,12 +57,18 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
         .help(PLAIN_ARRAYS));
     }
     read_to(reader, &mut start, text_at + length)?;
-    let text = start.get(text_at..).and_then(|text| std::str::from_utf8(text).ok()).ok_or_else(damaged)?;
-    let dims = checked_shape(text)?;
+    let text = start.get(text_at..).unwrap_or_default();
+    // Up to version 2 a byte is a character, and Python 2 may have written it.
+    let old = first[6] < 3;
+    let text = match old {
+        true => text.iter().copied().map(char::from).collect(),
+        false => String::from_utf8(text.to_vec()).map_err(|_| damaged())?,
+    };
+    let fields = fields(literal(&text, old).ok_or_else(damaged)?)?;
+    let (kind, big_endian) = descr(fields.descr)?;
+    let dims = shape(fields.shape)?;
     checked_cells(&dims, usize::MAX)?;
-    let header = NpyHeader::from_reader(&start[..]).map_err(|_| damaged())?;
-    let (kind, big_endian) = kind(&header.dtype())?;
-    let fortran = header.order() == Order::Fortran;
+    let Literal::Truth(fortran) = fields.fortran_order else { return Err(damaged()) };
     Ok(Header { kind, dims, big_endian, fortran, length: start.len() as u64 })
 }
 
@@ -117,54 +100,54 @@ fn damaged() -> Error {
     Error::new("the header cannot be read").help("save it again with numpy.save")
 }
 
-/// The shape, from a header whose only brackets are those of the dictionary and of the shape.
-fn checked_shape(text: &str) -> Result<Vec<usize>> {
-    let count = |bracket: char| text.matches(bracket).count();
-    if text.contains(['[', ']']) || count('(') > 1 {
-        return Err(Error::new("this is an array of records").help(PLAIN_ARRAYS));
-    }
-    if [count('{'), count('}'), count('('), count(')')] != [1; 4] {
-        return Err(damaged());
-    }
-    let (_, shape) = text.split_once('(').ok_or_else(damaged)?;
-    let (shape, _) = shape.split_once(')').ok_or_else(damaged)?;
-    let shape = shape.trim().trim_end_matches(',');
-    if shape.is_empty() {
-        return Ok(Vec::new());
-    }
-    shape.split(',').map(|side| side.trim().parse().map_err(|_| damaged())).collect()
+/// What a header consists of.
+struct Fields {
+    descr: Literal,
+    fortran_order: Literal,
+    shape: Literal,
 }
 
-fn kind(dtype: &DType) -> Result<(Kind, bool)> {
-    let refused = || {
-        Error::new(format!(
-            "the elements have the type {}, not numbers that can be read",
-            clip(&dtype.descr())
-        ))
-        .help(PLAIN_ARRAYS)
-    };
-    let DType::Plain(plain) = dtype else {
-        return Err(refused());
-    };
-    let cell = match (plain.type_char(), plain.size_field()) {
-        (TypeChar::Bool, 1) => CellType::Bool,
-        (TypeChar::Int, 1) => CellType::I8,
-        (TypeChar::Int, 2) => CellType::I16,
-        (TypeChar::Int, 4) => CellType::I32,
-        (TypeChar::Int, 8) => CellType::I64,
-        (TypeChar::Uint, 1) => CellType::U8,
-        (TypeChar::Uint, 2) => CellType::U16,
-        (TypeChar::Uint, 4) => CellType::U32,
-        (TypeChar::Uint, 8) => CellType::U64,
-        (TypeChar::Float, 2) => CellType::F16,
-        (TypeChar::Float, 4) => CellType::F32,
-        (TypeChar::Float, 8) => CellType::F64,
-        (text @ (TypeChar::UnicodeStr | TypeChar::ByteStr), size @ 1..=4096) => {
-            let size = usize::try_from(size).map_err(|_| refused())?;
-            let kind = if text == TypeChar::UnicodeStr { Kind::Unicode(size) } else { Kind::Bytes(size) };
-            return Ok((kind, plain.endianness() == Endianness::Big));
+/// # Errors
+/// If there are other fields than these three, or one of them twice.
+fn fields(header: Literal) -> Result<Fields> {
+    let Literal::Dictionary(entries) = header else { return Err(damaged()) };
+    let mut fields = [None, None, None];
+    for (key, value) in entries {
+        let Literal::Text(key) = key else { return Err(damaged()) };
+        let names = ["descr", "fortran_order", "shape"];
+        let Some(at) = names.iter().position(|name| *name == key) else {
+            return Err(Error::new(format!("the header has an unknown field `{}`", clip(&key)))
+                .help("save it again with numpy.save"));
+        };
+        if fields[at].replace(value).is_some() {
+            return Err(Error::new(format!("the header has the field `{key}` twice"))
+                .help("save it again with numpy.save"));
         }
-        _ => return Err(refused()),
+    }
+    match fields {
+        [Some(descr), Some(fortran_order), Some(shape)] => Ok(Fields { descr, fortran_order, shape }),
+        _ => Err(damaged()),
+    }
+}
+
+fn shape(shape: Literal) -> Result<Vec<usize>> {
+    let Literal::Tuple(sides) = shape else { return Err(damaged()) };
+    let side = |side| match side {
+        Literal::Integer(side) => usize::try_from(side).map_err(|_| damaged()),
+        _ => Err(damaged()),
     };
-    Ok((Kind::Number(cell), plain.endianness() == Endianness::Big))
+    sides.into_iter().map(side).collect()
+}
+
+fn descr(descr: Literal) -> Result<(Kind, bool)> {
+    match descr {
+        Literal::Text(name) => kind(&name).ok_or_else(|| {
+            Error::new(format!("the elements have the type {}, not numbers that can be read", clip(&name)))
+                .help(PLAIN_ARRAYS)
+        }),
+        Literal::List(_) | Literal::Tuple(_) => {
+            Err(Error::new("this is an array of records").help(PLAIN_ARRAYS))
+        }
+        _ => Err(damaged()),
+    }
 }

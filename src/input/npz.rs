@@ -8,6 +8,7 @@ use crate::graph::Typed;
 
 use super::container::{Item, entry_name};
 use super::npy;
+use super::npz_directory;
 use super::open::{Input, Limit, ReadSeek};
 
 /// How a zip archive starts; an empty one starts with its end.
@@ -26,8 +27,9 @@ impl Npz {
     /// Reads the list of entries.
     ///
     /// # Errors
-    /// If the file is no zip archive, or not all of one.
-    pub(super) fn open(input: Input) -> Result<Npz> {
+    /// If the file is no zip archive, or not all of one, or more than one, or a name stands in it twice.
+    pub(super) fn open(mut input: Input) -> Result<Npz> {
+        npz_directory::check(&input.name, &mut *input.reader, input.length)?;
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
         Ok(Npz { name: input.name, archive, left: input.limit.unpacked(), limit: input.limit })
     }

@@ -55,6 +55,29 @@ pub(super) fn has_decimal_comma(text: &str) -> bool {
     text.split(',').count() == 2 && text.trim().replace(',', ".").parse::<f64>().is_ok()
 }
 
+/// Whether a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
+/// `0x1F`, `1_000`, `+-1`. A date is none.
+pub(super) fn is_meant_as_number(text: &str) -> bool {
+    let text = text.trim().replace('\u{2212}', "-");
+    let unsigned = text.trim_start_matches(['+', '-']);
+    // With its commas and underscores taken away, and one sign at most.
+    let bare: String = unsigned.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    let has_digits = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
+    is_cell(&text) || has_digits && bare.parse::<f64>().is_ok() || is_of_another_base(unsigned)
+}
+
+/// Whether this is `0x1F`, `0b101` or `0o17`.
+fn is_of_another_base(text: &str) -> bool {
+    let (prefix, digits) = text.split_at_checked(2).unwrap_or_default();
+    let base = match prefix {
+        "0x" | "0X" => 16,
+        "0o" | "0O" => 8,
+        "0b" | "0B" => 2,
+        _ => return false,
+    };
+    !digits.is_empty() && digits.chars().all(|c| c.is_digit(base) || c == '_')
+}
+
 /// The digits after the point, less the exponent.
 fn decimals_written(text: &str) -> usize {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

@@ -144,6 +144,10 @@ impl Input {
             return Err(self.limit.too_large(&self.name));
         }
         let mut bytes = Vec::new();
+        // As much as the file says that it has, not twice as much.
+        let length = usize::try_from(self.length).unwrap_or(usize::MAX);
+        let room = bytes.try_reserve_exact(length.saturating_add(1));
+        room.map_err(|_| unreadable(&self.name, &ErrorKind::OutOfMemory.into()))?;
         let read = self.reader.by_ref().take(self.limit.whole + 1).read_to_end(&mut bytes);
         read.map_err(|error| unreadable(&self.name, &error))?;
         if bytes.len() as u64 > self.limit.whole {
@@ -159,7 +163,10 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
         return Err(Error::new("UTF-16 text").in_source(name).help("save it as UTF-8"));
     }
     match String::from_utf8(bytes) {
-        Ok(text) if text.starts_with('\u{feff}') => Ok(text['\u{feff}'.len_utf8()..].to_string()),
+        Ok(mut text) if text.starts_with('\u{feff}') => {
+            text.drain(..'\u{feff}'.len_utf8());
+            Ok(text)
+        }
         Ok(text) => Ok(text),
         Err(error) => {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
@@ -175,8 +182,11 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<String> {
 /// The line and the column, in characters and both from 1, of a position in bytes.
 pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
     let before = text.get(..position).unwrap_or(text);
-    let line = memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1;
-    let start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    // A carriage return ends a line too, and together with the newline behind it only one.
+    let ends = |&at: &usize| before.as_bytes()[at] == b'\n' || text.as_bytes().get(at + 1) != Some(&b'\n');
+    let line = memchr::memchr2_iter(b'\n', b'\r', before.as_bytes()).filter(ends).count() + 1;
+    let last = memchr::memrchr2_iter(b'\n', b'\r', before.as_bytes()).find(ends);
+    let start = last.map_or(0, |end| end + 1);
     (line, before[start..].chars().count() + 1)
 }
 

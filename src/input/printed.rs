@@ -6,6 +6,7 @@ use super::allow::Allow;
 use super::array::Array;
 use super::cells::Cells;
 use super::number::is_cell;
+use super::printed_end;
 use crate::foreign::clip;
 
 /// What stands before the brackets where `repr` has printed.
@@ -40,6 +41,12 @@ pub(super) fn begins_list(text: &str) -> bool {
 /// out in printing.
 pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
     let (prefix, body) = split_prefix(text.trim());
+    let wrong = |what: String| {
+        Error::new(what)
+            .in_source(name)
+            .help("give one array with all its brackets: [[1, 2], [3, 4]]")
+            .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3")
+    };
     let mut brackets = Brackets::new(name, allow);
     let mut rest = body;
     while let Some(character) = rest.chars().next() {
@@ -58,21 +65,21 @@ pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
             break;
         }
     }
-    // `, dtype=float32)`, `, grad_fn=<MmBackward0>)`
     let rest = rest.trim();
-    let is_end = match prefix {
-        true => rest.ends_with(')') && rest.starts_with([')', ',']),
-        false => rest.is_empty(),
+    if !brackets.open.is_empty() {
+        return Err(wrong("a bracket is not closed".into()));
+    }
+    let behind = match prefix {
+        true => printed_end::close(rest).map_err(|error| error.in_source(name))?,
+        false => Some(rest),
     };
-    if !brackets.open.is_empty() || !is_end {
-        let what = match brackets.open.is_empty() && !rest.is_empty() {
-            true => format!("`{}` stands after the last bracket", clip(rest)),
-            false => "a bracket is not closed".to_string(),
-        };
-        return Err(Error::new(what)
-            .in_source(name)
-            .help("give one array with all its brackets: [[1, 2], [3, 4]]")
-            .and_help("or put a label that begins with a bracket in quotation marks: \"[1\",2,3"));
+    match behind {
+        Some("") => {}
+        Some(behind) => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
+        None if rest.is_empty() => {
+            return Err(wrong("the parenthesis before the array is not closed".into()));
+        }
+        None => return Err(wrong(format!("`{}` stands after the last bracket", clip(rest)))),
     }
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
 }
@@ -263,6 +270,11 @@ mod tests {
             ("[[1 2]]]", "`]` stands after the last bracket"),
             ("[[1 2]]\n[[3 4]]", "after the last bracket"),
             ("tensor([[1, 2]]", "is not closed"),
+            ("tensor([[1, 2]]), tensor([[3, 4]])", "`, tensor([[3, 4]])` stands after the last bracket"),
+            ("array([[1, 2]])\narray([[9, 9]])", "`array([[9, 9]])` stands after the last bracket"),
+            ("tensor([[1, 2]]) garbage)", "`garbage)` stands after the last bracket"),
+            ("tensor([[1, 2]] garbage)", "`garbage)` stands after the last bracket"),
+            ("tensor([[1, 2]], dtype=torch.complex64)", "the numbers have the type torch.complex64"),
             ("[[[1]], [[2], [3]]]", "one matrix has 2 rows, and another has 1"),
             ("[[1], 2]", "a list contains both a number and a row"),
             ("[1, [2]]", "a row of numbers contains another row"),

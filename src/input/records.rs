@@ -1,10 +1,13 @@
-//! Delimited text cut into records, and the places of their fields.
+//! Delimited text cut into records and fields, one after the other: nothing is held of a line but the field at hand.
 
-use csv::{ReaderBuilder, StringRecord};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use crate::error::{Error, Place, Result};
 
 use super::open::line_and_column;
+
+/// Ends a line, alone or after one another: Unix, Windows, and old spreadsheets on the Mac.
+pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
 /// What stands between two fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +25,11 @@ impl Delimiter {
         let mut found = Delimiter::Blanks;
         let mut quoted = false;
         let mut marks = false;
-        for byte in text.get(skip_comments(text, 0)..).unwrap_or_default().bytes() {
+        for byte in text.get(skip_comments(text, 0, char::is_whitespace)..).unwrap_or_default().bytes() {
             match byte {
                 b'"' => (quoted, marks) = (!quoted, true),
                 _ if quoted => {}
-                b'\n' => break,
+                b'\n' | b'\r' => break,
                 b';' => return Delimiter::Character(b';'),
                 b'\t' => found = Delimiter::Character(b'\t'),
                 b',' if found == Delimiter::Blanks => found = Delimiter::Character(b','),
@@ -35,11 +38,18 @@ impl Delimiter {
         }
         if marks && found == Delimiter::Blanks { Delimiter::Character(b',') } else { found }
     }
+
+    /// Whether a line of such characters alone is blank: a tab may stand between two empty fields.
+    fn is_blank(self, character: char) -> bool {
+        character.is_whitespace() && self != Delimiter::Character(character as u8)
+    }
 }
 
 /// A field where it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Spot {
+pub(super) struct Field<'r> {
+    /// What it says, without marks around it.
+    pub(super) text: &'r str,
     /// Its first byte.
     pub(super) start: usize,
     /// Whether it is in quotation marks, which make text of it.
@@ -51,9 +61,13 @@ pub(super) struct Records<'t> {
     name: &'t str,
     text: &'t str,
     delimiter: Delimiter,
-    csv: csv::Reader<&'t [u8]>,
-    /// The byte after the last line, where there is no csv reader to know.
+    csv: Reader,
+    /// The byte after the last field, and what ended it.
     next: usize,
+    /// Whether the record has ended.
+    ended: bool,
+    /// The field at hand, without its marks.
+    field: Vec<u8>,
 }
 
 impl<'t> Records<'t> {
@@ -62,97 +76,72 @@ impl<'t> Records<'t> {
             Delimiter::Character(byte) => byte,
             Delimiter::Blanks => b' ',
         };
-        let csv = ReaderBuilder::new()
-            .delimiter(byte)
-            .has_headers(false)
-            .flexible(true)
-            .comment(Some(b'#'))
-            .from_reader(text.as_bytes());
-        Records { name, text, delimiter, csv, next: 0 }
+        let csv = ReaderBuilder::new().delimiter(byte).build();
+        Records { name, text, delimiter, csv, next: 0, ended: true, field: vec![0; 64] }
     }
 
-    /// Fills `record` with the next record and gives the byte at which it starts; `None` at the end.
+    /// Goes to the next record, whose fields have to be read to its end first, and gives the byte at which it starts; `None` at
+    /// the end of the text.
+    pub(super) fn start(&mut self) -> Option<usize> {
+        let delimiter = self.delimiter;
+        self.next = skip_comments(self.text, self.next, |c| delimiter.is_blank(c));
+        self.ended = self.next >= self.text.len();
+        (!self.ended).then_some(self.next)
+    }
+
+    /// The next field of the record; `None` at its end.
     ///
     /// # Errors
-    /// If the csv reader gives up.
-    pub(super) fn read(&mut self, record: &mut StringRecord) -> Result<Option<usize>> {
+    /// If a field is no text; since the whole is, none is.
+    pub(super) fn field(&mut self) -> Result<Option<Field<'_>>> {
         match self.delimiter {
-            Delimiter::Blanks => Ok(self.read_blanks(record)),
-            Delimiter::Character(_) => self.read_csv(record),
+            _ if self.ended => Ok(None),
+            Delimiter::Blanks => Ok(self.word()),
+            Delimiter::Character(_) => self.cell().map(Some),
         }
     }
 
-    fn read_blanks(&mut self, record: &mut StringRecord) -> Option<usize> {
-        let start = skip_comments(self.text, self.next);
-        let rest = self.text.get(start..).filter(|rest| !rest.is_empty())?;
-        let line = rest.split('\n').next().unwrap_or(rest);
-        self.next = start + line.len() + 1;
-        record.clear();
-        line.split_whitespace().for_each(|field| record.push_field(field));
-        Some(start)
+    /// The next word of a line.
+    fn word(&mut self) -> Option<Field<'_>> {
+        let rest = self.text.get(self.next..)?;
+        let is_between = |c: char| c.is_whitespace() && !LINE_ENDS.contains(&c);
+        let word = rest.trim_start_matches(is_between);
+        let start = self.next + (rest.len() - word.len());
+        let word = &word[..word.find(char::is_whitespace).unwrap_or(word.len())];
+        self.next = start + word.len();
+        self.ended = word.is_empty();
+        (!self.ended).then_some(Field { text: word, start, quoted: false })
     }
 
-    fn read_csv(&mut self, record: &mut StringRecord) -> Result<Option<usize>> {
+    /// The next cell of a table.
+    fn cell(&mut self) -> Result<Field<'_>> {
+        let (start, bytes) = (self.next, self.text.as_bytes());
+        let mut length = 0;
         loop {
-            // The position before a record is that of the comments and blank lines before it.
-            let before = usize::try_from(self.csv.position().byte()).unwrap_or(usize::MAX);
-            let more = self.csv.read_record(record);
-            if !more.map_err(|error| Error::new(error.to_string()).in_source(self.name))? {
-                return Ok(None);
-            }
-            let start = skip_comments(self.text, before);
-            // A line of nothing but blanks is a blank line too, unless there are marks around them.
-            let blank = record.iter().all(|field| field.trim().is_empty());
-            if record.len() > 1 || !blank || self.text.as_bytes().get(start) == Some(&b'"') {
-                return Ok(Some(start));
-            }
-        }
-    }
-
-    /// The fields of the record that starts at a byte, as they stand in the text.
-    pub(super) fn spots(&self, start: usize) -> Vec<Spot> {
-        let rest = self.text.get(start..).unwrap_or_default();
-        let mut spots = Vec::new();
-        let mut field_starts = true;
-        let mut quoted = false;
-        for (at, byte) in rest.bytes().enumerate() {
-            let separates = match self.delimiter {
-                Delimiter::Character(delimiter) => byte == delimiter,
-                Delimiter::Blanks => byte.is_ascii_whitespace() && byte != b'\n',
-            };
-            if !quoted && (byte == b'\n' || byte == b'\r' && self.delimiter != Delimiter::Blanks) {
-                break;
-            }
-            if !quoted && separates {
-                if field_starts && self.delimiter != Delimiter::Blanks {
-                    spots.push(Spot { start: start + at, quoted: false });
+            let rest = &bytes[self.next..];
+            let (found, read, written) = self.csv.read_field(rest, &mut self.field[length..]);
+            (self.next, length) = (self.next + read, length + written);
+            match found {
+                // Told that there is no more, the reader ends the field.
+                ReadFieldResult::InputEmpty => {}
+                ReadFieldResult::OutputFull => self.field.resize(2 * self.field.len(), 0),
+                ReadFieldResult::Field { record_end } => {
+                    self.ended = record_end;
+                    break;
                 }
-                field_starts = true;
-                continue;
-            }
-            if field_starts {
-                let quote = byte == b'"' && self.delimiter != Delimiter::Blanks;
-                spots.push(Spot { start: start + at, quoted: quote });
-                field_starts = false;
-                quoted = quote;
-            } else if byte == b'"' && spots.last().is_some_and(|spot| spot.quoted) {
-                // A doubled quotation mark closes and opens again.
-                quoted = !quoted;
+                ReadFieldResult::End => {
+                    self.ended = true;
+                    break;
+                }
             }
         }
-        if field_starts && self.delimiter != Delimiter::Blanks {
-            spots.push(Spot {
-                start: self.text.len().min(start + rest.find(['\n', '\r']).unwrap_or(rest.len())),
-                quoted: false,
-            });
-        }
-        spots
+        let text = str::from_utf8(&self.field[..length]);
+        let text = text.map_err(|_| Error::new("this is not UTF-8 text").at(self.place(start)))?;
+        Ok(Field { text, start, quoted: bytes.get(start) == Some(&b'"') })
     }
 
-    /// The line and column of a field of the record that starts at a byte.
-    pub(super) fn place(&self, start: usize, field: usize) -> Place {
-        let spots = self.spots(start);
-        let at = spots.get(field).or(spots.last()).map_or(start, |spot| spot.start);
+    /// The line and column of a byte.
+    pub(super) fn place(&self, at: usize) -> Place {
         let (line, column) = line_and_column(self.text, at);
         Place::Text(self.name.to_string(), line, column)
     }
@@ -163,16 +152,15 @@ impl<'t> Records<'t> {
     }
 }
 
-/// The first byte from `from` on that belongs to a record: after blank lines and comment lines.
-fn skip_comments(text: &str, from: usize) -> usize {
+/// The first byte from `from` on that belongs to a record: after comment lines, and lines of nothing but blanks.
+fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> bool) -> usize {
     let mut at = from;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let line = rest.split_inclusive('\n').next().unwrap_or(rest);
-        // A tab may be an empty first field, so that only spaces and line ends make a blank line.
-        if !(line.starts_with('#') || line.trim().is_empty()) {
+        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
+        if !(rest.starts_with('#') || rest[..end].chars().all(&is_blank)) {
             break;
         }
-        at += line.len();
+        at += end + usize::from(end < rest.len());
     }
     at
 }
@@ -183,12 +171,15 @@ mod tests {
 
     const COMMA: Delimiter = Delimiter::Character(b',');
 
-    fn starts(text: &str, delimiter: Delimiter) -> Vec<(usize, Vec<String>)> {
+    fn records(text: &str, delimiter: Delimiter) -> Vec<(usize, Vec<String>)> {
         let mut records = Records::new("x", text, delimiter);
-        let mut record = StringRecord::new();
         let mut found = Vec::new();
-        while let Some(start) = records.read(&mut record).unwrap() {
-            found.push((records.line(start), record.iter().map(str::to_string).collect()));
+        while let Some(start) = records.start() {
+            let mut fields = Vec::new();
+            while let Some(field) = records.field().unwrap() {
+                fields.push(field.text.to_string());
+            }
+            found.push((records.line(start), fields));
         }
         found
     }
@@ -197,10 +188,12 @@ mod tests {
     fn the_first_line_decides_on_the_delimiter() {
         for (text, delimiter) in [
             ("1,2\n3;4", COMMA),
+            ("1,2\r3;4", COMMA),
             ("1,5;2,5", Delimiter::Character(b';')),
             ("a\t1,2", Delimiter::Character(b'\t')),
             ("1 2", Delimiter::Blanks),
             ("# a;b\n\n\"a;b\",2", COMMA),
+            ("# a;b\r\r\"a;b\",2", COMMA),
             ("\"a b\"\n1", COMMA),
             ("", Delimiter::Blanks),
         ] {
@@ -209,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn records_know_their_line_despite_comments_and_blank_lines() {
+    fn records_know_their_line_despite_comments_and_blank_lines_whatever_ends_a_line() {
         let expected =
             vec![(3, vec!["1".to_string(), "2".to_string()]), (6, vec!["3".to_string(), "4".to_string()])];
-        for newline in ["\n", "\r\n"] {
-            let text = ["# title", "", "1,2", "# in between", "  ", "3,4", ""].join(newline);
-            assert_eq!(starts(&text, COMMA), expected, "{text:?}");
-            assert_eq!(starts(&text.replace(',', "  "), Delimiter::Blanks), expected, "{text:?}");
+        for newline in ["\n", "\r\n", "\r"] {
+            let text = ["# title, \"", "", "1,2", "# in between", "  ", "3,4", ""].join(newline);
+            assert_eq!(records(&text, COMMA), expected, "{text:?}");
+            assert_eq!(records(&text.replace(',', "  "), Delimiter::Blanks), expected, "{text:?}");
         }
     }
 
@@ -223,22 +216,37 @@ mod tests {
     fn a_field_is_found_behind_quotes_and_letters_of_several_bytes() {
         let text = "1,2\n\"a,\"\"b\"\"\",höhle,x\r\n";
         let mut records = Records::new("x.csv", text, COMMA);
-        let mut record = StringRecord::new();
-        records.read(&mut record).unwrap();
-        let start = records.read(&mut record).unwrap().unwrap();
-        assert_eq!(&record[0], "a,\"b\"");
-        assert_eq!(records.place(start, 0), Place::Text("x.csv".into(), 2, 1));
-        assert_eq!(records.place(start, 1), Place::Text("x.csv".into(), 2, 11));
-        assert_eq!(records.place(start, 2), Place::Text("x.csv".into(), 2, 17));
-        let quoted: Vec<bool> = records.spots(start).iter().map(|spot| spot.quoted).collect();
-        assert_eq!(quoted, [true, false, false]);
+        records.start();
+        while records.field().unwrap().is_some() {}
+        records.start();
+        let mut found = Vec::new();
+        while let Some(Field { text, start, quoted }) = records.field().unwrap() {
+            found.push((text.to_string(), start, quoted));
+        }
+        let texts: Vec<&str> = found.iter().map(|(text, ..)| text.as_str()).collect();
+        assert_eq!(texts, ["a,\"b\"", "höhle", "x"]);
+        let places: Vec<Place> = found.iter().map(|&(_, start, _)| records.place(start)).collect();
+        assert_eq!(places, [1, 11, 17].map(|column| Place::Text("x.csv".into(), 2, column)));
+        assert_eq!(found.iter().map(|(.., quoted)| *quoted).collect::<Vec<_>>(), [true, false, false]);
     }
 
     #[test]
     fn empty_fields_have_a_place_too() {
-        let text = ",1,\n";
-        let records = Records::new("x", text, COMMA);
-        let starts: Vec<usize> = records.spots(0).iter().map(|spot| spot.start).collect();
-        assert_eq!(starts, [0, 1, 3]);
+        for text in [",1,", ",1,\n", ",1,\r"] {
+            let mut records = Records::new("x", text, COMMA);
+            records.start();
+            let mut starts = Vec::new();
+            while let Some(field) = records.field().unwrap() {
+                starts.push(field.start);
+            }
+            assert_eq!(starts, [0, 1, 3], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_field_and_one_without_a_closing_mark_are_read_to_their_end() {
+        let long = "x".repeat(1000);
+        assert_eq!(records(&format!("{long},2"), COMMA), [(1, vec![long, "2".to_string()])]);
+        assert_eq!(records("\"a\n1,2", COMMA), [(1, vec!["a\n1,2".to_string()])]);
     }
 }

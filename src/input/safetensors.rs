@@ -8,6 +8,7 @@ use safetensors::tensor::Metadata;
 
 use crate::error::{Error, Result};
 use crate::graph::Typed;
+use crate::unique::check_names;
 
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::{Item, entry_name};
@@ -61,6 +62,9 @@ impl Tensors {
             .seek(SeekFrom::Start(8))
             .and_then(|_| reader.by_ref().take(length).read_to_end(&mut header))
             .map_err(|error| unreadable(&name, &error))?;
+        check_names(&header).map_err(|error| {
+            damaged(format!("the header of the .safetensors file cannot be read: {error}"))
+        })?;
         // Metadata checks on reading that shapes, types and offsets agree and that no product overflows.
         let metadata: Metadata = serde_json::from_slice(&header).map_err(|error| {
             damaged(format!("the header of the .safetensors file cannot be read: {error}"))
@@ -201,6 +205,13 @@ mod tests {
         }
         let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(fails(file(&format!("{{\"X\":{nested}}}"), b"")).contains("cannot be read"));
+    }
+
+    #[test]
+    fn a_tensor_given_twice_is_refused() {
+        let tensor = r#"{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}"#;
+        let said = fails(file(&format!("{{\"X\":{tensor},\"X\":{tensor}}}"), &[0; 8]));
+        assert!(said.contains("`X` appears twice"), "{said}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::graph::Dtype;
 use crate::matrix::Matrix;
 
 use super::draft::{Draft, write_whole};
-use super::number::is_cell;
+use super::number::is_meant_as_number;
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
 use super::table::Table;
@@ -222,7 +222,11 @@ fn quoted(label: &str, delimiter: u8) -> String {
     let marks = ['"', ',', ';', '[', '{', '\u{feff}'];
     let special = |c: char| c.is_whitespace() || c == char::from(delimiter) || marks.contains(&c);
     let safe = !label.is_empty() && !label.starts_with('#') && !label.contains(special);
-    if safe && !is_cell(label) { label.to_string() } else { format!("\"{}\"", label.replace('"', "\"\"")) }
+    if safe && !is_meant_as_number(label) {
+        label.to_string()
+    } else {
+        format!("\"{}\"", label.replace('"', "\"\""))
+    }
 }
 
 /// The shortest decimal that reads back as the same number of its type: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.

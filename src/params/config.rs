@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Place, Result, counted};
+use crate::unique::check_names;
 
 use super::config_others;
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
@@ -18,8 +19,9 @@ impl Model {
     /// If the text is no JSON object, the family is none of these, or a size is missing, not a positive whole
     /// number, or does not fit the others.
     pub fn from_config(text: &str, name: &str) -> Result<Model> {
-        let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
-            .map_err(|error| syntax_error(&error, name))?;
+        let text = text.trim_start_matches('\u{feff}');
+        check_names(text.as_bytes()).map_err(|error| syntax_error(&error, name))?;
+        let value: Value = serde_json::from_str(text).map_err(|error| syntax_error(&error, name))?;
         let model = read(&value, name).map_err(|error| error.in_source(name))?;
         model.check()?;
         Ok(model)
@@ -29,9 +31,14 @@ impl Model {
 fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    Error::new(format!("this is not JSON: {}", said.strip_suffix(&place).unwrap_or(&said)))
-        .at(Place::Text(name.to_string(), error.line().max(1), error.column().max(1)))
-        .help("give the `config.json` that comes with a model's weights")
+    let said = said.strip_suffix(&place).unwrap_or(&said);
+    let (what, help) = match error.is_data() {
+        true => (said.to_string(), "remove one of the two"),
+        false => {
+            (format!("this is not JSON: {said}"), "give the `config.json` that comes with a model's weights")
+        }
+    };
+    Error::new(what).at(Place::Text(name.to_string(), error.line().max(1), error.column().max(1))).help(help)
 }
 
 fn read(value: &Value, name: &str) -> Result<Model> {

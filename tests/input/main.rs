@@ -3,8 +3,11 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod against_numpy;
 mod bad;
 mod binary;
+mod both_paths;
+mod dropped;
 mod formats;
 mod own_words;
 mod params;

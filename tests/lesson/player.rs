@@ -263,6 +263,10 @@ fn the_terminal_is_as_it_was_on_every_way_out() {
     assert_eq!(left(|terminal| terminal.signal(Signal::TERM)), 143);
     assert_eq!(left(|terminal| terminal.signal(Signal::HUP)), 129);
     assert_eq!(left(|terminal| terminal.signal(Signal::INT)), 130);
+    // What would end it by the system's default restores the terminal as well.
+    assert_eq!(left(|terminal| terminal.signal(Signal::QUIT)), 131);
+    assert_eq!(left(|terminal| terminal.signal(Signal::ALARM)), 142);
+    assert_eq!(left(|terminal| terminal.signal(Signal::USR1)), 138);
 }
 
 #[test]

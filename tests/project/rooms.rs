@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 18] = [
+const ROOMS: [&str; 19] = [
     "foreign",
     "error",
+    "unique",
     "terminal",
     "elementary",
     "matrix",

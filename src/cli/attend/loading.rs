@@ -139,6 +139,9 @@ impl Loading {
             Origin::User(source) => source.clone(),
             _ => name.to_string(),
         };
+        if array.is_inexact() {
+            self.notes.push(rounded_integers(name));
+        }
         if name == "M" {
             self.mask = Some((array, origin));
             return Ok(());
@@ -175,7 +178,7 @@ impl Loading {
 
     /// Takes numbers in their place.
     pub(super) fn typed(&mut self, name: &str, numbers: Numbers, origin: Origin) -> Result<()> {
-        let heads = numbers.head_count();
+        let heads = numbers.is_stack().then(|| numbers.head_count());
         let slot = match name {
             "Q" => &mut self.typed.q,
             "K" => &mut self.typed.k,
@@ -184,9 +187,12 @@ impl Loading {
             "M" => &mut self.typed.mask,
             other => return Err(Error::new(format!("the fused kernel has no matrix `{other}`"))),
         };
+        if numbers.is_inexact() && numbers.dtype() == Dtype::F64 {
+            self.notes.push(rounded_integers(name));
+        }
         *slot = Some((numbers, origin));
         if matches!(name, "Q" | "K" | "V") {
-            self.stacked(name, (heads > 1).then_some(heads));
+            self.stacked(name, heads);
         }
         Ok(())
     }
@@ -269,6 +275,11 @@ impl Loading {
             self.notes.push(format!("{name} is taken as given; {unused}."));
         }
     }
+}
+
+/// What is said of a matrix of integers beyond 2⁵³.
+fn rounded_integers(name: &str) -> String {
+    format!("{name} has integers beyond 2⁵³; each is rounded to the nearest 64-bit float.")
 }
 
 /// There must be one name for each token.

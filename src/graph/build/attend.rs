@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::alter::altered;
-use super::choices::{Alter, Stage};
+use super::choices::{Alter, Comparison, Stage};
 use super::recipe::Recipe;
+use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result, counted};
 use crate::graph::{Graph, MAX_CELLS, NodeId, Origin};
 use crate::matrix::{Labels, Matrix};
@@ -63,7 +64,7 @@ pub fn attend(recipe: &Recipe, inputs: AttendInputs) -> Result<Graph> {
 pub fn attend_as_far_as_possible(recipe: &Recipe, inputs: AttendInputs) -> (Graph, Option<Error>) {
     let mut pipeline = Pipeline { graph: Graph::new(), recipe };
     let error = pipeline.run(inputs).err();
-    pipeline.graph.warn_of_nan();
+    pipeline.graph.warn_of_range();
     (pipeline.graph, error)
 }
 
@@ -108,16 +109,12 @@ impl Pipeline<'_> {
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
         let bias = self.optional("B", bias)?;
-        let scores = (self.shape(q).0, self.shape(k).0);
-        if let Some(bias) = bias.filter(|&bias| self.shape(bias) != scores) {
-            let (queries, keys) = scores;
-            return Err(Error::new(format!(
-                "the bias is {}, but the scores are {queries}×{keys}",
-                self.graph[bias].shape()
-            ))
-            .help("give the bias a row for each query and a column for each key"));
-        }
+        self.fits_scores("bias", bias, [q, k])?;
         let mask = self.optional("M", mask)?.or_else(|| self.graph.find("M"));
+        if self.recipe.comparison == Comparison::QueriesWithKeys {
+            self.fits_scores("mask", mask, [q, k])?;
+            self.check_additions(bias, mask)?;
+        }
         let w_o = self.optional("W_O", w_o)?;
         self.optional("b", shift)?;
         let heads = self.heads(Sources { q, k, mixed, names, bias, mask })?;
@@ -140,6 +137,36 @@ impl Pipeline<'_> {
             ));
         }
         Ok(())
+    }
+
+    /// Checks that what stands beside the scores, a bias or a mask, has a cell for each query and each key.
+    pub fn fits_scores(&self, what: &str, beside: Option<NodeId>, [q, k]: [NodeId; 2]) -> Result<()> {
+        let scores = (self.shape(q).0, self.shape(k).0);
+        match beside.filter(|&beside| self.shape(beside) != scores) {
+            None => Ok(()),
+            Some(beside) => {
+                let ((queries, keys), shape) = (scores, self.graph[beside].shape());
+                Err(Error::new(format!("the {what} is {shape}, but the scores are {queries}×{keys}"))
+                    .help(format!("give the {what} a row for each query and a column for each key")))
+            }
+        }
+    }
+
+    /// Checks that what is added to the scores is not too large, as the fused kernel does.
+    fn check_additions(&self, bias: Option<NodeId>, mask: Option<NodeId>) -> Result<()> {
+        let cells = |id: NodeId| self.graph.matrix(id).map(Matrix::cells);
+        let (Some(bias), temperature) = (bias, self.recipe.temperature) else { return Ok(()) };
+        let is_added = self.recipe.mask.matrix == Some(MatrixRule::Add) && !self.recipe.mask.inverted;
+        let is_too_large = match mask.filter(|_| is_added) {
+            Some(mask) => {
+                cells(bias)?.zip(cells(mask)?).any(|(bias, mask)| bias / temperature + mask == f64::INFINITY)
+            }
+            None => cells(bias)?.any(|bias| bias / temperature == f64::INFINITY),
+        };
+        match is_too_large {
+            true => Err(added_out_of_range(f64::INFINITY, "f64")),
+            false => Ok(()),
+        }
     }
 
     pub fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {

@@ -7,6 +7,7 @@ use super::recipe::{Recipe, Score};
 use super::weights::{Additions, weights_never_formed};
 use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
+use crate::graph::warnings::ZeroRow;
 use crate::graph::{Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
 use crate::kernel::{Heads, Layout, Machine, Real, Used};
 use crate::matrix::{Labels, Matrix, Shape};
@@ -113,12 +114,14 @@ fn run<T: Typed + Real>(
     let (v, values) = role("V", inputs.v, v, w_v)?;
     pipeline.fit(q, k, v)?;
     let bias = beside_scores::<T>(&mut pipeline.graph, "B", inputs.bias, bias)?;
+    pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
     let mask = match recipe.mask.matrix {
         Some(MatrixRule::Allow | MatrixRule::Block) => {
             beside_scores::<bool>(&mut pipeline.graph, "M", inputs.mask, mask)?
         }
         Some(MatrixRule::Add) | None => beside_scores::<T>(&mut pipeline.graph, "M", inputs.mask, mask)?,
     };
+    pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
     let w_o = pipeline.optional("W_O", w_o)?;
     let after = pipeline.after(w_o, x, [q, k, v])?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
@@ -139,9 +142,9 @@ fn run<T: Typed + Real>(
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
     let sources = Sources { q, k, mixed: v, names: ["Q", "K", "V"], bias, mask };
     let used = fused.used;
-    let last = record(&mut pipeline, sources, after, fused)?;
+    let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
     pipeline.finish(last, after)?;
-    pipeline.graph.warn_of_nan();
+    pipeline.graph.warn_of_range();
     Ok((pipeline.graph, used))
 }
 
@@ -213,6 +216,7 @@ fn record<T: Typed + Real>(
     sources: Sources,
     after: After,
     fused: Fused<T>,
+    may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {
     let Sources { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
@@ -221,23 +225,30 @@ fn record<T: Typed + Real>(
     let scale = pipeline.recipe.scale.factor(graph[k].shape().cols / groups);
     let steps = FusedSteps { scale, temperature, mask: rules };
     let read = never_formed(graph, pipeline.recipe, sources)?;
-    let (rows, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
+    let (labels, cols) = (graph[q].labels().0.cloned(), graph[v].labels().1.cloned());
     let (tokens, width) = (graph[q].shape().rows, graph[v].shape().cols / groups);
     let cols = cols.map(|cols| {
         let block = |head| &cols[key_value_head(head, heads, groups) * width..][..width];
         (0..heads).flat_map(block).cloned().collect()
     });
+    // The same for every head.
+    let mut known: Vec<Option<ZeroRow>> = vec![None; tokens];
     for (head, lse) in fused.lse.chunks(tokens.max(1)).enumerate() {
-        let blind = |i: &usize| lse[*i] == T::NEG_INFINITY;
+        let is_zero = |i: &usize| lse[*i] == T::NEG_INFINITY;
+        let rows = (0..lse.len()).filter(is_zero).map(|i| {
+            let row = || if may_attend(i) { ZeroRow::Overflowed(i) } else { ZeroRow::Blind(i) };
+            *known[i].get_or_insert_with(row)
+        });
+        let rows = rows.collect();
         let name = if heads == 1 { "A".to_string() } else { format!("A_{}", head + 1) };
-        graph.warn_of_blind(&name, rows.as_ref(), (0..lse.len()).filter(blind).collect());
+        graph.warn_of_rows(&name, labels.as_ref(), rows, T::DTYPE);
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
     let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
-    let lse = Numbers::new(fused.lse, by_heads)?.labelled(rows.clone(), names);
+    let lse = Numbers::new(fused.lse, by_heads)?.labelled(labels.clone(), names);
     graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
-    let output = Numbers::new(fused.output, layout)?.labelled(rows, cols);
+    let output = Numbers::new(fused.output, layout)?.labelled(labels, cols);
     let output = if after.is_nothing() { output } else { output.with_matrix() };
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
     graph.typed(after.name(), Op::Fused(Fusion::Output(steps)), &inputs, output)

@@ -43,6 +43,6 @@ pub fn similarity(words: Matrix, origin: Origin, measures: &[Measure]) -> Result
     if wanted(Measure::Euclidean) {
         graph.add("euclidean", Op::Euclidean, &[x, x])?;
     }
-    graph.warn_of_nan();
+    graph.warn_of_range();
     Ok(graph)
 }

@@ -22,5 +22,6 @@ pub fn softmax(scores: Matrix, origin: Origin, temperature: f64, base: Base) -> 
     graph.add("power_sum", Op::Sums(Axis::Rows), &[powers])?;
     let weights = graph.add("A", Op::Softmax(Axis::Rows, base), &[last])?;
     graph.add("A_sum", Op::Sums(Axis::Rows), &[weights])?;
+    graph.warn_of_range();
     Ok(graph)
 }

@@ -32,6 +32,9 @@ impl Reader<'_> {
         if self.value(0, i, j) == f64::NEG_INFINITY {
             return chosen(cell, "a hidden score stays −∞");
         }
+        if self.is_alone(axis, i, j) {
+            return chosen(Term::Number(0.0), "it is the only score that is not hidden");
+        }
         minus(cell, Term::Max(self.along(axis, i, j)))
     }
 
@@ -55,13 +58,23 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether a cell that has left the range is the only one of its row that is not hidden.
+    fn is_alone(&self, axis: Axis, i: usize, j: usize) -> bool {
+        let shown = |cell: &Term| cell.evaluate(self.graph) != f64::NEG_INFINITY;
+        self.value(0, i, j) == f64::INFINITY
+            && self.along(axis, i, j).iter().filter(|cell| shown(cell)).count() == 1
+    }
+
     pub(super) fn softmax(&self, axis: Axis, power: impl Fn(Term) -> Term, i: usize, j: usize) -> Term {
         let is_hidden = |cell: &Term| cell.evaluate(self.graph) == f64::NEG_INFINITY;
         if self.along(axis, i, j).iter().all(is_hidden) {
             return chosen(Term::Number(0.0), "it may attend to nothing");
         }
+        let places: Vec<(usize, usize)> = self.places(axis, i, j).collect();
+        let alone = places.into_iter().any(|(i, j)| self.is_alone(axis, i, j));
         self.softmax_over(axis, i, j, |cell| match is_hidden(&cell) {
             true => power(chosen(cell, "a hidden score stays −∞")),
+            false if alone => power(chosen(Term::Number(0.0), "it is the only score that is not hidden")),
             false => power(minus(cell, Term::Named("m"))),
         })
     }

@@ -1,7 +1,7 @@
 //! The terms of what is computed from the lengths and angles of rows.
 
 use super::{Reader, chosen, minus, over, root, times};
-use crate::attention::Base;
+use crate::attention::{Base, range_factor};
 use crate::graph::Term;
 
 impl Reader<'_> {
@@ -15,32 +15,44 @@ impl Reader<'_> {
         minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))
     }
 
+    /// The cells of a row, brought into the range in which their squares are numbers.
+    fn in_range(&self, input: usize, i: usize) -> Vec<Term> {
+        let cells: Vec<Term> = (0..self.width(input)).map(|k| self.cell(input, i, k)).collect();
+        let factor = range_factor(cells.iter().map(|cell| cell.evaluate(self.graph)));
+        cells.into_iter().map(|cell| scaled(cell, factor)).collect()
+    }
+
     pub(super) fn rms_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
         let mean = over(self.squares(0, i), Term::Number(self.width(0) as f64));
         over(self.cell(0, i, j), root(Term::Sum(vec![mean, Term::Number(epsilon)])))
     }
 
     pub(super) fn cosine(&self, i: usize, j: usize) -> Term {
-        let lengths = times(root(self.squares(0, i)), root(self.squares(1, j)));
-        if self.squares(0, i).evaluate(self.graph) == 0.0 || self.squares(1, j).evaluate(self.graph) == 0.0 {
+        let (a, b) = (self.in_range(0, i), self.in_range(1, j));
+        let (length_a, length_b) = (sum_of_squares(&a), sum_of_squares(&b));
+        if length_a.evaluate(self.graph) == 0.0 || length_b.evaluate(self.graph) == 0.0 {
             return chosen(Term::Number(0.0), "a row of zeros has no direction");
         }
-        over(self.dot(i, j), lengths)
+        let dot = Term::Sum(a.into_iter().zip(b).map(|(a, b)| times(a, b)).collect());
+        over(dot, times(root(length_a), root(length_b)))
     }
 
     pub(super) fn euclidean(&self, i: usize, j: usize) -> Term {
-        let square = |k| {
-            let difference = minus(self.cell(0, i, k), self.cell(1, j, k));
-            times(difference.clone(), difference)
-        };
-        root(Term::Sum((0..self.width(0)).map(square).collect()))
+        let difference = |k| minus(self.cell(0, i, k), self.cell(1, j, k));
+        let differences: Vec<Term> = (0..self.width(0)).map(difference).collect();
+        let factor = range_factor(differences.iter().map(|difference| difference.evaluate(self.graph)));
+        let differences: Vec<Term> = differences.into_iter().map(|term| scaled(term, factor)).collect();
+        let length = root(sum_of_squares(&differences));
+        if factor == 1.0 { length } else { over(length, Term::Number(factor)) }
     }
 
     pub(super) fn unit(&self, i: usize, j: usize) -> Term {
-        if self.squares(0, i).evaluate(self.graph) == 0.0 {
+        let row = self.in_range(0, i);
+        let length = sum_of_squares(&row);
+        if length.evaluate(self.graph) == 0.0 {
             return chosen(Term::Number(0.0), "a row of zeros has no direction");
         }
-        over(self.cell(0, i, j), root(self.squares(0, i)))
+        over(row[j].clone(), root(length))
     }
 
     pub(super) fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
@@ -51,6 +63,14 @@ impl Reader<'_> {
         let other = times(self.cell(0, i, (j + half) % width), Term::Sine(Box::new(angle)));
         if j < half { minus(own, other) } else { Term::Sum(vec![own, other]) }
     }
+}
+
+fn sum_of_squares(terms: &[Term]) -> Term {
+    Term::Sum(terms.iter().map(|term| times(term.clone(), term.clone())).collect())
+}
+
+fn scaled(term: Term, factor: f64) -> Term {
+    if factor == 1.0 { term } else { times(term, Term::Number(factor)) }
 }
 
 /// `position / base^(2 · pair / width)`.

@@ -32,6 +32,17 @@ impl<T: Typed> Array<T> {
         }
     }
 
+    /// Whether this can be one matrix, or where `stack` says so, a stack of heads.
+    ///
+    /// # Errors
+    /// As [`Array::into_matrix`] and [`Array::into_heads`].
+    pub(in crate::input) fn check_heads(&self, stack: bool) -> Result<()> {
+        match self.heads()?.0 {
+            several @ 2.. if !stack => Err(self.stack_where_a_matrix_belongs(several)),
+            _ => Ok(()),
+        }
+    }
+
     /// The heads as the kernel reads them: the values stay where they are.
     ///
     /// # Errors
@@ -50,6 +61,7 @@ impl<T: Typed> Array<T> {
             },
         };
         let numbers = Numbers::new(self.values, layout)?.with_inexact(self.inexact);
+        let numbers = numbers.with_stack(self.dims.len() > 2);
         Ok(numbers.labelled(self.row_labels, self.col_labels))
     }
 

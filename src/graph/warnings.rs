@@ -1,0 +1,171 @@
+//! What is worth a warning: rows of weights that are 0, and numbers that have left the range.
+
+use std::collections::HashSet;
+
+use super::apply::said;
+use super::{Dtype, Fusion, Graph, Node, NodeId, Numbers, Op, Value};
+use crate::attention::Visibility;
+use crate::matrix::{Labels, Matrix};
+
+/// A row of weights that are all 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroRow {
+    /// Every key is hidden from it.
+    Blind(usize),
+    /// It has scores, but all of them are below the range of the numbers.
+    Overflowed(usize),
+}
+
+impl Graph {
+    /// The warning about weights: rows of the scores `read` that are nothing but −∞.
+    pub(super) fn warning_of_weights(&self, name: &str, id: NodeId, read: &Matrix) -> Option<String> {
+        let is_zero = |i: &usize| read.cols() > 0 && read.row(*i).all(|x| x == f64::NEG_INFINITY);
+        let rows = (0..read.rows()).filter(is_zero).map(|i| {
+            match (0..read.cols()).all(|j| self.is_hidden(id, (i, j))) {
+                true => ZeroRow::Blind(i),
+                false => ZeroRow::Overflowed(i),
+            }
+        });
+        warning_of_rows(name, read.row_labels(), rows.collect(), Dtype::F64)
+    }
+
+    /// Adds the warning about such rows of weights that were never formed.
+    pub(super) fn warn_of_rows(
+        &mut self,
+        name: &str,
+        labels: Option<&Labels>,
+        rows: Vec<ZeroRow>,
+        dtype: Dtype,
+    ) {
+        self.warnings.extend(warning_of_rows(name, labels, rows, dtype));
+    }
+
+    /// Whether the −∞ in a cell was given or put there by a mask, and not by numbers that have left the range.
+    fn is_hidden(&self, id: NodeId, at: (usize, usize)) -> bool {
+        let node = &self[id];
+        let value = |id: &NodeId| self[*id].matrix().map(|matrix| matrix[at]);
+        let is_hidden = |id: &NodeId| value(id) == Some(f64::NEG_INFINITY) && self.is_hidden(*id, at);
+        match (&node.op, &node.inputs[..]) {
+            (Op::Mask(rule), [scores, others @ ..]) => {
+                let size = (node.shape().rows, node.shape().cols);
+                let cell = others.first().and_then(value);
+                rule.visibility(at, size, cell) != Visibility::Visible || is_hidden(scores)
+            }
+            (Op::Add, inputs) => inputs.iter().any(is_hidden),
+            (Op::Temperature(_) | Op::Scale(_), [scores]) => is_hidden(scores),
+            (Op::Product | Op::ProductTransposed | Op::Cosine | Op::Euclidean, _) => false,
+            _ => true,
+        }
+    }
+
+    /// Adds warnings about the first node that holds NaN, and about the first result that is infinite though nothing before it
+    /// is: a number has left the range.
+    pub fn warn_of_range(&mut self) {
+        let warnings = [self.warning_of_infinity(), self.warning_of_nan()];
+        self.warnings.extend(warnings.into_iter().flatten());
+    }
+
+    /// Scores may overflow: where it matters, the weights are NaN or a row of zeros, and this is said of them.
+    fn warning_of_infinity(&self) -> Option<String> {
+        let scores = self.scores();
+        let is_infinite = |node: &Node| match &node.value {
+            Value::Formed(matrix) => matrix.cells().any(f64::is_infinite),
+            Value::Typed(numbers) => numbers.any_infinite(),
+            Value::NeverFormed(_) => false,
+        };
+        let node = self.nodes().find(|(id, node)| {
+            let is_result =
+                !matches!(node.op, Op::Given(_) | Op::Fused(Fusion::LogSumExp)) && !scores.contains(id);
+            // What a fused step reads may be a mask, which hides with −∞.
+            let reads = |id: &NodeId| !matches!(node.op, Op::Fused(_)) && is_infinite(&self[*id]);
+            is_result && is_infinite(node) && !node.inputs.iter().any(reads)
+        });
+        let (_, node) = node?;
+        let name = &node.name;
+        Some(match node.numbers().map(Numbers::dtype) {
+            Some(Dtype::F32) => {
+                format!(
+                    "{name} holds inf: a number is too large for a 32-bit float; --dtype f64 has a wider range"
+                )
+            }
+            _ => format!("{name} has inf: a number is too large for a 64-bit float"),
+        })
+    }
+
+    /// What a softmax reads, and the scores from which that comes.
+    fn scores(&self) -> HashSet<NodeId> {
+        let mut scores = HashSet::new();
+        for (_, node) in self.nodes() {
+            let reads_scores =
+                matches!(node.op, Op::Softmax(..) | Op::UnguardedSoftmax(..) | Op::MinusMax(_));
+            let mut next = node.inputs.first().copied().filter(|_| reads_scores);
+            while let Some(id) = next.filter(|id| scores.insert(*id)) {
+                let is_step =
+                    matches!(self[id].op, Op::Mask(_) | Op::Add | Op::Temperature(_) | Op::Scale(_));
+                next = self[id].inputs.first().copied().filter(|_| is_step);
+            }
+            if reads_scores && matches!(node.op, Op::MinusMax(_)) {
+                scores.insert(self.find(&node.name).unwrap_or(NodeId(usize::MAX)));
+            }
+        }
+        scores
+    }
+
+    /// The warning about the first node that holds NaN, if there is one: a number on the way has left the range.
+    fn warning_of_nan(&self) -> Option<String> {
+        let is_nan = |node: &&Node| match &node.value {
+            Value::Formed(matrix) => matrix.cells().any(f64::is_nan),
+            Value::Typed(numbers) => numbers.any_nan(),
+            Value::NeverFormed(_) => false,
+        };
+        let mut nodes = self.nodes.iter().filter(is_nan);
+        let node = nodes.next()?;
+        let name = &node.name;
+        Some(match node.numbers().map(Numbers::dtype) {
+            // What the kernel makes comes all at once, and not from what it has made before.
+            Some(Dtype::F32) => {
+                let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+                let others = match others.len() {
+                    0 => String::new(),
+                    1 => format!(", and so does {}", others.concat()),
+                    _ => format!(", and so do {}", others.join(", ")),
+                };
+                format!(
+                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; --dtype f64 has a \
+                     wider range"
+                )
+            }
+            _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),
+        })
+    }
+}
+
+fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtype: Dtype) -> Option<String> {
+    let blind = rows.iter().filter_map(|row| match row {
+        ZeroRow::Blind(i) => Some(*i),
+        ZeroRow::Overflowed(_) => None,
+    });
+    let overflowed = rows.iter().filter_map(|row| match row {
+        ZeroRow::Overflowed(i) => Some(*i),
+        ZeroRow::Blind(_) => None,
+    });
+    let one = "may attend to nothing; its weights and its result are 0";
+    let blind = said(
+        name,
+        labels,
+        blind.collect(),
+        [one, "may attend to nothing; their weights and their results are 0"],
+    );
+    let range = match dtype {
+        Dtype::F32 => "a 32-bit float (--dtype f64 has a wider range)",
+        _ => "a 64-bit float",
+    };
+    let one = format!("has only scores below the range of {range}; its weights and its result come out as 0");
+    let many =
+        format!("have only scores below the range of {range}; their weights and their results come out as 0");
+    let overflowed = said(name, labels, overflowed.collect(), [&one, &many]);
+    match (blind, overflowed) {
+        (Some(blind), Some(overflowed)) => Some(format!("{blind}\n{overflowed}")),
+        (blind, overflowed) => blind.or(overflowed),
+    }
+}

@@ -1,0 +1,129 @@
+//! The end of a zip archive, looked at closely before it is unpacked: an archive fills its file, and no name stands in it twice.
+//! Readers of zip archives are lenient in this, and each takes another part of what is left over.
+
+use std::collections::HashSet;
+use std::io::{self, Read, SeekFrom};
+
+use crate::error::{Error, Result};
+
+use super::open::{ReadSeek, unreadable};
+use crate::foreign::clip;
+
+/// The last record without its comment, and the longest comment.
+const END: u64 = 22;
+const LONGEST_COMMENT: u64 = 0xffff;
+/// Where the end of a large archive is.
+const LOCATOR: u64 = 20;
+/// The end of a large archive, as far as it is read.
+const LARGE_END: usize = 56;
+/// One entry without its name.
+const ENTRY: usize = 46;
+
+/// Where the entries are listed.
+struct Directory {
+    start: u64,
+    size: u64,
+    entries: u64,
+    /// Where the list has to end.
+    end: u64,
+}
+
+/// Checks that the archive begins with the file and ends with it, and lists every name once.
+///
+/// # Errors
+/// If it does not.
+pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Result<()> {
+    let failed = |error: io::Error| unreadable(name, &error);
+    let damaged = |what: &str| {
+        Error::new(format!("the zip archive {what}"))
+            .in_source(name)
+            .help("the file was cut off, changed or joined to another: save it again with numpy.savez")
+    };
+    let Some(directory) = directory(reader, length).map_err(failed)? else {
+        return Err(damaged("is incomplete, or other bytes stand behind it"));
+    };
+    if directory.start.checked_add(directory.size) != Some(directory.end) {
+        return Err(damaged("does not have its list of entries where it says"));
+    }
+    reader.seek(SeekFrom::Start(directory.start)).map_err(failed)?;
+    let mut list = io::BufReader::new(reader.take(directory.size));
+    let (mut names, mut first, mut read) = (HashSet::new(), None, 0);
+    while read < directory.size {
+        let mut entry = [0; ENTRY];
+        list.read_exact(&mut entry).map_err(failed)?;
+        let [name_length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]));
+        let mut text = vec![0; usize::try_from(name_length).unwrap_or(usize::MAX)];
+        list.read_exact(&mut text).map_err(failed)?;
+        io::copy(&mut list.by_ref().take(extra + comment), &mut io::sink()).map_err(failed)?;
+        if !entry.starts_with(b"PK\x01\x02") {
+            return Err(damaged("has no entry where its list says"));
+        }
+        let start = number(&entry[42..46]);
+        first = Some(first.map_or(start, |first: u64| first.min(start)));
+        read += ENTRY as u64 + name_length + extra + comment;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let text = text.strip_suffix(".npy").unwrap_or(&text).to_string();
+        if names.contains(&text) {
+            return Err(Error::new(format!("`{}` appears twice", clip(&text)))
+                .in_source(name)
+                .help("save every array under a name of its own"));
+        }
+        names.insert(text);
+    }
+    match () {
+        () if read != directory.size || names.len() as u64 != directory.entries => {
+            Err(damaged("does not list as many entries as it says"))
+        }
+        () if first.unwrap_or(directory.start) != 0 => Err(damaged("does not begin with the file")),
+        () => Ok(()),
+    }
+}
+
+/// Where the last record of the file says that the entries are listed; `None` where the file does not end with such a record.
+fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Directory>> {
+    let from = length.saturating_sub(END + LONGEST_COMMENT + LOCATOR);
+    let mut tail = Vec::new();
+    reader.seek(SeekFrom::Start(from))?;
+    reader.take(length - from).read_to_end(&mut tail)?;
+    let is_end = |at: &usize| {
+        let record = &tail[*at..];
+        record.starts_with(b"PK\x05\x06") && END + number(&record[20..22]) == record.len() as u64
+    };
+    let Some(at) = (0..=tail.len().saturating_sub(END as usize))
+        .rev()
+        .find(|at| tail.len() >= END as usize && is_end(at))
+    else {
+        return Ok(None);
+    };
+    let record = &tail[at..];
+    let place = from + at as u64;
+    let locator = at.checked_sub(LOCATOR as usize).map(|start| &tail[start..at]);
+    let Some(locator) = locator.filter(|locator| locator.starts_with(b"PK\x06\x07")) else {
+        return Ok(Some(Directory {
+            entries: number(&record[10..12]),
+            size: number(&record[12..16]),
+            start: number(&record[16..20]),
+            end: place,
+        }));
+    };
+    let end = number(&locator[8..16]);
+    let mut large = [0; LARGE_END];
+    if end.checked_add(LARGE_END as u64 + LOCATOR).is_none_or(|least| least > place) {
+        return Ok(None);
+    }
+    reader.seek(SeekFrom::Start(end))?;
+    reader.read_exact(&mut large)?;
+    let size = number(&large[4..12]);
+    let fits = end.checked_add(size).and_then(|sum| sum.checked_add(12 + LOCATOR)) == Some(place);
+    Ok((large.starts_with(b"PK\x06\x06") && fits).then(|| Directory {
+        entries: number(&large[32..40]),
+        size: number(&large[40..48]),
+        start: number(&large[48..56]),
+        end,
+    }))
+}
+
+/// A number of at most eight bytes, the smallest first.
+fn number(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
+}
