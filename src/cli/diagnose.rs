@@ -3,6 +3,7 @@
 mod answers;
 mod batch;
 mod both_ways;
+mod evidence;
 mod lines;
 mod list;
 mod page;
@@ -120,7 +121,7 @@ impl DiagnoseArgs {
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );
         }
-        let diagnosis = examiner.examine(answers)?;
+        let diagnosis = examiner.examine(answers).map_err(|error| answers::reminded(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.output.style(env, Convention::Rows);
         if self.output.look.format == FormatArg::Json {

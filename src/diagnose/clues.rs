@@ -11,8 +11,15 @@ use super::{Task, Tolerance};
 /// Something that stands out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
-    /// Weights whose rows do not sum to 1: the node, and the smallest and the largest sum.
-    RowSums(String, f64, f64),
+    /// Weights whose rows do not sum to 1.
+    RowSums {
+        /// The node.
+        node: String,
+        /// The smallest of these sums and the largest.
+        between: (f64, f64),
+        /// The rows (from 0) that do not sum to 1; all of them where none is listed.
+        rows: Vec<usize>,
+    },
     /// The columns of the weights sum to 1, and not the rows.
     ColumnSums(String),
     /// Some weights are negative: the node, and the smallest.
@@ -53,11 +60,16 @@ impl Clue {
     pub fn sentence(&self) -> String {
         let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
         match self {
-            Clue::RowSums(node, low, high) if low == high => {
-                format!("Each row of {node} sums to {}, not to 1.", number(low))
-            }
-            Clue::RowSums(node, low, high) => {
-                format!("The rows of {node} sum to {} up to {}, not to 1.", number(low), number(high))
+            Clue::RowSums { node, between: (low, high), rows } => {
+                let sums = match low == high {
+                    true => format!("to {}", number(low)),
+                    false => format!("to numbers from {} to {}", number(low), number(high)),
+                };
+                match rows.len() {
+                    0 => format!("The rows of {node} sum {sums}, not to 1."),
+                    1 => format!("Row {} of {node} sums {sums}, not to 1.", rows[0] + 1),
+                    _ => format!("{} of {node} sum {sums}, not to 1.", capital(&listed("row", rows))),
+                }
             }
             Clue::ColumnSums(node) => format!("The columns of {node} sum to 1, but its rows should."),
             Clue::Negative(node, least) => {
@@ -80,20 +92,29 @@ impl Clue {
                 let order: Vec<String> = order.iter().map(|row| (row + 1).to_string()).collect();
                 format!("The rows of {node} are right, but in the order {}.", order.join(" "))
             }
-            Clue::SomeRows(node, first, wrong) => {
-                format!(
-                    "Only {wrong} rows of {node} are wrong, from row {} on; the others are right.",
-                    first + 1
-                )
+            Clue::SomeRows(node, first, 1) => {
+                format!("Only row {} of {node} is wrong; the others are right.", first + 1)
+            }
+            Clue::SomeRows(node, first, wrong) => format!(
+                "Only {wrong} rows of {node} are wrong, the first of them row {}; the others are right.",
+                first + 1
+            ),
+            Clue::SomeColumns(node, first, 1) => {
+                format!("Only column {} of {node} is wrong; the others are right.", first + 1)
             }
             Clue::SomeColumns(node, first, wrong) => format!(
-                "Only {wrong} columns of {node} are wrong, from column {} on; the others are right.",
+                "Only {wrong} columns of {node} are wrong, the first of them column {}; the others are right.",
                 first + 1
             ),
             Clue::Signs(node) => format!("Most numbers of {node} have the wrong sign."),
             Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
         }
     }
+}
+
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}", first.to_uppercase())
 }
 
 fn listed(what: &str, places: &[usize]) -> String {
@@ -169,10 +190,14 @@ impl One<'_> {
         if !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
         } else if !are_one(&rows) {
-            let (low, high) = ends(&mut rows.iter().copied());
+            let is_wrong = |row: &usize| !are_one(&rows[*row..=*row]);
+            let wrong_rows: Vec<usize> = (0..rows.len()).filter(is_wrong).collect();
+            let (low, high) = ends(&mut wrong_rows.iter().map(|&row| rows[row]));
             if low <= high {
                 let high = if high - low <= near { low } else { high };
-                all.push(Clue::RowSums(self.name(), low, high));
+                let wrong = wrong_rows.len() < rows.len();
+                let rows = if wrong { wrong_rows } else { Vec::new() };
+                all.push(Clue::RowSums { node: self.name(), between: (low, high), rows });
             }
         }
         let (low, high) = ends(&mut self.yours.cells());
@@ -250,9 +275,11 @@ impl One<'_> {
             let twins = pairs.find(|&(a, b)| cols > 0 && equal(a, b) && !right_equal(a, b));
             all.extend(twins.map(|(a, b)| Clue::TwinRows(self.name(), a, b)));
         }
-        let symmetric = rows == cols
-            && rows > 1
-            && (0..rows).all(|i| (0..i).all(|j| self.same(self.yours[(i, j)], self.yours[(j, i)])));
+        let mirrors = |of: &Matrix| {
+            (of.rows(), of.cols()) == (rows, rows)
+                && (0..rows).all(|i| (0..i).all(|j| self.same(of[(i, j)], of[(j, i)])))
+        };
+        let symmetric = rows > 1 && mirrors(self.yours) && !self.right.is_some_and(mirrors);
         if symmetric && step_and_head(self.node).0.starts_with(['S', 'A']) {
             all.push(Clue::Symmetric(self.name()));
         }

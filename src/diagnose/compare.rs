@@ -57,6 +57,16 @@ impl Difference {
         answer.decimals.filter(|&decimals| decimals <= 6 && self.largest <= half_unit(decimals) + stored)
     }
 
+    /// The decimals to which the answer is right: no more than its numbers carry, and no more than its largest difference leaves.
+    /// `None` where not even whole numbers agree.
+    pub fn right_to(&self, answer: &Answer) -> Option<usize> {
+        let supported = || {
+            let left = decimals_of(self.largest)?;
+            Some(answer.decimals.map_or(left, |carried| left.min(carried)))
+        };
+        self.rounded_to(answer).or_else(supported)
+    }
+
     /// Whether the answer's numbers have one or two decimals, and are right to these: somebody rounded them for a reader.
     pub fn rounded_by_hand(&self, answer: &Answer) -> bool {
         self.rounded_to(answer).is_some_and(|decimals| (1..=2).contains(&decimals))
@@ -108,6 +118,14 @@ impl Allowed {
 fn half_unit(decimals: usize) -> f64 {
     let unit = (0..decimals).fold(1.0, |unit: f64, _| unit / 10.0);
     0.5 * unit * (1.0 + 1e-9)
+}
+
+/// Numbers that agree to this many decimals are told to agree to all digits.
+pub const MOST_DECIMALS: usize = 9;
+
+/// To how many decimals numbers agree that differ by at most this: it is at most half a unit of the last of them.
+pub fn decimals_of(largest: f64) -> Option<usize> {
+    (0..=MOST_DECIMALS).rev().find(|&decimals| largest <= half_unit(decimals))
 }
 
 /// The largest finite number less the smallest.
@@ -190,7 +208,7 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
 
 /// The numbers with every score that weighs nothing (below the largest of its row by more than any softmax can see)
 /// written as −∞ where −∞ is expected: −1e9 hides a key as well as −∞ does.
-fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, Matrix> {
+pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, Matrix> {
     /// e⁻⁷⁴⁵ is the last power of e that is not 0 in 64 bits.
     const BELOW_ALL: f64 = 746.0;
     let is_hidden = |x: f64| x == f64::NEG_INFINITY;

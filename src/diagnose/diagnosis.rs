@@ -7,7 +7,7 @@ use crate::matrix::Shape;
 
 use super::catalogue::Mistake;
 use super::compare::Difference;
-use super::{Clue, Form, HalfPrecision, Resemblance, Slip};
+use super::{Clue, Evidence, Form, HalfPrecision, Resemblance, Slip};
 
 /// Right or wrong, where, and what was done.
 #[derive(Clone, Debug)]
@@ -37,6 +37,12 @@ pub struct Judged {
     pub resembles: Option<Resemblance>,
     /// What stands out in the numbers, where no mistake explains them.
     pub clues: Vec<Clue>,
+    /// The cells that tell most: yours, the right ones, and what the closest mistake gives there.
+    pub evidence: Vec<Evidence>,
+    /// Whether few numbers with few digits make it likely that the closest mistake fits by chance.
+    pub may_be_chance: bool,
+    /// The type of half precision that has these numbers, where they are right within its rounding.
+    pub half: Option<&'static HalfPrecision>,
     /// Whether mistakes were found that chance would have fitted as well: too few numbers, or too few digits.
     pub too_few_digits: bool,
 }

@@ -10,10 +10,11 @@ use super::answer::Part;
 use super::candidates::{Candidate, Candidates, standing_for};
 use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
-use super::diagnosis::{Close, Distance, Judged, Verdict};
+use super::diagnosis::{Close, Distance, Judged, Named, Verdict};
+use super::evidence::evidence;
 use super::examiner::Examiner;
 use super::forms::{FORMS, Form, later_steps};
-use super::half::moves_of;
+use super::half::{HalfPrecision, in_half_precision, moves_of};
 use super::resemblance::{Resemblance, resemblance};
 use super::search::{Search, Searched, only_whole_numbers};
 use super::task::empty_rows;
@@ -60,10 +61,19 @@ impl<'a> Walk<'a> {
             read_as: None,
             resembles: None,
             clues: Vec::new(),
+            evidence: Vec::new(),
+            may_be_chance: false,
+            half: None,
             too_few_digits: false,
         };
         if let Some(verdict) = self.in_half_precision(part, &judged.verdict) {
             judged.verdict = verdict;
+        }
+        if let Verdict::Right(distance) = &judged.verdict {
+            let by_hand = distance.difference.rounded_by_hand(part.answer);
+            judged.half = HalfPrecision::of(part.answer).filter(|_| !by_hand);
+        } else if let Some((verdict, half)) = self.stored_elsewhere(part, &judged.verdict) {
+            (judged.verdict, judged.half) = (verdict, Some(half));
         }
         if !matches!(judged.verdict, Verdict::Right(_) | Verdict::Close(_)) {
             if let Some(form) = self.another_form(part) {
@@ -101,6 +111,23 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// Right where another type stores numbers of half precision, and that explains what they are off by.
+    fn stored_elsewhere(
+        &self,
+        part: &Part<'_>,
+        verdict: &Verdict,
+    ) -> Option<(Verdict, &'static HalfPrecision)> {
+        /// Fewer decimals are what somebody rounded by hand, and not what a type keeps.
+        const LEAST_DECIMALS: usize = 4;
+        let Examiner { task, tolerance, .. } = self.examiner;
+        let is_typed = part.answer.decimals.is_some_and(|decimals| decimals < LEAST_DECIMALS);
+        if *tolerance != Tolerance::default() || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
+            return None;
+        }
+        let moves = in_half_precision(task, part.answer)?;
+        Some((moves.compared(task, part)?, moves.half))
+    }
+
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
     fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         // The same mistake in another head, or further on, is not reported again.
@@ -125,6 +152,8 @@ impl<'a> Walk<'a> {
             // Where the mistake is looked for is the first node that differs; further on single ones are enough.
             let candidates = Candidates::of(task);
             let found = self.search(part, task, &candidates, &[]).singles();
+            judged.evidence =
+                evidence(part, task.right(), found.candidates.first(), &self.examiner.tolerance);
             self.take(part, found, judged);
         }
     }
@@ -179,12 +208,15 @@ impl<'a> Walk<'a> {
                 judged.resembles = resembles;
             }
         }
+        let mut taken = part;
         if found.reading > 0 && !found.named.is_empty() {
             let read = &readings[found.reading];
+            taken = read;
             judged.read_as =
                 read.matrices.first().map(|(node, _)| super::candidates::step_and_head(node).0.to_string());
             judged.verdict = self.compared(read, task.right(), false);
         }
+        judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
         self.take(part, found, judged);
     }
 
@@ -210,7 +242,9 @@ impl<'a> Walk<'a> {
             let steps =
                 |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
             self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
+            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
         }
+        judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
         self.mistaken.extend(found.candidates);
         judged.mistakes = found.named;
         judged.too_few_digits = found.too_few_digits;
@@ -301,6 +335,19 @@ impl<'a> Walk<'a> {
 fn is_rough(part: &Part<'_>, residual: f64) -> bool {
     let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
     exact && residual > 1e-10
+}
+
+/// Whether a handful of coarse numbers may fit a mistake, or two together, by chance.
+fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
+    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
+    // So many numbers with so many decimals each are too few.
+    let few: &[(usize, usize)] = match named.slips.len() {
+        1 => &[(4, 2), (8, 1), (12, 0)],
+        _ => &[(4, 4), (12, 2), (24, 0)],
+    };
+    part.answer
+        .decimals
+        .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
 }
 
 /// A part as what its name says, and as each later step of the scores.

@@ -5,7 +5,7 @@ use std::io::Write;
 use serde_json::{Value, json};
 
 use super::json::{finish, number};
-use crate::diagnose::{Close, Diagnosis, Distance, Judged, Named, Resemblance, Verdict};
+use crate::diagnose::{Close, Clue, Diagnosis, Distance, Evidence, Judged, Named, Resemblance, Verdict};
 use crate::error::Result;
 use crate::graph::{CellId, Graph, address_of};
 
@@ -116,9 +116,22 @@ fn node(judged: &Judged, right: &Graph) -> Value {
         Some(Resemblance::EvenWeights) => "even-weights".into(),
         Some(Resemblance::Node(name)) => json!({ "node": name }),
     };
-    object["clues"] = judged.clues.iter().map(|clue| clue.sentence()).collect();
+    object["clues"] = judged.clues.iter().map(Clue::sentence).collect();
+    object["evidence"] = judged.evidence.iter().map(|cell| evidence(cell, right)).collect();
+    object["half_precision"] = judged.half.map_or(Value::Null, |half| half.name.into());
     object["too_few_digits"] = judged.too_few_digits.into();
+    object["may_be_chance"] = judged.may_be_chance.into();
     object
+}
+
+/// A cell: what stands there, what should, and what the closest mistake gives there.
+fn evidence(cell: &Evidence, right: &Graph) -> Value {
+    json!({
+        "at": cell.address(right),
+        "yours": number(cell.yours),
+        "right": cell.right.map_or(Value::Null, number),
+        "mistaken": cell.mistaken.map_or(Value::Null, number),
+    })
 }
 
 /// How far a node is off, and where.

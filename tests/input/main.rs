@@ -7,6 +7,7 @@ mod against_numpy;
 mod bad;
 mod binary;
 mod both_paths;
+mod corpus;
 mod dropped;
 mod formats;
 mod own_words;

@@ -20,7 +20,7 @@ const RESULT: &str = "O";
 
 /// Other spellings of the nodes, in small letters and digits alone.
 const SPELLINGS: [(&str, &[&str]); 8] = [
-    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput"]),
+    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "z", "y"]),
     ("A", &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"]),
     ("S", &["score", "scores", "logits", "attentionscores", "attnscores"]),
     ("S_scaled", &["scaledscores", "scoresscaled", "scaled"]),
@@ -44,10 +44,11 @@ pub(super) fn handed_in(yours: &[String], files: &mut Files<'_>, right: &Graph) 
         let handed = match named(text) {
             Some((name, source)) => {
                 let place = visible(source).into_owned();
+                let remark = letter_read(name, right);
                 let answer = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array))
-                    .map_err(|error| error.in_source(place))?;
-                Handed { answers: vec![answer], remarks: Vec::new() }
+                    .map_err(|error| reminded(error.in_source(place), remark.as_slice()))?;
+                Handed { answers: vec![answer], remarks: remark.into_iter().collect() }
             }
             None => {
                 let place = visible(text).into_owned();
@@ -75,6 +76,7 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
     let mut handed = Handed::default();
     let (mut given, mut surplus) = (Vec::new(), Vec::new());
     for (name, array) in arrays {
+        handed.remarks.extend(name.as_deref().and_then(|name| letter_read(name, right)));
         let node = match name {
             None => RESULT.to_string(),
             Some(name) => match node(&name, right) {
@@ -88,7 +90,10 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         };
         match right.find(&node) {
             Some(id) if !alone && right[id].op.is_given() => given.push(node),
-            _ => handed.answers.push(answer(node, array)?),
+            _ => {
+                let one = answer(node, array).map_err(|error| reminded(error, &handed.remarks))?;
+                handed.answers.push(one);
+            }
         }
     }
     if !given.is_empty() {
@@ -139,6 +144,19 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
 
+/// What is said where a notebook calls the result Z or Y: “Z is read as O.”
+fn letter_read(name: &str, right: &Graph) -> Option<String> {
+    let word = spelled(name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let node = node(name, right).ok().filter(|_| matches!(word.as_str(), "z" | "y"))?;
+    (node != name).then(|| format!("{} is read as {node}.", visible(name)))
+}
+
+/// The error with what was said of names that are read as others.
+pub(super) fn reminded(error: Error, remarks: &[String]) -> Error {
+    let read = remarks.iter().filter(|remark| remark.contains(" is read as "));
+    read.fold(error, |error, remark| error.and_help(remark))
+}
+
 /// `S_scaled` for `S_scaled_2`.
 fn base(node: &str) -> &str {
     match node.rsplit_once('_') {
@@ -185,6 +203,8 @@ mod tests {
             ("O", "O"),
             ("o", "O"),
             ("Output", "O"),
+            ("Z", "O"),
+            ("y", "O"),
             ("a", "A"),
             ("attn_weights", "A"),
             ("Attention Weights", "A"),
@@ -203,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_word_that_could_be_anything_is_refused() {
-        for name in ["foo", "A_3", "", "W", "7", "Z"] {
+        for name in ["foo", "A_3", "", "W", "7", "T"] {
             let said = node(name, &right(2)).unwrap_err().to_string();
             assert!(said.contains("has no step") && said.contains("S S_scaled"), "{name}: {said}");
         }

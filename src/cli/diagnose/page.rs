@@ -1,9 +1,9 @@
 //! A diagnosis as a story.
 
 use super::both_ways::both_ways;
-use super::words;
+use super::{evidence, words};
 use crate::demo::{Shown, Step, Story, Table};
-use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Resemblance, Task, Verdict};
+use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Slip, Task, Verdict};
 
 /// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;
@@ -18,28 +18,8 @@ pub(super) fn story(diagnosis: &Diagnosis, task: &Task, answers: &[Answer], deta
 
 /// Verdict, fix, and what speaks for it.
 fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
-    let mut steps: Vec<Step> = Vec::new();
-    let wrong: Vec<&Judged> = diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect();
-    let answer = |node: &Judged| answers.iter().find(|answer| answer.name == node.name);
-    for (at, node) in wrong.iter().enumerate() {
-        if at > 0 {
-            steps.push(further(node, task));
-        }
-        let told = if words::are_one(&node.mistakes) { 1 } else { MOST_TOLD };
-        for named in node.mistakes.iter().take(told) {
-            let several = node.mistakes.len() > 1 || named.slips.len() > 1 || at > 0;
-            for slip in &named.slips {
-                let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
-                steps.push(said(format!("To fix it{id}: {}", slip.fix())));
-            }
-        }
-        let evidence = evidence(node, answer(node), task);
-        if let Some(last) = steps.last_mut().filter(|_| !evidence.is_empty()) {
-            last.notice = Some(evidence);
-        } else if !evidence.is_empty() {
-            steps.push(Step { notice: Some(evidence), ..Step::default() });
-        }
-    }
+    let wrong = all_wrong(diagnosis);
+    let mut steps = first_lines(diagnosis, task, answers);
     if diagnosis.nodes.len() > 1 {
         steps.push(Step {
             notice: words::forms(&diagnosis.nodes),
@@ -51,7 +31,7 @@ fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     }
     let title = words::headline(diagnosis, task.right(), answers);
     let mut story = Story::of_steps(&title, task.right().clone(), steps);
-    story.notes = notes(diagnosis, task, answers);
+    story.notes = notes(diagnosis, answers);
     if diagnosis.is_right() {
         story.notes.extend(cannot_show(diagnosis));
     }
@@ -61,40 +41,68 @@ fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     story
 }
 
+/// The nodes that are not right, in the order of computing.
+fn all_wrong(diagnosis: &Diagnosis) -> Vec<&Judged> {
+    diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect()
+}
+
+/// What every report begins with: for each node that is wrong a caution where few digits ask for it, the fix, and the cells that
+/// tell most.
+fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for (at, node) in all_wrong(diagnosis).into_iter().enumerate() {
+        let answer = answers.iter().find(|answer| answer.name == node.name);
+        if at > 0 {
+            steps.push(further(node, task));
+        }
+        steps.extend(words::caution(node, answer).map(noticed));
+        let fixes = fixes(node, at > 0);
+        let has_fix = !fixes.is_empty();
+        steps.extend(fixes.into_iter().chain(evidence::clues(node, task)).map(said));
+        let proof = Step {
+            shown: evidence::cells(node, task.right()).map(Shown::Table).into_iter().collect(),
+            notice: Some(evidence::said(node, answer, task)).filter(|said| !said.is_empty()),
+            ..Step::default()
+        };
+        match steps.last_mut().filter(|last| has_fix || (last.shown.is_empty() && last.notice.is_none())) {
+            Some(last) => (last.shown, last.notice) = (proof.shown, proof.notice),
+            None => steps.push(proof),
+        }
+    }
+    steps
+}
+
+/// What to do about it, a sentence for each mistake; with its name where there are several.
+fn fixes(node: &Judged, is_further: bool) -> Vec<String> {
+    let told = if words::are_one(&node.mistakes) { 1 } else { MOST_TOLD };
+    let told = node.mistakes.iter().take(told);
+    let fix = |named: &Named| {
+        let several = node.mistakes.len() > 1 || named.slips.len() > 1 || is_further;
+        let one = |slip: &Slip| {
+            let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
+            format!("To fix it{id}: {}", slip.fix())
+        };
+        named.slips.iter().map(one).collect::<Vec<_>>()
+    };
+    told.flat_map(fix).collect()
+}
+
+/// A step that is a remark.
+fn noticed(text: String) -> Step {
+    Step { notice: Some(text), ..Step::default() }
+}
+
 /// A step that is a sentence.
 fn said(text: String) -> Step {
     Step { text, ..Step::default() }
 }
 
-/// At most three lines: how far off it is, and what remains with the mistake; the demo of the step.
-fn evidence(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
-    let extent = match &node.verdict {
-        // Nothing is compared where all cells are NaN or 0.
-        _ if matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros)) => None,
-        Verdict::Wrong(distance) => Some(words::extent(distance, task.right())),
-        Verdict::Close(close) => Some(words::how_close(close, task.right())),
-        _ => None,
-    };
-    let named = node.mistakes.first();
-    let matches =
-        named.map(|named| format!("{} {}", words::evidence(named, node, answer), words::demos(named)));
-    extent.into_iter().chain(matches).collect::<Vec<_>>().join(" ")
-}
-
 /// Right or wrong, what was done, the evidence, and every node that was handed in.
 fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
-    let mut steps = Vec::new();
-    let wrong: Vec<&Judged> = diagnosis.nodes.iter().filter(|node| !node.verdict.is_right()).collect();
-    for (at, node) in wrong.iter().enumerate() {
-        let answer = answers.iter().find(|answer| answer.name == node.name);
-        let told = node.mistakes.iter().take(MOST_TOLD);
+    let mut steps = first_lines(diagnosis, task, answers);
+    for (at, node) in all_wrong(diagnosis).into_iter().enumerate() {
         let is_alone = at == 0 && node.mistakes.len() == 1;
-        if at > 0 {
-            steps.push(further(node, task));
-        }
-        for named in told {
-            steps.extend(explanation(named, node, answer, is_alone));
-        }
+        steps.extend(node.mistakes.iter().take(MOST_TOLD).flat_map(|named| explanation(named, is_alone)));
     }
     steps.push(Step {
         text: "Your steps next to the right ones.".into(),
@@ -115,7 +123,7 @@ fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     };
     let mut story = Story::of_steps(&words::headline(diagnosis, task.right(), answers), graph, steps);
     story.steps.extend(undetectable(diagnosis));
-    story.notes = notes(diagnosis, task, answers);
+    story.notes = notes(diagnosis, answers);
     if !diagnosis.is_right() {
         story.notes.extend(cannot_show(diagnosis));
     }
@@ -135,25 +143,18 @@ fn further(node: &Judged, task: &Task) -> Step {
     }
 }
 
-/// Why it is wrong, how to fix it, its symptom, and what speaks for it. The headline has said already what was done if there is
-/// only one explanation.
-fn explanation(named: &Named, node: &Judged, answer: Option<&Answer>, is_alone: bool) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    for slip in &named.slips {
+/// Why it is wrong and its symptom. The headline has said already what was done if there is only one explanation.
+fn explanation(named: &Named, is_alone: bool) -> Vec<Step> {
+    let one = |slip: &Slip| {
         let mistake = slip.mistake;
-        let said = match (is_alone, named.slips.len()) {
+        let name = match (is_alone, named.slips.len()) {
             (true, 1) => String::new(),
             (true, _) => format!("[{}] ", mistake.id),
             (false, _) => format!("{} ", words::sentence(slip)),
         };
-        let text =
-            format!("{said}{} To fix it: {} Symptom: {}", mistake.why, slip.fix(), lower(mistake.symptom));
-        steps.push(Step { text, ..Step::default() });
-    }
-    if let Some(last) = steps.last_mut() {
-        last.notice = Some(format!("{} {}", words::evidence(named, node, answer), words::demos(named)));
-    }
-    steps
+        said(format!("{name}{} Symptom: {}", mistake.why, lower(mistake.symptom)))
+    };
+    named.slips.iter().map(one).collect()
 }
 
 /// The sentence as a continuation; names such as `S` keep their letter.
@@ -210,18 +211,12 @@ fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
     })
 }
 
-fn notes(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<String> {
-    let mut notes = Vec::new();
+fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
+    let mut notes = evidence::half_precision(diagnosis, answers);
     if let Some(wrong) = diagnosis.first_wrong() {
-        let answer = answers.iter().find(|answer| answer.name == wrong.name);
-        match (&wrong.verdict, answer) {
-            (Verdict::Wrong(distance), Some(answer)) => {
-                notes.extend(words::half_precision(task, answer, distance));
-            }
-            (Verdict::Close(close), _) => return vec![words::near_enough(close)],
-            _ => {}
+        if let Verdict::Close(close) = &wrong.verdict {
+            return vec![words::near_enough(close)];
         }
-        notes.extend(wrong.mistakes.first().and_then(|named| words::caution(named, wrong, answer)));
         notes.extend(what_would_help(diagnosis, wrong, answers));
     }
     notes

@@ -1,8 +1,8 @@
 //! The sentences of a diagnosis.
 
 use crate::diagnose::{
-    Answer, Close, Diagnosis, Difference, Distance, HalfPrecision, Judged, Named, Resemblance, Slip, Task,
-    Verdict, in_half_precision,
+    Answer, Close, Diagnosis, Difference, Distance, Judged, MOST_DECIMALS, Named, Resemblance, Slip, Verdict,
+    decimals_of,
 };
 use crate::error::counted;
 use crate::graph::{CellId, Graph, address_of};
@@ -84,14 +84,14 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let measured = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
         Verdict::Right(distance) if distance.difference.largest > 1e-9 => {
             let answer = answers.iter().find(|answer| answer.name == node.name)?;
-            Some((answer, &distance.difference))
+            Some((node, answer, &distance.difference))
         }
         _ => None,
     });
-    let furthest = measured.max_by(|a, b| a.1.largest.total_cmp(&b.1.largest));
-    let Some((answer, difference)) = furthest else { return String::new() };
-    let half = HalfPrecision::of(answer).filter(|_| !difference.rounded_by_hand(answer));
-    let how = match (half, difference.rounded_to(answer)) {
+    let furthest = measured.max_by(|a, b| a.2.largest.total_cmp(&b.2.largest));
+    let Some((node, answer, difference)) = furthest else { return String::new() };
+    let half = node.half.filter(|_| !difference.rounded_by_hand(answer));
+    let how = match (half, difference.right_to(answer)) {
         (Some(half), _) => format!("within half precision ({})", half.name),
         (None, Some(0)) => "to whole numbers".to_string(),
         (None, Some(decimals)) => format!("to {}", counted(decimals, "decimal")),
@@ -103,16 +103,22 @@ pub(super) fn precision(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
 /// How sure a batch is of one file: how far the numbers agree with the right ones, or with what the named mistake gives.
 pub(super) fn how_sure(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
     let Some(wrong) = diagnosis.first_wrong() else {
-        let largest = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
-            Verdict::Right(distance) => Some(distance.difference.largest),
+        let measured = diagnosis.nodes.iter().filter_map(|node| match &node.verdict {
+            Verdict::Right(distance) => {
+                let answer = answers.iter().find(|answer| answer.name == node.name)?;
+                Some((distance.difference, answer))
+            }
             _ => None,
         });
-        return largest.reduce(f64::max).map_or(String::new(), agreement);
+        let furthest = measured.max_by(|a, b| a.0.largest.total_cmp(&b.0.largest));
+        return furthest.map_or(String::new(), |(difference, answer)| match difference.right_to(answer) {
+            Some(decimals) if difference.largest > 1e-9 => agreement_to(decimals),
+            _ => agreement(difference.largest),
+        });
     };
-    let answer = answers.iter().find(|answer| answer.name == wrong.name);
     match &wrong.mistakes[..] {
         [] => String::new(),
-        [only] if caution(only, wrong, answer).is_some() => "may be chance".into(),
+        [_] if wrong.may_be_chance => "may be chance".into(),
         [only] => agreement(only.residual),
         several if are_one(several) => agreement(several[0].residual),
         several => format!("one of {}", several.len()),
@@ -121,29 +127,18 @@ pub(super) fn how_sure(diagnosis: &Diagnosis, answers: &[Answer]) -> String {
 
 /// To how many decimals numbers agree that differ by at most this.
 fn agreement(largest: f64) -> String {
-    const ALL: usize = 9;
-    let fits =
-        |decimals: &usize| largest <= (0..*decimals).fold(0.5, |unit: f64, _| unit / 10.0) * (1.0 + 1e-9);
-    match (0..=ALL).rev().find(fits) {
-        Some(ALL) => "to all digits".into(),
-        Some(0) => "to integers".into(),
-        Some(decimals) => format!("to {}", counted(decimals, "decimal")),
+    match decimals_of(largest) {
+        Some(decimals) => agreement_to(decimals),
         None => format!("to {}", size(largest)),
     }
 }
 
-/// A note where wrong numbers are right ones in half precision, saved in another type.
-pub(super) fn half_precision(task: &Task, answer: &Answer, distance: &Distance) -> Option<String> {
-    let moves = in_half_precision(task, answer)?;
-    let name = moves.half.name;
-    let relative = moves.half.unit;
-    let absolute = rounded_up(distance.difference.largest);
-    Some(format!(
-        "Every number in {} is a {name} number, and {name} explains the largest difference ({}). If you computed in half \
-         precision, compare with --rtol {relative} --atol {absolute}.",
-        answer.name,
-        size(distance.difference.largest),
-    ))
+fn agreement_to(decimals: usize) -> String {
+    match decimals {
+        MOST_DECIMALS => "to all digits".into(),
+        0 => "to integers".into(),
+        decimals => format!("to {}", counted(decimals, "decimal")),
+    }
 }
 
 /// A number of two digits that is not less.
@@ -174,25 +169,22 @@ pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> St
     )
 }
 
-/// A word of caution, where two mistakes together explain a handful of coarse numbers.
-pub(super) fn caution(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
-    const FEW_CELLS: usize = 12;
-    const FEW_DECIMALS: usize = 2;
-    let decimals = answer?.decimals.filter(|&decimals| decimals <= FEW_DECIMALS)?;
-    let cells = match &wrong.verdict {
-        Verdict::Wrong(distance) => distance.difference.of,
-        _ => return None,
+/// A word of caution, where a handful of coarse numbers may fit by chance.
+pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
+    let answer = answer.filter(|_| wrong.may_be_chance)?;
+    let cells = answer.matrices.iter().map(|matrix| matrix.rows() * matrix.cols()).sum();
+    let digits = match answer.decimals.unwrap_or(0) {
+        0 => "no decimals".to_string(),
+        decimals => counted(decimals, "decimal"),
     };
-    (named.slips.len() > 1 && cells <= FEW_CELLS).then(|| {
-        format!(
-            "Be careful: {} with {} can fit two mistakes by chance. To be sure, hand in more digits or use a larger exercise.",
-            counted(cells, "number"),
-            match decimals {
-                0 => "no decimals".to_string(),
-                decimals => counted(decimals, "decimal"),
-            }
-        )
-    })
+    let what = match wrong.mistakes.first().map_or(1, |named| named.slips.len()) {
+        1 => "a mistake",
+        _ => "two mistakes",
+    };
+    Some(format!(
+        "Be careful: {} with {digits} can fit {what} by chance. To be sure, hand in more digits or use a larger exercise.",
+        counted(cells, "number"),
+    ))
 }
 
 /// Whether several explanations are one and the same computation, whatever the input.
@@ -282,18 +274,11 @@ pub(super) fn evidence(named: &Named, wrong: &Judged, answer: Option<&Answer>) -
     format!("If we make {same}, {remains}{without}{carried}.")
 }
 
-/// How far off the answer is: “12 of 15 cells are wrong; the worst is O[2,1]: yours 0.1, right 0.3.”
-pub(super) fn extent(distance: &Distance, right: &Graph) -> String {
+/// How far off the answer is: “12 of 15 cells are wrong.”
+pub(super) fn extent(distance: &Distance) -> String {
     let difference = &distance.difference;
     let are = if difference.cells == 1 { "is" } else { "are" };
-    format!(
-        "{} of {} {are} wrong. The largest difference is in {}: yours is {}, right is {}.",
-        difference.cells,
-        counted(difference.of, "cell"),
-        worst_cell(distance, right),
-        number(difference.yours),
-        number(difference.expected)
-    )
+    format!("{} of {} {are} wrong.", difference.cells, counted(difference.of, "cell"))
 }
 
 /// Where to see it.

@@ -1,0 +1,134 @@
+//! Lessons, keys of questions, and what students type.
+
+use std::ffi::OsString;
+
+use attn::error::{Error, Result};
+use attn::lesson::check::check;
+use attn::lesson::export::{Answers, Handout, cast, html, markdown, transcript};
+use attn::lesson::key::{
+    Answer, Expression, Given, Key, Kind, Values, WrittenNumber, is_show_of_hands, judge, numbers_in, votes,
+};
+use attn::lesson::play::Scripted;
+use attn::lesson::update::update;
+use attn::lesson::{Ran, Runner, Screen, draw, read};
+use attn::matrix::Matrix;
+
+use super::commands::{is_harmless, ran};
+use super::{assert_fit_for_a_terminal, checked};
+
+/// Runs what a lesson asks for, within the same bounds as any other command here.
+fn bounded(args: &[String], _: Screen) -> Ran {
+    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+    if !is_harmless(&args) {
+        return Ran { code: 2, out: String::new(), err: "error: not run here\n".to_string() };
+    }
+    let (code, out, err) = ran(&args, &[]);
+    Ran { code, out, err }
+}
+
+/// A lesson: read, checked, updated, drawn again, handed out in every form.
+pub fn lesson(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let lesson = match read("lesson.md", text) {
+        Ok(lesson) => lesson,
+        Err(faults) => {
+            assert!(!faults.0.is_empty(), "a lesson is refused without a reason");
+            for fault in &faults.0 {
+                assert_fit_for_a_terminal(&fault.in_file("lesson.md").to_string());
+            }
+            return;
+        }
+    };
+    if lesson.every_block().count() > 200 {
+        return;
+    }
+    let report = check(&lesson, &bounded);
+    if let Ok(updated) = update("lesson.md", text, &report, &bounded) {
+        let _ = format!("{updated:?}");
+    }
+    let runner = Runner::new(&bounded);
+    let drawn = draw(&lesson, &runner, 7);
+    for lesson in [&lesson, &drawn.lesson] {
+        for answers in [Answers::Folded, Answers::Hidden, Answers::Shown] {
+            let handout = Handout { lesson, runner: &runner, answers, notes: true };
+            let page = html(&handout);
+            assert!(page.contains("</html>"), "a page without an end");
+            let _ = (markdown(&handout), transcript(&handout), cast(&handout, Scripted::default()));
+        }
+    }
+}
+
+/// One run, called `a` or anything else, of one matrix with names.
+struct OneRun(Matrix);
+
+impl Values for OneRun {
+    fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
+        match (run, address) {
+            ("none", _) => Err(Error::new("there is no such run")),
+            (_, address) if address.contains(',') => Ok(Matrix::of([[0.25]])),
+            (_, address) if address.contains('[') => Ok(Matrix::of([[0.25, f64::NAN, 0.25]])),
+            _ => Ok(self.0.clone()),
+        }
+    }
+
+    fn slack(&self, _: &str, _: &str, decimals: usize) -> Result<f64> {
+        Ok(1.0 / (decimals as f64 + 1.0))
+    }
+}
+
+/// The key of a question: read for every kind, computed, and answered by its own text.
+pub fn key(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let values = OneRun(Matrix::of([[0.1, 0.7, 0.2], [f64::INFINITY, -3.0, 0.0]]));
+    if let Ok(expression) = Expression::parse(text) {
+        let _ = checked(expression.evaluate(&values));
+        let _ = checked(expression.number(&values));
+    }
+    for kind in Kind::ALL {
+        match Key::parse(kind, text) {
+            Ok(key) => {
+                assert!(!key.runs().is_empty(), "a key that computes nothing");
+                let Some(answer) = checked(key.evaluate(&values)) else { continue };
+                answered(text, &answer);
+                let _ = checked(Given::read(&answer.typed(), &answer, 4));
+            }
+            Err(error) => {
+                assert!(error.line >= 1 && error.column >= 1, "{error:?}");
+                assert_fit_for_a_terminal(&error.what);
+            }
+        }
+    }
+}
+
+/// What a student types, as an answer to a question of this key.
+fn answered(text: &str, answer: &Answer) {
+    if let Some(given) = checked(Given::read(text, answer, 4)) {
+        let _ = judge(&given, answer);
+    }
+}
+
+/// Numbers in a sentence, votes of a class, answers of a student.
+pub fn prose(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let mut behind = 0;
+    for (range, number) in numbers_in(text) {
+        assert!(behind <= range.start, "numbers overlap");
+        behind = range.end;
+        assert_eq!(&text[range], number.text());
+        for value in [number.value(), 0.0, 1e300, f64::NAN] {
+            let refilled = number.refilled(value);
+            let _ = (number.agrees(value), WrittenNumber::parse(&refilled));
+        }
+    }
+    if let Some((range, number)) = WrittenNumber::ending(text) {
+        assert_eq!(&text[range], number.text());
+    }
+    let _ = is_show_of_hands(text);
+    for options in [0, 1, 4, 26] {
+        if let Some(votes) = checked(votes(text, options)) {
+            assert_eq!(votes.len(), options, "votes for {options} options");
+        }
+    }
+    answered(text, &Answer::Choice { letter: 'B', holds: true });
+    answered(text, &Answer::Number { value: 0.3, tolerance: 0.005 });
+}

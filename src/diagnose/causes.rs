@@ -1,0 +1,50 @@
+//! What usually makes numbers that stand out.
+
+use super::{Clue, Resemblance, Task};
+
+/// exp of more than this overflows in single precision, and then ∞/∞ is NaN.
+const OVERFLOWS: f64 = 88.7;
+
+/// What usually makes what stands out in an answer, and what to do about it; `None` where nothing is usual.
+pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Option<String> {
+    if let Some(Resemblance::NotANumber) = resembles {
+        return Some(of_nan_rows(task));
+    }
+    clues.iter().find_map(|clue| match clue {
+        Clue::NotANumber { rows, .. } if !rows.is_empty() => Some(of_nan_rows(task)),
+        Clue::NotANumber { .. } => Some(
+            "0 times −∞ is NaN: set the hidden scores with np.where(mask, S, -np.inf), and do not multiply a mask by −∞."
+                .into(),
+        ),
+        Clue::Infinite(..) => Some(overflow(task)),
+        Clue::RowSums { node, .. } if node.starts_with('A') => {
+            Some("Divide each row by its own sum: E / E.sum(axis=-1, keepdims=True).".into())
+        }
+        Clue::ColumnSums(_) => {
+            Some("The softmax ran along the wrong axis: use axis=-1.".into())
+        }
+        Clue::Negative(..) | Clue::AboveOne(..) => {
+            Some("A softmax gives numbers from 0 to 1: check that A comes after it.".into())
+        }
+        _ => None,
+    })
+}
+
+fn of_nan_rows(task: &Task) -> String {
+    if task.facts().largest_score > OVERFLOWS {
+        return overflow(task);
+    }
+    "Two things usually make a whole row NaN: exp overflowed (subtract each row's maximum first), or the mask leaves the row \
+     nothing to attend to (0 divided by 0)."
+        .into()
+}
+
+fn overflow(task: &Task) -> String {
+    let score = task.facts().largest_score;
+    match score > OVERFLOWS {
+        true => format!(
+            "exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp."
+        ),
+        false => "exp usually overflows so: subtract each row's maximum before exp.".into(),
+    }
+}
