@@ -58,8 +58,8 @@ impl Shape {
         let k = Numbers::of([kv_heads, keys, width], bytes);
         let v = Numbers::of([kv_heads, keys, value_width], bytes);
         let scores = [heads, queries, keys];
-        let mask = (bytes.byte() % 3 == 0).then(|| Numbers::of(scores, bytes));
-        let bias = (bytes.byte() % 3 == 0).then(|| Numbers::of(scores, bytes));
+        let mask = bytes.byte().is_multiple_of(3).then(|| Numbers::of(scores, bytes));
+        let bias = bytes.byte().is_multiple_of(3).then(|| Numbers::of(scores, bytes));
         let edge = |bytes: &mut Bytes<'_>| match bytes.byte() {
             0..100 => None,
             250.. => Some(isize::MAX),

@@ -15,8 +15,11 @@ pub use files::{config, json, npy, npz, safetensors, text, words};
 pub use kernels::kernel;
 pub use lessons::{key, lesson, prose};
 
+/// What takes any bytes.
+pub type Target = fn(&[u8]);
+
 /// Every target under the name of its program and of its folder of seeds.
-pub const TARGETS: [(&str, fn(&[u8])); 12] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("npy", npy),
     ("npz", npz),
     ("safetensors", safetensors),

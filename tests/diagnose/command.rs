@@ -413,6 +413,11 @@ fn drawn(seed: &mut u64) -> f64 {
     *seed as f64 / 2_147_483_647.0 * 4.0 - 2.0
 }
 
+/// 10ⁿ, as the number that Rust reads.
+fn power_of_ten(exponent: i32) -> f64 {
+    format!("1e{exponent}").parse().expect("a number")
+}
+
 #[test]
 fn right_to_so_many_decimals_is_true_of_200_random_answers() {
     let mut seed = 14;
@@ -421,7 +426,7 @@ fn right_to_so_many_decimals_is_true_of_200_random_answers() {
         // One token attends to itself alone: its result is its value, whatever the scores.
         let values: Vec<f64> = (0..4).map(|_| drawn(&mut seed)).collect();
         let (decimals, is_cut) = (at % 6 + 1, at % 2 == 1);
-        let unit = 10_f64.powi(decimals);
+        let unit = power_of_ten(decimals);
         let carried = |x: &f64| if is_cut { (x * unit).trunc() / unit } else { (x * unit).round() / unit };
         let handed: Vec<f64> = values.iter().map(carried).collect();
         let decimals = decimals as usize;
@@ -433,7 +438,7 @@ fn right_to_so_many_decimals_is_true_of_200_random_answers() {
         let Some(said) = outcome.out.strip_prefix("O is right to ") else { continue };
         let digits: i32 = said.split(' ').next().unwrap().parse().unwrap();
         let off = handed.iter().zip(&values).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        assert!(off <= 0.5 * 10_f64.powi(-digits) * (1.0 + 1e-6), "{off} is no {digits} decimals: {said}");
+        assert!(off <= 0.5 * power_of_ten(-digits) * (1.0 + 1e-6), "{off} is no {digits} decimals: {said}");
         assert!(digits as usize <= decimals, "{decimals} decimals were handed in: {said}");
         claimed += 1;
     }

@@ -203,7 +203,8 @@ fn what_the_kernel_cannot_do_is_refused() {
     attn(huge).refused(&["1e300 is too large for f32", "--dtype f64"]);
     attn(&format!("{huge} --dtype f64")).ok();
     attn(&format!("{SMALL} --bias '1e300 0 0; 0 0 0'")).refused(&["1e300", "f32", "--dtype f64"]);
-    attn(&format!("{SMALL} --mask '1 0; 0 1' --mask-kind allow")).refused(&["2×2 mask", "2×3 scores"]);
+    attn(&format!("{SMALL} --mask '1 0; 0 1' --mask-kind allow"))
+        .refused(&["the mask is 2×2", "the scores are 2×3"]);
     attn(&format!("{SMALL} --heads 2000")).refused(&["2000"]);
     attn("attend --q '1 0' --k '1 0; 0 1' --v '1 2' --fast")
         .refused(&["2 keys but 1 value, and each key needs one value"]);

@@ -190,7 +190,7 @@ fn what_a_mask_may_not_hold_is_refused_on_the_fast_path_too() {
     refused(&format!("--mask {inf}"), &["`inf` in a mask", "inf.npy"]);
     refused(&format!("--bias {inf}"), &["`inf` in a bias", "inf.npy"]);
     let short = file::<bool>(&masked.folder, "short.npy", &Matrix::filled(3, 4, 1.0));
-    refused(&format!("--mask {short}"), &["3×4 mask", "60×60 scores"]);
+    refused(&format!("--mask {short}"), &["the mask is 3×4", "the scores are 60×60"]);
 }
 
 #[test]

@@ -437,7 +437,7 @@ fn the_end_names_what_comes_next_and_a_lesson_is_not_played_within_itself() {
 #[test]
 fn hints_come_one_after_the_other() {
     played(40, |class| {
-        assert_shows(&class.typed("h"), "at questions only");
+        assert_shows(&class.typed("h"), "Only questions have hints");
         class.typed("2G");
         assert_shows(&class.typed("h"), "Who stands behind bat?");
         assert_shows(&class.typed("h"), "Count the tokens");
