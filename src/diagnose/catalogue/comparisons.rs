@@ -62,26 +62,6 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| when(facts.keys == facts.d_k, Change::Score(Score::Untransposed)),
     },
     Mistake {
-        id: "scores-reversed",
-        likelihood: Likelihood::Rare,
-        slip: "The scores stand in reverse order.",
-        why: "Row i of the scores must belong to query i, and column j to key j.",
-        fix: "Use Q Kᵀ as it is.",
-        symptom: "The right scores are there, in the wrong rows or columns.",
-        demo: "columns",
-        ways: |_, facts| {
-            let alters = [
-                (Alter::RowsReversed, "rows in reverse order"),
-                (Alter::ColumnsReversed, "columns in reverse order"),
-            ];
-            let ways = alters.map(|(alter, detail)| {
-                Way::detailed(altered(Stage::Scores, alter), detail)
-                    .saying(format!("The scores have their {detail}."))
-            });
-            if_possible(facts.q.rows == facts.keys, ways.to_vec())
-        },
-    },
-    Mistake {
         id: "scores-altered",
         likelihood: Likelihood::Rare,
         slip: "A function was applied to the scores before the softmax.",

@@ -162,7 +162,6 @@ fn altered_weights(facts: &Facts) -> Vec<Way> {
         (Alter::Squared, "squared"),
         (Alter::Negated, "negated"),
         (Alter::ColumnsReversed, "columns in reverse order"),
-        (Alter::RowsReversed, "rows in reverse order"),
         (Alter::SoftmaxOfColumns, "a second softmax, over the queries"),
         (Alter::Cumulative, "a running sum over the queries"),
         (Alter::Centred, "the mean of each row subtracted"),

@@ -122,8 +122,6 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::Softmax, "a softmax of each row"),
                 (Alter::Centred, "the mean of each row subtracted"),
                 (Alter::ColumnsCentred, "the mean of each column subtracted"),
-                (Alter::RowsReversed, "the rows in reverse order"),
-                (Alter::ColumnsReversed, "the columns in reverse order"),
                 (Alter::Relu, "a ReLU"),
             ];
             let of = [
@@ -134,7 +132,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let ways = what.iter().flat_map(|&(alter, what)| {
                 of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
             });
-            ways.collect()
+            let order = [
+                (Stage::Keys, Alter::RowsReversed, "the keys in reverse order"),
+                (Stage::Queries, Alter::ColumnsReversed, "the columns of the queries in reverse order"),
+            ];
+            let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
+            ways.chain(order).collect()
         },
     },
 ];
