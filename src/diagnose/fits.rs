@@ -5,9 +5,10 @@ use crate::graph::Graph;
 use crate::graph::build::{Alter, Alteration, Scale, Stage};
 use crate::matrix::Matrix;
 
-use super::Change;
+use super::{Change, Slip};
 use super::answer::Part;
-use super::candidates::{Candidate, Slip, standing_for, step_and_head};
+use super::candidates::{Planned, standing_for, step_and_head};
+use super::kept::Numbers;
 use super::catalogue::{self, fitted};
 use super::compare::{Allowed, residual};
 use super::search::{Fit, Search};
@@ -16,30 +17,35 @@ use super::search::{Fit, Search};
 const TRIED: usize = 100;
 /// Usual shares of what dropout drops.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
-/// A temperature is found after at most so many halvings.
-const HALVINGS: usize = 60;
 
 /// What fits, and how many possibilities were looked at.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     let found: Vec<Fit> =
-        [reshaped(search, part), bias(search, part), factor(search, part), temperature(search, part)]
+        [reshaped(search, part), bias(search, part), factor(search, part), super::temperature::temperature(search, part)]
             .into_iter()
             .flatten()
             .collect();
     (found, TRIED)
 }
 
-fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
+pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
     Some(Slip::detailed(catalogue::find(id).ok()?, detail))
 }
 
 /// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
-fn fit(search: &Search<'_>, part: &Part<'_>, candidate: Candidate, solved: usize) -> Option<Fit> {
-    let (residual, log_chance) = search.evidence(&candidate, part)?;
+pub(super) fn fit(search: &Search<'_>, part: &Part<'_>, slip: Slip, graph: Graph, solved: usize) -> Option<Fit> {
+    let numbers: Vec<Numbers> = part
+        .matrices
+        .iter()
+        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .collect::<Option<_>>()?;
+    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
+    let (residual, log_chance) = search.evidence(&of, part)?;
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
     let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
-    Some(Fit { candidate, residual, reading: 0, log_chance: log_chance * left })
+    let log_chance = log_chance * left;
+    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
 }
 
 /// The right numbers in another shape, read row by row or column by column.
@@ -64,7 +70,13 @@ fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         let graph = if node == "O" { search.task.with([&change]) } else { search.task.right().clone() };
         // A right answer in another shape has the evidence of all its cells.
         let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
-        Some(Fit { candidate: Candidate::fitted(slip, graph), residual: left, reading: 0, log_chance })
+        Some(Fit {
+            planned: Planned::fitted(slip),
+            graph: Some(graph),
+            residual: left,
+            reading: 0,
+            log_chance,
+        })
     })
 }
 
@@ -90,6 +102,7 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let is_empty = |i: usize| right.row(i).all(|x| x == 0.0) && yours.row(i).all(|x| x == 0.0);
     let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
     let stage = if rows.len() < yours.rows() { Stage::Values } else { stage };
+    let allowed = Allowed::between(part.answer, yours, search.tolerance);
     // The middle of what all rows say, which rounding moves least.
     let row = Matrix::from_fn(1, yours.cols(), |_, j| {
         let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
@@ -97,7 +110,11 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             moved.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
         (low + high) / 2.0
     });
-    if !row.cells().all(f64::is_finite) {
+    let is_same = |i: &usize| {
+        let near = |j: usize| 4.0 * allowed.around(right[(*i, j)].abs().max(yours[(*i, j)].abs()));
+        (0..yours.cols()).all(|j| (yours[(*i, j)] - right[(*i, j)] - row[(0, j)]).abs() <= near(j))
+    };
+    if !row.cells().all(f64::is_finite) || !rows.iter().all(is_same) {
         return None;
     }
     let numbers: Vec<String> = row.cells().take(4).map(|x| crate::graph::number_text(short(x))).collect();
@@ -110,11 +127,8 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let slip = slip(fitted::BIAS, Some(list))?.saying(said, None);
     let change = Change::Alteration(Alteration { stage, alter: Alter::Biased });
     let graph = search.task.with_shift([&change], row.clone());
-    let candidate = match &**node {
-        "V" => Candidate::fitted(slip, graph_with(graph, "V", "V_altered")),
-        _ => Candidate::fitted(slip, graph),
-    };
-    fit(search, part, candidate, yours.cols())
+    let graph = if node == "V" { graph_with(graph, "V", "V_altered") } else { graph };
+    fit(search, part, slip, graph, yours.cols())
 }
 
 /// The graph in which a node has the numbers of another.
@@ -141,7 +155,15 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             }
         }
     }
-    if !factor.is_finite() || factor == 0.0 {
+    let is_multiple = |(node, yours): &(String, &Matrix)| {
+        let allowed = Allowed::between(part.answer, yours, search.tolerance);
+        let right = standing_for(search.task.right(), node);
+        let near = |(x, y): (f64, f64)| {
+            !x.is_finite() || !y.is_finite() || (x - factor * y).abs() <= 4.0 * allowed.around(x)
+        };
+        right.is_some_and(|right| yours.cells().zip(right.cells()).all(near))
+    };
+    if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
         return None;
     }
     // Dropout of nothing leaves the factor that makes up for it.
@@ -164,108 +186,15 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let said = format!("Every number of {step} is the right one times {}.", number(factor));
     let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
     let graph = search.task.with([&change]);
-    fit(search, part, Candidate::fitted(slip, graph), 1)
+    fit(search, part, slip, graph, 1)
 }
 
 fn at(stage: Stage, factor: f64) -> Change {
     Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
 }
 
-/// The scores divided by another number: looked for between neighbouring temperatures whose results the part lies between.
-fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (step, _) = step_and_head(&part.matrices.first()?.0);
-    let numbers = part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_finite));
-    if !matches!(step, "A" | "C" | "O" | "P") || !numbers {
-        return None;
-    }
-    let grid = search.candidates.temperatures(search.task)?;
-    let of = |graph: &Graph| -> Option<Vec<Matrix>> {
-        part.matrices.iter().map(|(node, _)| standing_for(graph, node).cloned()).collect()
-    };
-    let is_between = |(low, high): (&Matrix, &Matrix), yours: &Matrix| {
-        if low.shape() != yours.shape() {
-            return false;
-        }
-        let moved = low.cells().zip(high.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        let near = Allowed::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
-        let cells = yours.cells().zip(low.cells().zip(high.cells()));
-        cells.into_iter().all(|(x, (a, b))| x >= a.min(b) - near && x <= a.max(b) + near)
-    };
-    for pair in grid.windows(2) {
-        let [(cold, low), (warm, high)] = pair else { continue };
-        let all = part.matrices.iter().all(|(node, yours)| {
-            let ends = standing_for(low, node).zip(standing_for(high, node));
-            ends.is_some_and(|ends| is_between(ends, yours))
-        });
-        if !all {
-            continue;
-        }
-        let (low, high) = (of(low)?, of(high)?);
-        // How far along the way from one end to the other.
-        let along = |numbers: &[Matrix]| -> f64 {
-            let parts = numbers.iter().zip(&part.matrices).zip(low.iter().zip(&high));
-            parts
-                .map(|((numbers, (_, yours)), (low, high))| {
-                    let cells = numbers.cells().zip(yours.cells()).zip(low.cells().zip(high.cells()));
-                    cells.map(|((x, y), (a, b))| (x - y) * (b - a)).sum::<f64>()
-                })
-                .sum()
-        };
-        let graph = |t: f64| search.task.with([&Change::Temperature(t)]);
-        let (mut a, mut b) = (elementary::ln(*cold), elementary::ln(*warm));
-        let (mut at_a, at_b) = (along(&low), along(&high));
-        // A temperature of the grid itself is at one of the ends, up to its last digits.
-        if at_a.abs() <= 1e-6 * at_b.abs() {
-            return hot(search, part, *cold);
-        }
-        if at_b.abs() <= 1e-6 * at_a.abs() {
-            return hot(search, part, *warm);
-        }
-        if at_a * at_b > 0.0 {
-            continue;
-        }
-        let mut at_b = at_b;
-        let mut middle = a;
-        for _ in 0..HALVINGS {
-            // The chord, kept away from the ends; halves where that does not help.
-            let chord = a - at_a * (b - a) / (at_b - at_a);
-            middle = if chord > a && chord < b { chord } else { (a + b) / 2.0 };
-            let value = along(&of(&graph(elementary::exp(middle)))?);
-            if value == 0.0 || (b - a).abs() < 1e-14 {
-                break;
-            }
-            if (value > 0.0) == (at_a > 0.0) {
-                (a, at_a, at_b) = (middle, value, at_b / 2.0);
-            } else {
-                (b, at_b, at_a) = (middle, value, at_a / 2.0);
-            }
-        }
-        let t = elementary::exp(middle);
-        if let Some(found) = hot(search, part, t) {
-            return Some(found);
-        }
-    }
-    None
-}
-
-/// The exercise at this temperature.
-fn hot(search: &Search<'_>, part: &Part<'_>, t: f64) -> Option<Fit> {
-    let (recipe, facts) = (search.task.recipe(), search.task.facts());
-    let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
-    let right = recipe.temperature / scale;
-    let divisor = t / scale;
-    let instead = match scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0 {
-        true => format!("√{} = {}", facts.d_k, number(right)),
-        false => number(right),
-    };
-    let said = format!("The scores were divided by {} instead of {instead}.", in_words(divisor));
-    let slip = slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None);
-    let graph = search.task.with([&Change::Temperature(t)]);
-    fit(search, part, Candidate::fitted(slip, graph), 1)
-}
-
 /// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
-fn in_words(x: f64) -> String {
+pub(super) fn in_words(x: f64) -> String {
     let square = x * x;
     let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
     let is_whole = (x - x.round()).abs() < 1e-4;
@@ -275,7 +204,7 @@ fn in_words(x: f64) -> String {
     }
 }
 
-fn number(x: f64) -> String {
+pub(super) fn number(x: f64) -> String {
     crate::graph::number_text(short(x))
 }
 

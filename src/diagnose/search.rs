@@ -1,12 +1,18 @@
 //! Which mistakes give these numbers: first every one alone, then those with a number of their own, then pairs.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use crate::elementary;
+use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Candidates, standing_for, step_and_head};
+use super::candidates::{Candidate, Planned, standing_for, step_and_head};
 use super::compare::{Allowed, distance, residual, spread};
 use super::diagnosis::Named;
+use super::kept::{Numbers, Row};
+use super::plans::Candidates;
 use super::{Task, Tolerance};
 
 /// What was found.
@@ -51,7 +57,9 @@ pub(super) struct Search<'a> {
 
 /// A candidate that fits.
 pub(super) struct Fit {
-    pub candidate: Candidate,
+    pub planned: Planned,
+    /// Its computation, where that is known; else it is repeated if the candidate is named.
+    pub graph: Option<Graph>,
     pub residual: f64,
     /// Which reading of the part it fits.
     pub reading: usize,
@@ -63,14 +71,15 @@ impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.
     pub(super) fn singles(&self) -> Searched {
         let mut found = Vec::new();
-        self.candidates.each_single(self.task, |candidate| found.extend(self.fit(candidate)));
+        let nodes = self.nodes();
+        self.candidates.each_single(self.task, &nodes, |row| found.extend(self.fit(row)));
         self.closest(found, self.candidates.count_singles())
     }
 
     /// The mistakes with a number of their own that do.
     pub(super) fn fitted(&self) -> Searched {
         let (found, tried) = super::fits::fits(self);
-        let found = found.into_iter().filter(|fit| self.leaves_all(&fit.candidate)).collect();
+        let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
         self.closest(found, tried)
     }
 
@@ -80,23 +89,45 @@ impl Search<'_> {
             return None;
         }
         let mut found = Vec::new();
-        self.candidates.each_pair(self.task, |candidate| found.extend(self.fit(candidate)));
+        let nodes = self.nodes();
+        self.candidates.each_pair(self.task, &nodes, |row| found.extend(self.fit(row)));
         Some(self.closest(found, self.candidates.count_pairs()))
     }
 
+    /// Every node that a reading names.
+    pub(super) fn nodes(&self) -> Vec<String> {
+        let all = self.readings.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node.clone()));
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// The candidate under the first reading that it fits.
-    fn fit(&self, candidate: &Candidate) -> Option<Fit> {
+    fn fit(&self, row: &Row<'_>) -> Option<Fit> {
         let fits = |(reading, part)| {
-            let (residual, log_chance) = self.evidence(candidate, part)?;
+            let (residual, log_chance) = self.evidence(&|node: &str| row.numbers(node), part)?;
             Some((residual, log_chance, reading))
         };
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
-        self.leaves_all(candidate).then(|| Fit {
-            candidate: candidate.clone(),
+        let planned = self.candidates.planned(self.task, row.plan);
+        if self.earlier.is_empty() {
+            return Some(Fit { planned, graph: None, residual, reading, log_chance });
+        }
+        let candidate = planned.computed(self.task);
+        self.leaves_all(&candidate).then(|| Fit {
+            planned: candidate.planned,
+            graph: Arc::into_inner(candidate.graph),
             residual,
             reading,
             log_chance,
         })
+    }
+
+    /// A fit whose computation leaves what was right before it.
+    fn left(&self, fit: Fit) -> Option<Fit> {
+        let Fit { planned, graph, .. } = fit;
+        let candidate = Candidate { planned, graph: Arc::new(graph?) };
+        let leaves = self.leaves_all(&candidate);
+        let Candidate { planned, graph } = candidate;
+        leaves.then(|| Fit { planned, graph: Arc::into_inner(graph), ..fit })
     }
 
     fn leaves_all(&self, candidate: &Candidate) -> bool {
@@ -105,29 +136,40 @@ impl Search<'_> {
 
     /// The largest difference that remains, and how likely chance would do as well. Equal numbers are one piece of evidence,
     /// however often they stand there.
-    pub(super) fn evidence(&self, candidate: &Candidate, part: &Part<'_>) -> Option<(f64, f64)> {
+    pub(super) fn evidence<'n>(
+        &self,
+        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        part: &Part<'_>,
+    ) -> Option<(f64, f64)> {
         let mut largest = 0.0_f64;
         for (node, yours) in &part.matrices {
-            let mistaken = candidate.matrix(node)?;
-            let allowed = Allowed::between(part.answer, &mistaken, self.tolerance);
-            largest = largest.max(residual(yours, &mistaken, allowed)?);
+            let mistaken = numbers(node)?;
+            if mistaken.matrix.shape() != yours.shape() {
+                return None;
+            }
+            let allowed = Allowed::to(part.answer, mistaken, self.tolerance);
+            largest = largest.max(residual(yours, &mistaken.matrix, allowed)?);
         }
-        Some((largest, self.log_chance(candidate, part, largest)?))
+        Some((largest, self.log_chance(numbers, part, largest)?))
     }
 
     /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
-    fn log_chance(&self, candidate: &Candidate, part: &Part<'_>, residual: f64) -> Option<f64> {
+    fn log_chance<'n>(
+        &self,
+        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        part: &Part<'_>,
+        residual: f64,
+    ) -> Option<f64> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(u64, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let mistaken = candidate.matrix(node)?;
-            let allowed = Allowed::between(part.answer, &mistaken, self.tolerance);
+            let Numbers { matrix: mistaken, largest } = numbers(node)?;
+            let (mistaken, largest) = (mistaken, *largest);
+            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
-            let range = range(yours, &mistaken, right);
+            let range = range(yours, mistaken, right);
             let free = self.free_cells(node);
-            let largest =
-                mistaken.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
             // Numbers that come nearer than they must tell more than those that just fit.
             let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
             for i in 0..yours.rows() {
@@ -195,22 +237,29 @@ impl Search<'_> {
             ..Searched::default()
         };
         let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
-        fitting.sort_by_key(|fit| fit.candidate.likelihood());
+        fitting.sort_by_key(|fit| fit.planned.likelihood());
         // What has a part that explains as much by itself says no more than that part.
         let simplest: Vec<bool> = fitting
             .iter()
-            .map(|fit| !fitting.iter().any(|other| fit.candidate.goes_beyond(&other.candidate)))
+            .map(|fit| !fitting.iter().any(|other| fit.planned.goes_beyond(&other.planned)))
             .collect();
         let mut keep = simplest.iter();
         fitting.retain(|_| keep.next() == Some(&true));
-        for Fit { candidate, residual, log_chance, .. } in fitting {
-            let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
-            let named =
-                Named { slips: candidate.slips.clone(), residual, chance, graph: candidate.graph.clone() };
-            if !searched.named.iter().any(|known| known.ids() == named.ids()) {
-                searched.named.push(named);
-                searched.candidates.push(candidate);
+        let mut known: Vec<Vec<&str>> = Vec::new();
+        for Fit { planned, graph, residual, log_chance, .. } in fitting {
+            let ids = planned.ids();
+            if known.contains(&ids) {
+                continue;
             }
+            known.push(ids);
+            let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
+            let candidate = match graph {
+                Some(graph) => Candidate { planned, graph: Arc::new(graph) },
+                None => planned.computed(self.task),
+            };
+            let (slips, graph) = (candidate.planned.slips.clone(), candidate.graph.clone());
+            searched.named.push(Named { slips, residual, chance, graph });
+            searched.candidates.push(candidate);
         }
         searched
     }

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Candidates, standing_for};
+use super::candidates::{Candidate, standing_for};
 use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Close, Distance, Judged, Named, Verdict};
@@ -15,6 +15,7 @@ use super::evidence::evidence;
 use super::examiner::Examiner;
 use super::forms::{FORMS, Form, later_steps};
 use super::half::{HalfPrecision, in_half_precision, moves_of};
+use super::plans::Candidates;
 use super::resemblance::{Resemblance, resemblance};
 use super::search::{Search, Searched, only_whole_numbers};
 use super::task::empty_rows;
@@ -189,7 +190,7 @@ impl<'a> Walk<'a> {
             }
         }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(task, part, tolerance);
+            let resembles = resemblance(self.examiner, part);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
