@@ -33,7 +33,11 @@ struct Made {
 }
 
 /// Every way to make a mistake in an exercise.
-pub(super) struct Ways(Vec<Made>);
+pub(super) struct Ways {
+    all: Vec<Made>,
+    /// Whether what they give is kept for the next submission.
+    kept: bool,
+}
 
 /// Every mistake in an exercise, alone and in pairs.
 pub(super) struct Candidates {
@@ -73,7 +77,7 @@ impl Candidates {
         }
         let classic = (0..ways.len()).filter(|&way| ways[way].classic).collect();
         Candidates {
-            ways: Ways(ways),
+            ways: Ways { all: ways, kept: true },
             alone,
             classic,
             singles: Kept::default(),
@@ -81,6 +85,13 @@ impl Candidates {
             temperatures: Kept::default(),
             even: OnceLock::new(),
         }
+    }
+
+    /// The same for an exercise that is judged once: nothing is kept.
+    pub(super) fn once(task: &Task) -> Candidates {
+        let mut candidates = Candidates::of(task);
+        candidates.ways.kept = false;
+        candidates
     }
 
     /// How many ways there are to make one mistake.
@@ -149,12 +160,12 @@ impl Candidates {
 
     /// The mistake in a plan, if it is one.
     pub(super) fn mistake(&self, plan: &Plan) -> Option<&'static Mistake> {
-        plan.ways[0].map(|way| self.ways.0[way].slip.mistake)
+        plan.ways[0].map(|way| self.ways.all[way].slip.mistake)
     }
 
     /// What a plan stands for.
     pub(super) fn planned(&self, task: &Task, plan: &Plan) -> Planned {
-        let slips = plan.ways.iter().flatten().map(|&way| self.ways.0[way].slip.clone()).collect();
+        let slips = plan.ways.iter().flatten().map(|&way| self.ways.all[way].slip.clone()).collect();
         Planned::new(task.recipe(), slips, self.ways.changes(plan))
     }
 
@@ -164,7 +175,7 @@ impl Candidates {
 
     /// Pairs of classic mistakes; and every mistake with a missing guard, where there is something to guard.
     fn two_ways(&self) -> impl Iterator<Item = [usize; 2]> {
-        let ways = &self.ways.0;
+        let ways = &self.ways.all;
         let unguarded = (0..ways.len()).filter(|&way| ways[way].changes == [Change::Unguarded]);
         let others = unguarded.flat_map(move |unguarded| {
             let rare = self.alone.iter().copied().filter(move |&way| !ways[way].classic);
@@ -174,7 +185,7 @@ impl Candidates {
     }
 
     fn two_classic_ways(&self) -> impl Iterator<Item = [usize; 2]> {
-        let ways = &self.ways.0;
+        let ways = &self.ways.all;
         self.classic.iter().enumerate().flat_map(move |(i, &first)| {
             let others = self.classic[i + 1..].iter().copied();
             let can_meet = move |&second: &usize| {
@@ -196,9 +207,14 @@ impl Planned {
 }
 
 impl Ways {
+    /// Whether what they give is kept for the next submission.
+    pub(super) fn are_kept(&self) -> bool {
+        self.kept
+    }
+
     /// All changes of a plan.
     fn changes(&self, plan: &Plan) -> Vec<Change> {
-        let ways = plan.ways.iter().flatten().flat_map(|&way| &self.0[way].changes);
+        let ways = plan.ways.iter().flatten().flat_map(|&way| &self.all[way].changes);
         ways.chain(&plan.further).copied().collect()
     }
 

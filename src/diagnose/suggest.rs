@@ -74,7 +74,7 @@ struct Telling {
 }
 
 fn telling(task: &Task) -> Telling {
-    let candidates = Candidates::of(task);
+    let candidates = Candidates::once(task);
     let result = |graph: &Graph| standing_for(graph, "O").cloned();
     let Some(right) = result(task.right()) else {
         return Telling { shown: Vec::new(), hidden: Vec::new(), alike: 0 };

@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         };
         if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
             // Where the mistake is looked for is the first node that differs; further on single ones are enough.
-            let candidates = Candidates::of(task);
+            let candidates = Candidates::once(task);
             let found = self.search(part, task, &candidates, &[]).singles();
             judged.evidence =
                 evidence(part, task.right(), found.candidates.first(), &self.examiner.tolerance);
