@@ -1,5 +1,6 @@
 //! What went wrong, where, and what to do about it.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
@@ -128,9 +129,22 @@ impl Error {
     }
 }
 
+impl Error {
+    /// The error of this crate that an error of reading or writing carries, such as one about memory.
+    pub fn carried_by(error: &io::Error) -> Option<Error> {
+        match error.get_ref()?.downcast_ref::<Error>()? {
+            Error::Unusable(problem) => Some(Error::Unusable(problem.clone())),
+            _ => None,
+        }
+    }
+}
+
 impl From<io::Error> for Error {
     /// For writing to the program's own output; reading a user's file names the file instead.
     fn from(error: io::Error) -> Error {
+        if let Some(own) = Error::carried_by(&error) {
+            return own;
+        }
         match error.kind() {
             io::ErrorKind::BrokenPipe => Error::ClosedPipe,
             _ => Error::Output(error),
@@ -151,6 +165,12 @@ pub fn counted(count: usize, noun: &str) -> String {
     format!("{count} {stem}{ending}")
 }
 
+/// Longer words, in characters, are nobody's slip of the fingers.
+const LONGEST_WORD: usize = 64;
+
+/// So many words are compared at most with one that is not there, those of a like length.
+const MOST_COMPARED: usize = 20_000;
+
 /// The most names that “did you mean …?” offers.
 const MOST_NEAR: usize = 3;
 
@@ -160,21 +180,36 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 }
 
 /// The entries of `known` that are a likely mistyping away from `word`, equally near, at most three; those that begin with the
-/// same letter come first.
+/// same letter come first. Words of more than 64 characters have none.
 pub fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let typed: Vec<char> = word.to_lowercase().chars().collect();
-    let mut found: Vec<(usize, bool, &str)> = Vec::new();
-    for name in known {
-        let meant: Vec<char> = name.to_lowercase().chars().collect();
+    let Some(typed) = short(word) else { return Vec::new() };
+    let is_like = |meant: &[char]| {
+        let further = typed.len().abs_diff(meant.len());
+        further <= 1 || further * 10 <= typed.len().max(meant.len()) * 3
+    };
+    let like = known.into_iter().filter_map(|name| Some((name, short(name).filter(|meant| is_like(meant))?)));
+    let mut best = usize::MAX;
+    let mut found: Vec<(bool, &str)> = Vec::new();
+    let mut seen = HashSet::new();
+    for (name, meant) in like.take(MOST_COMPARED) {
         let distance = strsim::generic_damerau_levenshtein(&typed, &meant);
-        if is_mistyping(distance, &typed, &meant) && found.iter().all(|(_, _, other)| *other != name) {
-            found.push((distance, typed.first() != meant.first(), name));
+        if distance > best || !is_mistyping(distance, &typed, &meant) || !seen.insert(name) {
+            continue;
         }
+        if distance < best {
+            best = distance;
+            found.clear();
+        }
+        found.push((typed.first() != meant.first(), name));
     }
-    found.sort_by_key(|&(distance, other_letter, _)| (distance, other_letter));
-    let best = found.first().map(|(distance, ..)| *distance);
-    let best = found.iter().filter(|(distance, ..)| Some(*distance) == best);
-    best.map(|(_, _, name)| *name).take(MOST_NEAR).collect()
+    found.sort_by_key(|&(other_letter, _)| other_letter);
+    found.into_iter().map(|(_, name)| name).take(MOST_NEAR).collect()
+}
+
+/// The characters of a word in lower case, unless it is too long to be compared.
+fn short(word: &str) -> Option<Vec<char>> {
+    let is_short = word.chars().nth(LONGEST_WORD).is_none();
+    is_short.then(|| word.chars().flat_map(char::to_lowercase).collect())
 }
 
 /// Whether so many slips of the fingers explain a word: one in a word of three letters or more, three in ten, or a letter that

@@ -35,6 +35,7 @@
 //!
 //! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
 //! - [`error`]: what went wrong, where, and what to do about it
+//! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON in which no name stands twice
 //! - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
@@ -90,6 +91,7 @@ pub mod input;
 pub mod kernel;
 pub mod lesson;
 pub mod matrix;
+pub mod memory;
 pub mod params;
 pub mod render;
 mod terminal;

@@ -7,6 +7,7 @@ use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, Result, counted};
 use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
 use crate::matrix::Shape;
+use crate::memory;
 
 /// Queries, keys and values of many heads, and what is done to the scores before the softmax.
 ///
@@ -63,7 +64,7 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
     fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
     fits("bias", problem.bias.map(|cells| cells.shape()), scores)?;
-    let visible = problem.visible(scores);
+    let visible = problem.visible(scores)?;
     let added = problem.added(scores)?;
     let attention = Attention {
         scale: T::from_f64(problem.scale / problem.temperature),
@@ -81,21 +82,12 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
 
 /// Room for so many heads, rows and columns.
 fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
-    let count = sides.into_iter().try_fold(1usize, usize::checked_mul);
-    let mut numbers = Vec::new();
-    match count.map(|count| numbers.try_reserve_exact(count).map(|()| count)) {
-        Some(Ok(count)) => {
-            numbers.resize(count, T::ZERO);
-            Ok(numbers)
-        }
-        _ => {
-            let [heads, rows, columns] = sides;
-            Err(Error::new(format!(
-                "there is no memory for {what} of {} of {rows}×{columns} numbers",
-                counted(heads, "head")
-            )))
-        }
-    }
+    let count = sides.into_iter().try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
+    let [heads, rows, columns] = sides;
+    let place = || format!("{what} of {} of {rows}×{columns} numbers", counted(heads, "head"));
+    let mut numbers = memory::reserved(count).map_err(|error| error.in_source(place()))?;
+    numbers.resize(count, T::ZERO);
+    Ok(numbers)
 }
 
 impl Mask {
@@ -152,21 +144,21 @@ impl<'a, T: Real> FastAttention<'a, T> {
     }
 
     /// What no band can say, as booleans.
-    fn visible(&self, scores: Shape) -> Option<Beside<'a, bool>> {
+    fn visible(&self, scores: Shape) -> Result<Option<Beside<'a, bool>>> {
         let rules = match (self.mask.is_band(), self.mask.matrix, self.mask_cells) {
             (true, Some(MatrixRule::Allow), Some(MaskCells::Truth(cells))) => {
                 let (cells, layout) = cells.for_heads(self.q.layout().heads);
-                return Some((cells.into(), layout));
+                return Ok(Some((cells.into(), layout)));
             }
             (true, Some(MatrixRule::Allow | MatrixRule::Block), _) => {
                 Mask { matrix: self.mask.matrix, ..Mask::default() }
             }
-            (true, ..) => return None,
+            (true, ..) => return Ok(None),
             (false, ..) => self.mask,
         };
         let size = (scores.rows, scores.cols);
         let cell = |(i, j)| rules.is_visible((i, j), size, self.mask_cell(i, j));
-        Some((places(scores).map(cell).collect(), self.for_all_heads(scores)))
+        Ok(Some((gathered(scores, cell)?.into(), self.for_all_heads(scores))))
     }
 
     /// What is added to the scaled scores: the bias, over the temperature as they are, and a mask that is added.
@@ -186,7 +178,7 @@ impl<'a, T: Real> FastAttention<'a, T> {
             (None, Some(cells)) => cells.for_heads(self.q.layout().heads),
             (Some(own), mask) => {
                 let mask = |(i, j)| mask.map_or(0.0, |cells| cells.at(i, j).to_f64());
-                let made = places(scores).map(|at| T::from_f64(bias(own, at) + mask(at))).collect::<Vec<T>>();
+                let made: Vec<T> = gathered(scores, |at| T::from_f64(bias(own, at) + mask(at)))?;
                 check_added(&made)?;
                 return Ok(Some((made.into(), self.for_all_heads(scores))));
             }
@@ -211,6 +203,13 @@ pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
         "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64",
         _ => "write -inf to hide a key, and give a smaller bias or a higher temperature",
     })
+}
+
+/// A cell for each place of a shape, row by row.
+fn gathered<C>(shape: Shape, cell: impl FnMut((usize, usize)) -> C) -> Result<Vec<C>> {
+    let mut cells = memory::reserved(shape.rows.saturating_mul(shape.cols))?;
+    cells.extend(places(shape).map(cell));
+    Ok(cells)
 }
 
 /// All places of a shape, row by row.

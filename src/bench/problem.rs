@@ -3,12 +3,13 @@
 use super::shape::Shape;
 use super::steps::steps;
 use crate::attention::{Mask, MatrixRule, Visibility};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graph::Op;
 use crate::input::random::LegacyStream;
 use crate::input::system;
 use crate::kernel::{Attention, Heads, Layout, Machine, Real, Used, attend};
 use crate::matrix::Matrix;
+use crate::memory::{self, Left};
 
 /// The seed of the inputs.
 const SEED: u32 = 1234;
@@ -19,9 +20,13 @@ const COMPARED_ROWS: usize = 16;
 /// Where the system does not say how much memory there is.
 const USUAL_LIMIT: u64 = 2 << 30;
 
-/// The bytes that measuring may take: half of what can be had, so that nobody else suffers.
+/// The bytes that measuring may take: what somebody has asked for, else half of what can be had, so that nobody else suffers.
 pub fn memory_limit() -> u64 {
-    system::memory_available().map_or(USUAL_LIMIT, |bytes| bytes / 2)
+    match memory::left() {
+        Left::Asked(bytes) => bytes,
+        Left::Free(bytes) => bytes / 2,
+        Left::Unknown => system::memory_available().map_or(USUAL_LIMIT, |bytes| bytes / 2),
+    }
 }
 
 /// Queries, keys and values drawn from N(0, 1), with room for the result.
@@ -44,10 +49,15 @@ impl<T: Real> Problem<T> {
         Self::check_memory(shape)?;
         let [queries, keys, _] = shape.numbers().map(|numbers| numbers as usize);
         let mut stream = LegacyStream::seeded(SEED);
-        let mut drawn =
-            |count: usize| (0..count).map(|_| T::from_f64(stream.standard_normal())).collect::<Vec<T>>();
-        let (q, k, v) = (drawn(queries), drawn(keys), drawn(keys));
-        Ok(Problem { shape, q, k, v, output: vec![T::ZERO; queries] })
+        let mut drawn = |count: usize| -> Result<Vec<T>> {
+            let mut numbers = memory::room_for(count)?;
+            numbers.extend((0..count).map(|_| T::from_f64(stream.standard_normal())));
+            Ok(numbers)
+        };
+        let (q, k, v) = (drawn(queries)?, drawn(keys)?, drawn(keys)?);
+        let mut output = memory::room_for(queries)?;
+        output.resize(queries, T::ZERO);
+        Ok(Problem { shape, q, k, v, output })
     }
 
     /// # Errors
@@ -70,13 +80,12 @@ impl<T: Real> Problem<T> {
         if bytes <= u128::from(limit) {
             return Ok(());
         }
-        let gibibytes = |bytes: f64| bytes / f64::from(1 << 30);
-        Err(Error::new(format!(
-            "{shape} needs {:.1} GiB, but at most {:.1} GiB may be used here",
-            gibibytes(bytes as f64),
-            gibibytes(limit as f64)
-        ))
-        .help("give fewer heads or a shorter sequence"))
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let help = format!(
+            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {}",
+            memory::enough(bytes)
+        );
+        Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))
     }
 
     /// How many products of two numbers the comparison with the exact path takes.

@@ -40,6 +40,8 @@ pub struct Env {
     pub defaults: &'static [(String, String)],
     /// The SIMD instructions that the fast path is to use, by name, if `ATTN_SIMD` says so; no result depends on them.
     pub simd: Option<&'static str>,
+    /// The bytes of memory that a command may use, if `ATTN_MEMORY` says so.
+    pub memory: Option<u64>,
 }
 
 /// The width where nothing tells one.
@@ -62,6 +64,7 @@ impl Default for Env {
             reading: Reading::Anywhere,
             defaults: &[],
             simd: None,
+            memory: None,
         }
     }
 }

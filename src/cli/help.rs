@@ -32,6 +32,7 @@ Variables that set defaults. An option of the command wins over its variable.
   ATTN_COLOR       auto, always or never            as --color
   ATTN_CHARSET     auto, utf8 or ascii              as --charset
   ATTN_WIDTH       columns of the screen            as --width
+  ATTN_MEMORY      memory, such as 500M or 2G       as --memory
   ATTN_SIMD        portable, neon, avx2 or avx512   as --simd
   ATTN_STATE_DIR   the folder that remembers how far a lesson has come
 

@@ -41,7 +41,9 @@ use colored::Colorize;
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
+use crate::input::system;
 use crate::kernel::SimdLevel;
+use crate::memory;
 
 /// What a command reads and writes besides its arguments.
 pub struct Streams<'a> {
@@ -58,6 +60,9 @@ pub struct Streams<'a> {
 #[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
 #[command(override_help = front::FRONT, disable_help_subcommand = true)]
 struct Cli {
+    /// Memory to use at most: 500M, 2G [default: what is free]
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = memory::parsed)]
+    memory: Option<u64>,
     #[command(subcommand)]
     command: Command,
 }
@@ -195,6 +200,7 @@ fn version() -> String {
 
 /// Runs the command that the arguments `typed` have been parsed to.
 fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    let _account = memory::enter(cli.memory.or(env.memory), system::memory_available);
     match cli.command {
         Command::Demo(args) => return args.run(typed, env, streams),
         Command::Attend(args) => return args.run(typed, env, streams),

@@ -5,13 +5,14 @@ use std::ffi::OsString;
 
 use super::{Env, hints};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::render::Charset;
 
 /// What every variable's name begins with; the rest is the option's name.
 const PREFIX: &str = "ATTN_";
 
 /// The options that have a variable.
-pub(super) const OPTIONS: [&str; 6] = ["charset", "color", "heat", "precision", "theme", "width"];
+pub(super) const OPTIONS: [&str; 7] = ["charset", "color", "heat", "memory", "precision", "theme", "width"];
 
 /// The variables that are set to something, with their values.
 pub(super) fn set(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
@@ -47,6 +48,7 @@ pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, 
             ("color", "never") => (env.colour, env.colour_err) = (false, false),
             ("charset", "utf8") => env.charset = Charset::Utf8,
             ("charset", "ascii") => env.charset = Charset::Ascii,
+            ("memory", size) => env.memory = memory::parsed(size).ok(),
             ("width", columns) => env.width = columns.parse().unwrap_or(env.width),
             _ => {}
         }

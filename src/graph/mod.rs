@@ -32,12 +32,13 @@ pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 pub use typed::{Dtype, Typed, in_type};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
 
 use crate::attention::Axis;
 use crate::error::{Error, Result, nearest};
 use crate::matrix::{Matrix, Shape};
+use crate::memory;
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -49,6 +50,10 @@ const MOST_LISTED: usize = 40;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
     nodes: Vec<Node>,
+    /// The place of each node, by its name.
+    places: HashMap<String, usize>,
+    /// How many numbers are recorded.
+    recorded: usize,
     warnings: Vec<String>,
     instead: BTreeMap<String, (Matrix, Origin)>,
 }
@@ -113,13 +118,13 @@ impl Graph {
 
     /// Whether so many more numbers may be recorded.
     fn room_for(&self, more: usize) -> Result<()> {
-        let recorded: usize = self.nodes.iter().filter_map(Node::matrix).map(|m| m.rows() * m.cols()).sum();
+        let recorded = self.recorded;
         match recorded.saturating_add(more) {
             cells if cells > MAX_CELLS => Err(Error::new(format!(
                 "it would have {more} numbers. With the {recorded} recorded before, that is more than the limit of {MAX_CELLS}"
             ))
             .help("give smaller matrices: every intermediate matrix is stored and shown")),
-            _ => Ok(()),
+            cells => memory::room(memory::bytes_of::<f64>(cells.saturating_add(more))),
         }
     }
 
@@ -127,7 +132,11 @@ impl Graph {
         if self.find(name).is_some() {
             return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
         }
+        if let Value::Formed(matrix) = &value {
+            self.recorded += matrix.rows() * matrix.cols();
+        }
         let name = name.to_string();
+        self.places.insert(name.clone(), self.nodes.len());
         self.nodes.push(Node { name, op, inputs: inputs.to_vec(), value, label: None, collects: None });
         Ok(NodeId(self.nodes.len() - 1))
     }
@@ -165,7 +174,7 @@ impl Graph {
 
     /// The node of this name.
     pub fn find(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|node| node.name == name).map(NodeId)
+        self.places.get(name).copied().map(NodeId)
     }
 
     /// The node of this name.

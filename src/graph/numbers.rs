@@ -5,6 +5,7 @@ use crate::attention::Pairs;
 use crate::error::{Error, Result, counted};
 use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
+use crate::memory;
 
 /// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
 pub const MOST_LOOKED_AT: usize = 100_000;
@@ -66,7 +67,10 @@ impl Numbers {
                 error.in_source(format!("row {row}, column {column}"))
             })
         };
-        let values = matrix.cells().enumerate().map(cell).collect::<Result<Vec<T>>>()?;
+        let mut values: Vec<T> = memory::reserved(matrix.rows().saturating_mul(matrix.cols()))?;
+        for number in matrix.cells().enumerate().map(cell) {
+            values.push(number?);
+        }
         let inexact = values.iter().zip(matrix.cells()).any(|(value, x)| value.exactly() != x);
         let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols()))?;
         let numbers = numbers.with_inexact(inexact);

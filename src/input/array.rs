@@ -5,6 +5,7 @@ mod stack;
 use crate::error::{Error, Place, Result, counted};
 use crate::graph::{Typed, in_type};
 use crate::matrix::Labels;
+use crate::memory;
 
 use super::allow::Allow;
 use super::dims::{checked_cells, shape_text};
@@ -193,7 +194,11 @@ impl<T: Typed> Array<T> {
         let cell = |(at, value): (usize, &T)| {
             in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };
-        let values = self.values.iter().enumerate().map(cell).collect::<Result<Vec<U>>>()?;
+        let mut values: Vec<U> =
+            memory::reserved(self.values.len()).map_err(|error| error.in_source(name))?;
+        for number in self.values.iter().enumerate().map(cell) {
+            values.push(number?);
+        }
         let changed = values.iter().zip(&self.values).any(|(new, old)| new.exactly() != old.exactly());
         let Array { dims, values: _, fortran, boolean, row_labels, col_labels, decimals, roundoff, inexact } =
             self;

@@ -6,6 +6,7 @@ use half::{bf16, f16};
 
 use crate::error::Result;
 use crate::graph::{Typed, in_type};
+use crate::memory;
 
 use super::array::Array;
 use super::dims::checked_cells;
@@ -44,6 +45,9 @@ impl Stored {
         let Stored { cell, big_endian, fortran, dims } = self;
         let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
         let expected = (count as u64).saturating_mul(cell.size() as u64);
+        // A matrix whose first dimension runs fastest is turned by a second one.
+        let bytes = memory::bytes_of::<T>(count).saturating_mul(1 + u64::from(fortran));
+        memory::hold(bytes).map_err(|error| error.in_source(name))?.keep();
         let mut reader = reader.take(expected);
         let (mut values, mut losses) = (Vec::new(), Losses::default());
         let mut bytes = vec![0; PIECE];
@@ -51,6 +55,7 @@ impl Stored {
         loop {
             let filled = fill(&mut reader, &mut bytes).map_err(|error| unreadable(name, &error))?;
             read += filled as u64;
+            memory::grow(&mut values, filled / cell.size(), count).map_err(|error| error.in_source(name))?;
             cell.push(&bytes[..filled], big_endian, &mut values, &mut losses);
             if filled < bytes.len() {
                 break;

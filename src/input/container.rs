@@ -167,6 +167,7 @@ impl<T: Typed> Content<T> {
             Format::Npz => Ok(Content::Many(Container::Npz(Npz::open(input)?))),
             Format::Safetensors => Ok(Content::Many(Container::Safetensors(Tensors::open(input)?))),
             Format::Json => {
+                input.charge_as_text()?;
                 let json = json::parse(&name, &input.text()?)?;
                 match json_document::content(&name, json, nodes)? {
                     Content::One(array) => Ok(Content::One(array.in_type(&name)?)),
@@ -174,6 +175,7 @@ impl<T: Typed> Content<T> {
                 }
             }
             Format::Delimited(delimiter) => {
+                input.charge_as_text()?;
                 Ok(Content::One(of_text(&name, &input.text()?, delimiter, allow)?.in_type(&name)?))
             }
         }

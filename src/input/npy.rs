@@ -4,6 +4,7 @@ use std::io::Read;
 
 use crate::error::{Error, Result};
 use crate::graph::Typed;
+use crate::memory;
 
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::Item;
@@ -11,6 +12,9 @@ use super::dims::{checked_cells, shape_text};
 use super::npy_header::{Header, header};
 use super::npy_type::Kind;
 use super::open::{Limit, unreadable};
+
+/// What a word takes beside its characters.
+const WORD: u64 = 64;
 
 /// Reads the array of a `.npy` stream that has `length` bytes, its numbers in the type T and in the order of the file. Its
 /// bytes are read only once they agree with the header, and memory grows with what is really there.
@@ -56,6 +60,9 @@ pub(super) fn read<T: Typed>(
             }
         }
         Kind::Unicode(_) | Kind::Bytes(_) => {
+            let words = expected / header.kind.size().max(1) as u64 * WORD;
+            let room = memory::hold(expected.saturating_mul(2).saturating_add(words));
+            room.map_err(|error| error.in_source(name))?.keep();
             let mut bytes = Vec::new();
             let read = reader.take(expected).read_to_end(&mut bytes);
             read.map_err(|error| unreadable(name, &error))?;

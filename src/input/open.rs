@@ -6,9 +6,13 @@ use std::path::Path;
 
 use crate::error::{Error, Place, Result, counted};
 use crate::graph::MAX_CELLS;
+use crate::memory::{self, Gathered};
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
 pub(super) const MOST_BYTES: u64 = 1 << 30;
+
+/// What a byte of text takes at most in memory: itself, what it is read into, and the numbers that come of it.
+const BYTES_PER_BYTE: u64 = 12;
 
 /// The most bytes of one array that is not looked at cell by cell.
 const MOST_LARGE_BYTES: u64 = 1 << 34;
@@ -103,8 +107,10 @@ impl Input {
     /// # Errors
     /// If it fails, is empty, or has more than `limit`.
     pub(super) fn drain(name: &str, stream: &mut dyn Read, limit: Limit) -> Result<Input> {
-        let mut bytes = Vec::new();
-        stream.take(limit.whole + 1).read_to_end(&mut bytes).map_err(|error| unreadable(name, &error))?;
+        let mut gathered = Gathered::new(u64::MAX);
+        io::copy(&mut stream.take(limit.whole + 1), &mut gathered)
+            .map_err(|error| unreadable(name, &error))?;
+        let bytes = gathered.kept();
         let length = bytes.len() as u64;
         if length == 0 {
             return Err(empty(name));
@@ -119,6 +125,19 @@ impl Input {
     pub(super) fn bundled(name: &str, bytes: &'static [u8], limit: Limit) -> Input {
         let length = bytes.len() as u64;
         Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
+    }
+
+    /// Charges what reading it as text takes, and what is made of it.
+    ///
+    /// # Errors
+    /// If it is more than may be had.
+    pub(super) fn charge_as_text(&self) -> Result<()> {
+        // What is longer than its limit is refused for that.
+        let length = self.length.min(self.limit.whole);
+        memory::hold(length.saturating_mul(BYTES_PER_BYTE))
+            .map_err(|error| error.in_source(&self.name))?
+            .keep();
+        Ok(())
     }
 
     /// The first bytes, without moving on.
@@ -214,7 +233,11 @@ fn check_regular(name: &str, metadata: &fs::Metadata) -> Result<()> {
 
 /// Why a file cannot be opened or read, for its user.
 pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
+    if let Some(own) = Error::carried_by(error) {
+        return own.in_source(name);
+    }
     let said = match error.kind() {
+        ErrorKind::OutOfMemory => memory::exhausted(),
         ErrorKind::NotFound => Error::new("no such file"),
         ErrorKind::PermissionDenied => {
             Error::new("permission denied").help("you may not read this file: check its permissions")

@@ -8,6 +8,7 @@ use safetensors::tensor::Metadata;
 
 use crate::error::{Error, Result};
 use crate::graph::Typed;
+use crate::memory;
 use crate::unique::check_names;
 
 use super::cell_type::{CellType, Stored, Taken};
@@ -17,6 +18,9 @@ use super::open::{Input, Limit, ReadSeek, unreadable};
 
 /// Headers of the largest models have a few MiB.
 const LONGEST_HEADER: u64 = 64 << 20;
+
+/// What a byte of a header takes while it is read.
+const HEADER_AS_DATA: u64 = 16;
 
 /// An opened file, its header read and checked.
 pub(super) struct Tensors {
@@ -57,6 +61,7 @@ impl Tensors {
             return Err(damaged(format!("the header would have {} MiB", length >> 20)));
         }
         let mut reader = input.reader;
+        let _parsing = memory::hold(length * HEADER_AS_DATA).map_err(|error| error.in_source(&name))?;
         let mut header = Vec::new();
         reader
             .seek(SeekFrom::Start(8))

@@ -3,14 +3,48 @@
 
 use std::fs::read_to_string;
 
-/// The memory that can be had, in bytes: what is free now, and no more than this process is allowed.
+/// The memory that can be had, in bytes: what is free now, and no more than this process and its group are still allowed.
 pub fn memory_available() -> Option<u64> {
-    let meminfo = read_to_string("/proc/meminfo").ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    [free(), of_the_group(), of_the_process()].into_iter().flatten().min()
+}
+
+/// What is free now, in bytes.
+fn free() -> Option<u64> {
+    in_kibibytes(&read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+}
+
+/// A field of a file such as `/proc/meminfo`, in bytes.
+fn in_kibibytes(text: &str, field: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(field))?;
     let kibibytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
-    let allowed = read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
-    let free = kibibytes.saturating_mul(1024);
-    Some(allowed.map_or(free, |allowed: u64| allowed.min(free)))
+    Some(kibibytes.saturating_mul(1024))
+}
+
+/// What the control group of a container still allows.
+fn of_the_group() -> Option<u64> {
+    let most: u64 = read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()?;
+    // Files in memory make room when it is needed; what programs have allocated does not.
+    let allocated = read_to_string("/sys/fs/cgroup/memory.stat").ok();
+    let allocated =
+        allocated.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("anon ")));
+    Some(most.saturating_sub(allocated.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)))
+}
+
+/// What `ulimit -v` and `ulimit -d` still allow.
+#[cfg(unix)]
+fn of_the_process() -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
+    let status = read_to_string("/proc/self/status").ok()?;
+    let left = |limit: Resource, used: &str| {
+        let limit = getrlimit(limit).current?;
+        Some(limit.saturating_sub(in_kibibytes(&status, used).unwrap_or(0)))
+    };
+    [left(Resource::As, "VmSize:"), left(Resource::Data, "VmData:")].into_iter().flatten().min()
+}
+
+#[cfg(not(unix))]
+fn of_the_process() -> Option<u64> {
+    None
 }
 
 /// The processor's name.

@@ -1,5 +1,6 @@
 //! After a miss: the words of a file of vectors that come nearest to the one that is not there.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use crate::error::Result;
@@ -12,6 +13,8 @@ use crate::foreign::clip;
 const LONGEST_WORD: usize = 64;
 /// Shorter words have neighbours that nobody meant.
 const SHORTEST_WORD: usize = 5;
+/// How many words get a hint: where more are missing it is the wrong file, or another language.
+const MOST_HINTED: usize = 20;
 /// How many near words a hint offers.
 const OFFERED: usize = 3;
 
@@ -20,7 +23,10 @@ const OFFERED: usize = 3;
 /// # Errors
 /// If the second pass fails.
 pub(super) fn hints(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Result<Vec<String>> {
-    let long = words.iter().filter(|word| word.chars().count() >= SHORTEST_WORD);
+    let mut seen = HashSet::new();
+    let long = words.iter().filter(|word| word.chars().count() >= SHORTEST_WORD && seen.insert(**word));
+    // Each costs a look at every line.
+    let long = long.take(MOST_HINTED);
     let mut neighbours: Vec<Neighbours<'_>> = long.map(|word| Neighbours::new(word)).collect();
     if neighbours.is_empty() {
         return Ok(Vec::new());

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 
 use super::real::Real;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::memory;
 
 /// As long and as aligned as the widest register, so that no load crosses a line of the cache.
 #[derive(Clone, Copy)]
@@ -72,10 +73,7 @@ pub(super) fn zeros<T: Real>(count: usize) -> Result<Vec<T>> {
 }
 
 fn reserved<E>(count: usize) -> Result<Vec<E>> {
-    let mut elements = Vec::new();
-    let no_memory = |_| Error::new(format!("no memory to work in: {count} times {} bytes", size_of::<E>()));
-    elements.try_reserve_exact(count).map_err(no_memory)?;
-    Ok(elements)
+    memory::room_for(count)
 }
 
 /// Calls `work` with `bytes` of this thread's memory.

@@ -47,7 +47,7 @@ pub use model::{
 pub use new::new_lesson;
 pub use progress::{Progress, Sitting, Store};
 pub use read::read;
-pub use run::{Ran, Run, Runner, Screen};
+pub use run::{MOST_PRINTED, Ran, Run, Runner, Screen};
 pub use source::{LONGEST, is_lesson};
 pub use told::{Scene, told};
 pub use values::RunValues;

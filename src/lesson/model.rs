@@ -245,7 +245,8 @@ impl Lesson {
 
     /// The step that a line stands in.
     pub fn step_at(&self, line: usize) -> Option<&Step> {
-        self.steps.iter().rev().find(|step| step.line <= line)
+        // Steps stand in the order of their lines.
+        self.steps.partition_point(|step| step.line <= line).checked_sub(1).map(|at| &self.steps[at])
     }
 
     /// The position of the step of an id.

@@ -32,8 +32,10 @@ pub(super) fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
 
 /// Each name stands for one command.
 pub(super) fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
-    for (position, run) in lesson.runs.iter().enumerate() {
-        if let Some(first) = lesson.runs[..position].iter().find(|other| other.name == run.name) {
+    let mut seen = HashMap::new();
+    for run in &lesson.runs {
+        let first = *seen.entry(run.name.as_str()).or_insert(run);
+        if !std::ptr::eq(first, run) {
             faults.push(
                 Fault::new(
                     run.line,

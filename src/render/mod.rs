@@ -45,6 +45,7 @@ use crate::demo::{Digits, Shown, Story, Table};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
+use crate::memory;
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,11 +146,29 @@ impl Page {
     }
 }
 
+/// The bytes of text that a format gathers before it writes: JSON is written piece by piece, and of large matrices people are
+/// shown the edges.
+fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
+    // A number has up to 24 characters; NumPy's text is laid out in columns, from pieces.
+    let a_cell = match format {
+        Format::Csv => 48,
+        Format::Numpy => 96,
+        Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html => return 0,
+    };
+    // What is not recorded cell by cell is refused by the format itself, or shown by its edges.
+    let recorded = |page: &Page| -> u64 {
+        let matrices = page.nodes.iter().filter_map(|&id| page.story.graph[id].matrix());
+        matrices.map(|matrix| (matrix.rows() * matrix.cols()) as u64).sum()
+    };
+    pages.iter().map(recorded).sum::<u64>().saturating_mul(a_cell)
+}
+
 /// Writes stories in the style's format. `command` is the name of the command, for JSON.
 ///
 /// # Errors
 /// If `out` cannot be written.
 pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write) -> Result<()> {
+    memory::room(gathered_bytes(pages, style.format))?;
     let pages = &*as_shown(pages, style.format);
     let explains = pages.iter().any(Page::explains);
     let text = match style.format {

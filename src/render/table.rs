@@ -86,9 +86,10 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     let fewest = rows(1);
     let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
     let bands_of = |view: &View| {
+        let is_framed = is_framed(view, width, gap);
         bands(view, width, gap)
             .into_iter()
-            .map(|at| match is_framed(view, width, gap) {
+            .map(|at| match is_framed {
                 true => joint::frame(&[view], gap, style),
                 false => band(view, at.from, at.to, gap, style),
             })
@@ -109,13 +110,20 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
     if is_framed(view, width, gap) {
         return vec![Band { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
     }
-    let fewest = filled(view, width, gap, view.cols.len()).len();
-    let even = view.cols.len().div_ceil(fewest.max(1));
-    // Where columns differ in width, equally many of them need not fit.
-    let more = (even..=view.cols.len()).map(|most| filled(view, width, gap, most));
-    let is_good = |bands: &Vec<Band>| bands.len() == fewest;
-    let mut good = more.filter(is_good);
-    let mut bands = good.next().unwrap_or_else(|| filled(view, width, gap, view.cols.len()));
+    let widths: Vec<usize> = (0..view.cols.len()).map(|j| view.column_width(j)).collect();
+    let filled = |most: usize| filled(view, &widths, width, gap, most);
+    let fewest = filled(widths.len()).len();
+    // Where columns differ in width, equally many of them need not fit: the fewest that do, found by halving, since the more
+    // a band may have, the fewer bands there are.
+    let (mut least, mut enough) = (widths.len().div_ceil(fewest.max(1)), widths.len());
+    while least < enough {
+        let most = least.midpoint(enough);
+        match filled(most).len() == fewest {
+            true => enough = most,
+            false => least = most + 1,
+        }
+    }
+    let mut bands = filled(enough);
     if let [whole] = &mut bands[..]
         && is_headless(view)
     {
@@ -124,14 +132,13 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
     bands
 }
 
-/// The bands of a matrix, each as wide as there is room for, of at most so many columns.
-fn filled(view: &View, width: usize, gap: usize, most: usize) -> Vec<Band> {
+/// The bands of a matrix with columns of these widths, each as wide as there is room for, of at most so many columns.
+fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     let frame = view.label_width() + FRAME;
     let width = width.saturating_sub(note_width(view));
     let (mut start, mut used) = (0, frame);
-    for j in 0..view.cols.len() {
-        let wide = view.column_width(j);
+    for (j, &wide) in widths.iter().enumerate() {
         if j > start && (used + gap + wide > width || j - start == most) {
             bands.push(Band { from: start, to: j, width: used });
             (start, used) = (j, frame);
@@ -161,7 +168,7 @@ fn note_width(view: &View) -> usize {
 }
 
 fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
-    if is_headless(view) && to - from == view.cols.len() {
+    if to - from == view.cols.len() && is_headless(view) {
         return joint::frame(&[view], gap, style);
     }
     let mut grid = new_grid(style);

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From the ground up.
-const ROOMS: [&str; 19] = [
+const ROOMS: [&str; 20] = [
     "foreign",
     "error",
+    "memory",
     "unique",
     "terminal",
     "elementary",

@@ -9,6 +9,7 @@ use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
 use crate::input::random::LegacyStream;
 use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;
+use crate::memory;
 
 use super::inputs::{LayoutArg, MaskKindArg};
 use super::masks::{is_infinity, mask_rule, place_of};
@@ -118,6 +119,16 @@ impl Loading {
             ))
             .help("give fewer tokens or a smaller width"));
         }
+        let recorded = cells + 3 * tokens * width;
+        if recorded > MAX_CELLS {
+            return Err(Error::new(format!(
+                "--random {shape} draws {cells} numbers, and with Q, K and V they are {recorded}, more than the limit of \
+                 {MAX_CELLS}"
+            ))
+            .help("give fewer tokens or a smaller width"));
+        }
+        // Each is drawn, and recorded.
+        memory::hold(memory::bytes_of::<f64>(2 * cells))?.keep();
         let mut stream = LegacyStream::seeded(seed);
         let mut draw = |rows| Some((stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
         self.inputs.x = draw(tokens);

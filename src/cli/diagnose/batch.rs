@@ -10,6 +10,7 @@ use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
 use crate::error::{Error, Result, counted};
 use crate::foreign::visible;
 use crate::input::FolderEntry;
+use crate::memory;
 use crate::render::{self, Style};
 
 /// Judges a folder.
@@ -136,6 +137,8 @@ impl Batch {
     }
 
     fn judge(&self, entry: &FolderEntry) -> Judged {
+        // What a file has taken is free again for the next one.
+        let _of_the_file = memory::part();
         let right = self.examiner.task().right();
         let mut answers = Vec::new();
         let outcome = entry.named(answers::limit(right)).and_then(|arrays| {

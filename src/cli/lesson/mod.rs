@@ -17,7 +17,8 @@ use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::input::{Reading, Writing};
-use crate::lesson::{Drawn, Lesson, Ran, Runner, Screen, draw};
+use crate::lesson::{Drawn, Lesson, MOST_PRINTED, Ran, Runner, Screen, draw};
+use crate::memory::Gathered;
 
 /// Lessons for a class or alone: play, quiz, check, export
 #[derive(Args, Debug)]
@@ -141,11 +142,11 @@ fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> R
         charset: screen.charset,
         ..Env::default()
     };
-    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let (mut out, mut err) = (Gathered::new(MOST_PRINTED), Gathered::new(MOST_PRINTED));
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
     let code = super::run(args, &env, &mut streams);
-    let text = |bytes: Vec<u8>| {
-        String::from_utf8(bytes)
+    let text = |gathered: Gathered| {
+        String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
     Ran { code, out: text(out), err: text(err) }

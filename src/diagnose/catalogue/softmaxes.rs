@@ -27,10 +27,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "Rows with large scores are NaN, and the others are right.",
         demo: "weights",
         ways: |_, facts| {
-            let single = Change::Normalise(Normalise { single: true, ..NAIVE });
-            let mut ways = when(facts.largest_score > 709.0, Change::Normalise(NAIVE));
+            let said = format!(
+                "exp overflowed: the largest score is {:.0}, and the largest score of each row was not subtracted first.",
+                facts.largest_score
+            );
+            let naive = |single| Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said);
+            let mut ways = if_possible(facts.largest_score > 709.0, vec![naive(false)]);
             if facts.largest_score > 88.0 {
-                ways.push(Way::detailed(single, "in single precision"));
+                ways.push(Way { detail: Some("in single precision".into()), ..naive(true) });
             }
             ways
         },

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::alter::altered;
 use super::choices::{Alter, Comparison, Stage};
+use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result, counted};
@@ -89,6 +90,7 @@ pub(super) struct Pipeline<'a> {
 impl Pipeline<'_> {
     fn run(&mut self, inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
+        forecast::check(self.recipe, &inputs)?;
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());

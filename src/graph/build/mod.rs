@@ -3,6 +3,7 @@
 mod alter;
 mod attend;
 mod choices;
+mod forecast;
 mod fused;
 mod heads;
 mod normalise;

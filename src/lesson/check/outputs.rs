@@ -3,6 +3,8 @@
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{Ran, Runner, Screen};
+use crate::lesson::source::LONGEST;
+use crate::memory;
 
 use super::difference::unified;
 use super::finding::{Concern, Finding, Rewrite};
@@ -13,11 +15,14 @@ use super::wildcards::with_wildcards;
 /// Runs every command of every block at the lesson's width, and compares.
 pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
     let screen = Screen::plain(lesson.size.columns);
+    let mut room = LONGEST as usize;
     for console in lesson.consoles() {
         for exchange in &console.exchanges {
             let ran = runner.run(&exchange.command.args, screen);
             // What a command prints where it fails, or no longer does, says nothing more.
-            let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran));
+            let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran, room));
+            let new = found.as_ref().and_then(|finding| finding.rewrite.as_ref());
+            room = room.saturating_sub(new.map_or(0, |new| new.text.len()));
             findings.extend(found);
         }
     }
@@ -45,8 +50,14 @@ fn code(exchange: &Exchange, ran: &Ran) -> Option<Finding> {
     Some(Finding::new(Concern::Structure, fault))
 }
 
-/// How what is printed differs from the lesson.
-fn output(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) -> Option<Finding> {
+/// How what is printed differs from the lesson, in which there is room for so many bytes more.
+fn output(
+    lesson: &Lesson,
+    console: &Console,
+    exchange: &Exchange,
+    ran: &Ran,
+    room: usize,
+) -> Option<Finding> {
     let body = body(lesson, exchange);
     // As trycmd has it: the last line's end belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
@@ -61,6 +72,12 @@ fn output(lesson: &Lesson, console: &Console, exchange: &Exchange, ran: &Ran) ->
     }
     let first = lesson.text[..exchange.expected.start].matches('\n').count();
     let typed = &exchange.command.typed;
+    if printed.len() > room {
+        let bytes = memory::size(printed.len() as u64);
+        let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
+        let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB";
+        return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
+    }
     let what = match () {
         _ if expected.is_empty() => format!("the output of `{typed}` is missing"),
         _ if printed.strip_suffix('\n') == Some(expected) => {

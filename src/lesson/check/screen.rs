@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
 use crate::lesson::run::{Runner, Screen};
+use crate::lesson::source::LONGEST;
 
 use super::finding::{Concern, Finding};
 
@@ -30,7 +31,12 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
 
 fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
     let plain = Screen::plain(size.columns);
-    let text = runner.run(&exchange.command.args, plain).shown();
+    let ran = runner.run(&exchange.command.args, plain);
+    if ran.code != exchange.code {
+        // What a command prints where it fails is on no screen.
+        return;
+    }
+    let text = ran.shown();
     let typed = &exchange.command.typed;
     let mut add = |concern, fault| findings.push(Finding::new(concern, fault));
     if let Some((_, width)) = too_wide(text.lines(), size) {
@@ -51,6 +57,9 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
             Concern::Text,
             tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
         );
+    }
+    if text.len() as u64 > LONGEST {
+        return;
     }
     if text.lines().any(|line| visible(line) != line) {
         add(

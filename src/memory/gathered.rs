@@ -1,0 +1,84 @@
+//! Bytes of unknown number, gathered up to a limit.
+
+use std::io::{self, Write};
+
+use super::{Held, exhausted, hold, size};
+use crate::error::{Error, Result};
+
+/// Bytes that are gathered, up to a limit, and charged as they come.
+#[derive(Debug)]
+pub struct Gathered {
+    bytes: Vec<u8>,
+    held: Vec<Held>,
+    most: u64,
+}
+
+/// So much room is made at least at a time.
+const STEP: usize = 1 << 16;
+
+impl Gathered {
+    /// Nothing yet, and never more than `most` bytes.
+    pub fn new(most: u64) -> Gathered {
+        Gathered { bytes: Vec::new(), held: Vec::new(), most }
+    }
+
+    /// What has been gathered; it is no longer charged.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// What has been gathered, charged until the command is over.
+    pub fn kept(self) -> Vec<u8> {
+        self.held.into_iter().for_each(Held::keep);
+        self.bytes
+    }
+
+    fn make_room(&mut self, more: usize) -> Result<()> {
+        let room = self.bytes.capacity() - self.bytes.len();
+        if room >= more {
+            return Ok(());
+        }
+        let room = more.max(self.bytes.capacity()).max(STEP);
+        self.held.push(hold(room as u64)?);
+        self.bytes.try_reserve_exact(room).map_err(|_| exhausted())
+    }
+}
+
+impl Write for Gathered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let needed = self.bytes.len() as u64 + bytes.len() as u64;
+        if needed > self.most {
+            // Of what is too long nobody wants the beginning.
+            (self.bytes, self.held) = (Vec::new(), Vec::new());
+            let error = Error::new(format!("there is more to print than {}", size(self.most)));
+            return Err(io::Error::other(
+                error.help("show less of it with --only, or take smaller matrices"),
+            ));
+        }
+        self.make_room(bytes.len()).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{Left, enter, left};
+
+    #[test]
+    fn what_is_gathered_has_an_end() {
+        let mut gathered = Gathered::new(100);
+        assert!(gathered.write_all(&[0; 100]).is_ok() && gathered.write_all(&[0]).is_err());
+        let _open = enter(Some(1 << 20), || None);
+        let mut gathered = Gathered::new(u64::MAX);
+        let written = (0..100).map(|_| gathered.write_all(&[0; 1 << 16])).find_map(io::Result::err);
+        assert!(written.unwrap().to_string().contains("--memory"));
+        drop(gathered);
+        assert_eq!(left(), Left::Asked(1 << 20));
+    }
+}

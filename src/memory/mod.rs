@@ -1,0 +1,303 @@
+//! One budget of memory for a command: what is about to be allocated is charged to it first.
+//!
+//! [`enter`] begins the account of a command on this thread, and its end restores the one before: a command that runs another,
+//! as a lesson does, lends it what is left. Without an account nothing is refused. The limit is what `--memory` says, else
+//! what the system has free when a command first asks for more than [`SMALL`]. This is the only refusal that depends on the
+//! machine.
+
+mod gathered;
+mod size;
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::mem;
+
+use crate::error::{Error, Result};
+
+pub use gathered::Gathered;
+pub use size::{enough, parsed, size};
+
+/// A command that needs no more than this is not measured against what is free.
+pub const SMALL: u64 = 32 << 20;
+
+/// Up to which of eight parts what is free may be taken: the rest is for all that is too small to be charged.
+const EIGHTHS: u64 = 7;
+
+/// How much memory there may be.
+#[derive(Clone, Copy, Debug)]
+enum Limit {
+    /// Nobody has said: a caller of the library.
+    None,
+    /// As `--memory` says.
+    Asked(u64),
+    /// To be asked for once it matters.
+    Free(fn() -> Option<u64>),
+    /// What was free, with what was charged by then.
+    Found(u64),
+}
+
+/// What the command on this thread may have, and has.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    limit: Limit,
+    used: u64,
+}
+
+thread_local! {
+    static ACCOUNT: Cell<Account> = const { Cell::new(Account { limit: Limit::None, used: 0 }) };
+}
+
+/// The time in which an account, or a part of one, is open; what was charged meanwhile is free again at its end.
+#[derive(Debug)]
+pub struct Open {
+    before: Account,
+    /// It belongs to its thread.
+    here: PhantomData<*const ()>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        ACCOUNT.set(self.before);
+    }
+}
+
+/// Begins the account of a command: with the bytes that were `asked` for, else with what `free` says once it matters. Within
+/// another command it is a part of that one's account.
+pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> Open {
+    let before = ACCOUNT.get();
+    let limit = match (before.limit, asked) {
+        (Limit::None, None) => Limit::Free(free),
+        (Limit::None | Limit::Free(_), Some(bytes)) => Limit::Asked(before.used.saturating_add(bytes)),
+        (Limit::Asked(outer) | Limit::Found(outer), Some(bytes)) => {
+            Limit::Asked(outer.min(before.used.saturating_add(bytes)))
+        }
+        (outer, None) => outer,
+    };
+    ACCOUNT.set(Account { limit, ..before });
+    Open { before, here: PhantomData }
+}
+
+/// Begins a part of the account, such as one file of many: what it charges is free again when it is over.
+pub fn part() -> Open {
+    Open { before: ACCOUNT.get(), here: PhantomData }
+}
+
+/// Bytes that are charged until this is dropped.
+#[derive(Debug)]
+#[must_use = "what is charged is free again as soon as this is dropped"]
+pub struct Held {
+    bytes: u64,
+    here: PhantomData<*const ()>,
+}
+
+impl Held {
+    /// Charges the bytes until the command is over.
+    pub fn keep(self) {
+        mem::forget(self);
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let account = ACCOUNT.get();
+        ACCOUNT.set(Account { used: account.used.saturating_sub(self.bytes), ..account });
+    }
+}
+
+/// Charges bytes that are about to be allocated.
+///
+/// # Errors
+/// If they are more than may be had.
+pub fn hold(bytes: u64) -> Result<Held> {
+    let mut account = ACCOUNT.get();
+    let used = account.used.saturating_add(bytes);
+    if let Limit::Free(free) = account.limit
+        && used > SMALL
+    {
+        // What nobody can say is not refused for.
+        let found = free().map_or(u64::MAX, |free| account.used.saturating_add(free / 8 * EIGHTHS));
+        account.limit = Limit::Found(found);
+        ACCOUNT.set(account);
+    }
+    if let Limit::Asked(limit) | Limit::Found(limit) = account.limit
+        && used > limit
+    {
+        let left = limit.saturating_sub(account.used);
+        return Err(too_much(bytes, left).help(allow(used, account.limit)));
+    }
+    ACCOUNT.set(Account { used, ..account });
+    Ok(Held { bytes, here: PhantomData })
+}
+
+/// Whether so many bytes may be had now; they are not charged.
+///
+/// # Errors
+/// If they are more than may be had.
+pub fn room(bytes: u64) -> Result<()> {
+    hold(bytes).map(drop)
+}
+
+/// Room for so many numbers, which are not charged.
+///
+/// # Errors
+/// If it is more than may be had, or the system has not got it.
+pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
+    let _held = hold(bytes_of::<T>(count))?;
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| exhausted())?;
+    Ok(room)
+}
+
+/// Room for so many numbers, charged until the command is over.
+///
+/// # Errors
+/// If it is more than may be had, or the system has not got it.
+pub fn reserved<T>(count: usize) -> Result<Vec<T>> {
+    let room = room_for(count)?;
+    hold(bytes_of::<T>(count))?.keep();
+    Ok(room)
+}
+
+/// Room for more numbers, `count` of them in all: memory grows with what is really there, and never beyond that count. The
+/// caller has charged them.
+///
+/// # Errors
+/// If the system has not got it.
+pub fn grow<T>(numbers: &mut Vec<T>, more: usize, count: usize) -> Result<()> {
+    let needed = numbers.len().saturating_add(more);
+    if needed > numbers.capacity() {
+        let capacity = needed.max(numbers.capacity().saturating_mul(2)).min(count.max(needed));
+        let reserved = numbers.try_reserve_exact(capacity - numbers.len());
+        reserved.map_err(|_| exhausted())?;
+    }
+    Ok(())
+}
+
+/// The bytes of so many numbers.
+pub fn bytes_of<T>(count: usize) -> u64 {
+    (count as u64).saturating_mul(size_of::<T>() as u64)
+}
+
+/// What may still be had, if there is a limit: as somebody has asked for it, or as the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Of what `--memory` allows.
+    Asked(u64),
+    /// Of what is free.
+    Free(u64),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What may still be had.
+pub fn left() -> Left {
+    let account = ACCOUNT.get();
+    match account.limit {
+        Limit::None => Left::Unknown,
+        Limit::Asked(limit) => Left::Asked(limit.saturating_sub(account.used)),
+        Limit::Found(limit) => Left::Free(limit.saturating_sub(account.used)),
+        Limit::Free(free) => free().map_or(Left::Unknown, Left::Free),
+    }
+}
+
+/// The error of a command that needs more memory than may be had.
+pub fn too_much(needed: u64, left: u64) -> Error {
+    Error::new(format!("this needs {} of memory, but at most {} may be used here", size(needed), size(left)))
+}
+
+/// The error of an allocation that the system refuses.
+pub fn exhausted() -> Error {
+    Error::new("out of memory: the system has none left for this").help(
+        "give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more",
+    )
+}
+
+fn allow(used: u64, limit: Limit) -> String {
+    let more = enough(used);
+    match limit {
+        Limit::Asked(_) => format!("give smaller matrices, or allow more: --memory {more}"),
+        _ => format!("give smaller matrices, or, if this machine has the memory, allow it: --memory {more}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(bytes: u64) -> Open {
+        enter(Some(bytes), || None)
+    }
+
+    #[test]
+    fn what_is_charged_is_refused_beyond_the_limit_and_free_again_when_dropped() {
+        let _open = asked(1000);
+        let first = hold(600).unwrap();
+        let said = hold(500).unwrap_err().to_string();
+        assert!(
+            said.contains("this needs 500 bytes of memory, but at most 400 bytes")
+                && said.contains("--memory 1M"),
+            "{said}"
+        );
+        drop(first);
+        hold(500).unwrap().keep();
+        assert!(room(500).is_ok() && room(501).is_err());
+        assert_eq!(left(), Left::Asked(500));
+    }
+
+    #[test]
+    fn a_command_within_a_command_has_what_is_left_and_gives_it_back() {
+        let _outer = asked(1000);
+        hold(300).unwrap().keep();
+        {
+            let _inner = enter(None, || unreachable!("the outer command has a limit"));
+            hold(700).unwrap().keep();
+            assert!(room(1).is_err());
+        }
+        {
+            let _inner = asked(5000);
+            assert!(room(700).is_ok() && room(701).is_err());
+        }
+        {
+            let _inner = asked(200);
+            assert!(room(200).is_ok() && room(201).is_err());
+        }
+        assert_eq!(left(), Left::Asked(700));
+        {
+            let _part = part();
+            hold(600).unwrap().keep();
+        }
+        assert_eq!(left(), Left::Asked(700));
+    }
+
+    #[test]
+    fn what_is_free_is_asked_for_only_when_it_matters() {
+        {
+            let _open = enter(None, || unreachable!("it is too little to ask"));
+            hold(SMALL).unwrap().keep();
+        }
+        let _open = enter(None, || Some(800 << 20));
+        hold(SMALL).unwrap().keep();
+        assert!(room(700 << 20).is_ok());
+        assert!(room((700 << 20) + 1).is_err());
+        let _unknown = part();
+        assert!(matches!(left(), Left::Free(_)));
+    }
+
+    #[test]
+    fn without_an_account_nothing_is_refused() {
+        assert!(room(u64::MAX).is_ok());
+        assert_eq!(left(), Left::Unknown);
+        assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains("--memory"));
+    }
+
+    #[test]
+    fn a_vector_grows_with_what_is_there_and_never_beyond_its_count() {
+        let mut numbers: Vec<u8> = Vec::new();
+        grow(&mut numbers, 10, 1 << 40).unwrap();
+        assert!(numbers.capacity() < 1000);
+        numbers.resize(10, 0);
+        grow(&mut numbers, 5, 15).unwrap();
+        assert_eq!(numbers.capacity(), 15);
+        assert!(grow(&mut numbers, usize::MAX - 100, usize::MAX).is_err());
+    }
+}

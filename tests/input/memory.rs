@@ -1,0 +1,144 @@
+//! Memory: what a command takes is estimated before it is allocated, and refused with a message instead of an abort.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use crate::common::attn;
+
+/// Runs the program with so many kibibytes of address space.
+fn within(kibibytes: u64, args: &[&str]) -> Output {
+    let script = format!("ulimit -v {kibibytes}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script, env!("CARGO_BIN_EXE_attn")]).args(args);
+    command.env_remove("ATTN_MEMORY").output().expect("a shell runs")
+}
+
+#[track_caller]
+fn assert_refused_for_memory(kibibytes: u64, args: &[&str]) {
+    let output = within(kibibytes, args);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{args:?} in {kibibytes} KiB: {said}");
+    assert!(said.starts_with("error: ") && said.contains("--memory "), "{args:?}: {said}");
+    assert!(output.stdout.is_empty(), "{args:?}");
+}
+
+/// The header of a `.npy` file of `f4`.
+fn header(rows: u64, cols: u64) -> Vec<u8> {
+    let mut header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {cols}), }}");
+    header.push_str(&" ".repeat(117 - header.len()));
+    [b"\x93NUMPY\x01\x00\x76\x00", header.as_bytes(), b"\n"].concat()
+}
+
+/// A `.npy` file of zeros that takes no room on the disk.
+fn sparse(path: &Path, rows: u64, cols: u64) {
+    let mut file = fs::File::create(path).unwrap();
+    let header = header(rows, cols);
+    file.write_all(&header).unwrap();
+    file.set_len(header.len() as u64 + 4 * rows * cols).unwrap();
+}
+
+/// An `.npz` file of zeros, packed to a thousandth.
+fn packed(path: &Path, rows: u64, cols: u64) {
+    let mut zip = ZipWriter::new(fs::File::create(path).unwrap());
+    let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+    zip.start_file("X.npy", options.compression_level(Some(1))).unwrap();
+    zip.write_all(&header(rows, cols)).unwrap();
+    let row = vec![0; 4 * cols as usize];
+    (0..rows).for_each(|_| zip.write_all(&row).unwrap());
+    zip.finish().unwrap();
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn arrays_that_the_limits_of_the_process_have_no_room_for_end_in_a_refusal_and_no_abort() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    sparse(&path("large.npy"), 1000, 4_000_000);
+    packed(&path("bomb.npz"), 1000, 60_000);
+    let (large, bomb) = (path("large.npy"), path("bomb.npz"));
+    let fast = |file: &Path, kibibytes: u64| {
+        let file = file.to_str().unwrap();
+        let args = ["attend", "--q", file, "--k", file, "--v", file, "--fast", "--only", "LSE"];
+        assert_refused_for_memory(kibibytes, &args);
+    };
+    for kibibytes in [500_000, 1_000_000, 2_000_000] {
+        fast(&large, kibibytes);
+        assert_refused_for_memory(
+            kibibytes,
+            &["bench", "--n", "700000", "--n-q", "1", "--heads", "8", "--dim", "128"],
+        );
+    }
+    fast(&bomb, 500_000);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn text_that_the_limits_of_the_process_have_no_room_for_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let csv = folder.path().join("line.csv");
+    fs::write(&csv, "1,".repeat(19_999_990) + "1\n").unwrap();
+    assert_refused_for_memory(500_000, &["attend", "--x", csv.to_str().unwrap()]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lesson_of_many_long_outputs_takes_no_more_memory_than_one_of_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let lesson = folder.path().join("long.md");
+    let block = |seed: usize| {
+        format!("```console\n$ attn attend --random 1000,2 --seed {seed} --only A --format csv\n\n```\n\n")
+    };
+    let blocks: String = (0..25).map(block).collect();
+    fs::write(&lesson, format!("---\nattn-lesson: 1\ntitle: Long\n---\n\n## All\n\n{blocks}")).unwrap();
+    let output = within(350_000, &["lesson", "check", lesson.to_str().unwrap()]);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(said.matches("there is more to print than 16 MiB").count(), 25, "{said}");
+}
+
+#[test]
+fn memory_sets_what_a_command_may_take_and_changes_no_output() {
+    let command = "attend --random 900,3 --only O --format csv";
+    let usual = attn(command).ok();
+    for allowed in ["64M", "0.5G", "67108864"] {
+        assert_eq!(attn(&format!("{command} --memory {allowed}")).ok().out, usual.out);
+    }
+    attn(&format!("{command} --memory 10M"))
+        .refused(&["of memory, but at most 10.0 MiB may be used here", "allow more: --memory 1"]);
+    attn("bench --n 100000 --memory 100M").refused(&["but at most 100 MiB may be used here", "--memory 2G"]);
+    attn(&format!("{command} --memory 10Q")).refused(&["write a size such as 500M or 2G"]);
+    attn(&format!("{command} --memory 0")).refused(&["write a size such as 500M or 2G"]);
+}
+
+#[test]
+fn attn_memory_stands_for_the_option_and_the_option_wins() {
+    let run = |value: &str, more: &[&str]| {
+        let args = [&["attend", "--random", "900,3", "--only", "O", "--format", "csv"], more].concat();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+        command.args(args).env("ATTN_MEMORY", value).output().unwrap()
+    };
+    let refused = run("10M", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--memory"));
+    assert_eq!(run("10M", &["--memory", "1G"]).status.code(), Some(0));
+    let wrong = run("much", &[]);
+    assert!(String::from_utf8_lossy(&wrong.stderr).starts_with("error: ATTN_MEMORY: "));
+}
+
+#[test]
+fn a_folder_of_many_files_is_judged_in_the_memory_of_one() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each takes a hundredth of a MiB while it is read, all together more than is allowed.
+    let padding = " ".repeat(200_000);
+    for i in 0..40 {
+        fs::write(folder.path().join(format!("{i}.csv")), format!("1,0\n0,1\n# {padding}\n")).unwrap();
+    }
+    let batch = folder.path().to_str().unwrap().to_string();
+    let outcome = attn("diagnose --x '1 0; 0 1' --memory 20M --format csv --batch").arg(batch).run();
+    assert!(!outcome.out.contains("unusable") && outcome.out.lines().count() > 40, "{outcome:?}");
+}

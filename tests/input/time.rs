@@ -1,0 +1,87 @@
+//! Time: what is read, checked and suggested costs no more than its size, or its size times a logarithm. Each of these took
+//! minutes, or would have.
+
+use std::fs;
+use std::process::Command;
+
+use crate::common::attn;
+
+#[test]
+fn twenty_thousand_heads_are_computed_step_by_step() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = folder.path().join("w.csv");
+    fs::write(&weights, vec!["1"; 20_000].join(",")).unwrap();
+    let w = weights.display();
+    let command = format!("attend --x 1 --wq {w} --wk {w} --wv {w} --heads 20000 --only O");
+    assert_eq!(attn(&format!("{command} --format csv")).ok().out, vec!["1"; 20_000].join(",") + "\n");
+    attn(&command).ok();
+}
+
+#[test]
+fn a_long_mistyped_name_is_compared_with_no_file_of_a_large_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    for i in 0..9000 {
+        fs::write(folder.path().join(format!("{}{i:04}", "x".repeat(200))), "").unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+    let output = command.current_dir(folder.path()).args(["attend", "--x", &"x".repeat(120_000)]).output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("neither an existing file nor a matrix"));
+}
+
+#[test]
+fn a_long_row_that_is_not_there_is_compared_with_none_of_many_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let x = folder.path().join("x.csv");
+    let rows: String = (0..20_000).map(|i| format!("{}{i:05},1\n", "z".repeat(30))).collect();
+    fs::write(&x, rows).unwrap();
+    let one = "1";
+    let error = attn(&format!("attend --q {one} --k {one} --v {one}")).ok();
+    assert!(!error.out.is_empty());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_attn"));
+    let x = x.to_str().unwrap();
+    let asked = format!("Q[{},1]", "z".repeat(100_000));
+    let args = ["attend", "--q", x, "--k", "1", "--v", "1", "--explain", &asked];
+    let output = command.args(args).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("has no row `zzz"));
+}
+
+#[test]
+fn of_two_thousand_words_that_a_large_file_has_not_a_few_get_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let vectors = folder.path().join("v.txt");
+    let lines: String = (0..50_000).map(|i| format!("quux{i:06} 1 2\n")).collect();
+    fs::write(&vectors, lines).unwrap();
+    let words: Vec<String> = (0..2000).map(|i| format!("quuy{i:06}")).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut nothing = std::io::empty();
+    let found =
+        attn::input::Files::new(&mut nothing).word_vectors(vectors.to_str().unwrap(), &words).unwrap();
+    assert!(found.rows.iter().all(Option::is_none));
+    assert_eq!(found.hints.len(), 20);
+    assert!(found.hints[0].starts_with("for `quuy000000` did you mean `quux000000`"), "{:?}", found.hints[0]);
+}
+
+#[test]
+fn a_lesson_whose_steps_all_have_one_name_is_refused_with_each_of_them() {
+    let text = format!("---\nattn-lesson: 1\ntitle: T\n---\n\n{}", "## S\n\nx\n\n".repeat(75_000));
+    let faults = attn::lesson::read("s.md", &text).unwrap_err();
+    assert_eq!(faults.0.len(), 74_999);
+    assert!(faults.0.iter().all(|fault| fault.step.as_deref() == Some("S")));
+}
+
+#[test]
+fn random_refuses_before_it_draws_and_a_pipeline_before_it_computes() {
+    attn("attend --random 2000,2000").refused(&["--random 2000,2000", "28000000", "limit of 20000000"]);
+    attn("attend --random 1500,1500").refused(&["1 head over 1500 queries and 1500 keys", "--fast"]);
+    use attn::graph::Origin;
+    use attn::graph::build::{AttendInputs, Recipe, attend_as_far_as_possible};
+    use attn::matrix::Matrix;
+    let x = Some((Matrix::filled(5000, 1, 1.0), Origin::Stated));
+    let inputs = AttendInputs { x, ..AttendInputs::default() };
+    let (graph, error) = attend_as_far_as_possible(&Recipe::default(), inputs);
+    assert!(error.unwrap().to_string().contains("at least 50025003 numbers"));
+    assert_eq!(graph.nodes().count(), 0, "nothing is computed");
+}
