@@ -2,8 +2,8 @@
 
 use crate::attention::{Base, Mask};
 use crate::graph::build::{
-    Alteration, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Residual, Role,
-    Scale, Score, Source, Split,
+    Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Residual,
+    Role, Scale, Score, Source, Split,
 };
 
 use super::sight::Sight;
@@ -17,6 +17,8 @@ pub enum Change {
     Comparison(Comparison),
     /// [`Recipe::score`].
     Score(Score),
+    /// [`Recipe::biasing`].
+    Biasing(Biasing),
     /// [`Recipe::temperature`].
     Temperature(f64),
     /// [`Recipe::mask`].
@@ -81,6 +83,7 @@ impl Change {
             Change::Scale(scale) => recipe.scale = scale,
             Change::Comparison(comparison) => recipe.comparison = comparison,
             Change::Score(score) => recipe.score = score,
+            Change::Biasing(biasing) => recipe.biasing = biasing,
             Change::Temperature(temperature) => recipe.temperature = temperature,
             Change::Mask(mask) => recipe.mask = mask,
             Change::Sight(_) => recipe.mask = Sight::mask(),

@@ -1,17 +1,18 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use crate::elementary;
 use crate::graph::Graph;
 use crate::graph::build::{Alter, Alteration, Scale, Stage};
 use crate::matrix::Matrix;
 
-use super::{Change, Slip};
 use super::answer::Part;
 use super::candidates::{Planned, standing_for, step_and_head};
-use super::kept::Numbers;
 use super::catalogue::{self, fitted};
-use super::compare::{Allowed, residual};
+use super::compare::Allowed;
+use super::kept::Numbers;
 use super::search::{Fit, Search};
+use super::temperature::temperature;
+use super::{Change, Slip};
+use super::{linear, rearranged};
 
 /// So many possibilities a fit of one number stands for.
 const TRIED: usize = 100;
@@ -21,11 +22,18 @@ pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 /// What fits, and how many possibilities were looked at.
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
-    let found: Vec<Fit> =
-        [reshaped(search, part), bias(search, part), factor(search, part), super::temperature::temperature(search, part)]
-            .into_iter()
-            .flatten()
-            .collect();
+    // The simplest that fits: what has more numbers of its own is not looked at then.
+    let kinds: [&dyn Fn() -> Option<Fit>; 8] = [
+        &|| rearranged::reshaped(search, part),
+        &|| rearranged::incomplete(search, part),
+        &|| rearranged::reordered(search, part),
+        &|| bias(search, part),
+        &|| factor(search, part),
+        &|| temperature(search, part),
+        &|| linear::weighted(search, part),
+        &|| linear::by_row(search, part),
+    ];
+    let found: Vec<Fit> = kinds.iter().find_map(|kind| kind()).into_iter().collect();
     (found, TRIED)
 }
 
@@ -34,7 +42,13 @@ pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
 }
 
 /// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
-pub(super) fn fit(search: &Search<'_>, part: &Part<'_>, slip: Slip, graph: Graph, solved: usize) -> Option<Fit> {
+pub(super) fn fit(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    slip: Slip,
+    graph: Graph,
+    solved: usize,
+) -> Option<Fit> {
     let numbers: Vec<Numbers> = part
         .matrices
         .iter()
@@ -46,38 +60,6 @@ pub(super) fn fit(search: &Search<'_>, part: &Part<'_>, slip: Slip, graph: Graph
     let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
     let log_chance = log_chance * left;
     Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
-}
-
-/// The right numbers in another shape, read row by row or column by column.
-fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let [(node, yours)] = &part.matrices[..] else { return None };
-    let right = standing_for(search.task.right(), node)?;
-    if right.shape() == yours.shape() || right.rows() * right.cols() != yours.rows() * yours.cols() {
-        return None;
-    }
-    let orders = [(right.clone(), "row by row"), (right.transposed(), "column by column")];
-    orders.into_iter().find_map(|(source, order)| {
-        let cells: Vec<f64> = source.cells().collect();
-        let expected = Matrix::from_row_major(yours.rows(), yours.cols(), &cells).ok()?;
-        let allowed = Allowed::between(part.answer, &expected, search.tolerance);
-        let left = residual(yours, &expected, allowed)?;
-        let said =
-            format!("The numbers of {node} are right, read {order}, but {node} should be {}.", right.shape());
-        let fix = format!("Reshape {node} to {} before you hand it in.", right.shape());
-        let slip = slip(fitted::RESHAPED, Some(order.to_string()))?.saying(said, Some(fix));
-        let reshape = Alter::Reshaped { rows: yours.rows(), cols: yours.cols() };
-        let change = Change::Alteration(Alteration { stage: Stage::Result, alter: reshape });
-        let graph = if node == "O" { search.task.with([&change]) } else { search.task.right().clone() };
-        // A right answer in another shape has the evidence of all its cells.
-        let log_chance = -(cells.len() as f64) * elementary::ln(100.0);
-        Some(Fit {
-            planned: Planned::fitted(slip),
-            graph: Some(graph),
-            residual: left,
-            reading: 0,
-            log_chance,
-        })
-    })
 }
 
 /// The same row of numbers added to every row.

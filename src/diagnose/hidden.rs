@@ -40,7 +40,9 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
     let nodes: Vec<Asked<'_>> = parts
         .iter()
         .zip(&exact)
-        .flat_map(|(part, exact)| part.matrices.iter().filter_map(|(node, _)| asked(node, [exact, part.answer])))
+        .flat_map(|(part, exact)| {
+            part.matrices.iter().filter_map(|(node, _)| asked(node, [exact, part.answer]))
+        })
         .collect();
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
     let changes = |row: &Row<'_>, (node, right, _): &Asked<'_>, allowed: Allowed| {

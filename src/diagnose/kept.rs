@@ -150,10 +150,8 @@ impl State {
         let computed = task.right().nodes().filter(|(_, node)| !node.op.is_given());
         let all: BTreeSet<String> =
             computed.map(|(_, node)| node.name.clone()).chain(nodes.iter().cloned()).collect();
-        let mut growing: Vec<Growing> = all
-            .into_iter()
-            .map(|node| Growing { node, column: Vec::new(), known: HashMap::new() })
-            .collect();
+        let mut growing: Vec<Growing> =
+            all.into_iter().map(|node| Growing { node, column: Vec::new(), known: HashMap::new() }).collect();
         let mut kept = 0;
         let mut keep = |plan: &Plan, graph: &Graph| {
             for one in &mut growing {

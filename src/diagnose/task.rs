@@ -38,6 +38,8 @@ pub struct Facts {
     pub d_k: usize,
     /// The width of a value.
     pub d_v: usize,
+    /// Whether a bias is added to the scores.
+    pub has_bias: bool,
     /// Whether the result is projected.
     pub projects: bool,
     /// Whether X, and not Q, K or V, is what everything comes from.
@@ -154,6 +156,7 @@ impl Facts {
             square: [0, 1, 2].map(|role| taken[role].is_none() && is_square(weights[role])),
             hides_keys: inputs.mask.as_ref().is_some_and(|(mask, _)| same_rows(mask)),
             keys: shape("K")?.rows,
+            has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),

@@ -323,7 +323,7 @@ impl<'a> Walk<'a> {
         FORMS.iter().find(|form| {
             part.matrices.len() == part.expected
                 && part.matrices.iter().all(|(node, matrix)| {
-                    let expected = form.matrix(right, node);
+                    let expected = form.matrix(right, node, matrix);
                     expected
                         .and_then(|expected| self.difference(part, matrix, &expected))
                         .is_some_and(|difference| difference.fits())

@@ -103,6 +103,19 @@ The ids, with `|` between id and sentence; those of right implementations and of
     bias-of-values               | A bias (nn.Linear) of the values: the same vector added to each row of V.
     bias-of-output               | A bias of the result: the same vector added to each row.
     result-truncated             | The result is cut off after some decimals and not rounded.
+    keys-reshaped                | K is reshaped to (d_k, N) in place of being transposed.
+    dot-scores                   | Dot products in place of cosines.
+    bias-misused                 | The bias is left out, subtracted, added twice, before the scale or to the weights.
+    linear-attention             | φ(Q) φ(K)ᵀ over its sum in place of the softmax.
+    tokens-scaled                | X is multiplied by √d_model, or by another number, before the projections.
+    rows-shifted                 | The rows of Q, K or V are rolled by one, or stand in reverse order.
+    columns-standardised         | The columns of X or of the result are standardised.
+    residual-scaled              | X is added half, or three times.
+    heads-weighted               | A head is missing, or counts twice.
+    rows-scaled                  | Each row of the weights is divided by another number of its own.
+    rows-reordered               | The rows of the result are rolled.
+    columns-reordered            | The columns of the result are rolled.
+    result-incomplete            | Rows or columns of the result are missing.
 
     bias-of-queries              | A bias of the queries: never blamed.
     bias-of-keys                 | A bias of the keys, which changes S but, as it shifts whole rows of S, not O: right.
@@ -180,8 +193,13 @@ def share(c):
     return [h * c.G // c.H for h in range(c.H)]
 
 
+def unit(rows):
+    return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
+
+
 def score(c):
-    return c.q @ c.k.swapaxes(1, 2)
+    q, k = (unit(c.q), unit(c.k)) if c.options["score"] == "cosine" else (c.q, c.k)
+    return q @ k.swapaxes(1, 2)
 
 
 def scale(c, S):
@@ -241,7 +259,7 @@ def residual(c, O):
 
 STEPS = {
     "start": keep, "project": project, "projected": keep, "split": split, "share": share, "heads": keep, "score": score,
-    "scale": scale, "visible": visible, "hide": hide, "scores": keep, "softmax": softmax, "weights": keep, "mix": mix,
+    "scale": scale, "bias": lambda c, S: S + c.given["bias"], "visible": visible, "hide": hide, "scores": keep, "softmax": softmax, "weights": keep, "mix": mix,
     "mixed": keep, "merge": merge, "out": out, "residual": residual, "final": keep,
 }
 
@@ -285,7 +303,7 @@ def run(options, inputs, hooks, guard=True):
     if options["scale"] != "none":
         S = steps["S_scaled"] = step["scale"](c, S)
     if "bias" in c.given:
-        S = steps["S_biased"] = S + c.given["bias"]
+        S = steps["S_biased"] = step["bias"](c, S)
     S = S / options["temperature"]
     c.unmasked = S
     c.sees = np.broadcast_to(step["visible"](c), S.shape)
@@ -764,6 +782,100 @@ def of_tokens():
     slip("noise", **never, final=lambda c, O: O + 1e-3 * np.random.default_rng(8).standard_normal(O.shape))
 
 
+def of_more():
+    def reshaped(c):
+        need(c.options["score"] == "dot")
+        return c.q @ c.k.reshape(len(c.k), c.k.shape[2], c.k.shape[1])
+
+    slip("keys-reshaped", score=reshaped, when=lambda c: c.N > 1 and c.d_k > 1)
+    slip("dot-scores", score=lambda c: c.q @ c.k.swapaxes(1, 2), when=lambda c: c.options["score"] == "cosine")
+
+    biased = {"when": lambda c: "bias" in c.given}
+    slip("bias-misused", "left out", **biased, bias=keep)
+    slip("bias-misused", "subtracted", **biased, bias=lambda c, S: S - c.given["bias"])
+    slip("bias-misused", "twice", **biased, bias=lambda c, S: S + 2 * c.given["bias"])
+    slip("bias-misused", "before the scale", **biased, bias=lambda c, S: S + c.S_factor * c.given["bias"])
+    slip("bias-misused", "to the weights", **biased, bias=keep, weights=lambda c, A: A + c.given["bias"])
+
+    def linear(function, divided=True):
+        def weights(c, S):
+            A = np.where(c.sees, S, 0.0)
+            return A / A.sum(axis=2, keepdims=True) if divided else A
+        return {"score": lambda c: function(c.q) @ function(c.k).swapaxes(1, 2), "scale": keep, "softmax": weights,
+                "when": lambda c: c.auto and c.options["score"] == "dot" and "bias" not in c.given and not c.empty}
+
+    def features(rows):
+        power = np.exp(rows - rows.max(axis=-1, keepdims=True))
+        return power / power.sum(axis=-1, keepdims=True)
+
+    slip("linear-attention", "softmax of the features", **linear(features))
+    slip("linear-attention", "exp", **linear(np.exp))
+    slip("linear-attention", "softmax of the features, not divided", **linear(features, False))
+
+    def scaled_tokens(factor):
+        def start(c):
+            c.X = c.X * factor(c)
+        return start
+
+    tokens = {"when": lambda c: c.tokens}
+    slip("tokens-scaled", "times the root of d_model", **tokens, start=scaled_tokens(lambda c: math.sqrt(c.E)))
+    slip("tokens-scaled", "by the root of d_model", **tokens, start=scaled_tokens(lambda c: 1 / math.sqrt(c.E)))
+    slip("tokens-scaled", "times 2", **tokens, start=scaled_tokens(lambda c: 2.0))
+
+    def rolled(step, *names):
+        def projected(c):
+            for name in names:
+                rows = getattr(c, name)
+                setattr(c, name, rows[::-1] if step is None else np.roll(rows, step, axis=0))
+        return projected
+
+    for names in ("Q", "K", "V", "KV"):
+        slip("rows-shifted", f"{names} one later", projected=rolled(1, *names))
+        slip("rows-shifted", f"{names} one earlier", projected=rolled(-1, *names))
+    slip("rows-shifted", "K reversed", projected=rolled(None, "K"))
+    slip("rows-shifted", "V reversed", projected=rolled(None, "V"))
+
+    def standardised(rows):
+        centred = rows - rows.mean(axis=0)
+        return centred / np.sqrt((centred ** 2).mean(axis=0) + 1e-5)
+
+    def start(c):
+        c.X = standardised(c.X)
+
+    slip("columns-standardised", "X", **tokens, start=start)
+    slip("columns-standardised", "result", final=lambda c, O: standardised(O))
+
+    for factor in (0.5, 3.0):
+        slip("residual-scaled", f"{factor:g} times", when=lambda c: c.options["residual"],
+             residual=lambda c, O, factor=factor: O + factor * c.given["X"])
+
+    def weighted(head, factor):
+        return lambda c, mixed: np.stack([block * (factor if h == head else 1.0) for h, block in enumerate(mixed)])
+
+    several = {"when": lambda c: c.H > 1}
+    slip("heads-weighted", "head 2 missing", **several, mixed=weighted(1, 0.0))
+    slip("heads-weighted", "head 1 twice", **several, mixed=weighted(0, 2.0))
+
+    def wide(c):
+        width = c.given["W_O"].shape[1] if "W_O" in c.given else c.H * c.d_v
+        return (width > c.H and (c.d_v > 1 or "W_O" in c.given) and not c.empty and c.options["score"] == "dot"
+                and (c.causal or c.options["window"] is not None or "bias" in c.given))
+
+    slip("rows-scaled", "divided again by the number of visible keys", when=wide,
+         weights=lambda c, A: A / c.sees.sum(axis=-1, keepdims=True))
+
+    def mismatched(c, S):
+        power = np.exp(S - S.max(axis=2, keepdims=True))
+        return power / np.exp(S).sum(axis=2, keepdims=True)
+
+    slip("rows-scaled", "a maximum above and none below", when=wide, softmax=mismatched)
+    slip("rows-reordered", "rolled", final=lambda c, O: np.roll(O, 1, axis=0))
+    slip("columns-reordered", "rolled", final=lambda c, O: np.roll(O, 1, axis=1), when=lambda c: c.d_v * c.H > 2)
+    slip("result-incomplete", "without the first row", final=lambda c, O: O[1:])
+    slip("result-incomplete", "without the last column", final=lambda c, O: O[:, :-1], when=lambda c: c.H == 1)
+    slip("result-incomplete", "the last row", final=lambda c, O: O[-1:])
+
+
 def all_as(kind):
     """A start that casts the inputs, so that every step is rounded to that type."""
     def start(c):
@@ -1079,6 +1191,8 @@ def all_cases():
          heads=2, kv_heads=2, residual=True, mask_kind="allow")
     case("residual, 4 heads over 2 key/value heads, causal", tokens(5, 8, 2, 2, H=4, G=2, out=8),
          heads=4, kv_heads=2, causal=True, residual=True)
+    case("cosines without a scale", qkv(4, 5, 3, 3), score="cosine", scale="none", only={
+        "dot-scores", "softmax-twice", "hard-maximum", "uniform-weights", "rows-shifted", "values-scaled", "layer-norm"})
 
 
 def large(inputs):
@@ -1131,7 +1245,7 @@ def block(entry):
 
 def prepare():
     np.seterr(all="ignore")
-    for group in (of_softmax, of_scale, of_scores, of_projections, of_heads, of_masks, of_tokens, of_right):
+    for group in (of_softmax, of_scale, of_scores, of_projections, of_heads, of_masks, of_tokens, of_more, of_right):
         group()
     assert {entry["name"] for entry in slips} == set(SENTENCES), {entry["name"] for entry in slips} ^ set(SENTENCES)
     return module("attend.py", "\nfor section in "), module("mistakes.py", "\nnp.seterr(")
@@ -1146,7 +1260,7 @@ def save(target, about):
 
 def main():
     size = save(HERE / "more_mistakes.json", "Attention with other slips by NumPy; made by more_mistakes.py, which defines each")
-    assert size < 1_700_000, size
+    assert size < 2_300_000, size
     count = Counter(entry["mistakes"][0] for one in cases for entry in one["wrong"])
     total = sum(count.values())
     silent = sum(not entry.get("blame", True) for one in cases for entry in one["wrong"])

@@ -2,7 +2,9 @@
 
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::diagnose::Change;
-use crate::graph::build::{Alter, Scale, Score, Stage};
+use crate::graph::build::{
+    Alter, Biasing, Divisor, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
+};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -62,6 +64,46 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |_, facts| when(facts.keys == facts.d_k, Change::Score(Score::Untransposed)),
     },
     Mistake {
+        id: "keys-reshaped",
+        likelihood: Likelihood::Common,
+        slip: "K was reshaped to (d_k, N) instead of transposed.",
+        why: "A reshape keeps the numbers in their order: column j of it is not key j.",
+        fix: "Transpose the keys: `K.T`, or `K.swapaxes(-1, -2)` with heads.",
+        symptom: "The scores are wrong, and their shape is right.",
+        demo: "pairwise",
+        ways: |_, facts| when(facts.keys > 1 && facts.d_k > 1, Change::Score(Score::KeysReshaped)),
+    },
+    Mistake {
+        id: "dot-scores",
+        likelihood: Likelihood::Common,
+        slip: "Queries and keys were compared by their dot product instead of their cosine.",
+        why: "A dot product grows with the lengths of the vectors; a cosine has only their directions.",
+        fix: "Divide every query and every key by its length first.",
+        symptom: "Some scores are larger than 1.",
+        demo: "similarity",
+        ways: |recipe, _| when(recipe.score == Score::Cosine, Change::Score(Score::Dot)),
+    },
+    Mistake {
+        id: "bias-misused",
+        likelihood: Likelihood::Common,
+        slip: "The bias was not added to the scaled scores.",
+        why: "The bias is added once, after the scale and before the softmax.",
+        fix: "Compute the softmax of Q Kᵀ/√d_k + B.",
+        symptom: "The scores are right up to the scale, and wrong after it.",
+        demo: "weights",
+        ways: |_, facts| if_possible(facts.has_bias, biases()),
+    },
+    Mistake {
+        id: "linear-attention",
+        likelihood: Likelihood::Rare,
+        slip: "The softmax went into the queries and keys: a function of each, and their products as weights.",
+        why: "Linear attention replaces exp(q·k) by φ(q)·φ(k): that is cheaper, and it is another model.",
+        fix: "Take the softmax of each row of the scores.",
+        symptom: "No weight is negative, and none is near 0 or 1.",
+        demo: "weights",
+        ways: |recipe, _| linear(recipe),
+    },
+    Mistake {
         id: "scores-altered",
         likelihood: Likelihood::Rare,
         slip: "A function was applied to the scores before the softmax.",
@@ -87,3 +129,41 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// What else may become of a bias.
+fn biases() -> Vec<Way> {
+    let all = [
+        (Biasing::Missing, "left out", "The bias was left out."),
+        (Biasing::Subtracted, "subtracted", "The bias was subtracted instead of added."),
+        (Biasing::Twice, "added twice", "The bias was added twice."),
+        (
+            Biasing::BeforeScale,
+            "added before the scale",
+            "The bias was added before the scale, and divided too.",
+        ),
+        (Biasing::ToWeights, "added to the weights", "The bias was added to the weights, after the softmax."),
+        (Biasing::Multiplied, "multiplied", "The scores were multiplied by the bias."),
+    ];
+    all.map(|(biasing, detail, said)| Way::detailed(Change::Biasing(biasing), detail).saying(said)).to_vec()
+}
+
+/// A function of queries and keys, and their products over the sums of their rows.
+fn linear(recipe: &Recipe) -> Vec<Way> {
+    let functions = [
+        (Alter::Softmax, "a softmax of each query and key"),
+        (Alter::Exponential, "exp of queries and keys"),
+        (Alter::Relu, "ReLU of queries and keys"),
+        (Alter::Sigmoid, "a sigmoid of queries and keys"),
+    ];
+    let mut ways = Vec::new();
+    for (function, what) in functions {
+        for (divisor, how) in [(Divisor::Sum, "over the sum of the row"), (Divisor::Nothing, "not divided")] {
+            let products = Normalise { function: Function::Identity, divisor, ..Normalise::default() };
+            let way = Way::detailed(altered(Stage::QueriesAndKeys, function), format!("{what}, {how}"))
+                .with(Change::Normalise(products))
+                .with(Change::Scale(Scale::None));
+            ways.push(if recipe.mask.is_some() { way.with(Change::Hiding(Hiding::Zero)) } else { way });
+        }
+    }
+    ways
+}

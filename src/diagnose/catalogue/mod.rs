@@ -13,6 +13,7 @@ mod result;
 mod roles;
 mod scales;
 mod scores;
+mod shifts;
 mod sights;
 mod softmaxes;
 mod tokens;
@@ -73,7 +74,10 @@ impl Group {
 
 /// All mistakes, in the order of the steps in which they are made.
 pub const GROUPS: &[Group] = &[
-    Group { title: "Tokens, queries, keys, values", mistakes: &[roles::MISTAKES, tokens::MISTAKES] },
+    Group {
+        title: "Tokens, queries, keys, values",
+        mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES],
+    },
     Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
     Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
     Group { title: "Weights", mistakes: &[weights::MISTAKES, softmaxes::MISTAKES, functions::MISTAKES] },

@@ -99,7 +99,6 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let ways = [
                 (Alter::SoftmaxOfColumns, "a softmax down the columns of V"),
                 (Alter::Negated, "the sign of V"),
-                (Alter::RowsReversed, "the rows of V in reverse order"),
                 (Alter::ColumnsReversed, "the columns of V in reverse order"),
                 (Alter::Centred, "the mean of each row of V subtracted"),
                 (Alter::ColumnsCentred, "the mean of each column of V subtracted"),
@@ -132,10 +131,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let ways = what.iter().flat_map(|&(alter, what)| {
                 of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
             });
-            let order = [
-                (Stage::Keys, Alter::RowsReversed, "the keys in reverse order"),
-                (Stage::Queries, Alter::ColumnsReversed, "the columns of the queries in reverse order"),
-            ];
+            let order =
+                [(Stage::Queries, Alter::ColumnsReversed, "the columns of the queries in reverse order")];
             let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
             ways.chain(order).collect()
         },

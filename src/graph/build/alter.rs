@@ -1,10 +1,131 @@
 //! What is done at one stage that attention does not do there: a norm, a function, another order of rows.
 
-use super::choices::{Alter, Stage};
 use super::recipe::Recipe;
 use crate::attention::{Axis, Base, Mask};
 use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op};
+
+/// Where something is done to the numbers that attention does not do there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The tokens X, before the projections.
+    Tokens,
+    /// X before the projections, and the residual.
+    TokensAndResidual,
+    /// Q.
+    Queries,
+    /// K.
+    Keys,
+    /// V.
+    Values,
+    /// Q and K, per head.
+    QueriesAndKeys,
+    /// K and V.
+    KeysAndValues,
+    /// Q, K and V.
+    Roles,
+    /// The scores, before they are scaled.
+    Scores,
+    /// The weights, per head.
+    Weights,
+    /// What each head mixes.
+    Mixes,
+    /// The heads put together.
+    Heads,
+    /// The result.
+    Result,
+}
+
+/// What is done there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alter {
+    /// `−a`.
+    Negated,
+    /// Times a number.
+    Times(f64),
+    /// `max(0, a)`.
+    Relu,
+    /// `|a|`.
+    Absolute,
+    /// `a ∘ a`.
+    Squared,
+    /// `exp(a)`.
+    Exponential,
+    /// `1 / (1 + e⁻ᵃ)`.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// A softmax of each row.
+    Softmax,
+    /// A softmax down each column.
+    SoftmaxOfColumns,
+    /// Each row divided by its sum.
+    OverSum,
+    /// Each row minus its mean, over its standard deviation.
+    LayerNorm,
+    /// Each row over its root mean square.
+    RmsNorm,
+    /// Each row over its length.
+    UnitRows,
+    /// Each row minus its mean.
+    Centred,
+    /// Each column minus its mean.
+    ColumnsCentred,
+    /// Each column minus its mean, over its standard deviation.
+    ColumnsNormed,
+    /// Every row stands one place later, and the last comes first.
+    RowsLater,
+    /// Every row stands one place earlier, and the first comes last.
+    RowsEarlier,
+    /// Positions of sines and cosines added, so many times.
+    Positions(u8),
+    /// Pairs of columns turned by their position: (p, p + d/2).
+    RotaryHalves,
+    /// Pairs of columns turned by their position: (2p, 2p + 1).
+    RotaryNeighbours,
+    /// Rows as columns.
+    Transposed,
+    /// The rows in reverse order.
+    RowsReversed,
+    /// The columns in reverse order.
+    ColumnsReversed,
+    /// The first row is missing, the last stands twice.
+    FirstRowMissing,
+    /// The last row is missing, the one before it stands twice.
+    LastRowMissing,
+    /// The first row stands twice, the last is missing.
+    FirstRowTwice,
+    /// Each row is the sum of all rows up to it.
+    Cumulative,
+    /// The mean of all rows, as one row.
+    MeanOfRows,
+    /// The sum of all rows, as one row.
+    SumOfRows,
+    /// The rows of tokens that the key mask hides become 0.
+    PaddingZeroed(Mask),
+    /// Rounded to so many decimals.
+    Rounded(u32),
+    /// Cut off after so many decimals.
+    Truncated(u32),
+    /// Read row by row in another shape.
+    Reshaped {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+    },
+    /// A row of numbers added to every row.
+    Biased,
+}
+
+/// Something that attention does not do, at one stage of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Alteration {
+    /// Where.
+    pub stage: Stage,
+    /// What.
+    pub alter: Alter,
+}
 
 /// Small numbers in a norm, as PyTorch has them.
 const EPSILON: f64 = 1e-5;
@@ -90,6 +211,13 @@ impl Chain<'_> {
                 (Op::Subtract, vec![last, self.part(Op::Ones { rows, cols }, &[])?])
             }
             Alter::ColumnsCentred => self.turned(Op::MinusMean, a)?,
+            Alter::ColumnsNormed => {
+                let turned = self.part(Op::Transpose, &[a])?;
+                let centred = self.part(Op::MinusMean, &[turned])?;
+                (Op::Transpose, vec![self.part(Op::RmsNorm(EPSILON), &[centred])?])
+            }
+            Alter::RowsLater => self.stacked(a, [rows.saturating_sub(1), 1], [0, rows.saturating_sub(1)])?,
+            Alter::RowsEarlier => self.stacked(a, [1, rows.saturating_sub(1)], [0, 1])?,
             Alter::ColumnsReversed => self.turned(Op::ReverseRows, a)?,
             Alter::Positions(times) => {
                 let positions = self.part(Op::Sinusoidal { tokens: rows, width: cols }, &[])?;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::alter::altered;
-use super::choices::{Alter, Comparison, Stage};
+use super::alter::{Alter, Stage, altered};
+use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};

@@ -1,8 +1,6 @@
 //! The ways in which a step of attention can be taken: the right one first, which is the default, then those that are
 //! taken by mistake. A recipe takes one of each, so that every product of them is a computation.
 
-use crate::attention::Mask;
-
 /// What a token is turned into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
@@ -125,6 +123,26 @@ pub enum Hiding {
     PlusInfinity,
     /// Nothing; their weights become 0 after the softmax.
     AfterSoftmax,
+}
+
+/// What becomes of the bias that is added to the scores, where there is one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Biasing {
+    /// It is added after the scale.
+    #[default]
+    Added,
+    /// Nothing.
+    Missing,
+    /// It is subtracted.
+    Subtracted,
+    /// It is added twice.
+    Twice,
+    /// It is added before the scale, and scaled too.
+    BeforeScale,
+    /// It is added to the weights, after the softmax.
+    ToWeights,
+    /// The scores are multiplied by it.
+    Multiplied,
 }
 
 /// How scores become weights: a function of each score, divided by something, along an axis, and what follows.
@@ -296,120 +314,4 @@ pub enum Residual {
     RmsNormed,
     /// The queries, keys or values are added, not the tokens.
     Of(Role),
-}
-
-/// Where something is done to the numbers that attention does not do there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// The tokens X, before the projections.
-    Tokens,
-    /// X before the projections, and the residual.
-    TokensAndResidual,
-    /// Q.
-    Queries,
-    /// K.
-    Keys,
-    /// V.
-    Values,
-    /// Q and K, per head.
-    QueriesAndKeys,
-    /// K and V.
-    KeysAndValues,
-    /// Q, K and V.
-    Roles,
-    /// The scores, before they are scaled.
-    Scores,
-    /// The weights, per head.
-    Weights,
-    /// What each head mixes.
-    Mixes,
-    /// The heads put together.
-    Heads,
-    /// The result.
-    Result,
-}
-
-/// What is done there.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Alter {
-    /// `−a`.
-    Negated,
-    /// Times a number.
-    Times(f64),
-    /// `max(0, a)`.
-    Relu,
-    /// `|a|`.
-    Absolute,
-    /// `a ∘ a`.
-    Squared,
-    /// `exp(a)`.
-    Exponential,
-    /// `1 / (1 + e⁻ᵃ)`.
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// A softmax of each row.
-    Softmax,
-    /// A softmax down each column.
-    SoftmaxOfColumns,
-    /// Each row divided by its sum.
-    OverSum,
-    /// Each row minus its mean, over its standard deviation.
-    LayerNorm,
-    /// Each row over its root mean square.
-    RmsNorm,
-    /// Each row over its length.
-    UnitRows,
-    /// Each row minus its mean.
-    Centred,
-    /// Each column minus its mean.
-    ColumnsCentred,
-    /// Positions of sines and cosines added, so many times.
-    Positions(u8),
-    /// Pairs of columns turned by their position: (p, p + d/2).
-    RotaryHalves,
-    /// Pairs of columns turned by their position: (2p, 2p + 1).
-    RotaryNeighbours,
-    /// Rows as columns.
-    Transposed,
-    /// The rows in reverse order.
-    RowsReversed,
-    /// The columns in reverse order.
-    ColumnsReversed,
-    /// The first row is missing, the last stands twice.
-    FirstRowMissing,
-    /// The last row is missing, the one before it stands twice.
-    LastRowMissing,
-    /// The first row stands twice, the last is missing.
-    FirstRowTwice,
-    /// Each row is the sum of all rows up to it.
-    Cumulative,
-    /// The mean of all rows, as one row.
-    MeanOfRows,
-    /// The sum of all rows, as one row.
-    SumOfRows,
-    /// The rows of tokens that the key mask hides become 0.
-    PaddingZeroed(Mask),
-    /// Rounded to so many decimals.
-    Rounded(u32),
-    /// Cut off after so many decimals.
-    Truncated(u32),
-    /// Read row by row in another shape.
-    Reshaped {
-        /// Rows.
-        rows: usize,
-        /// Columns.
-        cols: usize,
-    },
-    /// A row of numbers added to every row.
-    Biased,
-}
-
-/// Something that attention does not do, at one stage of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Alteration {
-    /// Where.
-    pub stage: Stage,
-    /// What.
-    pub alter: Alter,
 }

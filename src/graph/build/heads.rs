@@ -1,8 +1,8 @@
 //! Heads: the columns cut into blocks, and each head on its own up to what it mixes.
 
-use super::alter::altered;
+use super::alter::{Stage, altered};
 use super::attend::{Pipeline, Sources};
-use super::choices::{Along, Common, Groups, Split, Stage};
+use super::choices::{Along, Common, Groups, Split};
 use super::recipe::Recipe;
 use super::weights::Head;
 use crate::attention::{Axis, key_value_head};

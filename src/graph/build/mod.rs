@@ -14,10 +14,11 @@ mod similarity;
 mod softmax;
 mod weights;
 
+pub use alter::{Alter, Alteration, Stage};
 pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
 pub use choices::{
-    Along, Alter, Alteration, Common, Comparison, Divisor, Function, Groups, Hiding, Merge, Normalise,
-    Projection, Residual, Role, Roles, Shift, Source, Split, Stage, Then,
+    Along, Biasing, Common, Comparison, Divisor, Function, Groups, Hiding, Merge, Normalise, Projection,
+    Residual, Role, Roles, Shift, Source, Split, Then,
 };
 pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
 pub use heads::split;

@@ -1,8 +1,8 @@
 //! Behind the heads: putting them together, the output projection, the residual.
 
-use super::alter::{altered, name_before};
+use super::alter::{Stage, altered, name_before};
 use super::attend::Pipeline;
-use super::choices::{Merge, Projection, Residual, Stage};
+use super::choices::{Merge, Projection, Residual};
 use crate::error::{Error, Result, counted};
 use crate::graph::{Factor, NodeId, Op};
 

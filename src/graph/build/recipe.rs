@@ -1,7 +1,8 @@
 //! What an attention pipeline is asked to do. A classic mistake is one changed field of it.
 
+use super::alter::Alteration;
 use super::choices::{
-    Alteration, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
 };
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result, counted};
@@ -28,6 +29,8 @@ pub struct Recipe {
     pub score: Score,
     /// What scores are multiplied by.
     pub scale: Scale,
+    /// What becomes of the bias, where there is one.
+    pub biasing: Biasing,
     /// What scores are divided by, after scale and bias.
     pub temperature: f64,
     /// Which keys a query may attend to.
@@ -70,6 +73,8 @@ pub enum Score {
     RowsAsRow,
     /// `Q K`, where K is square: K is not transposed.
     Untransposed,
+    /// Q times the cells of K read row by row as (d_k, N): K is reshaped, not transposed.
+    KeysReshaped,
 }
 
 /// What scores are multiplied by.
@@ -147,6 +152,7 @@ impl Default for Recipe {
             comparison: Comparison::default(),
             score: Score::default(),
             scale: Scale::default(),
+            biasing: Biasing::default(),
             temperature: 1.0,
             mask: Mask::default(),
             hiding: Hiding::default(),

@@ -1,7 +1,7 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
-use super::alter::{altered, name_before};
-use super::choices::{Comparison, Hiding, Stage};
+use super::alter::{Stage, altered, name_before};
+use super::choices::{Biasing, Comparison, Hiding};
 use super::recipe::{Recipe, Score};
 use crate::attention::{Axis, Mask};
 use crate::error::Result;
@@ -88,10 +88,21 @@ pub(super) struct Head<'a> {
 impl Head<'_> {
     /// Everything before the softmax.
     pub(super) fn read(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<Read> {
-        let (scores, scaled) = self.scores(q, k)?;
+        let biasing = self.recipe.biasing;
+        let early = bias.filter(|_| biasing == Biasing::BeforeScale);
+        let (scores, scaled) = self.scores([q, k], early)?;
         let mut read = scaled;
         if let Some(bias) = bias {
-            read = self.add("S_biased", Op::Add, &[read, bias])?;
+            let biased: Option<(Op, Vec<NodeId>)> = match biasing {
+                Biasing::Added => Some((Op::Add, vec![read, bias])),
+                Biasing::Subtracted => Some((Op::Subtract, vec![read, bias])),
+                Biasing::Twice => Some((Op::Add, vec![read, bias, bias])),
+                Biasing::Multiplied => Some((Op::Multiply, vec![read, bias])),
+                Biasing::Missing | Biasing::BeforeScale | Biasing::ToWeights => None,
+            };
+            if let Some((op, inputs)) = biased {
+                read = self.add("S_biased", op, &inputs)?;
+            }
         }
         if self.recipe.temperature != 1.0 {
             read = self.add("S_tempered", Op::Temperature(self.recipe.temperature), &[read])?;
@@ -109,7 +120,7 @@ impl Head<'_> {
     }
 
     /// The scores, and the scaled scores.
-    fn scores(&mut self, q: NodeId, k: NodeId) -> Result<(NodeId, NodeId)> {
+    fn scores(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<(NodeId, NodeId)> {
         let factor = self.recipe.scale.factor(self.graph[k].shape().cols);
         let pair = match self.recipe.comparison {
             Comparison::QueriesWithKeys => [q, k],
@@ -119,9 +130,13 @@ impl Head<'_> {
         let scores = self.compared(&name, pair)?;
         let official = format!("S{}", self.suffix);
         let scores = altered(self.graph, self.recipe, &[Stage::Scores], &official, (scores, 0))?;
+        let read = match bias {
+            Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
+            None => scores,
+        };
         match factor {
-            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[scores])?)),
-            None => Ok((scores, scores)),
+            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[read])?)),
+            None => Ok((scores, read)),
         }
     }
 
@@ -132,6 +147,12 @@ impl Head<'_> {
             Score::Dot => self.add(name, Op::ProductTransposed, &[a, b]),
             Score::Cosine => self.add(name, Op::Cosine, &[a, b]),
             Score::Untransposed => self.add(name, Op::Product, &[a, b]),
+            Score::KeysReshaped => {
+                let shape = self.graph[b].shape();
+                let keys = Op::Reshape { rows: shape.cols, cols: shape.rows };
+                let keys = self.add("K_reshaped", keys, &[b])?;
+                self.add(name, Op::Product, &[a, keys])
+            }
             Score::Distance => {
                 let distance = self.add("distance", Op::Euclidean, &[a, b])?;
                 self.add(name, negative, &[distance])
@@ -222,7 +243,11 @@ impl Head<'_> {
             }
         };
         let official = format!("A{}", self.suffix);
-        altered(self.graph, recipe, &[Stage::Weights], &official, (weights, 0))
+        let weights = altered(self.graph, recipe, &[Stage::Weights], &official, (weights, 0))?;
+        match self.graph.find("B").filter(|_| recipe.biasing == Biasing::ToWeights) {
+            Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
+            None => Ok(weights),
+        }
     }
 
     /// A mask as ones and zeros.
