@@ -6,8 +6,8 @@ use crate::matrix::Matrix;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::compare::Allowed;
-use super::fits::{fit, number, slip};
+use super::compare::{Allowed, spread};
+use super::fits::{DROPOUT, fit, number, slip};
 use super::search::{Fit, Search};
 
 /// The right result is the sum of these, and of X where it has a residual.
@@ -18,6 +18,17 @@ struct Parts<'a> {
     x: Option<&'a Matrix>,
     /// How often X is in the right result.
     residual: f64,
+}
+
+/// Factors are the same if they differ by at most this.
+const NEAR: f64 = 1e-4;
+
+/// Whether factors are what dropout leaves: 0, or what makes up for it.
+fn is_dropout(factors: &[f64]) -> bool {
+    let is = |p: &f64| {
+        factors.iter().all(|factor| factor.abs() <= NEAR || (factor * (1.0 - p) - 1.0).abs() <= NEAR)
+    };
+    DROPOUT.iter().any(is)
 }
 
 /// Heads and residual with other factors than 1.
@@ -39,7 +50,12 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         return None;
     }
     let (heads, x) = factors.split_at(parts.heads.len());
-    let (id, detail, said) = worded(heads, x.first().copied(), parts.residual)?;
+    // Factors of rounded numbers are no better than these.
+    let near = NEAR + 20.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE);
+    if is_dropout(heads) {
+        return None;
+    }
+    let (id, detail, said) = worded(heads, x.first().copied(), parts.residual, near)?;
     let sum = |i: usize, j: usize| {
         let heads: f64 = parts.heads.iter().zip(heads).map(|(head, factor)| head[(i, j)] * factor).sum();
         heads + parts.x.zip(x.first()).map_or(0.0, |(x, factor)| x[(i, j)] * factor)
@@ -49,9 +65,8 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
 }
 
 /// What factors of the heads and of X say, if anything.
-fn worded(heads: &[f64], x: Option<f64>, right: f64) -> Option<(&'static str, String, String)> {
-    const NEAR: f64 = 1e-4;
-    let is = |a: f64, b: f64| (a - b).abs() <= NEAR * b.abs().max(1.0);
+fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'static str, String, String)> {
+    let is = |a: f64, b: f64| (a - b).abs() <= near * b.abs().max(1.0);
     let residual_is_right = x.is_none_or(|x| is(x, right));
     let first = *heads.first()?;
     let are_alike = heads.iter().all(|factor| is(*factor, first));
@@ -61,8 +76,8 @@ fn worded(heads: &[f64], x: Option<f64>, right: f64) -> Option<(&'static str, St
         let plural = if those.len() == 1 { "head" } else { "heads" };
         (those.len(), format!("{plural} {}", those.join(" and ")))
     };
-    let (missing, names) = list(&|factor| factor.abs() <= NEAR);
-    let others_are_right = heads.iter().all(|factor| factor.abs() <= NEAR || is(*factor, 1.0));
+    let (missing, names) = list(&|factor| factor.abs() <= near);
+    let others_are_right = heads.iter().all(|factor| factor.abs() <= near || is(*factor, 1.0));
     match () {
         _ if are_alike && is(first, 1.0) && !residual_is_right => {
             let times = number(x?);
@@ -126,6 +141,9 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         }
         factors.extend(solved);
         rows.push(row);
+    }
+    if is_dropout(&factors) {
+        return None;
     }
     let list: Vec<String> = factors.iter().take(4).map(|factor| number(*factor)).collect();
     let more = if factors.len() > 4 { " …" } else { "" };

@@ -15,6 +15,8 @@ const CALLED: &[(&str, &str)] = &[
 /// What gives the same numbers, whatever the input, or on the inputs of the file.
 const EQUALS: &[(&str, &[&str])] = &[
     ("scale-twice", &["scale-by-d"]),
+    // Where nothing is hidden, every row is divided by the same number.
+    ("rows-scaled", &["weights-altered"]),
     // The third power of √2 is twice that root.
     ("temperature", &["scale-twice"]),
     (
@@ -135,4 +137,32 @@ fn other_slips_rounded_by_hand_keep_their_names() {
     shares.print();
     // With four decimals a very sharp softmax is a maximum, and no more.
     assert!(wrong.len() <= 5, "{}:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn steps_of_other_slips_lead_to_their_names_and_to_no_other() {
+    let (mut shares, mut wrong) = (Shares::default(), Vec::new());
+    for case in more_cases() {
+        for slip in case.slips.iter().filter(|slip| slip.blame) {
+            let steps = slip.value["steps"].as_object();
+            let Some(steps) = steps else { continue };
+            let known = |name: &&String| case.examiner.task().right().find(name).is_some();
+            let mut handed: Vec<_> = steps
+                .keys()
+                .filter(known)
+                .map(|name| answer(name, &crate::golden::matrix(&steps[name])))
+                .collect();
+            handed.push(answer("O", &slip.result));
+            let diagnosis = case.examiner.examine(&handed).unwrap();
+            let names = named(&diagnosis);
+            let told = is_named(slip, &names);
+            shares.add(slip, told);
+            if !told && !names.is_empty() {
+                let first = diagnosis.first_wrong().map(|wrong| wrong.name.clone());
+                wrong.push(format!("{} in {first:?} came back as {names:?}", here(case, slip)));
+            }
+        }
+    }
+    shares.print();
+    assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }

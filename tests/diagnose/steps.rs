@@ -65,8 +65,11 @@ fn a_wrong_scale_is_named_in_scores_that_hold_it_and_what_follows_from_them_is_r
     let scores = right(&task, "S_scaled").map(|x| x / 2.0);
     let weights = softmax_of_causal(&scores);
     let diagnosis = examine(&task, &[answer("S", &scores), answer("A", &weights)]);
-    // The tokens and the values are as wide as the keys here.
-    assert_eq!(ids(&diagnosis), [["scale-by-d"], ["scale-model-width"], ["scale-by-value-width"]]);
+    // The tokens and the values are as wide as the keys here; tokens over √2 give half of every score.
+    assert_eq!(
+        ids(&diagnosis),
+        [["scale-by-d"], ["scale-model-width"], ["tokens-scaled"], ["scale-by-value-width"]]
+    );
     assert_eq!(diagnosis.nodes[0].read_as.as_deref(), Some("S_scaled"));
     assert!(matches!(diagnosis.nodes[1].verdict, Verdict::Follows));
 }
@@ -250,4 +253,21 @@ fn noise_in_several_steps_is_wrong_in_the_first_and_blamed_on_nothing() {
         let diagnosis = examine(&task, &answers);
         assert!(!diagnosis.is_right() && diagnosis.nodes.iter().all(|node| node.mistakes.is_empty()));
     }
+}
+
+#[test]
+fn scores_with_one_number_added_to_each_row_are_right_in_another_form() {
+    let task = task(1);
+    let (scores, weights) = (right(&task, "S_scaled"), right(&task, "A"));
+    let moved = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] - 1.5 * i as f64 - 0.25);
+    let diagnosis = examine(&task, &[answer("S_scaled", &moved), answer("A", &weights)]);
+    assert!(
+        matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(_)),
+        "{:?}",
+        diagnosis.nodes[0].verdict
+    );
+    assert!(diagnosis.is_right());
+    // What is added to columns is not cancelled.
+    let moved = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] - 1.5 * j as f64);
+    assert!(!examine(&task, &[answer("S_scaled", &moved)]).is_right());
 }
