@@ -31,7 +31,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 "exp overflowed: the largest score is {:.0}, and the largest score of each row was not subtracted first.",
                 facts.largest_score
             );
-            let naive = |single| Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said);
+            let fix = format!(
+                "exp overflowed, because the largest score is {:.0}: subtract each row's maximum before exp.",
+                facts.largest_score
+            );
+            let naive = |single| {
+                Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said).fixing(&fix)
+            };
             let mut ways = if_possible(facts.largest_score > 709.0, vec![naive(false)]);
             if facts.largest_score > 88.0 {
                 ways.push(Way { detail: Some("in single precision".into()), ..naive(true) });
