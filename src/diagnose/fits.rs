@@ -23,7 +23,7 @@ pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
     // The simplest that fits: what has more numbers of its own is not looked at then.
-    let kinds: [&dyn Fn() -> Option<Fit>; 8] = [
+    let kinds: [&dyn Fn() -> Option<Fit>; 7] = [
         &|| rearranged::reshaped(search, part),
         &|| rearranged::incomplete(search, part),
         &|| rearranged::reordered(search, part),
@@ -31,10 +31,15 @@ pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
         &|| factor(search, part),
         &|| temperature(search, part),
         &|| linear::weighted(search, part),
-        &|| linear::by_row(search, part),
     ];
     let found: Vec<Fit> = kinds.iter().find_map(|kind| kind()).into_iter().collect();
     (found, TRIED)
+}
+
+/// What fits with a number for each row, which is looked for last.
+pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
+    let found = search.readings.first().and_then(|part| linear::by_row(search, part));
+    (found.into_iter().collect(), TRIED)
 }
 
 pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {

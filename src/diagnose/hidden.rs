@@ -47,7 +47,7 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
     let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
     let changes = |row: &Row<'_>, (node, right, _): &Asked<'_>, allowed: Allowed| {
         let mistaken = row.numbers(node);
-        !mistaken.is_some_and(|mistaken| residual(&mistaken.matrix, right, allowed).is_some())
+        mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
     };
     let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();

@@ -40,6 +40,9 @@ impl Numbers {
 /// What each computation has for one node; nothing where it does not come so far. Computations that agree share their numbers.
 type Column = Vec<Option<Arc<Numbers>>>;
 
+/// All computations, and a column for each node that was asked for.
+type Prepared = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
+
 /// One computation, and what it has for the nodes that were asked for.
 pub(super) struct Row<'a> {
     pub plan: &'a Plan,
@@ -97,7 +100,7 @@ impl Kept {
         (ways, task): (&Ways, &Task),
         nodes: &[String],
         plans: &dyn Fn() -> Vec<Plan>,
-    ) -> Option<(Arc<Vec<Plan>>, Vec<Arc<Column>>)> {
+    ) -> Option<Prepared> {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_missing = |node: &&String| !state.columns.contains_key(*node);
         if state.plans.is_none() || nodes.iter().any(|node| is_missing(&node)) {

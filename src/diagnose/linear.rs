@@ -37,7 +37,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let columns: Vec<Vec<f64>> =
         parts.heads.iter().chain(parts.x).map(|matrix| matrix.cells().collect()).collect();
     let cells: Vec<f64> = yours.cells().collect();
-    if cells.len() < 2 * columns.len() {
+    if cells.len() < 2 * columns.len() || !has_decimals(part, 3) {
         return None;
     }
     let factors = least_squares(&columns, &cells)?;
@@ -51,7 +51,7 @@ pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     }
     let (heads, x) = factors.split_at(parts.heads.len());
     // Factors of rounded numbers are no better than these.
-    let near = NEAR + 20.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE);
+    let near = (NEAR + 200.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE)).min(0.05);
     if is_dropout(heads) {
         return None;
     }
@@ -114,7 +114,7 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     let (parts, yours) = (parts(search, part)?, result(part)?);
     let heads = parts.heads.len();
     let allowed = Allowed::between(part.answer, yours, search.tolerance);
-    if yours.rows() < 2 {
+    if yours.rows() < 2 || !has_decimals(part, 6) {
         return None;
     }
     let mut rows: Vec<Vec<f64>> = Vec::new();
@@ -159,6 +159,12 @@ pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
         graph,
         factors.len(),
     )
+}
+
+/// Whether a part has at least this many decimals: with fewer, numbers to solve for would fit anything.
+fn has_decimals(part: &Part<'_>, least: usize) -> bool {
+    let typed = part.answer.decimals.is_none_or(|decimals| decimals >= least);
+    typed && (0..least).fold(part.answer.roundoff, |unit, _| unit * 10.0) < 1.0
 }
 
 /// The result that was handed in.
@@ -224,7 +230,7 @@ fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
             own.iter_mut().zip(known).for_each(|(own, known)| *own -= share * known);
         }
         let size = dot(&own, &own);
-        if !(size > 1e-12 * dot(column, column)) {
+        if size.is_nan() || size <= 1e-12 * dot(column, column) {
             return None;
         }
         let share = dot(&own, &left) / size;

@@ -78,7 +78,15 @@ impl Search<'_> {
 
     /// The mistakes with a number of their own that do.
     pub(super) fn fitted(&self) -> Searched {
-        let (found, tried) = super::fits::fits(self);
+        self.solved(super::fits::fits(self))
+    }
+
+    /// Those with a number for each row.
+    pub(super) fn fitted_by_row(&self) -> Searched {
+        self.solved(super::fits::fits_by_row(self))
+    }
+
+    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {
         let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
         self.closest(found, tried)
     }

@@ -201,6 +201,7 @@ impl<'a> Walk<'a> {
                     Some(pairs) => found = found.or(pairs),
                     None => self.pairs_tried = false,
                 }
+                found = found.or(search.fitted_by_row());
             }
             if resembles.is_some()
                 && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
