@@ -8,7 +8,7 @@ mod shorten;
 mod steps;
 mod tree;
 
-pub use note::{Note, notes};
+pub use note::{Note, decided, notes};
 pub use shorten::{LONGEST, SHOWN, shortened};
 pub use steps::{steps, worked_out};
 pub use tree::{Branch, Depth, Explanation, MOST_EXPLAINED, Sums, explain};

@@ -37,11 +37,16 @@ pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
         notes.push(Note::Leaf(phrase.clone()));
     }
     collect(term, &mut notes);
-    let deciding: Vec<CellId> = deciding(graph, cell).filter(|read| !reads(term, *read)).collect();
+    let deciding = decided(graph, cell, term);
     if !deciding.is_empty() {
         notes.push(Note::Decided(deciding));
     }
     notes
+}
+
+/// The cells that decide whether a mask hides a cell, and do not stand in its term.
+pub fn decided(graph: &Graph, cell: CellId, term: &Term) -> Vec<CellId> {
+    deciding(graph, cell).filter(|read| !reads(term, *read)).collect()
 }
 
 /// The cells that a mask looks at: the score that it may hide, and its own matrix.

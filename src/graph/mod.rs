@@ -54,6 +54,8 @@ pub struct Graph {
     places: HashMap<String, usize>,
     /// How many numbers are recorded.
     recorded: usize,
+    /// Whether the fused kernel has computed a node.
+    is_fused: bool,
     warnings: Vec<String>,
     instead: BTreeMap<String, (Matrix, Origin)>,
 }
@@ -135,6 +137,7 @@ impl Graph {
         if let Value::Formed(matrix) = &value {
             self.recorded += matrix.rows() * matrix.cols();
         }
+        self.is_fused |= matches!(op, Op::Fused(_));
         let name = name.to_string();
         self.places.insert(name.clone(), self.nodes.len());
         self.nodes.push(Node { name, op, inputs: inputs.to_vec(), value, label: None, collects: None });
@@ -153,7 +156,7 @@ impl Graph {
 
     /// Whether the fused kernel has computed a part of it.
     pub fn is_fused(&self) -> bool {
-        self.nodes.iter().any(|node| matches!(node.op, Op::Fused(_)))
+        self.is_fused
     }
 
     /// The nodes in the order of computing.

@@ -1,12 +1,15 @@
 //! Symbols for cells: `x12`, or `q1[2,11]` where an index passes 9 or the name is more than a letter.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use super::{CellId, Convention, Graph, NodeId};
 
 /// The symbols of a graph's cells. No two nodes share one: where lower case would make two names the same, they keep what
 /// tells them apart (`x11` and `X11`, `a1[1,2]` and `a_1[1,2]`).
 #[derive(Clone, Debug)]
 pub struct Symbols {
-    letters: Vec<String>,
+    letters: Arc<[String]>,
     convention: Convention,
 }
 
@@ -14,11 +17,17 @@ impl Symbols {
     /// The symbols of a graph; under the column convention the indices are those of the transposed matrices on show.
     pub fn of(graph: &Graph, convention: Convention) -> Symbols {
         let all: Vec<[String; 3]> = graph.nodes().map(|(_, node)| candidates(&node.name)).collect();
-        let is_free = |own: usize, candidate: &String| {
-            all.iter().enumerate().all(|(other, theirs)| other == own || !theirs.contains(candidate))
-        };
+        // The only node that a candidate may stand for; none where there are several.
+        let mut owners: HashMap<&str, Option<usize>> = HashMap::new();
+        for (own, mine) in all.iter().enumerate() {
+            for candidate in mine {
+                let owner = owners.entry(candidate).or_insert(Some(own));
+                *owner = owner.filter(|&other| other == own);
+            }
+        }
         let letter = |(own, mine): (usize, &[String; 3])| {
-            mine.iter().find(|candidate| is_free(own, candidate)).unwrap_or(&mine[2]).clone()
+            let is_own = |candidate: &&String| owners[candidate.as_str()] == Some(own);
+            mine.iter().find(is_own).unwrap_or(&mine[2]).clone()
         };
         Symbols { letters: all.iter().enumerate().map(letter).collect(), convention }
     }

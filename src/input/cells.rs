@@ -1,6 +1,7 @@
 //! The cells of a text, gathered one by one.
 
 use crate::error::{Error, Result};
+use crate::memory;
 
 use super::allow::Allow;
 use super::array::Array;
@@ -42,6 +43,7 @@ impl Cells {
         if self.values.len() == MOST_CELLS {
             return Err(Error::new(format!("there are more than {MOST_CELLS} numbers")));
         }
+        memory::grow(&mut self.values, 1, MOST_CELLS)?;
         self.values.push(value);
         Ok(())
     }

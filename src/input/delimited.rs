@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, counted};
 use crate::matrix::Labels;
+use crate::memory;
 
 use super::allow::Allow;
 use super::array::Array;
@@ -11,6 +12,9 @@ use super::records::{Delimiter, Records};
 
 /// The most rows or columns that have names: nobody has written more, and a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
+
+/// What a name takes besides its characters: its place in the list, in the list that labels a matrix, and on the heap.
+const A_NAME: u64 = 72;
 
 /// Reads a table, with a header row and a first column of labels where the table has them:
 ///
@@ -137,6 +141,8 @@ fn push_name(names: &mut Vec<String>, name: String) -> Result<()> {
         return Err(Error::new(format!("there are more than {MOST_NAMES} names of rows or of columns"))
             .help("leave the names out, or save the numbers as .npy"));
     }
+    // Beyond the bytes of its text, which are charged already.
+    memory::hold(A_NAME)?.keep();
     names.push(name);
     Ok(())
 }

@@ -8,6 +8,7 @@ use std::mem;
 use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use crate::error::{Error, Place, Result};
+use crate::memory;
 
 use super::array::Array;
 use super::cell_type::MOST_COUNTED;
@@ -44,6 +45,9 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
         let what = said.split(&format!(" at line {line} column")).next().unwrap_or(&said);
+        if what == memory::EXHAUSTED {
+            return memory::exhausted().in_source(name);
+        }
         let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
         let not_json = error.is_syntax() || error.is_eof();
         let what = if not_json { format!("this is not JSON: {what}") } else { what.to_string() };

@@ -4,6 +4,7 @@ use super::dims::MOST_CELLS;
 use super::json::Json;
 use super::number::number;
 use crate::foreign::clip;
+use crate::memory;
 
 /// The most strings that one list holds as strings.
 const MOST_TEXTS: usize = 1 << 20;
@@ -33,6 +34,11 @@ impl Nested {
 /// A number that had to be written as a string.
 fn number_in(text: &str) -> Outcome<f64> {
     number(text).map(|number| number.value).map_err(|_| format!("`{}` is not a number", clip(text)))
+}
+
+/// Room for more numbers of a list.
+fn grow(values: &mut Vec<f64>, more: usize) -> Outcome<()> {
+    memory::grow(values, more, MOST_CELLS).map_err(|_| memory::EXHAUSTED.to_string())
 }
 
 /// A list as far as it has been read.
@@ -105,6 +111,7 @@ impl List {
         if values.len() == MOST_CELLS {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
+        grow(&mut values, 1)?;
         values.push(value);
         Ok(List::Flat { values, boolean })
     }
@@ -128,7 +135,10 @@ impl List {
         // One row alone is not copied.
         match values.is_empty() {
             true => values = row.values,
-            false => values.extend(row.values),
+            false => {
+                grow(&mut values, row.values.len())?;
+                values.extend(row.values);
+            }
         }
         Ok(List::Stack { count: count + 1, inner, values, boolean })
     }

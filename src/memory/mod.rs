@@ -205,9 +205,12 @@ pub fn too_much(needed: u64, left: u64) -> Error {
     Error::new(format!("this needs {} of memory, but at most {} may be used here", size(needed), size(left)))
 }
 
+/// What is said where the system refuses memory.
+pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
+
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new("out of memory: the system has none left for this").help(
+    Error::new(EXHAUSTED).help(
         "give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more",
     )
 }

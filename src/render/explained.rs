@@ -73,7 +73,12 @@ impl Sign {
 impl<'a> Telling<'a> {
     pub(super) fn new(viewer: &'a Viewer<'a>, of: &'a [Explained], side_by_side: bool) -> Telling<'a> {
         let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
-        Telling { viewer, symbols, of, side_by_side, said_rounded: Cell::new(false) }
+        Telling { of, side_by_side, ..Telling::of_nothing(viewer, symbols) }
+    }
+
+    /// What tells no cell of its own, with the symbols of the story's graph, which cost a look at every node.
+    pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> Telling<'a> {
+        Telling { viewer, symbols, of: &[], side_by_side: false, said_rounded: Cell::new(false) }
     }
 
     /// How numbers are written.

@@ -8,6 +8,7 @@ use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style, html_page, html_plane, html_table, html_told};
 use crate::demo::Table;
+use crate::graph::Symbols;
 
 /// HTML written so far: the inside of a page.
 pub(super) struct Html<'a> {
@@ -17,6 +18,8 @@ pub(super) struct Html<'a> {
     /// How many stories have begun.
     begun: usize,
     maker: Maker,
+    /// Those of the story that has begun.
+    symbols: Option<Symbols>,
     title: Option<String>,
     titles: usize,
     in_step: bool,
@@ -32,6 +35,7 @@ impl<'a> Html<'a> {
             command,
             begun: 0,
             maker: Maker::default(),
+            symbols: None,
             title: None,
             titles: 0,
             in_step: false,
@@ -60,7 +64,9 @@ impl<'a> Html<'a> {
     fn figure(&mut self, equations: &[String], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
-        let telling = Telling::new(&viewer, &[], false);
+        let symbols =
+            self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
+        let telling = Telling::of_nothing(&viewer, symbols.clone());
         let mut any_made = false;
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
@@ -98,6 +104,7 @@ impl Markup for Html<'_> {
     fn begin(&mut self) {
         self.end_story();
         self.begun += 1;
+        self.symbols = None;
         self.text.push_str("<article class=\"story\">\n");
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::explained::{Plain, Sign, Telling, Worked};
-use crate::explain::{Explanation, Note, notes, shortened};
+use crate::explain::{Explanation, Note, decided, notes, shortened};
 use crate::graph::{CellId, Graph, NodeId, Term};
 use crate::matrix::Shape;
 
@@ -35,11 +35,7 @@ impl Maker {
             cells.entry(cell.node).or_default().push((cell.row, cell.col));
         };
         self.read += read(&term, &mut add);
-        for note in notes(graph, cell, &term) {
-            if let Note::Decided(deciding) = note {
-                deciding.into_iter().for_each(&mut add);
-            }
-        }
+        decided(graph, cell, &term).into_iter().for_each(&mut add);
         let parts: Vec<String> = order
             .into_iter()
             .filter_map(|node| {

@@ -238,13 +238,20 @@ pub(super) fn math(equation: &str) -> String {
 
 /// The numbers in brackets behind a name, `1,12` of `q[1,12]`, taken from the text; `None` if there are none.
 fn indices_behind(characters: &mut Peekable<Chars<'_>>) -> Option<String> {
-    let ahead: String = characters.clone().skip_while(|c| *c == '[').take_while(|c| *c != ']').collect();
-    let is_index = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
-    let is_cell = ahead.split_once(',').is_some_and(|(row, col)| is_index(row) && is_index(col));
-    if characters.peek() != Some(&'[') || !is_cell {
+    if characters.peek() != Some(&'[') {
         return None;
     }
-    characters.nth(ahead.chars().count() + 1);
+    // No further than the index goes: texts may be long, and names many.
+    let behind = characters.clone().skip(1);
+    let ahead: String = behind.take_while(|c| *c == ',' || c.is_ascii_digit()).collect();
+    let is_closed = characters.clone().nth(ahead.len() + 1) == Some(']');
+    let is_cell = ahead.split_once(',').is_some_and(|(row, col)| {
+        [row, col].iter().all(|text| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()))
+    });
+    if !is_closed || !is_cell {
+        return None;
+    }
+    characters.nth(ahead.len() + 1);
     Some(ahead)
 }
 

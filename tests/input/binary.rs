@@ -102,6 +102,7 @@ fn a_variable_that_cannot_be_used_is_named() {
         ("ATTN_HEAT", "hot", "auto, always, never"),
         ("ATTN_CHARSET", "latin1", "utf8"),
         ("ATTN_WIDTH", "wide", "unset ATTN_WIDTH"),
+        ("ATTN_MEMORY", "much", "500M or 2G"),
     ] {
         let (out, code, err) = with_defaults(&["softmax", "1", "2"], &[(variable, value)]);
         assert_eq!((code, out.as_str()), (2, ""), "{variable}={value}");

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::common::attn;
 
@@ -15,6 +16,22 @@ fn twenty_thousand_heads_are_computed_step_by_step() {
     let command = format!("attend --x 1 --wq {w} --wk {w} --wv {w} --heads 20000 --only O");
     assert_eq!(attn(&format!("{command} --format csv")).ok().out, vec!["1"; 20_000].join(",") + "\n");
     attn(&command).ok();
+}
+
+#[test]
+fn many_heads_are_written_and_explained_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let weights = folder.path().join("w.csv");
+    fs::write(&weights, vec!["1"; 600].join(",")).unwrap();
+    let w = weights.display();
+    let command = format!("attend --x 1 --wq {w} --wk {w} --wv {w} --heads 600");
+    let before = Instant::now();
+    for format in ["html", "latex", "markdown", "json", "table"] {
+        assert!(attn(&format!("{command} --format {format}")).ok().out.len() > 300_000, "{format}");
+        attn(&format!("{command} --explain 'A_3[1,1]' --format {format}")).ok();
+    }
+    // A few seconds; the third power of the heads took an hour.
+    assert!(before.elapsed() < Duration::from_secs(120), "{:?}", before.elapsed());
 }
 
 #[test]
@@ -75,13 +92,19 @@ fn a_lesson_whose_steps_all_have_one_name_is_refused_with_each_of_them() {
 #[test]
 fn random_refuses_before_it_draws_and_a_pipeline_before_it_computes() {
     attn("attend --random 2000,2000").refused(&["--random 2000,2000", "28000000", "limit of 20000000"]);
-    attn("attend --random 1500,1500").refused(&["1 head over 1500 queries and 1500 keys", "--fast"]);
+    for tokens in [1400, 1500] {
+        let before = Instant::now();
+        attn(&format!("attend --random {tokens},{tokens}"))
+            .refused(&[&format!("1 head over {tokens} queries and {tokens} keys"), "--fast"]);
+        // To compute first takes minutes.
+        assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
+    }
     use attn::graph::Origin;
     use attn::graph::build::{AttendInputs, Recipe, attend_as_far_as_possible};
     use attn::matrix::Matrix;
     let x = Some((Matrix::filled(5000, 1, 1.0), Origin::Stated));
     let inputs = AttendInputs { x, ..AttendInputs::default() };
     let (graph, error) = attend_as_far_as_possible(&Recipe::default(), inputs);
-    assert!(error.unwrap().to_string().contains("at least 50025003 numbers"));
+    assert!(error.unwrap().to_string().contains("at least 75025003 numbers"));
     assert_eq!(graph.nodes().count(), 0, "nothing is computed");
 }

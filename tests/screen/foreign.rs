@@ -189,9 +189,16 @@ fn hostile_text_is_visible_wherever_it_comes_in() {
     }
     // Where nothing of it is repeated, nothing can be wrong: that must be the exception.
     assert!(shown * 4 > commands.len() * 3, "{shown} of {}", commands.len());
-    for variable in
-        ["ATTN_WIDTH", "ATTN_COLOR", "ATTN_HEAT", "ATTN_PRECISION", "ATTN_CHARSET", "ATTN_THEME", "ATTN_SIMD"]
-    {
+    for variable in [
+        "ATTN_WIDTH",
+        "ATTN_COLOR",
+        "ATTN_HEAT",
+        "ATTN_PRECISION",
+        "ATTN_CHARSET",
+        "ATTN_THEME",
+        "ATTN_SIMD",
+        "ATTN_MEMORY",
+    ] {
         let text = printed(&["attend", "--random", "2,2", "--fast"], &folder, &[(variable, h)]);
         assert!(
             is_safe(&text) && text.to_lowercase().contains(&SHOWN.to_lowercase()),

@@ -1,7 +1,7 @@
-//! How many numbers a pipeline records at least, told from its inputs' shapes before anything is computed.
+//! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
 
 use super::attend::{AttendInputs, Given};
-use super::choices::Source;
+use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
 use crate::error::{Error, Result, counted};
 use crate::graph::MAX_CELLS;
@@ -13,12 +13,35 @@ fn sides(given: &Option<Given>) -> Option<Sides> {
     given.as_ref().map(|(matrix, _)| (matrix.rows() as u128, matrix.cols() as u128))
 }
 
-/// Checks that a pipeline can record its steps: what is given, projections, scores and weights of all heads, and the result. Where
-/// shapes do not fit, the step that finds out says so better.
+/// Checks that a pipeline can record its steps. Where shapes do not fit, the step that finds out says so better.
 ///
 /// # Errors
-/// If it is more than [`MAX_CELLS`] numbers.
+/// If they are more than [`MAX_CELLS`] numbers.
 pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
+    let Some(Forecast { cells, queries, keys }) = forecast(recipe, inputs) else { return Ok(()) };
+    match cells > MAX_CELLS as u128 {
+        true => Err(Error::new(format!(
+            "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
+            counted(recipe.heads, "head"),
+            counted(queries as usize, "query"),
+            counted(keys as usize, "key")
+        ))
+        .help("give fewer tokens or heads, or use --fast, which does not store the steps")),
+        false => Ok(()),
+    }
+}
+
+/// What a pipeline will record.
+struct Forecast {
+    /// At least this many numbers.
+    cells: u128,
+    queries: u128,
+    keys: u128,
+}
+
+/// What is given, the projections, every matrix of scores and weights, the heads and what is made of them; `None` where an input
+/// is missing.
+fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let x = sides(&inputs.x);
     let role = |given: &Option<Given>, weights: &Option<Given>, source: Source| -> Option<(Sides, u128)> {
         if let Some((rows, cols)) = sides(given) {
@@ -31,25 +54,119 @@ pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
         Some(((rows, cols), inner * outer + rows * cols))
     };
     let roles = recipe.roles;
-    let (Some((q, of_q)), Some((k, of_k)), Some((v, of_v))) = (
-        role(&inputs.q, &inputs.w_q, roles.q),
-        role(&inputs.k, &inputs.w_k, roles.k),
-        role(&inputs.v, &inputs.w_v, roles.v),
-    ) else {
-        return Ok(());
+    let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
+    let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
+    let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
+    let taken = |source: Source, own: Sides| match source {
+        Source::Own | Source::Transposed => Some(own),
+        Source::Of(Role::Query) => Some(q),
+        Source::Of(Role::Key) => Some(k),
+        Source::Of(Role::Value) => Some(v),
+        Source::Tokens => x,
     };
+    let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
     let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);
-    let given = x.map_or(0, |(rows, cols)| rows * cols) + of_q + of_k + of_v;
-    let scores_and_weights = 2 * heads * q.0 * k.0;
-    let cells = given + scores_and_weights + q.0 * (v.1 / groups * heads);
-    match cells > MAX_CELLS as u128 {
-        true => Err(Error::new(format!(
-            "recording every step of {} over {} and {} takes at least {cells} numbers, more than the limit of {MAX_CELLS}",
-            counted(recipe.heads, "head"),
-            counted(q.0 as usize, "query"),
-            counted(k.0 as usize, "key")
-        ))
-        .help("give fewer tokens or heads, or use --fast, which does not store the steps")),
-        false => Ok(()),
+    let cells_of = |given: &Option<Given>| sides(given).map_or(0, |(rows, cols)| rows * cols);
+    let given = [&inputs.x, &inputs.mask, &inputs.bias, &inputs.w_o].into_iter().map(cells_of).sum::<u128>();
+    let scores =
+        heads * of_scores(recipe, inputs.bias.is_some() && recipe.biasing == Biasing::Added) * q.0 * k.0;
+    let result = q.0 * (mixed.1 / groups * heads);
+    let parts = match heads {
+        1 => 0,
+        // Queries, keys and values are split, and the heads put together.
+        _ => q.0 * q.1 + k.0 * k.1 + result,
+    };
+    let projected = match sides(&inputs.w_o).filter(|_| recipe.output.projected) {
+        Some((inner, outer)) => {
+            q.0 * if recipe.output.projection == Projection::Transposed { inner } else { outer }
+        }
+        None => 0,
+    };
+    let cells = given + of_q + of_k + of_v + scores + parts + result + projected;
+    Some(Forecast { cells, queries: q.0, keys: k.0 })
+}
+
+/// How many matrices of scores and weights a head has at least.
+fn of_scores(recipe: &Recipe, has_bias: bool) -> u128 {
+    let scaled = recipe.scale.factor(1).is_some();
+    let is_masked = recipe.mask.is_some();
+    let rounded = [recipe.score_decimals, recipe.weight_decimals].into_iter().flatten().count();
+    let others =
+        [scaled, has_bias, recipe.temperature != 1.0, is_masked].into_iter().filter(|&is| is).count();
+    // The scores and the weights themselves.
+    2 + (others + rounded) as u128
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attention::Mask;
+    use crate::graph::Origin;
+    use crate::graph::build::{Output, Scale, attend};
+    use crate::matrix::Matrix;
+
+    fn given(rows: usize, cols: usize) -> Option<Given> {
+        Some((Matrix::filled(rows, cols, 0.5), Origin::Stated))
+    }
+
+    /// What is forecast, and what is recorded.
+    fn both(recipe: &Recipe, inputs: AttendInputs) -> (u128, u128) {
+        let forecast = forecast(recipe, &inputs).expect("nothing is missing").cells;
+        let graph = attend(recipe, inputs).expect("the shapes fit");
+        let recorded =
+            graph.nodes().filter_map(|(_, node)| node.matrix()).map(|m| (m.rows() * m.cols()) as u128);
+        (forecast, recorded.sum())
+    }
+
+    #[test]
+    fn of_a_usual_pipeline_the_forecast_is_what_is_recorded() {
+        let projected = || AttendInputs {
+            x: given(5, 4),
+            w_q: given(4, 4),
+            w_k: given(4, 4),
+            w_v: given(4, 6),
+            ..AttendInputs::default()
+        };
+        let usual = Recipe::default();
+        for recipe in [
+            usual,
+            Recipe::causal(),
+            Recipe { scale: Scale::None, ..usual },
+            Recipe { temperature: 2.0, mask: Mask { causal: true, ..Mask::default() }, ..usual },
+        ] {
+            let (forecast, recorded) = both(&recipe, projected());
+            assert_eq!(forecast, recorded, "{recipe:?}");
+        }
+        let bare = AttendInputs { q: given(3, 2), k: given(7, 2), v: given(7, 5), ..AttendInputs::default() };
+        let (forecast, recorded) = both(&usual, bare);
+        assert_eq!(forecast, recorded);
+        let alone = AttendInputs { x: given(5, 4), bias: given(5, 5), ..AttendInputs::default() };
+        let (forecast, recorded) = both(&usual, alone);
+        assert_eq!(forecast, recorded);
+    }
+
+    #[test]
+    fn no_pipeline_records_less_than_is_forecast() {
+        let usual = Recipe::default();
+        for recipe in [
+            Recipe { heads: 2, kv_heads: 2, ..usual },
+            Recipe { heads: 4, kv_heads: 2, ..Recipe::causal() },
+            Recipe { heads: 2, kv_heads: 2, output: Output { residual: true, ..usual.output }, ..usual },
+            Recipe { output: Output { projected: false, ..usual.output }, ..usual },
+        ] {
+            let inputs = AttendInputs {
+                x: given(5, 8),
+                w_q: given(8, 8),
+                w_k: given(8, 8 / recipe.heads * recipe.kv_heads),
+                w_v: given(8, 8 / recipe.heads * recipe.kv_heads),
+                w_o: given(8, 8),
+                ..AttendInputs::default()
+            };
+            let (forecast, recorded) = both(&recipe, inputs);
+            assert!(
+                forecast <= recorded && recorded - forecast <= 5 * 8 * 2,
+                "{recipe:?}: {forecast}, {recorded}"
+            );
+        }
     }
 }
