@@ -182,8 +182,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
+                // Without a maximum, columns and the whole are a softmax along another axis, which has a name of its own.
+                let is_axis = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum);
                 let shifts = [(Shift::Largest, ""), (Shift::Nothing, ", without a maximum")];
-                shifts.map(|(shift, how)| {
+                let count = if is_axis { 1 } else { 2 };
+                shifts.into_iter().take(count).map(move |(shift, how)| {
                     let normalise = Normalise { divisor, shift, ..RIGHT };
                     Way::detailed(Change::Normalise(normalise), format!("{what}{how}")).saying(format!(
                         "The exponentials were divided by {what} instead of the sum of their row."
