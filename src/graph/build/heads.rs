@@ -30,38 +30,38 @@ impl Pipeline<'_> {
             Groups::First => 0,
             Groups::Reversed => groups - 1 - key_value_head(head, heads, groups),
         };
-        let suffix = |head: usize| if heads == 1 { String::new() } else { format!("_{}", head + 1) };
-        let mut reads = Vec::new();
+        let together = self.recipe.normalise.along == Along::Heads;
+        let waits = together || matches!(self.recipe.common, Common::FirstWeights | Common::MeanWeights);
+        let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
-            let suffix = suffix(head);
-            let together = self.recipe.normalise.along == Along::Heads;
+            let suffix = suffix(head, heads);
             let mut one = self.head(&suffix, &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
-            // A head is finished before the next one begins, unless they are normalised together.
-            reads.push(if together { read } else { one.weights(read)? });
-        }
-        let weights = match self.recipe.normalise.along {
-            Along::Heads => self.over_heads(&reads, &sources)?,
-            _ => reads,
-        };
-        let weights = self.in_common(weights)?;
-        let mut mixes = Vec::new();
-        for (head, weights) in weights.into_iter().enumerate() {
-            let weights = rounded(&mut self.graph, self.recipe, &suffix(head), weights)?;
-            let values = values[group(head)];
-            if heads == 1 {
-                return Ok(vec![weights, values]);
+            let weights = if together { read } else { one.weights(read)? };
+            // A head is finished before the next one begins, unless they have something in common.
+            match waits {
+                true => waiting.push(weights),
+                false => mixes.extend(self.mix(head, weights, values[group(head)])?),
             }
-            mixes.push(self.mix(head, weights, values)?);
+        }
+        let weights = if together { self.over_heads(&waiting, &sources)? } else { waiting };
+        for (head, weights) in self.in_common(weights)?.into_iter().enumerate() {
+            mixes.extend(self.mix(head, weights, values[group(head)])?);
         }
         Ok(mixes)
     }
 
-    fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<NodeId> {
+    /// What a head mixes; of a single head its weights and values, which are mixed later.
+    fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
+        let heads = self.recipe.heads;
+        let weights = rounded(&mut self.graph, self.recipe, &suffix(head, heads), weights)?;
+        if heads == 1 {
+            return Ok(vec![weights, values]);
+        }
         let official = format!("O_{}", head + 1);
         let name = super::alter::name_before(self.recipe, &[Stage::Mixes], &official);
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        altered(&mut self.graph, self.recipe, &[Stage::Mixes], &official, (mix, 0))
+        Ok(vec![altered(&mut self.graph, self.recipe, &[Stage::Mixes], &official, (mix, 0))?])
     }
 
     fn head<'s>(&'s mut self, suffix: &'s str, sources: &Sources) -> Head<'s> {
@@ -128,15 +128,20 @@ impl Pipeline<'_> {
     fn in_common(&mut self, weights: Vec<NodeId>) -> Result<Vec<NodeId>> {
         let count = weights.len();
         match self.recipe.common {
-            Common::FirstWeights => Ok(vec![weights[0]; count]),
-            Common::MeanWeights => {
+            Common::FirstWeights if count > 0 => Ok(vec![weights[0]; count]),
+            Common::MeanWeights if count > 0 => {
                 let sum = self.graph.add("A_sum", Op::Add, &weights)?;
                 let mean = self.graph.add("A_mean", Op::Scale(Factor::Inverse(count)), &[sum])?;
                 Ok(vec![mean; count])
             }
-            Common::Nothing | Common::FirstOf { .. } => Ok(weights),
+            _ => Ok(weights),
         }
     }
+}
+
+/// `_2` for the second head of several.
+fn suffix(head: usize, heads: usize) -> String {
+    if heads == 1 { String::new() } else { format!("_{}", head + 1) }
 }
 
 /// `A_rounded`, where the recipe rounds the weights before they mix.
