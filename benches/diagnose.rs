@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use attn::diagnose::{Change, Task};
 use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
+use attn::graph::build::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
 use attn::input::{Writing, save};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
@@ -71,8 +71,8 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
 
 /// Nothing, one slip or two, in turn.
 fn slips(number: usize) -> Vec<Change> {
-    let first =
-        [Change::Scale(Scale::None), Change::Normalise(Normalise::OverQueries), Change::Hiding(Hiding::Zero)];
+    let over_queries = Normalise { along: Along::Queries, ..Normalise::default() };
+    let first = [Change::Scale(Scale::None), Change::Normalise(over_queries), Change::Hiding(Hiding::Zero)];
     let second = [Change::Merge(Merge::Reversed), Change::WeightDecimals(2), Change::Projected(false)];
     match number % 3 {
         0 => Vec::new(),

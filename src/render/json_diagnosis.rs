@@ -63,6 +63,8 @@ fn mistakes(named: &[Named]) -> Value {
             "ids": named[at].ids(),
             "details": details,
             "residual": number(named[at].residual),
+            "chance": number(named[at].chance),
+            "sentences": named[at].slips.iter().map(|slip| slip.sentence()).collect::<Vec<_>>(),
             "ambiguous_with": others.map(|(_, other)| other.ids()).collect::<Vec<_>>(),
         })
     };

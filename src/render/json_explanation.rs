@@ -91,11 +91,13 @@ impl Writer<'_> {
                 };
                 json!({ "power": { "base": base, "exponent": self.term(exponent) } })
             }
+            Term::Logarithm(term) => json!({ "logarithm": self.term(term) }),
             Term::Root(term) => json!({ "root": self.term(term) }),
             Term::Size(term) => json!({ "size": self.term(term) }),
             Term::Sine(angle) => json!({ "sine": self.term(angle) }),
             Term::Cosine(angle) => json!({ "cosine": self.term(angle) }),
             Term::Rounded(term, decimals) => json!({ "rounded": self.term(term), "decimals": decimals }),
+            Term::Truncated(term, decimals) => json!({ "truncated": self.term(term), "decimals": decimals }),
             Term::Choice { taken, because } => json!({ "choice": self.term(taken), "because": because }),
             Term::Leaf(x, phrase) => json!({ "leaf": number(*x), "is": phrase }),
             Term::With { name, is, within } => {

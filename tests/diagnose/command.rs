@@ -395,7 +395,7 @@ fn where_nothing_fits_what_stands_out_is_told() {
         ("A=0.9 0.2 0.3; 0.401 0.198 0.401; 0.3 0.2 0.9", "Rows 1, 3 of A sum to 1.4, not to 1."),
         ("A=1.2 -0.4 0.2; 0.1 0.5 0.4; 0.7 0.2 0.1", "A has negative weights"),
         ("S=1 2.5 1; 0 1 1; 7 1 2", "Only 2 rows of S are wrong, the first of them row 1"),
-        ("0.752 0.752; 0.599 0.802; 0.802 0.599", "The rows of O are right, but in the order 3 2 1."),
+        ("0.802 0.599; 0.752 0.752; 0.599 0.802", "The rows of O are right, but in the order 1 3 2."),
         ("nan nan; nan nan; nan nan", "To fix it: Two things usually make a whole row NaN"),
         ("0.81 nan; 0.6 0.8; 0.7 0.8", "O has NaN in 1 cells"),
     ] {

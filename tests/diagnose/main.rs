@@ -12,6 +12,7 @@ mod mistakes;
 mod batch;
 mod command;
 mod handed_in;
+mod more_names;
 mod names;
 mod robust;
 mod steps;

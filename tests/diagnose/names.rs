@@ -15,6 +15,7 @@ fn expected(case: &Case, wrong: &Wrong) -> Expected {
     if same(&wrong.result, &case.right) {
         return Expected::Right;
     }
+    // Without any number in it, a result is what many mistakes give, and the likeliest of them are named.
     let equal = |size: usize| -> Vec<Ids> {
         let records =
             case.wrong.iter().filter(|other| other.ids.len() == size && same(&other.result, &wrong.result));
@@ -24,6 +25,19 @@ fn expected(case: &Case, wrong: &Wrong) -> Expected {
         singles if !singles.is_empty() => Expected::Named(singles),
         _ => Expected::Named(equal(2)),
     }
+}
+
+/// Whether two mistakes that come to one slip are called by its name: a scale and a base are a temperature, scores and a softmax
+/// both turned are turned weights.
+fn is_one_slip(truth: &[Ids], names: &[Ids]) -> bool {
+    const SCALES: [&str; 5] =
+        ["no-scale", "scale-by-d", "scale-multiplied", "scale-model-width", "softmax-base-2"];
+    let named = |id: &str| names.iter().any(|ids| ids.iter().eq([id]));
+    truth.iter().all(|ids| {
+        let are_scales = ids.len() == 2 && ids.iter().all(|id| SCALES.contains(&id.as_str()));
+        let are_turned = ids.iter().eq(["qk-swapped", "softmax-axis"]);
+        are_scales && named("temperature") || are_turned && named("weights-turned")
+    })
 }
 
 /// What is wrong with what came back, if anything is.
@@ -36,6 +50,8 @@ fn complaint(case: &Case, wrong: &Wrong, diagnosis: &Diagnosis) -> Option<String
         Expected::Named(_) if says_nothing(&wrong.result) && !diagnosis.is_right() && names.is_empty() => {
             None
         }
+        Expected::Named(_) if says_nothing(&wrong.result) && names.iter().all(|ids| ids.len() == 1) => None,
+        Expected::Named(truth) if is_one_slip(&truth, &names) => None,
         Expected::Named(truth) => {
             if let Some(missing) = truth.iter().find(|ids| !names.contains(ids)) {
                 return Some(format!("{}, without {missing:?}", here()));
@@ -85,7 +101,7 @@ fn every_mistake_and_every_pair_comes_back_under_its_name() {
     for case in cases() {
         for wrong in &case.wrong {
             let diagnosis = case.examiner.examine(&[answer("O", &wrong.result)]).unwrap();
-            complaints.extend(complaint(&case, wrong, &diagnosis));
+            complaints.extend(complaint(case, wrong, &diagnosis));
             checked += 1;
         }
     }

@@ -52,7 +52,7 @@ fn no_submission_ends_in_a_panic_and_all_right_steps_are_right() {
     let mut runner = TestRunner::new(Config { cases: 400, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(which, choices)| {
-            let case = which.get(&cases);
+            let case = which.get(cases);
             // A stack of keys stands for the keys of every head: then these may be there twice, which is refused.
             let Ok(diagnosis) = case.examiner.examine(&submission(case, &choices)) else { return Ok(()) };
             let all_right = choices.iter().all(|(_, kind, _, decimals)| *kind == 0 && decimals.is_none());

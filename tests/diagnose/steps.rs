@@ -65,7 +65,11 @@ fn a_wrong_scale_is_named_in_scores_that_hold_it_and_what_follows_from_them_is_r
     let scores = right(&task, "S_scaled").map(|x| x / 2.0);
     let weights = softmax_of_causal(&scores);
     let diagnosis = examine(&task, &[answer("S", &scores), answer("A", &weights)]);
-    assert_eq!(ids(&diagnosis), [["scale-by-d"]]);
+    // The tokens and the values are as wide as the keys here; tokens over √2 give half of every score.
+    assert_eq!(
+        ids(&diagnosis),
+        [["scale-by-d"], ["scale-model-width"], ["tokens-scaled"], ["scale-by-value-width"]]
+    );
     assert_eq!(diagnosis.nodes[0].read_as.as_deref(), Some("S_scaled"));
     assert!(matches!(diagnosis.nodes[1].verdict, Verdict::Follows));
 }
@@ -85,7 +89,7 @@ fn keys_handed_in_as_values_and_queries_exchanged_with_keys_are_named_there() {
     assert_eq!(ids(&examine(&task, &[answer("V", &k)])), [["values-are-keys"]]);
     assert_eq!(ids(&examine(&task, &[answer("V", &x)])), [["values-unprojected"]]);
     let diagnosis = examine(&task, &[answer("Q", &k), answer("K", &q)]);
-    assert_eq!(ids(&diagnosis), [["qk-swapped"]]);
+    assert_eq!(ids(&diagnosis)[0], ["qk-swapped"]);
     assert!(matches!(diagnosis.nodes[1].verdict, Verdict::Follows), "{:?}", diagnosis.nodes[1].verdict);
 }
 
@@ -106,7 +110,6 @@ fn numbers_that_say_nothing_are_blamed_on_no_mistake() {
         let all = |value: f64| Matrix::filled(5, 4, value);
         for (handed_in, instead) in [
             (all(0.0), Resemblance::Zeros),
-            (all(f64::NAN), Resemblance::NotANumber),
             (right(&task, "X"), Resemblance::Node("X".into())),
             (right(&task, "V"), Resemblance::Node("V".into())),
         ] {
@@ -132,8 +135,7 @@ fn equal_weights_are_called_equal_weights() {
     // The mean of what each token may see.
     let mean = Matrix::from_fn(5, 4, |i, j| (0..=i).map(|k| v[(k, j)]).sum::<f64>() / (i + 1) as f64);
     let diagnosis = examine(&task, &[answer("O", &mean)]);
-    assert_eq!(diagnosis.nodes[0].resembles, Some(Resemblance::EvenWeights));
-    assert!(named(&diagnosis).is_empty());
+    assert!(ids(&diagnosis).contains(&vec!["uniform-weights".to_string()]), "{:?}", ids(&diagnosis));
 }
 
 #[test]
@@ -180,7 +182,8 @@ fn one_number_of_many_digits_is_enough_for_a_single_mistake() {
     // Scores 0.8 and −1.13 unscaled: (0.2 e^0.8 + 0.9 e^−1.13) / (e^0.8 + e^−1.13).
     let (a, b) = (attn::elementary::exp(0.8), attn::elementary::exp(-1.13));
     let o = (0.2 * a + 0.9 * b) / (a + b);
-    assert_eq!(ids(&examine(&task, &[answer("O", &Matrix::of([[o]]))])), [["no-scale"]]);
+    // With one query and two keys, roots of their numbers are the same scales as others.
+    assert_eq!(ids(&examine(&task, &[answer("O", &Matrix::of([[o]]))]))[0], ["no-scale"]);
 }
 
 #[test]
@@ -233,7 +236,8 @@ fn what_the_recipes_of_mistakes_compute_is_what_they_say() {
     let even = task.with(&[attn::diagnose::Change::Scale(Scale::Number(0.0))]);
     assert!(of(&even, "S_scaled").cells().all(|x| x == 0.0));
     let strict = Mask { hides_own: true, ..Recipe::causal().mask };
-    let filled = [attn::diagnose::Change::Mask(strict), attn::diagnose::Change::Hiding(Hiding::MinusBillion)];
+    let filled =
+        [attn::diagnose::Change::Mask(strict), attn::diagnose::Change::Hiding(Hiding::Replaced(-1e9))];
     assert!(of(&task.with(&filled), "S_masked").row(0).all(|x| x == -1e9));
 }
 
@@ -249,4 +253,21 @@ fn noise_in_several_steps_is_wrong_in_the_first_and_blamed_on_nothing() {
         let diagnosis = examine(&task, &answers);
         assert!(!diagnosis.is_right() && diagnosis.nodes.iter().all(|node| node.mistakes.is_empty()));
     }
+}
+
+#[test]
+fn scores_with_one_number_added_to_each_row_are_right_in_another_form() {
+    let task = task(1);
+    let (scores, weights) = (right(&task, "S_scaled"), right(&task, "A"));
+    let moved = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] - 1.5 * i as f64 - 0.25);
+    let diagnosis = examine(&task, &[answer("S_scaled", &moved), answer("A", &weights)]);
+    assert!(
+        matches!(diagnosis.nodes[0].verdict, Verdict::AnotherForm(_)),
+        "{:?}",
+        diagnosis.nodes[0].verdict
+    );
+    assert!(diagnosis.is_right());
+    // What is added to columns is not cancelled.
+    let moved = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] - 1.5 * j as f64);
+    assert!(!examine(&task, &[answer("S_scaled", &moved)]).is_right());
 }

@@ -20,7 +20,7 @@ fn one_slip_is_reported_once_however_many_steps_are_handed_in() {
     let mut checked = 0;
     for case in cases() {
         for wrong in case.wrong.iter().filter(|wrong| wrong.value.get("steps").is_some()) {
-            let mut answers = steps(&case, &wrong.value["steps"]);
+            let mut answers = steps(case, &wrong.value["steps"]);
             answers.push(answer("O", &wrong.result));
             let diagnosis = case.examiner.examine(&answers).unwrap();
             let slips: Vec<&str> = diagnosis
@@ -119,7 +119,7 @@ fn what_follows_from_rounded_scores_of_ones_own_is_right() {
 
 #[test]
 fn a_result_of_another_shape_is_a_finding() {
-    let case = cases().into_iter().find(|case| case.right.rows() != case.right.cols()).unwrap();
+    let case = cases().iter().find(|case| case.right.rows() != case.right.cols()).unwrap();
     let diagnosis = case.examiner.examine(&[answer("O", &case.right.transposed())]).unwrap();
     assert!(matches!(diagnosis.nodes[0].verdict, Verdict::OtherShape(..)));
     assert!(named(&diagnosis)[0].contains("column-convention"));

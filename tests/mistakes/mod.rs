@@ -85,7 +85,68 @@ fn inputs(value: &Value) -> AttendInputs {
     }
 }
 
-pub fn cases() -> Vec<Case> {
+/// Other slips than those of the golden file, each alone, by another hand: tests/golden/more_mistakes.json.
+pub struct More {
+    /// The exercises; their wrong results are `slips`.
+    pub name: String,
+    pub examiner: Examiner,
+    pub right: Matrix,
+    pub slips: Vec<OtherSlip>,
+}
+
+/// One wrong result of another hand.
+pub struct OtherSlip {
+    pub id: String,
+    pub variant: String,
+    /// What gives the same numbers there.
+    pub same_as: Vec<String>,
+    /// Whether a name may be given.
+    pub blame: bool,
+    /// Whether the verdict must be right.
+    pub right: bool,
+    pub result: Matrix,
+    pub value: Value,
+}
+
+/// The exercises of the other hand, computed once.
+pub fn more_cases() -> &'static [More] {
+    static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
+    ALL.get_or_init(|| {
+        let golden = golden::json("more_mistakes.json");
+        let slip = |value: &Value| {
+            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+            let variant = value.get("variant").or_else(|| value.get("digits"));
+            let same = value.get("same_as").and_then(Value::as_array);
+            OtherSlip {
+                id: golden::list(value, "mistakes")[0].as_str().unwrap().to_string(),
+                variant: variant.map_or_else(String::new, text),
+                same_as: same.into_iter().flatten().map(text).collect(),
+                blame: value["blame"] != false,
+                right: value["right"] == true,
+                result: golden::matrix(&value["O"]),
+                value: value.clone(),
+            }
+        };
+        let case = |value: &Value| {
+            let task = Task::new(recipe(&value["options"]), inputs(&value["inputs"])).unwrap();
+            More {
+                name: golden::string(value, "name").to_string(),
+                examiner: Examiner::new(task, Tolerance::default()),
+                right: golden::matrix(&value["right"]["O"]),
+                slips: golden::list(value, "wrong").iter().map(slip).collect(),
+            }
+        };
+        golden::list(&golden, "cases").iter().map(case).collect()
+    })
+}
+
+/// The exercises of tests/golden/mistakes.json, computed once.
+pub fn cases() -> &'static [Case] {
+    static ALL: std::sync::OnceLock<Vec<Case>> = std::sync::OnceLock::new();
+    ALL.get_or_init(read_cases)
+}
+
+fn read_cases() -> Vec<Case> {
     let golden = golden::json("mistakes.json");
     let case = |value: &Value| {
         let task = Task::new(recipe(&value["options"]), inputs(&value["inputs"])).unwrap();

@@ -3,7 +3,7 @@
 use crate::cli::output::{self, FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
 use crate::demo::{Step, Story, Table};
-use crate::diagnose::{Mistake, catalogue, find};
+use crate::diagnose::{GROUPS, Group, Mistake, catalogue, find};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::render::Page;
@@ -18,11 +18,24 @@ pub(super) fn write(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut 
         one => {
             // Programs are told everything.
             let whole = matches!(look.format, FormatArg::Json | FormatArg::Csv);
-            let mistakes: Vec<&Mistake> = one.map_or_else(|| catalogue().collect(), |one| vec![one]);
-            let parts = [("Classic mistakes".to_string(), table(&mistakes, whole))];
+            let parts = match (one, whole) {
+                (Some(one), _) => vec![(ALL.to_string(), table(&[one], whole))],
+                (None, true) => vec![(ALL.to_string(), table(&catalogue().collect::<Vec<_>>(), whole))],
+                // People read a step at a time.
+                (None, false) => GROUPS.iter().map(group).collect(),
+            };
             look.tables("diagnose", &parts, env, streams)
         }
     }
+}
+
+/// The heading over all mistakes in one table.
+const ALL: &str = "Classic mistakes";
+
+/// The mistakes of one step.
+fn group(group: &Group) -> (String, Table) {
+    let mistakes: Vec<&Mistake> = group.mistakes().collect();
+    (group.title.to_string(), table(&mistakes, false))
 }
 
 fn story(mistake: &Mistake) -> Story {

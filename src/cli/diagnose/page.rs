@@ -80,7 +80,7 @@ fn fixes(node: &Judged, is_further: bool) -> Vec<String> {
         let several = node.mistakes.len() > 1 || named.slips.len() > 1 || is_further;
         let one = |slip: &Slip| {
             let id = if several { format!(" [{}]", slip.mistake.id) } else { String::new() };
-            format!("To fix it{id}: {}", slip.mistake.fix)
+            format!("To fix it{id}: {}", slip.fix())
         };
         named.slips.iter().map(one).collect::<Vec<_>>()
     };

@@ -49,9 +49,9 @@ impl Tally {
         };
         match &wrong.mistakes[..] {
             [] => self.unnamed.entry(why_unnamed(wrong)).or_default().push(file),
-            [only] => only.slips.iter().for_each(|slip| named(words::id(slip), slip.mistake.slip)),
+            [only] => only.slips.iter().for_each(|slip| named(words::id(slip), &slip.sentence())),
             several if words::are_one(several) => {
-                named(words::alternatives(several), several[0].slips[0].mistake.slip);
+                named(words::alternatives(several), &several[0].slips[0].sentence());
             }
             several => named(words::alternatives(several), "One of these; the numbers do not tell which."),
         }

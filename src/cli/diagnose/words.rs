@@ -33,7 +33,7 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
         several if are_one(several) => {
             format!(
                 "{} [{}: on this exercise they are the same]",
-                several[0].slips[0].mistake.slip,
+                several[0].slips[0].sentence(),
                 alternatives(several)
             )
         }
@@ -227,12 +227,7 @@ fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
 
 /// What was done, with its detail and its name: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
 pub(super) fn sentence(slip: &Slip) -> String {
-    let said = slip.mistake.slip;
-    let said = match &slip.detail {
-        Some(detail) => format!("{} ({detail}).", said.trim_end_matches('.')),
-        None => said.to_string(),
-    };
-    format!("{said} [{}]", slip.mistake.id)
+    format!("{} [{}]", slip.sentence(), slip.mistake.id)
 }
 
 /// The ids of one explanation: `no-scale`, `no-scale + weights-rounded (to 2 decimals)`.

@@ -72,6 +72,15 @@ pub fn rows(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
     })
 }
 
+/// The rows in reverse order, with their labels: `out[i,j] = x[n − 1 − i,j]`, i from 0.
+pub fn reverse_rows(x: &Matrix) -> Matrix {
+    let labels = x.row_labels().map(|labels| labels.iter().rev().cloned().collect());
+    let last = x.rows().saturating_sub(1);
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(last - i, j)])
+        .with_row_labels(labels)
+        .with_col_labels(x.col_labels().cloned())
+}
+
 /// Puts matrices side by side: `[a b …]`.
 ///
 /// # Shapes

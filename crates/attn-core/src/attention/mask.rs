@@ -74,7 +74,7 @@ impl Mask {
     }
 
     /// Whether query `i` sees key `j`; see [`Mask::visibility`].
-    pub(super) fn is_visible(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> bool {
+    pub fn is_visible(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> bool {
         self.visibility(at, size, cell) == Visibility::Visible
     }
 

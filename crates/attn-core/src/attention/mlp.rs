@@ -19,6 +19,11 @@ pub fn silu(x: &Matrix) -> Matrix {
     x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { x / (1.0 + elementary::exp(-x)) })
 }
 
+/// `out = 1 / (1 + e^(−x))` of every cell, between 0 and 1.
+pub fn sigmoid(x: &Matrix) -> Matrix {
+    x.map(|x| 1.0 / (1.0 + elementary::exp(-x)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +34,14 @@ mod tests {
         // torch.nn.functional.silu(torch.tensor([-1., 0., 1., 2.], dtype=torch.float64))
         let expected = [-0.268_941_421_369_995_1, 0.0, 0.731_058_578_630_004_9, 1.761_594_155_955_764_9];
         assert!(out.cells().zip(expected).all(|(a, b)| (a - b).abs() < 1e-15));
+    }
+
+    #[test]
+    fn a_sigmoid_is_a_half_at_0_and_0_and_1_at_both_ends() {
+        let x = Matrix::of([[f64::NEG_INFINITY, 0.0, 1.0, f64::INFINITY]]);
+        // 1/(1 + 1/e)
+        assert!((sigmoid(&x)[(0, 2)] - 0.731_058_578_630_004_9).abs() < 1e-15);
+        assert_eq!([0, 1, 3].map(|j| sigmoid(&x)[(0, j)]), [0.0, 0.5, 1.0]);
     }
 
     #[test]

@@ -20,16 +20,18 @@ mod softmax;
 pub use blocks::block_sums;
 pub(crate) use fast::added_out_of_range;
 pub use fast::{FastAttention, Fused, attend_fast};
-pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, rows, stack};
+pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, reverse_rows, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
-pub use mlp::{relu, silu};
-pub use norm::rms_norm;
+pub use mlp::{relu, sigmoid, silu};
+pub use norm::{minus_mean, rms_norm};
 pub use pairs::{MaskCells, Pairs};
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
-pub use product::{add, change, divide, is_hidden_by, multiply, product, product_transposed, subtract};
+pub use product::{
+    add, change, divide, is_hidden_by, multiply, product, product_transposed, quotient, subtract,
+};
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
-    Axis, Base, divide_by_sum, exponential, largest, largest_along, minus_max, softmax, sums,
-    unguarded_softmax,
+    Axis, Base, divide_by_sum, exponential, guard, largest, largest_along, logarithm, minus_max,
+    single_range, softmax, sums, unguarded_softmax,
 };

@@ -14,9 +14,26 @@ pub fn rms_norm(x: &Matrix, epsilon: f64) -> Matrix {
     Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(i, j)] / root[i]).labelled_like(x)
 }
 
+/// Each row minus its mean: `out[i,j] = x[i,j] − Σ_k x[i,k] / d`. With [`rms_norm`] after it, this is a layer norm without
+/// learned gains.
+///
+/// # Source
+/// Ba et al. 2016, “Layer Normalization”.
+pub fn minus_mean(x: &Matrix) -> Matrix {
+    let width = x.cols() as f64;
+    let mean: Vec<f64> = (0..x.rows()).map(|i| x.row(i).fold(0.0, |sum, x| sum + x) / width).collect();
+    Matrix::from_fn(x.rows(), x.cols(), |i, j| x[(i, j)] - mean[i]).labelled_like(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_without_their_mean_sum_to_zero() {
+        let out = minus_mean(&Matrix::of([[3.0, 5.0], [1.0, -7.0]]));
+        assert_eq!(out.cells().collect::<Vec<_>>(), [-1.0, 1.0, 4.0, -4.0]);
+    }
 
     #[test]
     fn the_mean_of_the_squares_is_one_after_the_norm() {

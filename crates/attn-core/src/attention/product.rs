@@ -101,6 +101,14 @@ pub fn multiply(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     cell_by_cell(a, b, "multiplied cell by cell", |a, b| a * b)
 }
 
+/// The quotient cell by cell: `out[i,j] = a[i,j] / b[i,j]`; 0/0 and ∞/∞ are NaN.
+///
+/// # Errors
+/// If the shapes differ.
+pub fn quotient(a: &Matrix, b: &Matrix) -> Result<Matrix> {
+    cell_by_cell(a, b, "divided cell by cell", |a, b| a / b)
+}
+
 /// Every cell divided by the one number in `by`: `out[i,j] = a[i,j] / by[1,1]`.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
 //! The softmax and the steps it is made of.
 
+use super::mask::fits;
 use crate::elementary;
+use crate::error::Result;
 use crate::matrix::Matrix;
 
 /// Along what the softmax sums to 1.
@@ -120,6 +122,28 @@ pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     })
 }
 
+/// The natural logarithm of every cell: −∞ at 0, NaN below.
+pub fn logarithm(x: &Matrix) -> Matrix {
+    x.map(elementary::ln)
+}
+
+/// ∞ (or −∞) for every cell that is larger than the largest number of single precision, 3.4e38; all others stay.
+pub fn single_range(x: &Matrix) -> Matrix {
+    x.map(|x| if x.abs() > f64::from(f32::MAX) { x * f64::INFINITY } else { x })
+}
+
+/// The guard for queries that see no key: `out[i,j] = a[i,j]`, but 0 where row i of the scores is nothing but −∞.
+///
+/// # Shapes
+/// `a` and `scores` are both (T, N).
+/// # Errors
+/// If their shapes differ.
+pub fn guard(a: &Matrix, scores: &Matrix) -> Result<Matrix> {
+    fits("matrix of weights", Some(a.shape()), scores.shape())?;
+    let blind: Vec<bool> = (0..a.rows()).map(|i| scores.row(i).all(|x| x == f64::NEG_INFINITY)).collect();
+    Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| if blind[i] { 0.0 } else { a[(i, j)] }).labelled_like(a))
+}
+
 /// `f` of each row, of each column, or of all cells as one row.
 fn along_rows(x: &Matrix, axis: Axis, f: impl Fn(&[f64]) -> Vec<f64>) -> Matrix {
     match axis {
@@ -192,6 +216,24 @@ mod tests {
         let (with, without) = (softmax(&x, Axis::Rows, Base::E), unguarded_softmax(&x, Axis::Rows, Base::E));
         assert!(without.row(0).all(f64::is_nan));
         assert!((1..3).all(|i| with.row(i).eq(without.row(i))));
+    }
+
+    #[test]
+    fn the_guard_takes_the_rows_without_a_visible_score_and_no_others() {
+        let hidden = f64::NEG_INFINITY;
+        let scores = Matrix::of([[hidden, hidden], [1.0, hidden]]);
+        let weights = exponential(&scores, Base::E).map(|x| x / 0.0);
+        let guarded = guard(&weights, &scores).unwrap();
+        assert_eq!(guarded.row(0).collect::<Vec<_>>(), [0.0, 0.0]);
+        assert!(guarded[(1, 0)] == f64::INFINITY && guarded[(1, 1)].is_nan());
+    }
+
+    #[test]
+    fn single_precision_ends_at_3_4e38() {
+        let x = Matrix::of([[3.4e38, 3.5e38, -1e39, f64::NAN]]);
+        let out = single_range(&x);
+        assert_eq!(out.row(0).take(3).collect::<Vec<_>>(), [3.4e38, f64::INFINITY, f64::NEG_INFINITY]);
+        assert!(out[(0, 3)].is_nan());
     }
 
     #[test]

@@ -1,58 +1,126 @@
-//! The exercise computed again with every mistake put in, and with every pair of them.
+//! A computation with mistakes in it, and what it has in the place of each node.
 
-use std::cell::OnceCell;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::graph::Graph;
-use crate::graph::build::{Comparison, Hiding, Values};
+use crate::graph::build::{Comparison, Recipe, Role, Source};
 use crate::matrix::Matrix;
 
-use super::catalogue::{Mistake, catalogue};
-use super::task::empty_rows;
-use super::{Change, Task};
+use super::catalogue::Likelihood;
+use super::{Change, Slip};
 
-/// A mistake, and the way in which it was made where there are several.
+/// The exercise with one mistake in it, or two, before it is computed.
 #[derive(Clone, Debug)]
-pub struct Slip {
-    /// The mistake.
-    pub mistake: &'static Mistake,
-    /// What tells this way from others: “to 2 decimals”.
-    pub detail: Option<String>,
-}
-
-/// The exercise with one mistake in it, or two.
-#[derive(Clone, Debug)]
-pub(super) struct Candidate {
+pub(super) struct Planned {
     /// What was done.
     pub slips: Vec<Slip>,
-    /// What it gives, as far as it goes.
-    pub graph: Arc<Graph>,
+    /// What was changed.
+    changes: Vec<Change>,
+    places: Places,
+}
+
+/// Where a computation has what a student takes for a node.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Places {
     /// Whether its matrices are handed in with their rows as columns.
-    pub transposed: bool,
+    transposed: bool,
     /// What is taken for what: keys for values.
-    standing_in: &'static [(&'static str, &'static str)],
+    standing_in: Vec<(&'static str, &'static str)>,
+}
+
+/// The exercise with mistakes in it, computed as far as it goes.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub planned: Planned,
+    pub graph: Arc<Graph>,
+}
+
+impl Planned {
+    /// The exercise of this recipe with these mistakes, which change this.
+    pub(super) fn new(recipe: &Recipe, slips: Vec<Slip>, changes: Vec<Change>) -> Planned {
+        let places = Places::of(recipe, &changes);
+        Planned { slips, changes, places }
+    }
+
+    /// A mistake that was found by solving for a number, not by trying.
+    pub(super) fn fitted(slip: Slip) -> Planned {
+        Planned { slips: vec![slip], changes: Vec::new(), places: Places::default() }
+    }
+
+    /// What was changed.
+    pub(super) fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Whether it changes all that another one changes, and something more.
+    pub(super) fn goes_beyond(&self, other: &Planned) -> bool {
+        let less = !other.changes.is_empty() && other.changes.len() < self.changes.len();
+        less && other.changes.iter().all(|change| self.changes.contains(change))
+    }
+
+    /// How likely the mistakes are, the likeliest first.
+    pub(super) fn likelihood(&self) -> (usize, Likelihood) {
+        let rarest = self.slips.iter().map(|slip| slip.mistake.likelihood).max();
+        (self.slips.len(), rarest.unwrap_or(Likelihood::Rare))
+    }
+
+    /// The names of the mistakes, in their order.
+    pub(super) fn ids(&self) -> Vec<&'static str> {
+        self.slips.iter().map(|slip| slip.mistake.id).collect()
+    }
+}
+
+impl Places {
+    /// With these changes to a recipe.
+    pub(super) fn of(recipe: &Recipe, changes: &[Change]) -> Places {
+        let transposed = changes.contains(&Change::Transposed);
+        Places { transposed, standing_in: standing_in(recipe, changes) }
+    }
+
+    /// The numbers of a graph that take a node's place.
+    pub(super) fn matrix<'g>(&self, graph: &'g Graph, node: &str) -> Option<Cow<'g, Matrix>> {
+        let matrix = self.upright(graph, node)?;
+        Some(if self.transposed { Cow::Owned(matrix.transposed()) } else { Cow::Borrowed(matrix) })
+    }
+
+    /// The same with rows as rows.
+    fn upright<'g>(&self, graph: &'g Graph, node: &str) -> Option<&'g Matrix> {
+        if self.standing_in.is_empty() {
+            return standing_for(graph, node);
+        }
+        let (step, head) = step_and_head(node);
+        match self.standing_in.iter().find(|(taken, _)| *taken == step) {
+            Some((_, other)) => standing_for(graph, &format!("{other}{head}")),
+            None => standing_for(graph, node),
+        }
+    }
 }
 
 impl Candidate {
     /// The numbers that take a node's place.
-    pub(super) fn matrix(&self, node: &str) -> Option<Matrix> {
-        let matrix = self.upright(node)?;
-        Some(if self.transposed { matrix.transposed() } else { matrix.clone() })
+    pub(super) fn matrix(&self, node: &str) -> Option<Cow<'_, Matrix>> {
+        self.planned.places.matrix(&self.graph, node)
     }
 
     /// The same with rows as rows.
     pub(super) fn upright(&self, node: &str) -> Option<&Matrix> {
-        let (step, head) = step_and_head(node);
-        match self.standing_in.iter().find(|(taken, _)| *taken == step) {
-            Some((_, other)) => standing_for(&self.graph, &format!("{other}{head}")),
-            None => standing_for(&self.graph, node),
-        }
+        self.planned.places.upright(&self.graph, node)
+    }
+
+    /// A node as it was before something was done to it that attention does not do, or after it.
+    pub(super) fn beside(&self, node: &str) -> Option<&Matrix> {
+        let other = |suffix: &str| self.graph[self.graph.find(&format!("{node}{suffix}"))?].matrix();
+        other("_before").or_else(|| other("_altered"))
     }
 }
 
 /// The matrix of a node, or of the step before it where the computation leaves the node out.
 pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
     const STEPS: [&str; 5] = ["S_masked", "S_tempered", "S_biased", "S_scaled", "S"];
+    if node == "O" {
+        return graph[graph.find(node)?].matrix();
+    }
     let (step, head) = step_and_head(node);
     // Weights that are rounded before they mix are what a student takes for the weights.
     let rounded = (step == "A").then(|| graph.find(&format!("A_rounded{head}"))).flatten();
@@ -70,119 +138,25 @@ pub(super) fn step_and_head(node: &str) -> (&str, &str) {
     node.split_at(head_at.unwrap_or(node.len()))
 }
 
-/// Every mistake in an exercise, alone and in pairs. Where there is room for all of them they are kept for the next
-/// submission, else computed for each anew.
-pub(super) struct Candidates {
-    ways: Vec<(Slip, Vec<Change>)>,
-    /// Which of the ways change anything by themselves.
-    alone: Vec<usize>,
-    singles: OnceCell<Vec<Candidate>>,
-    pairs: OnceCell<Vec<Candidate>>,
-}
-
-/// Pairs are only tried if that takes at most so many multiplications, some seconds' worth.
-const MOST_WORK: usize = 10_000_000_000;
-/// Candidates are kept for the next submission if they are at most so many numbers.
-const MOST_KEPT: usize = 40_000_000;
-
-impl Candidates {
-    pub(super) fn of(task: &Task) -> Candidates {
-        let (mut ways, mut alone) = (Vec::new(), Vec::new());
-        for mistake in catalogue() {
-            for way in (mistake.ways)(task.recipe(), task.facts()) {
-                if way.alone {
-                    alone.push(ways.len());
-                }
-                ways.push((Slip { mistake, detail: way.detail }, way.changes));
-            }
-        }
-        Candidates { ways, alone, singles: OnceCell::new(), pairs: OnceCell::new() }
-    }
-
-    /// How many ways there are to make one mistake.
-    pub(super) fn count_singles(&self) -> usize {
-        self.alone.len()
-    }
-
-    /// How many pairs there are.
-    pub(super) fn count_pairs(&self) -> usize {
-        self.two_ways().count()
-    }
-
-    /// Whether so many runs are to be expected of anyone.
-    pub(super) fn pairs_are_feasible(&self, task: &Task) -> bool {
-        self.count_pairs().saturating_mul(task.work()) <= MOST_WORK
-    }
-
-    /// Visits the exercise with each mistake in it, in every way.
-    pub(super) fn each_single(&self, task: &Task, visit: impl FnMut(&Candidate)) {
-        let all = || self.alone.iter().flat_map(|&way| made(task, &[&self.ways[way]]));
-        each(&self.singles, self.count_singles(), all, task, visit);
-    }
-
-    /// Visits the exercise with each pair of mistakes in it.
-    pub(super) fn each_pair(&self, task: &Task, visit: impl FnMut(&Candidate)) {
-        let all = || self.two_ways().flat_map(|pair| made(task, &pair));
-        each(&self.pairs, self.count_pairs(), all, task, visit);
-    }
-
-    fn two_ways(&self) -> impl Iterator<Item = [&(Slip, Vec<Change>); 2]> {
-        self.ways.iter().enumerate().flat_map(|(i, first)| {
-            let others = self.ways[i + 1..].iter();
-            others.filter(|second| !share_a_field(&first.1, &second.1)).map(move |second| [first, second])
-        })
-    }
-}
-
-fn share_a_field(a: &[Change], b: &[Change]) -> bool {
-    a.iter().any(|a| b.iter().any(|b| a.same_field(b)))
-}
-
-/// Visits all candidates, from where they are kept, or as they are made.
-fn each<All: Iterator<Item = Candidate>>(
-    kept: &OnceCell<Vec<Candidate>>,
-    count: usize,
-    all: impl Fn() -> All,
-    task: &Task,
-    visit: impl FnMut(&Candidate),
-) {
-    let sizes = task.right().nodes().filter_map(|(_, node)| node.matrix()).map(|m| m.rows() * m.cols());
-    if sizes.sum::<usize>().saturating_mul(count) > MOST_KEPT {
-        let mut visit = visit;
-        return all().for_each(|candidate| visit(&candidate));
-    }
-    kept.get_or_init(|| all().collect()).iter().for_each(visit);
-}
-
-/// The exercise with these mistakes in it; where they leave further rows with nothing to attend to, with the guard for them
-/// and in the ways of those who have none.
-fn made(task: &Task, ways: &[&(Slip, Vec<Change>)]) -> Vec<Candidate> {
-    let slips: Vec<Slip> = ways.iter().map(|(slip, _)| slip.clone()).collect();
-    let changes = || ways.iter().flat_map(|(_, changes)| changes);
-    let made = |change: Change| changes().any(|known| *known == change);
-    let standing_in = match () {
-        _ if made(Change::Values(Values::Keys)) => &[("V", "K")][..],
-        _ if made(Change::Values(Values::Tokens)) => &[("V", "X")],
-        _ if made(Change::Comparison(Comparison::KeysWithQueries)) => &[("Q", "K"), ("K", "Q")],
-        _ => &[],
+/// What is taken for what with these changes.
+fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(&'static str, &'static str)> {
+    let mut recipe = *recipe;
+    changes.iter().for_each(|change| change.put_into(&mut recipe));
+    let name = |role: Role| match role {
+        Role::Query => "Q",
+        Role::Key => "K",
+        Role::Value => "V",
     };
-    let candidate = |graph| Candidate {
-        slips: slips.clone(),
-        graph: Arc::new(graph),
-        transposed: made(Change::Transposed),
-        standing_in,
-    };
-    let graph = task.with(changes());
-    let mut all = Vec::new();
-    if empty_rows(&graph) > task.facts().empty_rows {
-        // Without a guard such a row is NaN; where −1e9 stands for −∞, all its keys weigh the same.
-        for other in [Change::Unguarded, Change::Hiding(Hiding::MinusBillion)] {
-            if !changes().any(|change| change.same_field(&other)) {
-                let with_other: Vec<Change> = changes().copied().chain([other]).collect();
-                all.push(candidate(task.with(&with_other)));
-            }
+    let mut pairs = Vec::new();
+    for role in [Role::Query, Role::Key, Role::Value] {
+        match recipe.roles.of(role) {
+            Source::Of(other) => pairs.push((name(role), name(other))),
+            Source::Tokens => pairs.push((name(role), "X")),
+            Source::Own | Source::Transposed => {}
         }
     }
-    all.insert(0, candidate(graph));
-    all
+    if pairs.is_empty() && recipe.comparison == Comparison::KeysWithQueries {
+        pairs = vec![("Q", "K"), ("K", "Q")];
+    }
+    pairs
 }

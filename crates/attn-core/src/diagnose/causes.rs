@@ -1,8 +1,6 @@
 //! What usually makes numbers that stand out.
 
 use super::{Clue, Resemblance, Task};
-use crate::graph::Op;
-use crate::matrix::Matrix;
 
 /// exp of more than this overflows in single precision, and then ∞/∞ is NaN.
 const OVERFLOWS: f64 = 88.7;
@@ -33,7 +31,7 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
 }
 
 fn of_nan_rows(task: &Task) -> String {
-    if largest_score(task) > OVERFLOWS {
+    if task.facts().largest_score > OVERFLOWS {
         return overflow(task);
     }
     "Two things usually make a whole row NaN: exp overflowed (subtract each row's maximum first), or the mask leaves the row \
@@ -42,19 +40,11 @@ fn of_nan_rows(task: &Task) -> String {
 }
 
 fn overflow(task: &Task) -> String {
-    let score = largest_score(task);
+    let score = task.facts().largest_score;
     match score > OVERFLOWS {
         true => format!(
             "exp overflowed: the largest score is {score:.0}. Subtract each row's maximum before exp."
         ),
         false => "exp usually overflows so: subtract each row's maximum before exp.".into(),
     }
-}
-
-/// The largest number that a softmax of the right answer reads.
-fn largest_score(task: &Task) -> f64 {
-    let right = task.right();
-    let softmaxes = right.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(..)));
-    let read = softmaxes.filter_map(|(_, node)| right[*node.inputs.first()?].matrix());
-    read.flat_map(Matrix::cells).fold(f64::NEG_INFINITY, f64::max)
 }

@@ -1,13 +1,14 @@
-//! A mistake as data: one field of a recipe, and what stands in it by mistake.
-
-use std::mem::discriminant;
+//! A mistake as data: one choice of a recipe, and what stands there by mistake.
 
 use crate::attention::{Base, Mask};
 use crate::graph::build::{
-    Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Scale, Score, Split, Values,
+    Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Residual,
+    Role, Scale, Score, Source, Split,
 };
 
-/// One changed field.
+use super::sight::Sight;
+
+/// One changed choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Change {
     /// [`Recipe::scale`].
@@ -16,8 +17,14 @@ pub enum Change {
     Comparison(Comparison),
     /// [`Recipe::score`].
     Score(Score),
+    /// [`Recipe::biasing`].
+    Biasing(Biasing),
+    /// [`Recipe::temperature`].
+    Temperature(f64),
     /// [`Recipe::mask`].
     Mask(Mask),
+    /// [`Recipe::mask`] and its matrix.
+    Sight(Sight),
     /// [`Recipe::hiding`].
     Hiding(Hiding),
     /// [`Recipe::score_decimals`].
@@ -32,28 +39,42 @@ pub enum Change {
     WeightDecimals(u32),
     /// [`Recipe::split`].
     Split(Split),
-    /// [`Recipe::heads`] and [`Recipe::kv_heads`], both 1.
-    OneHead,
+    /// [`Recipe::heads`] and [`Recipe::kv_heads`].
+    Heads(usize, usize),
     /// [`Recipe::groups`].
     Groups(Groups),
+    /// [`Recipe::common`].
+    Common(Common),
     /// [`Recipe::merge`].
     Merge(Merge),
-    /// [`Recipe::projection`].
+    /// One of [`Recipe::roles`].
+    Source(Role, Source),
+    /// All of [`Recipe::roles`] that come from their own weights.
+    AllTransposed,
+    /// What the output projection does.
     Projection(Projection),
-    /// [`Recipe::values`].
-    Values(Values),
     /// Whether the output is projected.
     Projected(bool),
     /// Whether the residual is added.
     Residual(bool),
+    /// How it is added.
+    Addition(Residual),
+    /// [`Recipe::alteration`].
+    Alteration(Alteration),
     /// No field: the result is read with its rows as columns.
     Transposed,
 }
 
 impl Change {
-    /// Whether both change the same field, so that they cannot be made together.
+    /// Whether both change the same choice, so that they cannot be made together.
     pub fn same_field(&self, other: &Change) -> bool {
-        discriminant(self) == discriminant(other)
+        use std::mem::discriminant;
+        let is_mask = |change: &Change| matches!(change, Change::Mask(_) | Change::Sight(_));
+        match (self, other) {
+            (Change::Source(a, _), Change::Source(b, _)) => a == b,
+            _ if is_mask(self) && is_mask(other) => true,
+            _ => discriminant(self) == discriminant(other),
+        }
     }
 
     /// Puts the change into a recipe.
@@ -62,7 +83,10 @@ impl Change {
             Change::Scale(scale) => recipe.scale = scale,
             Change::Comparison(comparison) => recipe.comparison = comparison,
             Change::Score(score) => recipe.score = score,
+            Change::Biasing(biasing) => recipe.biasing = biasing,
+            Change::Temperature(temperature) => recipe.temperature = temperature,
             Change::Mask(mask) => recipe.mask = mask,
+            Change::Sight(_) => recipe.mask = Sight::mask(),
             Change::Hiding(hiding) => recipe.hiding = hiding,
             Change::ScoreDecimals(decimals) => recipe.score_decimals = Some(decimals),
             Change::Normalise(normalise) => recipe.normalise = normalise,
@@ -70,13 +94,26 @@ impl Change {
             Change::Unguarded => recipe.guarded = false,
             Change::WeightDecimals(decimals) => recipe.weight_decimals = Some(decimals),
             Change::Split(split) => recipe.split = split,
-            Change::OneHead => (recipe.heads, recipe.kv_heads) = (1, 1),
+            Change::Heads(heads, groups) => (recipe.heads, recipe.kv_heads) = (heads, groups),
             Change::Groups(groups) => recipe.groups = groups,
+            Change::Common(common) => recipe.common = common,
             Change::Merge(merge) => recipe.merge = merge,
-            Change::Projection(projection) => recipe.projection = projection,
-            Change::Values(values) => recipe.values = values,
+            Change::Source(Role::Query, source) => recipe.roles.q = source,
+            Change::Source(Role::Key, source) => recipe.roles.k = source,
+            Change::Source(Role::Value, source) => recipe.roles.v = source,
+            Change::AllTransposed => {
+                let roles = &mut recipe.roles;
+                for source in [&mut roles.q, &mut roles.k, &mut roles.v] {
+                    if *source == Source::Own {
+                        *source = Source::Transposed;
+                    }
+                }
+            }
+            Change::Projection(projection) => recipe.output.projection = projection,
             Change::Projected(projected) => recipe.output.projected = projected,
             Change::Residual(residual) => recipe.output.residual = residual,
+            Change::Addition(addition) => recipe.output.addition = addition,
+            Change::Alteration(alteration) => recipe.alteration = Some(alteration),
             Change::Transposed => {}
         }
     }

@@ -4,136 +4,22 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{standing_for, step_and_head};
-use super::compare::Allowed;
-use super::{Task, Tolerance};
-
-/// Usual shares of what dropout drops.
-const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
-
-/// Something that stands out.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Clue {
-    /// Weights whose rows do not sum to 1.
-    RowSums {
-        /// The node.
-        node: String,
-        /// The smallest of these sums and the largest.
-        between: (f64, f64),
-        /// The rows (from 0) that do not sum to 1; all of them where none is listed.
-        rows: Vec<usize>,
-    },
-    /// The columns of the weights sum to 1, and not the rows.
-    ColumnSums(String),
-    /// Some weights are negative: the node, and the smallest.
-    Negative(String, f64),
-    /// Some weights are above 1: the node, and the largest.
-    AboveOne(String, f64),
-    /// NaN in some cells: the node, and the rows (from 0) that are nothing else.
-    NotANumber {
-        /// The node.
-        node: String,
-        /// How many cells.
-        cells: usize,
-        /// The rows that are NaN throughout.
-        rows: Vec<usize>,
-    },
-    /// Infinite numbers in so many cells.
-    Infinite(String, usize),
-    /// All rows are equal.
-    EqualRows(String),
-    /// Two rows (from 0) are equal that should not be.
-    TwinRows(String, usize, usize),
-    /// The matrix equals its own transpose, and should not.
-    Symmetric(String),
-    /// The rows are the right ones in another order; for each row (from 0) the one that it is.
-    RowOrder(String, Vec<usize>),
-    /// So many rows are right: the first wrong one (from 0), and how many are wrong.
-    SomeRows(String, usize, usize),
-    /// So many columns are right: the first wrong one (from 0), and how many are wrong.
-    SomeColumns(String, usize, usize),
-    /// Signs are the other way round in most cells.
-    Signs(String),
-    /// What the numbers could come from without any proof of it: “a bias of the keys”.
-    ConsistentWith(&'static str),
-}
-
-impl Clue {
-    /// One sentence.
-    pub fn sentence(&self) -> String {
-        let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
-        match self {
-            Clue::RowSums { node, between: (low, high), rows } => {
-                let sums = match low == high {
-                    true => format!("to {}", number(low)),
-                    false => format!("to numbers from {} to {}", number(low), number(high)),
-                };
-                match rows.len() {
-                    0 => format!("The rows of {node} sum {sums}, not to 1."),
-                    1 => format!("Row {} of {node} sums {sums}, not to 1.", rows[0] + 1),
-                    _ => format!("{} of {node} sum {sums}, not to 1.", capital(&listed("row", rows))),
-                }
-            }
-            Clue::ColumnSums(node) => format!("The columns of {node} sum to 1, but its rows should."),
-            Clue::Negative(node, least) => {
-                format!("{node} has negative weights, down to {}; no weight is below 0.", number(least))
-            }
-            Clue::AboveOne(node, most) => {
-                format!("{node} has weights above 1, up to {}; no weight is above 1.", number(most))
-            }
-            Clue::NotANumber { node, cells, rows } => match rows[..] {
-                [] => format!("{node} has NaN in {cells} cells."),
-                _ => format!("{node} is NaN in {}.", listed("row", rows)),
-            },
-            Clue::Infinite(node, cells) => format!("{node} has infinite numbers in {cells} cells."),
-            Clue::EqualRows(node) => format!("All rows of {node} are equal: the queries make no difference."),
-            Clue::TwinRows(node, a, b) => format!("Rows {} and {} of {node} are equal.", a + 1, b + 1),
-            Clue::Symmetric(node) => {
-                format!("{node} equals its own transpose, as if queries and keys were the same.")
-            }
-            Clue::RowOrder(node, order) => {
-                let order: Vec<String> = order.iter().map(|row| (row + 1).to_string()).collect();
-                format!("The rows of {node} are right, but in the order {}.", order.join(" "))
-            }
-            Clue::SomeRows(node, first, 1) => {
-                format!("Only row {} of {node} is wrong; the others are right.", first + 1)
-            }
-            Clue::SomeRows(node, first, wrong) => format!(
-                "Only {wrong} rows of {node} are wrong, the first of them row {}; the others are right.",
-                first + 1
-            ),
-            Clue::SomeColumns(node, first, 1) => {
-                format!("Only column {} of {node} is wrong; the others are right.", first + 1)
-            }
-            Clue::SomeColumns(node, first, wrong) => format!(
-                "Only {wrong} columns of {node} are wrong, the first of them column {}; the others are right.",
-                first + 1
-            ),
-            Clue::Signs(node) => format!("Most numbers of {node} have the wrong sign."),
-            Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
-        }
-    }
-}
-
-fn capital(text: &str) -> String {
-    let (first, rest) = text.split_at(text.len().min(1));
-    format!("{}{rest}", first.to_uppercase())
-}
-
-fn listed(what: &str, places: &[usize]) -> String {
-    let numbers: Vec<String> = places.iter().take(6).map(|place| (place + 1).to_string()).collect();
-    let more = if places.len() > 6 { " …" } else { "" };
-    let plural = if places.len() == 1 { "" } else { "s" };
-    format!("{what}{plural} {}{more}", numbers.join(", "))
-}
+use super::compare::{Allowed, residual};
+use super::fits::DROPOUT;
+use super::{Clue, Task, Tolerance};
 
 /// What stands out in a part, the most telling first.
 pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<Clue> {
     const MOST: usize = 3;
-    let mut all = Vec::new();
+    let mut all: Vec<Clue> = wrong_heads(task, part, tolerance).into_iter().collect();
+    let joined = task.recipe().heads;
     for (node, yours) in &part.matrices {
         let right = standing_for(task.right(), node);
         let allowed = Allowed::between(part.answer, right.unwrap_or(yours), tolerance);
-        let one = One { node, yours, right, allowed };
+        let is_joined =
+            node == "C" || (node == "O" && !task.facts().projects && !task.recipe().output.residual);
+        let heads = if is_joined { joined } else { 1 };
+        let one = One { node, yours, right, allowed, heads };
         one.not_finite(&mut all);
         if step_and_head(node).0 == "A" {
             one.weights(&mut all);
@@ -150,12 +36,28 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
     all
 }
 
+/// Of several heads, those that are wrong, if others are right.
+fn wrong_heads(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Clue> {
+    let is_wrong = |(node, yours): &(String, &Matrix)| {
+        let right = standing_for(task.right(), node);
+        right.is_some_and(|right| {
+            residual(yours, right, Allowed::between(part.answer, right, tolerance)).is_none()
+        })
+    };
+    let all: Vec<bool> = part.matrices.iter().map(is_wrong).collect();
+    let wrong: Vec<usize> = (0..all.len()).filter(|&head| all[head]).collect();
+    let some = all.len() > 1 && all.len() == part.expected && !wrong.is_empty() && wrong.len() < all.len();
+    some.then(|| Clue::SomeHeads(part.answer.name.clone(), wrong))
+}
+
 /// One matrix that was handed in.
 struct One<'a> {
     node: &'a str,
     yours: &'a Matrix,
     right: Option<&'a Matrix>,
     allowed: Allowed,
+    /// How many heads stand side by side in it.
+    heads: usize,
 }
 
 impl One<'_> {
@@ -223,7 +125,10 @@ impl One<'_> {
             _ if wrong.len() < rows => all.push(Clue::SomeRows(self.name(), wrong[0], wrong.len())),
             _ => {
                 let wrong: Vec<usize> = (0..cols).filter(|&j| !column_is(j)).collect();
-                if wrong.len() < cols {
+                let heads = self.heads_of(&wrong, cols);
+                if self.heads > 1 && heads.len() < self.heads {
+                    all.push(Clue::SomeHeads(self.name(), heads));
+                } else if wrong.len() < cols {
                     all.push(Clue::SomeColumns(self.name(), wrong[0], wrong.len()));
                 }
             }
@@ -236,6 +141,14 @@ impl One<'_> {
         if step_and_head(self.node).0.starts_with('S') {
             self.shifted(right, all);
         }
+    }
+
+    /// The heads that these columns belong to.
+    fn heads_of(&self, columns: &[usize], cols: usize) -> Vec<usize> {
+        let width = (cols / self.heads).max(1);
+        let mut heads: Vec<usize> = columns.iter().map(|column| column / width).collect();
+        heads.dedup();
+        heads
     }
 
     /// Zeros among numbers that are a little too large, all by the same factor.

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::matrix::Matrix;
 
 use super::Answer;
+use super::kept::Numbers;
 
 /// How far a number may be from the one expected: `absolute + relative · |expected|`, as `numpy.allclose` has it. Where the
 /// student's file carries few digits, half a unit of its last one is allowed as well.
@@ -88,6 +89,15 @@ impl Allowed {
     /// What is allowed between an answer and these numbers.
     pub(super) fn between(answer: &Answer, expected: &Matrix, tolerance: &Tolerance) -> Allowed {
         let largest = expected.cells().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
+        Allowed::beside(answer, expected, largest, tolerance)
+    }
+
+    /// The same where the largest finite number by size is known.
+    pub(super) fn to(answer: &Answer, expected: &Numbers, tolerance: &Tolerance) -> Allowed {
+        Allowed::beside(answer, &expected.matrix, expected.largest, tolerance)
+    }
+
+    fn beside(answer: &Answer, expected: &Matrix, largest: f64, tolerance: &Tolerance) -> Allowed {
         let stored = ROUNDINGS * answer.roundoff;
         let relative = tolerance.relative.unwrap_or(RELATIVE.max(stored));
         let absolute = tolerance.absolute.unwrap_or(largest * OF_THE_LARGEST.max(stored));

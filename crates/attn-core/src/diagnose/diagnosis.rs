@@ -95,6 +95,8 @@ pub struct Named {
     pub slips: Vec<Slip>,
     /// The largest difference that remains.
     pub residual: f64,
+    /// How likely numbers without any meaning would have fitted one of all that was tried: small, or nothing is named.
+    pub chance: f64,
     /// The computation with the mistakes in it.
     pub graph: Arc<Graph>,
 }

@@ -23,6 +23,8 @@ enum Holds {
     Step(&'static str),
     /// The node of this name is scaled already.
     Scaled(&'static str),
+    /// The scores hold this step or a later one, with a number added to each row.
+    Shifted,
 }
 
 /// All of them.
@@ -57,11 +59,17 @@ pub const FORMS: &[Form] = &[
         says: "the keys were scaled before the product, which scales every score",
         holds: Holds::Scaled("K"),
     },
+    Form {
+        id: "shifted-scores",
+        says: "these are the scores plus one number in each row, which the softmax cancels",
+        holds: Holds::Shifted,
+    },
 ];
 
 impl Form {
-    /// What a node holds in this form, where that is not what it holds in the right graph.
-    pub(super) fn matrix(&self, right: &Graph, node: &str) -> Option<Matrix> {
+    /// What a node holds in this form, where that is not what it holds in the right graph; the numbers handed in say what was
+    /// added to each row.
+    pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
         match self.holds {
             Holds::Step(step) => {
                 let later = later_steps(right, node).find(|later| step_and_head(later).0 == step)?;
@@ -75,8 +83,33 @@ impl Form {
                 Some(standing_for(right, node)?.map(|x| x * factor))
             }
             Holds::Scaled(_) => None,
+            Holds::Shifted => {
+                let own =
+                    std::iter::once(node.to_string()).filter(|node| step_and_head(node).0.starts_with('S'));
+                let steps = own.chain(later_steps(right, node));
+                let all = steps.filter_map(|step| shifted(right[right.find(&step)?].matrix()?, yours));
+                all.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, matrix)| matrix)
+            }
         }
     }
+}
+
+/// A matrix with what makes the first number of each row yours added to that row, and how far the others are off; nothing where
+/// too few numbers are left to tell.
+fn shifted(scores: &Matrix, yours: &Matrix) -> Option<(f64, Matrix)> {
+    if scores.shape() != yours.shape() {
+        return None;
+    }
+    let seen = |i: usize| (0..scores.cols()).filter(move |&j| scores[(i, j)].is_finite());
+    let added = |i: usize| seen(i).next().map_or(0.0, |j| yours[(i, j)] - scores[(i, j)]);
+    let added: Vec<f64> = (0..scores.rows()).map(added).collect();
+    let telling: usize = (0..scores.rows()).map(|i| seen(i).count().saturating_sub(1)).sum();
+    if telling < 2 || telling < scores.rows() || !added.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let matrix = Matrix::from_fn(scores.rows(), scores.cols(), |i, j| scores[(i, j)] + added[i]);
+    let off = yours.cells().zip(matrix.cells()).filter(|(_, x)| x.is_finite()).map(|(a, b)| (a - b).abs());
+    Some((off.fold(0.0, f64::max), matrix))
 }
 
 /// The nodes that may be meant where a student hands in scores: those that the right answer has after this one, before the

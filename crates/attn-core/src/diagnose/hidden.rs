@@ -1,10 +1,14 @@
 //! Mistakes that cannot show: the input hides them, or too few digits.
 
+use std::collections::BTreeSet;
+
 use super::answer::{Answer, Part};
-use super::candidates::{Candidate, standing_for};
-use super::catalogue::Mistake;
+use super::candidates::standing_for;
+use super::catalogue::{Likelihood, Mistake};
 use super::compare::{Allowed, residual};
 use super::examiner::Examiner;
+use super::kept::Row;
+use crate::matrix::Matrix;
 
 /// What could not be seen in some parts.
 pub(super) struct Hidden {
@@ -26,23 +30,34 @@ pub(super) fn hidden(examiner: &Examiner, parts: &[Part<'_>]) -> Hidden {
     let mut all: Vec<Standing> = Vec::new();
     let digits = |answer: &Answer| Answer { matrices: Vec::new(), decimals: None, ..answer.clone() };
     let exact: Vec<Answer> = parts.iter().map(|part| digits(part.answer)).collect();
-    let changes = |candidate: &Candidate, node: &str, answer: &Answer| {
-        let right = standing_for(examiner.task.right(), node);
-        !right.zip(candidate.matrix(node)).is_some_and(|(right, mistaken)| {
-            residual(&mistaken, right, Allowed::between(answer, right, &examiner.tolerance)).is_some()
-        })
+    // For each node the right numbers, what is allowed of all digits, and of those that were handed in.
+    type Asked<'a> = (String, &'a Matrix, [Allowed; 2]);
+    let asked = |node: &str, answers: [&Answer; 2]| -> Option<Asked<'_>> {
+        let right = standing_for(examiner.task.right(), node)?;
+        let allowed = answers.map(|answer| Allowed::between(answer, right, &examiner.tolerance));
+        Some((node.to_string(), right, allowed))
     };
-    examiner.candidates.each_single(&examiner.task, |candidate| {
-        let mistake = candidate.slips[0].mistake;
-        let nodes = || {
-            parts.iter().zip(&exact).flat_map(|(part, exact)| {
-                part.matrices.iter().map(move |(node, _)| (node.as_str(), part.answer, exact))
-            })
-        };
-        let shows = nodes().any(|(node, _, exact)| changes(candidate, node, exact));
-        let in_result = || exact.first().is_some_and(|exact| changes(candidate, "O", exact));
+    let nodes: Vec<Asked<'_>> = parts
+        .iter()
+        .zip(&exact)
+        .flat_map(|(part, exact)| {
+            part.matrices.iter().filter_map(|(node, _)| asked(node, [exact, part.answer]))
+        })
+        .collect();
+    let result = exact.first().and_then(|exact| asked("O", [exact, exact]));
+    let changes = |row: &Row<'_>, (node, right, _): &Asked<'_>, allowed: Allowed| {
+        let mistaken = row.numbers(node);
+        mistaken.is_none_or(|mistaken| residual(&mistaken.matrix, right, allowed).is_none())
+    };
+    let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
+    let names: Vec<String> = names.into_iter().collect();
+    examiner.candidates.each_single(&examiner.task, &names, |row| {
+        let classic = |mistake: &&Mistake| mistake.likelihood == Likelihood::Classic;
+        let Some(mistake) = examiner.candidates.mistake(row.plan).filter(classic) else { return };
+        let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
+        let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
         let hidden = !shows && !in_result();
-        let too_coarse = shows && !nodes().any(|(node, answer, _)| changes(candidate, node, answer));
+        let too_coarse = shows && !nodes.iter().any(|asked| changes(row, asked, asked.2[1]));
         match all.iter_mut().find(|known| std::ptr::eq(known.mistake, mistake)) {
             Some(known) => {
                 known.hidden &= hidden;

@@ -1,12 +1,11 @@
 //! What numbers are if they are no attention gone wrong: nothing, or another matrix of the exercise.
 
-use crate::graph::build::Scale;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::compare::{Allowed, residual};
-use super::{Change, Task, Tolerance};
+use super::examiner::Examiner;
 
 /// What a student handed in instead of a step.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +21,8 @@ pub enum Resemblance {
 }
 
 /// What a part is instead of what it should be, if it is anything.
-pub(super) fn resemblance(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Option<Resemblance> {
+pub(super) fn resemblance(examiner: &Examiner, part: &Part<'_>) -> Option<Resemblance> {
+    let Examiner { task, candidates, tolerance } = examiner;
     let all = |is: fn(f64) -> bool| part.matrices.iter().all(|(_, matrix)| matrix.cells().all(is));
     if all(|x| x == 0.0) {
         return Some(Resemblance::Zeros);
@@ -41,10 +41,10 @@ pub(super) fn resemblance(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -
             return Some(Resemblance::Node(other.name.clone()));
         }
     }
-    let even = task.with([&Change::Scale(Scale::Number(0.0))]);
+    let even = candidates.even(task);
     let is_even = part
         .matrices
         .iter()
-        .all(|(node, matrix)| standing_for(&even, node).is_some_and(|expected| fits(matrix, expected)));
+        .all(|(node, matrix)| standing_for(even, node).is_some_and(|expected| fits(matrix, expected)));
     is_even.then_some(Resemblance::EvenWeights)
 }

@@ -1,12 +1,18 @@
-//! Which mistakes give these numbers: first every one alone, then every pair.
+//! Which mistakes give these numbers: first every one alone, then those with a number of their own, then pairs.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::elementary;
+use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Candidates, standing_for};
+use super::candidates::{Candidate, Planned, standing_for, step_and_head};
 use super::compare::{Allowed, distance, residual, spread};
 use super::diagnosis::Named;
+use super::kept::{Numbers, Row};
+use super::plans::Candidates;
 use super::{Task, Tolerance};
 
 /// What was found.
@@ -37,7 +43,7 @@ const CHANCE: f64 = 0.01;
 /// A mistake fits as well as the closest one if what remains is at most so many times as large.
 const AS_WELL: f64 = 10.0;
 /// NaN and infinities hardly ever stand in one cell by chance and not in another.
-const NOT_FINITE: f64 = 1e-4;
+const NOT_FINITE: f64 = 1e-6;
 
 /// What is looked for: a part, read as the step that its name says or as a later one, and what was right before it.
 #[derive(Clone, Copy)]
@@ -50,21 +56,39 @@ pub(super) struct Search<'a> {
 }
 
 /// A candidate that fits.
-struct Fit {
-    candidate: Candidate,
-    residual: f64,
+pub(super) struct Fit {
+    pub planned: Planned,
+    /// Its computation, where that is known; else it is repeated if the candidate is named.
+    pub graph: Option<Graph>,
+    pub residual: f64,
     /// Which reading of the part it fits.
-    reading: usize,
+    pub reading: usize,
     /// The natural logarithm of how likely meaningless numbers fit as well.
-    log_chance: f64,
+    pub log_chance: f64,
 }
 
 impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.
     pub(super) fn singles(&self) -> Searched {
         let mut found = Vec::new();
-        self.candidates.each_single(self.task, |candidate| found.extend(self.fit(candidate)));
+        let nodes = self.nodes();
+        self.candidates.each_single(self.task, &nodes, |row| found.extend(self.fit(row)));
         self.closest(found, self.candidates.count_singles())
+    }
+
+    /// The mistakes with a number of their own that do.
+    pub(super) fn fitted(&self) -> Searched {
+        self.solved(super::fits::fits(self))
+    }
+
+    /// Those with a number for each row.
+    pub(super) fn fitted_by_row(&self) -> Searched {
+        self.solved(super::fits::fits_by_row(self))
+    }
+
+    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {
+        let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
+        self.closest(found, tried)
     }
 
     /// The pairs of mistakes that do; `None` where trying them would take too long.
@@ -73,59 +97,137 @@ impl Search<'_> {
             return None;
         }
         let mut found = Vec::new();
-        self.candidates.each_pair(self.task, |candidate| found.extend(self.fit(candidate)));
+        let nodes = self.nodes();
+        self.candidates.each_pair(self.task, &nodes, |row| found.extend(self.fit(row)));
         Some(self.closest(found, self.candidates.count_pairs()))
     }
 
+    /// Every node that a reading names.
+    pub(super) fn nodes(&self) -> Vec<String> {
+        let all = self.readings.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node.clone()));
+        all.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// The candidate under the first reading that it fits.
-    fn fit(&self, candidate: &Candidate) -> Option<Fit> {
+    fn fit(&self, row: &Row<'_>) -> Option<Fit> {
         let fits = |(reading, part)| {
-            let (residual, log_chance) = self.evidence(candidate, part)?;
+            let (residual, log_chance) = self.evidence(&|node: &str| row.numbers(node), part)?;
             Some((residual, log_chance, reading))
         };
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
-        let leaves = self.earlier.iter().all(|part| self.leaves(candidate, part));
-        leaves.then(|| Fit { candidate: candidate.clone(), residual, reading, log_chance })
+        let planned = self.candidates.planned(self.task, row.plan);
+        if self.earlier.is_empty() {
+            return Some(Fit { planned, graph: None, residual, reading, log_chance });
+        }
+        let candidate = planned.computed(self.task);
+        self.leaves_all(&candidate).then(|| Fit {
+            planned: candidate.planned,
+            graph: Arc::into_inner(candidate.graph),
+            residual,
+            reading,
+            log_chance,
+        })
+    }
+
+    /// A fit whose computation leaves what was right before it.
+    fn left(&self, fit: Fit) -> Option<Fit> {
+        let Fit { planned, graph, .. } = fit;
+        let candidate = Candidate { planned, graph: Arc::new(graph?) };
+        let leaves = self.leaves_all(&candidate);
+        let Candidate { planned, graph } = candidate;
+        leaves.then(|| Fit { planned, graph: Arc::into_inner(graph), ..fit })
+    }
+
+    fn leaves_all(&self, candidate: &Candidate) -> bool {
+        self.earlier.iter().all(|part| self.leaves(candidate, part))
     }
 
     /// The largest difference that remains, and how likely chance would do as well. Equal numbers are one piece of evidence,
     /// however often they stand there.
-    fn evidence(&self, candidate: &Candidate, part: &Part<'_>) -> Option<(f64, f64)> {
+    pub(super) fn evidence<'n>(
+        &self,
+        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        part: &Part<'_>,
+    ) -> Option<(f64, f64)> {
         let mut largest = 0.0_f64;
+        for (node, yours) in &part.matrices {
+            let mistaken = numbers(node)?;
+            if mistaken.matrix.shape() != yours.shape() {
+                return None;
+            }
+            let allowed = Allowed::to(part.answer, mistaken, self.tolerance);
+            largest = largest.max(residual(yours, &mistaken.matrix, allowed)?);
+        }
+        Some((largest, self.log_chance(numbers, part, largest)?))
+    }
+
+    /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
+    fn log_chance<'n>(
+        &self,
+        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        part: &Part<'_>,
+        residual: f64,
+    ) -> Option<f64> {
+        const EXACT: f64 = 1e-9;
         let mut shares: Vec<(u64, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let mistaken = candidate.matrix(node)?;
-            let allowed = Allowed::between(part.answer, &mistaken, self.tolerance);
-            largest = largest.max(residual(yours, &mistaken, allowed)?);
+            let Numbers { matrix: mistaken, largest } = numbers(node)?;
+            let (mistaken, largest) = (mistaken, *largest);
+            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
-            let range = range(yours, &mistaken, right);
+            let range = range(yours, mistaken, right);
+            let free = self.free_cells(node);
+            // Numbers that come nearer than they must tell more than those that just fit.
+            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
             for i in 0..yours.rows() {
+                let mut row: Vec<(u64, f64)> = Vec::new();
                 for j in 0..yours.cols() {
-                    let near = allowed.around(mistaken[(i, j)]);
+                    let near = allowed.around(mistaken[(i, j)]).min(nearest);
                     // Only what tells the mistake from the right answer is evidence for it.
-                    if right.is_some_and(|right| distance(mistaken[(i, j)], right[(i, j)]) <= near) {
+                    let as_right = |right: &Matrix| {
+                        distance(mistaken[(i, j)], right[(i, j)]) <= allowed.around(mistaken[(i, j)])
+                    };
+                    // Nothing but zeros is no evidence at all.
+                    if right.is_some_and(as_right) || (largest == 0.0 && mistaken[(i, j)] == 0.0) {
                         continue;
                     }
                     let own = yours[(i, j)];
                     let share =
                         if own.is_finite() { (2.0 * near / range).clamp(1e-300, 1.0) } else { NOT_FINITE };
                     let kind = if own.is_nan() { f64::NAN.to_bits() } else { own.to_bits() };
-                    shares.push((kind, share));
+                    row.push((kind, share));
                 }
+                row.sort_by(|a, b| a.1.total_cmp(&b.1));
+                row.truncate(free);
+                shares.extend(row);
             }
         }
         shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         shares.dedup_by_key(|(kind, _)| *kind);
-        Some((largest, shares.iter().map(|(_, share)| elementary::ln(*share)).sum()))
+        Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
+    }
+
+    /// How many cells of a row tell anything: what N weights mix has N − 1 of them for each head, however wide it is.
+    fn free_cells(&self, node: &str) -> usize {
+        let (step, head) = step_and_head(node);
+        let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
+        let heads = self.task.recipe().heads;
+        match step {
+            "A" => by_weights,
+            "O" | "C" | "P" if head.is_empty() => by_weights.saturating_mul(heads),
+            "O" => by_weights,
+            _ => usize::MAX,
+        }
     }
 
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.
     fn leaves(&self, candidate: &Candidate, part: &Part<'_>) -> bool {
         part.matrices.iter().all(|(node, yours)| {
-            candidate.upright(node).is_some_and(|mistaken| {
+            let fits = |mistaken: &Matrix| {
                 residual(yours, mistaken, Allowed::between(part.answer, mistaken, self.tolerance)).is_some()
-            })
+            };
+            candidate.upright(node).is_some_and(fits) || candidate.beside(node).is_some_and(fits)
         })
     }
 
@@ -142,12 +244,30 @@ impl Search<'_> {
             too_few_digits: telling.is_empty() && !by_chance.is_empty(),
             ..Searched::default()
         };
-        for Fit { candidate, residual, .. } in telling.into_iter().take_while(|fit| fit.residual <= limit) {
-            let named = Named { slips: candidate.slips.clone(), residual, graph: candidate.graph.clone() };
-            if !searched.named.iter().any(|known| known.ids() == named.ids()) {
-                searched.named.push(named);
-                searched.candidates.push(candidate);
+        let mut fitting: Vec<Fit> = telling.into_iter().take_while(|fit| fit.residual <= limit).collect();
+        fitting.sort_by_key(|fit| fit.planned.likelihood());
+        // What has a part that explains as much by itself says no more than that part.
+        let simplest: Vec<bool> = fitting
+            .iter()
+            .map(|fit| !fitting.iter().any(|other| fit.planned.goes_beyond(&other.planned)))
+            .collect();
+        let mut keep = simplest.iter();
+        fitting.retain(|_| keep.next() == Some(&true));
+        let mut known: Vec<Vec<&str>> = Vec::new();
+        for Fit { planned, graph, residual, log_chance, .. } in fitting {
+            let ids = planned.ids();
+            if known.contains(&ids) {
+                continue;
             }
+            known.push(ids);
+            let chance = elementary::exp(log_chance + elementary::ln(tried.max(1) as f64)).min(1.0);
+            let candidate = match graph {
+                Some(graph) => Candidate { planned, graph: Arc::new(graph) },
+                None => planned.computed(self.task),
+            };
+            let (slips, graph) = (candidate.planned.slips.clone(), candidate.graph.clone());
+            searched.named.push(Named { slips, residual, chance, graph });
+            searched.candidates.push(candidate);
         }
         searched
     }

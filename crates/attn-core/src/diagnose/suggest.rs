@@ -7,9 +7,10 @@ use crate::matrix::Matrix;
 use crate::random::LegacyStream;
 
 use super::Task;
-use super::candidates::{Candidates, standing_for};
-use super::catalogue::Mistake;
+use super::candidates::standing_for;
+use super::catalogue::{Likelihood, Mistake};
 use super::compare::{distance, spread};
+use super::plans::Candidates;
 
 /// A proposed input, and what it can show in the result alone.
 #[derive(Clone, Debug)]
@@ -73,7 +74,7 @@ struct Telling {
 }
 
 fn telling(task: &Task) -> Telling {
-    let candidates = Candidates::of(task);
+    let candidates = Candidates::once(task);
     let result = |graph: &Graph| standing_for(graph, "O").cloned();
     let Some(right) = result(task.right()) else {
         return Telling { shown: Vec::new(), hidden: Vec::new(), alike: 0 };
@@ -84,10 +85,11 @@ fn telling(task: &Task) -> Telling {
     };
     let (mut shown, mut hidden): (Vec<&'static Mistake>, Vec<&'static Mistake>) = (Vec::new(), Vec::new());
     let mut results: Vec<(&'static Mistake, Matrix)> = Vec::new();
-    candidates.each_single(task, |candidate| {
-        let mistake = candidate.slips[0].mistake;
-        let Some(matrix) = candidate.matrix("O") else { return };
-        if same(&matrix, &right) {
+    candidates.each_single(task, &["O".to_string()], |row| {
+        let classic = |mistake: &&Mistake| mistake.likelihood == Likelihood::Classic;
+        let Some(mistake) = candidates.mistake(row.plan).filter(classic) else { return };
+        let Some(numbers) = row.numbers("O") else { return };
+        if same(&numbers.matrix, &right) {
             if !hidden.iter().any(|known| known.id == mistake.id) {
                 hidden.push(mistake);
             }
@@ -96,7 +98,7 @@ fn telling(task: &Task) -> Telling {
         if !shown.iter().any(|known| known.id == mistake.id) {
             shown.push(mistake);
         }
-        results.push((mistake, matrix));
+        results.push((mistake, numbers.matrix.clone()));
     });
     hidden.retain(|mistake| shown.iter().all(|known| known.id != mistake.id));
     let pairs = results.iter().enumerate().flat_map(|(i, a)| results[i + 1..].iter().map(move |b| (a, b)));
@@ -151,6 +153,7 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         v: draw(&inputs.v, more, groups * d, 1.0),
         mask: inputs.mask.clone(),
         bias: inputs.bias.clone(),
+        shift: None,
         tokens: inputs.tokens.clone().filter(|_| more == 0),
         instead: inputs.instead.clone(),
     }

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
-use crate::graph::build::{AttendInputs, Given, Recipe, attend, attend_as_far_as_possible};
-use crate::graph::{Graph, Node, Op};
+use crate::graph::build::{
+    Alter, Alteration, AttendInputs, Given, Recipe, attend, attend_as_far_as_possible,
+};
+use crate::graph::{Graph, Node, Op, Origin};
 use crate::matrix::{Matrix, Shape};
 
 use super::Change;
@@ -28,8 +30,24 @@ pub struct Facts {
     pub q: Shape,
     /// How many keys there are.
     pub keys: usize,
+    /// The shape of V with all its heads.
+    pub v: Shape,
+    /// The shape of the result.
+    pub result: Shape,
+    /// The width of a key.
+    pub d_k: usize,
+    /// The width of a value.
+    pub d_v: usize,
+    /// Whether a bias is added to the scores.
+    pub has_bias: bool,
     /// Whether the result is projected.
     pub projects: bool,
+    /// Whether X, and not Q, K or V, is what everything comes from.
+    pub from_tokens: bool,
+    /// For Q, K and V whether they come from X and square weights that somebody gave.
+    pub square: [bool; 3],
+    /// Whether a mask matrix hides the same keys from every query.
+    pub hides_keys: bool,
     /// Whether Q, K and V all come from X and square weights that somebody gave.
     pub square_weights: bool,
     /// Whether W_O is square.
@@ -38,6 +56,8 @@ pub struct Facts {
     pub mask_only_hides: bool,
     /// How many rows of the weights may attend to nothing.
     pub empty_rows: usize,
+    /// The largest score that a softmax reads.
+    pub largest_score: f64,
 }
 
 impl Task {
@@ -47,7 +67,7 @@ impl Task {
     /// As [`attend`].
     pub fn new(recipe: Recipe, inputs: AttendInputs) -> Result<Task> {
         let right = attend(&recipe, inputs.clone())?;
-        let facts = Facts::of(&inputs, &right)?;
+        let facts = Facts::of(&recipe, &inputs, &right)?;
         Ok(Task { recipe, inputs, right, facts })
     }
 
@@ -78,14 +98,26 @@ impl Task {
         Task { inputs, right, ..self.clone() }
     }
 
+    /// The computation with these changes and a row of numbers for [`Alter::Biased`], as far as it goes.
+    pub fn with_shift<'a>(&self, changes: impl IntoIterator<Item = &'a Change>, row: Matrix) -> Graph {
+        let inputs = AttendInputs { shift: Some((row, Origin::Stated)), ..self.inputs.clone() };
+        Task { inputs, ..self.clone() }.with(changes)
+    }
+
     /// The computation with these changes, as far as it goes.
     pub fn with<'a>(&self, changes: impl IntoIterator<Item = &'a Change>) -> Graph {
         let mut recipe = self.recipe;
+        let mut inputs = self.inputs.clone();
         for change in changes {
             change.put_into(&mut recipe);
+            if let Change::Sight(sight) = change {
+                let matrix = self.inputs.mask.as_ref().map(|(matrix, _)| matrix);
+                let size = (self.facts.q.rows, self.facts.keys);
+                inputs.mask = Some((sight.pattern(&self.recipe.mask, matrix, size), Origin::Stated));
+            }
         }
-        let mut inputs = self.inputs.clone();
-        if recipe.mask.matrix.is_none() {
+        let zeroes = |alteration: Alteration| matches!(alteration.alter, Alter::PaddingZeroed(_));
+        if recipe.mask.matrix.is_none() && !recipe.alteration.is_some_and(zeroes) {
             inputs.mask = None;
         }
         attend_as_far_as_possible(&recipe, inputs).0
@@ -108,7 +140,7 @@ impl Task {
 }
 
 impl Facts {
-    fn of(inputs: &AttendInputs, right: &Graph) -> Result<Facts> {
+    fn of(recipe: &Recipe, inputs: &AttendInputs, right: &Graph) -> Result<Facts> {
         let shape = |name| right.require(name).map(|id| right[id].shape());
         let is_square = |given: &Option<Given>| given.as_ref().is_some_and(|(w, _)| w.rows() == w.cols());
         let taken = [&inputs.q, &inputs.k, &inputs.v];
@@ -116,12 +148,21 @@ impl Facts {
         Ok(Facts {
             x: inputs.x.as_ref().map(|(x, _)| x.shape()),
             q: shape("Q")?,
+            v: shape("V")?,
+            result: shape("O")?,
+            d_k: shape("K")?.cols / recipe.kv_heads,
+            d_v: shape("V")?.cols / recipe.kv_heads,
+            from_tokens: taken.into_iter().all(Option::is_none),
+            square: [0, 1, 2].map(|role| taken[role].is_none() && is_square(weights[role])),
+            hides_keys: inputs.mask.as_ref().is_some_and(|(mask, _)| same_rows(mask)),
             keys: shape("K")?.rows,
+            has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),
             mask_only_hides: inputs.mask.as_ref().is_none_or(|(mask, _)| only_hides(mask, right)),
             empty_rows: empty_rows(right),
+            largest_score: largest_score(right),
         })
     }
 }
@@ -132,6 +173,21 @@ fn only_hides(mask: &Matrix, right: &Graph) -> bool {
         .nodes()
         .any(|(_, node)| matches!(&node.op, Op::Mask(rule) if rule.matrix == Some(MatrixRule::Add)));
     !added || mask.cells().all(|x| x == 0.0 || x == f64::NEG_INFINITY)
+}
+
+/// Whether every row of a mask is the same, and it hides something.
+fn same_rows(mask: &Matrix) -> bool {
+    let first = || mask.row(0);
+    mask.rows() > 0
+        && (1..mask.rows()).all(|i| mask.row(i).eq(first()))
+        && first().any(|x| Some(x) != first().next())
+}
+
+/// The largest number that a softmax of the graph reads.
+fn largest_score(graph: &Graph) -> f64 {
+    let softmaxes = graph.nodes().filter(|(_, node)| matches!(node.op, Op::Softmax(..)));
+    let read = softmaxes.filter_map(|(_, node)| graph[*node.inputs.first()?].matrix());
+    read.flat_map(Matrix::cells).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// How many rows (or whatever a softmax of the graph runs along) have nothing but −∞ in them.

@@ -7,7 +7,7 @@ use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Candidates, standing_for};
+use super::candidates::{Candidate, standing_for};
 use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
 use super::diagnosis::{Close, Distance, Judged, Named, Verdict};
@@ -15,6 +15,7 @@ use super::evidence::evidence;
 use super::examiner::Examiner;
 use super::forms::{FORMS, Form, later_steps};
 use super::half::{HalfPrecision, in_half_precision, moves_of};
+use super::plans::Candidates;
 use super::resemblance::{Resemblance, resemblance};
 use super::search::{Search, Searched, only_whole_numbers};
 use super::task::empty_rows;
@@ -150,7 +151,7 @@ impl<'a> Walk<'a> {
         };
         if let (false, Verdict::Wrong(_), Some(task)) = (self.broken, &judged.verdict, own.first()) {
             // Where the mistake is looked for is the first node that differs; further on single ones are enough.
-            let candidates = Candidates::of(task);
+            let candidates = Candidates::once(task);
             let found = self.search(part, task, &candidates, &[]).singles();
             judged.evidence =
                 evidence(part, task.right(), found.candidates.first(), &self.examiner.tolerance);
@@ -181,15 +182,26 @@ impl<'a> Walk<'a> {
         let readings = readings(part, task.right());
         let search = Search { task, candidates, tolerance, readings: &readings, earlier };
         let mut found = search.singles();
+        if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
+            // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
+            let fitted = search.fitted();
+            if fitted.named.first().is_some_and(|named| named.residual * 1e3 < closest.residual) {
+                found = fitted;
+            }
+        }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(task, part, tolerance);
+            let resembles = resemblance(self.examiner, part);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
+            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
+                found = found.or(search.fitted());
+            }
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
                 match search.pairs() {
                     Some(pairs) => found = found.or(pairs),
                     None => self.pairs_tried = false,
                 }
+                found = found.or(search.fitted_by_row());
             }
             if resembles.is_some()
                 && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
@@ -223,6 +235,9 @@ impl<'a> Walk<'a> {
 
     fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
         self.any_wrong = true;
+        if found.named.is_empty() {
+            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
+        }
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
             let right = self.examiner.task.right();
@@ -309,13 +324,19 @@ impl<'a> Walk<'a> {
         FORMS.iter().find(|form| {
             part.matrices.len() == part.expected
                 && part.matrices.iter().all(|(node, matrix)| {
-                    let expected = form.matrix(right, node);
+                    let expected = form.matrix(right, node, matrix);
                     expected
                         .and_then(|expected| self.difference(part, matrix, &expected))
                         .is_some_and(|difference| difference.fits())
                 })
         })
     }
+}
+
+/// Whether this much remains where numbers of 64 bits were handed in, of which hardly anything should.
+fn is_rough(part: &Part<'_>, residual: f64) -> bool {
+    let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
+    exact && residual > 1e-10
 }
 
 /// Whether a handful of coarse numbers may fit a mistake, or two together, by chance.

@@ -21,6 +21,7 @@ impl Op {
             (Op::Change, [a, b]) => attention::change(a, b),
             (Op::Multiply, [a, b]) => attention::multiply(a, b),
             (Op::Divide, [a, b]) => attention::divide(a, b),
+            (Op::Quotient, [a, b]) => attention::quotient(a, b),
             (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
             (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
             (Op::Mask(rule) | Op::MaskPattern(rule), [_]) if rule.matrix.is_some() => {
@@ -35,19 +36,25 @@ impl Op {
             (Op::MaskPattern(rule), [a, matrix]) => attention::mask_pattern(a, Some(matrix), rule),
             (Op::MinusMax(axis), [a]) => Ok(attention::minus_max(a, *axis)),
             (Op::Exponential(base), [a]) => Ok(attention::exponential(a, *base)),
+            (Op::Logarithm, [a]) => Ok(attention::logarithm(a)),
+            (Op::SingleRange, [a]) => Ok(attention::single_range(a)),
             (Op::Sums(axis), [a]) => Ok(attention::sums(a, *axis)),
             (Op::BlockSums { rows, cols }, [a]) => attention::block_sums(a, *rows, *cols),
             (Op::Largest(axis), [a]) => Ok(attention::largest_along(a, *axis)),
             (Op::DivideBySum(axis), [a]) => Ok(attention::divide_by_sum(a, *axis)),
             (Op::Softmax(axis, base), [a]) => Ok(attention::softmax(a, *axis, *base)),
             (Op::UnguardedSoftmax(axis, base), [a]) => Ok(attention::unguarded_softmax(a, *axis, *base)),
+            (Op::Guard, [a, scores]) => attention::guard(a, scores),
             (Op::EveryNthColumn { start, step }, [a]) => attention::every_nth_column(a, *start, *step),
             (Op::Reshape { rows, cols }, [a]) => attention::reshape(a, *rows, *cols),
             (Op::Columns { start, count }, [a]) => attention::columns(a, *start, *count),
             (Op::Rows { start, count }, [a]) => attention::rows(a, *start, *count),
+            (Op::ReverseRows, [a]) => Ok(attention::reverse_rows(a)),
             (Op::Concatenate, all) => attention::concatenate(all),
             (Op::Stack(names), all) => attention::stack(all, names.clone()),
             (Op::Relu, [a]) => Ok(attention::relu(a)),
+            (Op::Sigmoid, [a]) => Ok(attention::sigmoid(a)),
+            (Op::MinusMean, [a]) => Ok(attention::minus_mean(a)),
             (Op::Silu, [a]) => Ok(attention::silu(a)),
             (Op::RmsNorm(epsilon), [a]) => Ok(attention::rms_norm(a, *epsilon)),
             (Op::Cosine, [a, b]) => attention::cosine(a, b),
@@ -60,6 +67,7 @@ impl Op {
             (Op::Diagonal, [a]) => attention::diagonal(a),
             (Op::Summary(statistic), [a]) => Ok(summary(a, *statistic)),
             (Op::Round(decimals), [a]) => Ok(a.map(|x| rounded(x, *decimals))),
+            (Op::Truncate(decimals), [a]) => Ok(a.map(|x| truncated(x, *decimals))),
             _ => Err(Error::new(format!("`{}` does not take {} matrices", self.name(), inputs.len()))),
         }
     }
@@ -118,9 +126,18 @@ pub(super) fn said(
 /// `x` rounded to a number of decimals as NumPy's `round` does: scaled by a power of ten, to the nearest integer with
 /// ties to even, and back.
 pub fn rounded(x: f64, decimals: u32) -> f64 {
+    to_decimals(x, decimals, f64::round_ties_even)
+}
+
+/// `x` cut off after a number of decimals: scaled by a power of ten, to the next integer towards 0, and back.
+pub fn truncated(x: f64, decimals: u32) -> f64 {
+    to_decimals(x, decimals, f64::trunc)
+}
+
+fn to_decimals(x: f64, decimals: u32, whole: fn(f64) -> f64) -> f64 {
     let power = (0..decimals).fold(1.0, |power, _| power * 10.0);
     let scaled = x * power;
-    if scaled.is_finite() { scaled.round_ties_even() / power } else { x }
+    if scaled.is_finite() { whole(scaled) / power } else { x }
 }
 
 fn singular_vectors(a: &Matrix, side: Side, rank: usize) -> Result<Matrix> {

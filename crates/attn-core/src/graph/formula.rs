@@ -99,6 +99,7 @@ impl Writer<'_> {
             Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),
             Op::Divide => self.joined(" / "),
+            Op::Quotient => self.joined(" / "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
             Op::Scale(Factor::Inverse(width)) => format!("{} · 1/{width}", a()),
             Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
@@ -109,6 +110,8 @@ impl Writer<'_> {
             Op::MinusMax(axis) => format!("{} − max of {}", a(), self.each(*axis)),
             Op::Exponential(Base::E) => format!("exp({})", a()),
             Op::Exponential(Base::Number(base)) => format!("{} ^ {}", number_text(*base), a()),
+            Op::Logarithm => format!("ln({})", a()),
+            Op::SingleRange => format!("{}, with ∞ beyond 3.4e38", a()),
             Op::Sums(axis) => format!("sum of {} of {}", self.each(*axis), a()),
             Op::BlockSums { rows, cols } => self.block_sums(*rows, *cols),
             Op::Largest(axis) => format!("largest of {} of {}", self.each(*axis), a()),
@@ -117,13 +120,17 @@ impl Writer<'_> {
             Op::UnguardedSoftmax(axis, base) => {
                 format!("{}, without subtracting the maximum", self.softmax(*axis, *base))
             }
+            Op::Guard => format!("{}, with 0 where a row of {} is all −∞", a(), self.input(1)),
             Op::EveryNthColumn { start, step } => self.every_nth(*start, *step),
             Op::Reshape { rows, cols } => format!("{} read as {rows}×{cols}", a()),
             Op::Columns { start, count } => self.part(false, *start, *count),
             Op::Rows { start, count } => self.part(true, *start, *count),
+            Op::ReverseRows => format!("{} of {} in reverse order", self.lines(true), a()),
             Op::Concatenate => self.put_together(true),
             Op::Stack(_) => self.put_together(false),
             Op::Relu => format!("ReLU({})", a()),
+            Op::Sigmoid => format!("sigmoid({})", a()),
+            Op::MinusMean => format!("{} − mean of {}", a(), self.each(Axis::Rows)),
             Op::Silu => format!("SiLU({})", a()),
             Op::RmsNorm(epsilon) => format!("RMSNorm({}), ε = {}", a(), number_text(*epsilon)),
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
@@ -149,6 +156,9 @@ impl Writer<'_> {
             Op::Diagonal => format!("diag({})", a()),
             Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
             Op::Round(decimals) => format!("{} rounded to {}", a(), counted(*decimals as usize, "decimal")),
+            Op::Truncate(decimals) => {
+                format!("{} cut off after {}", a(), counted(*decimals as usize, "decimal"))
+            }
             Op::Fused(Fusion::Output(steps)) => {
                 format!("attention({}), fused{}", self.joined(", "), self.fused_steps(steps))
             }
@@ -210,6 +220,11 @@ impl Writer<'_> {
             1 => format!("{what} {} of {}", start + 1, self.input(0)),
             _ => format!("{what}s {}…{} of {}", start + 1, start + count, self.input(0)),
         }
+    }
+
+    /// “rows” for the rows of a matrix, which the column convention turns into columns.
+    fn lines(&self, of_rows: bool) -> &'static str {
+        if of_rows != (self.convention == Convention::Columns) { "rows" } else { "columns" }
     }
 
     fn every_nth(&self, start: usize, step: usize) -> String {

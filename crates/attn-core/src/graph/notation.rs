@@ -174,6 +174,7 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
         Term::Power(Base::Number(base), exponent) => {
             atom(notation.power(&notation.number(*base), &text(exponent)))
         }
+        Term::Logarithm(term) => atom(notation.function("ln", &text(term))),
         Term::Root(term) => atom(notation.root(&text(term))),
         Term::Max(terms) => {
             let argument = |term: &Term| match term {
@@ -188,6 +189,9 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
         Term::Cosine(angle) => atom(notation.function("cos", &text(angle))),
         Term::Rounded(term, decimals) => {
             atom(notation.function("round", &format!("{}, {decimals}", text(term))))
+        }
+        Term::Truncated(term, decimals) => {
+            atom(notation.function("cut", &format!("{}, {decimals}", text(term))))
         }
         Term::Choice { taken, .. } => write(taken, notation),
         Term::With { name, is, within } => {

@@ -31,6 +31,8 @@ pub enum Op {
     Multiply,
     /// Every cell of a divided by the single number b.
     Divide,
+    /// `a / b`, cell by cell.
+    Quotient,
     /// Every cell multiplied by a number.
     Scale(Factor),
     /// Every cell divided by the temperature.
@@ -43,6 +45,10 @@ pub enum Op {
     MinusMax(Axis),
     /// A power of every cell: eᵃ.
     Exponential(Base),
+    /// The natural logarithm of every cell.
+    Logarithm,
+    /// Cells beyond the largest number of single precision become ∞ or −∞.
+    SingleRange,
     /// The sum of each row (or column).
     Sums(Axis),
     /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
@@ -60,6 +66,8 @@ pub enum Op {
     Softmax(Axis, Base),
     /// The same without a guard: a row of −∞ gives NaN.
     UnguardedSoftmax(Axis, Base),
+    /// a, with 0 in the rows in which b (the scores) is nothing but −∞.
+    Guard,
     /// A block of neighbouring columns, from 0.
     Columns {
         /// The first of them.
@@ -81,6 +89,8 @@ pub enum Op {
         /// How many.
         count: usize,
     },
+    /// The rows in reverse order.
+    ReverseRows,
     /// All inputs side by side.
     Concatenate,
     /// All inputs on top of each other; the rows keep their own names unless new ones are given.
@@ -94,8 +104,12 @@ pub enum Op {
     },
     /// `max(0, a)`.
     Relu,
+    /// `1 / (1 + e⁻ᵃ)`.
+    Sigmoid,
     /// `a / (1 + e⁻ᵃ)`.
     Silu,
+    /// Each row minus its mean.
+    MinusMean,
     /// Each row divided by its root mean square; ε is added to the mean of the squares.
     RmsNorm(f64),
     /// The cosine of the angle between each row of a and each row of b.
@@ -133,6 +147,8 @@ pub enum Op {
     Summary(Statistic),
     /// Every cell rounded to a number of decimals, ties to even as NumPy does.
     Round(u32),
+    /// Every cell cut off after a number of decimals, towards 0.
+    Truncate(u32),
     /// What the fused kernel computes without forming the scores. Recorded, never applied, and not derived.
     Fused(Fusion),
 }
@@ -266,26 +282,33 @@ impl Op {
             Op::Change => "change",
             Op::Multiply => "multiply",
             Op::Divide => "divide",
+            Op::Quotient => "quotient",
             Op::Scale(_) => "scale",
             Op::Temperature(_) => "temperature",
             Op::Mask(_) => "mask",
             Op::MaskPattern(_) => "mask-pattern",
             Op::MinusMax(_) => "minus-max",
             Op::Exponential(_) => "exponential",
+            Op::Logarithm => "logarithm",
+            Op::SingleRange => "single-range",
             Op::Sums(_) => "sums",
             Op::BlockSums { .. } => "block-sums",
             Op::Largest(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
             Op::UnguardedSoftmax(..) => "unguarded-softmax",
+            Op::Guard => "guard",
             Op::Columns { .. } => "columns",
             Op::EveryNthColumn { .. } => "every-nth-column",
             Op::Rows { .. } => "rows",
+            Op::ReverseRows => "reverse-rows",
             Op::Concatenate => "concatenate",
             Op::Stack(_) => "stack",
             Op::Reshape { .. } => "reshape",
             Op::Relu => "relu",
+            Op::Sigmoid => "sigmoid",
             Op::Silu => "silu",
+            Op::MinusMean => "minus-mean",
             Op::RmsNorm(_) => "rms-norm",
             Op::Cosine => "cosine",
             Op::Euclidean => "euclidean",
@@ -297,6 +320,7 @@ impl Op {
             Op::Diagonal => "diagonal",
             Op::Summary(_) => "summary",
             Op::Round(_) => "round",
+            Op::Truncate(_) => "truncate",
             Op::Fused(Fusion::Output(_)) => "fused-attention",
             Op::Fused(Fusion::LogSumExp) => "fused-log-sum-exp",
         }

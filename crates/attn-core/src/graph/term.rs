@@ -32,6 +32,8 @@ pub enum Term {
     Quotient(Box<Term>, Box<Term>),
     /// The base raised to a term.
     Power(Base, Box<Term>),
+    /// The natural logarithm.
+    Logarithm(Box<Term>),
     /// The square root.
     Root(Box<Term>),
     /// The largest of some terms, the first of equals; NaN where one is.
@@ -44,6 +46,8 @@ pub enum Term {
     Cosine(Box<Term>),
     /// The term rounded to a number of decimals.
     Rounded(Box<Term>, u32),
+    /// The term cut off after a number of decimals.
+    Truncated(Box<Term>, u32),
     /// One of several cases of a formula: the one that holds, and why.
     Choice {
         /// The case that holds.
@@ -114,6 +118,7 @@ impl Term {
             Term::Difference(a, b) => of(a) - of(b),
             Term::Quotient(a, b) => of(a) / of(b),
             Term::Power(base, exponent) => base.power(of(exponent)),
+            Term::Logarithm(term) => elementary::ln(of(term)),
             Term::Root(term) => of(term).sqrt(),
             Term::Max(terms) => {
                 let larger = |max: f64, x: f64| if max.is_nan() || x <= max { max } else { x };
@@ -123,6 +128,7 @@ impl Term {
             Term::Sine(angle) => elementary::sin(of(angle)),
             Term::Cosine(angle) => elementary::cos(of(angle)),
             Term::Rounded(term, decimals) => super::apply::rounded(of(term), *decimals),
+            Term::Truncated(term, decimals) => super::apply::truncated(of(term), *decimals),
             Term::Choice { taken, .. } => of(taken),
             Term::With { name, is, within } => within.value(graph, &names.and(name, of(is))),
             Term::Named(name) => names.value(name),
@@ -140,11 +146,13 @@ impl Term {
             Term::Difference(a, b) | Term::Quotient(a, b) => vec![a, b],
             Term::With { is, within, .. } => vec![within, is],
             Term::Power(_, term)
+            | Term::Logarithm(term)
             | Term::Root(term)
             | Term::Size(term)
             | Term::Sine(term)
             | Term::Cosine(term)
             | Term::Rounded(term, _)
+            | Term::Truncated(term, _)
             | Term::Choice { taken: term, .. } => vec![term],
         }
     }
@@ -162,11 +170,13 @@ impl Term {
             Term::Difference(a, b) => Term::Difference(boxed(a), boxed(b)),
             Term::Quotient(a, b) => Term::Quotient(boxed(a), boxed(b)),
             Term::Power(base, term) => Term::Power(*base, boxed(term)),
+            Term::Logarithm(term) => Term::Logarithm(boxed(term)),
             Term::Root(term) => Term::Root(boxed(term)),
             Term::Size(term) => Term::Size(boxed(term)),
             Term::Sine(term) => Term::Sine(boxed(term)),
             Term::Cosine(term) => Term::Cosine(boxed(term)),
             Term::Rounded(term, decimals) => Term::Rounded(boxed(term), *decimals),
+            Term::Truncated(term, decimals) => Term::Truncated(boxed(term), *decimals),
             Term::Choice { taken, because } => Term::Choice { taken: boxed(taken), because },
             Term::With { name, is, within } => Term::With { name, is: boxed(is), within: boxed(within) },
         }

@@ -49,18 +49,22 @@ impl Reader<'_> {
             Op::Change => self.change(i, j),
             Op::Multiply => times(self.cell(0, i, j), self.cell(1, i, j)),
             Op::Divide => over(self.cell(0, i, j), self.cell(1, 0, 0)),
+            Op::Quotient => over(self.cell(0, i, j), self.cell(1, i, j)),
             Op::Scale(factor) => times(self.cell(0, i, j), factor_term(*factor)),
             Op::Temperature(temperature) => over(self.cell(0, i, j), Term::Number(*temperature)),
             Op::Mask(mask) => self.masked(mask, i, j),
             Op::MaskPattern(mask) => self.pattern(mask, i, j),
             Op::MinusMax(axis) => self.minus_max(*axis, i, j),
             Op::Exponential(base) => Term::Power(*base, Box::new(self.cell(0, i, j))),
+            Op::Logarithm => Term::Logarithm(Box::new(self.cell(0, i, j))),
+            Op::SingleRange => self.single_range(i, j),
             Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
             Op::BlockSums { rows, cols } => self.block_sum([i, j], [*rows, *cols]),
             Op::Largest(axis) => Term::Max(self.along(*axis, i, j)),
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
             Op::UnguardedSoftmax(axis, base) => self.unguarded_softmax(*axis, *base, i, j),
+            Op::Guard => self.guarded(i, j),
             Op::EveryNthColumn { start, step } => self.cell(0, i, start + j * step),
             Op::Reshape { cols, .. } => {
                 let place = i * cols + j;
@@ -68,9 +72,12 @@ impl Reader<'_> {
             }
             Op::Columns { start, .. } => self.cell(0, i, start + j),
             Op::Rows { start, .. } => self.cell(0, start + i, j),
+            Op::ReverseRows => self.cell(0, self.height(0) - 1 - i, j),
             Op::Concatenate => self.concatenated(i, j),
             Op::Stack(_) => self.stacked(i, j),
             Op::Relu => self.relu(i, j),
+            Op::Sigmoid => over(Term::Number(1.0), self.one_and_power(i, j)),
+            Op::MinusMean => self.minus_mean(i, j),
             Op::Silu => self.silu(i, j),
             Op::RmsNorm(epsilon) => self.rms_norm(*epsilon, i, j),
             Op::Cosine => self.cosine(i, j),
@@ -84,6 +91,7 @@ impl Reader<'_> {
             Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
             Op::Round(decimals) => Term::Rounded(Box::new(self.cell(0, i, j)), *decimals),
+            Op::Truncate(decimals) => Term::Truncated(Box::new(self.cell(0, i, j)), *decimals),
             Op::Given(_) | Op::SingularVectors { .. } | Op::SingularValues | Op::Fused(_) => {
                 unreachable!("leaves have no inputs")
             }
@@ -178,9 +186,14 @@ impl Reader<'_> {
         if self.value(0, i, j) == f64::NEG_INFINITY {
             return chosen(Term::Number(0.0), "this is its limit at −∞");
         }
+        over(self.cell(0, i, j), self.one_and_power(i, j))
+    }
+
+    /// 1 + e⁻ᵃ
+    fn one_and_power(&self, i: usize, j: usize) -> Term {
         let negative = times(Term::Number(-1.0), self.cell(0, i, j));
         let power = Term::Power(Base::E, Box::new(negative));
-        over(self.cell(0, i, j), Term::Sum(vec![Term::Number(1.0), power]))
+        Term::Sum(vec![Term::Number(1.0), power])
     }
 
     fn diagonal(&self, i: usize, j: usize) -> Term {

@@ -1,12 +1,13 @@
 //! Mistakes in taking heads apart and putting them together.
 
-use super::{Mistake, when};
+use super::{Likelihood, Mistake, when};
 use crate::diagnose::Change;
 use crate::graph::build::{Groups, Merge, Split};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "heads-interleaved",
+        likelihood: Likelihood::Classic,
         slip: "The heads were split wrongly: head h took every H-th column instead of a block of neighbouring columns.",
         why: "The columns are (head, column within the head), not the other way round.",
         fix: "Reshape (T, H·d_k) to (T, H, d_k), so that each head gets neighbouring columns.",
@@ -16,15 +17,17 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "heads-not-split",
+        likelihood: Likelihood::Classic,
         slip: "The heads were not split: you computed one head over the full width.",
         why: "Each head compares its own columns and has its own softmax.",
         fix: "Split Q, K and V into heads before you compute scores.",
         symptom: "All heads have the same weights.",
         demo: "multihead",
-        ways: |recipe, _| when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::OneHead),
+        ways: |recipe, _| when(recipe.heads > 1 && recipe.heads == recipe.kv_heads, Change::Heads(1, 1)),
     },
     Mistake {
         id: "gqa-tiled",
+        likelihood: Likelihood::Classic,
         slip: "The key/value heads were assigned in turn: query head h used key head h mod G.",
         why: "Neighbouring query heads share a key/value head.",
         fix: "Repeat each key/value head for its group: `repeat_interleave`, not `repeat`.",
@@ -37,6 +40,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "heads-not-transposed",
+        likelihood: Likelihood::Classic,
         slip: "The heads were joined by reshaping (H, T, d) to (T, H·d) without swapping the axes first.",
         why: "In memory the heads come one after the other: reading them as rows mixes different tokens in one row.",
         fix: "Swap the axes from (H, T, d) to (T, H, d) before you reshape.",
@@ -46,6 +50,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "heads-reversed",
+        likelihood: Likelihood::Classic,
         slip: "The heads were concatenated in the wrong order, with the last one on the left.",
         why: "The rows of W_O belong to the heads in their order.",
         fix: "Concatenate the heads in order, head 1 on the left.",
@@ -55,6 +60,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "heads-summed",
+        likelihood: Likelihood::Classic,
         slip: "The heads were added instead of concatenated.",
         why: "A sum loses which head gave what; W_O adds the heads later, each through its own rows.",
         fix: "Concatenate the heads side by side instead of adding them.",

@@ -1,6 +1,6 @@
 //! Mistakes in who may attend to whom.
 
-use super::{Mistake, Way, when};
+use super::{Likelihood, Mistake, Way, when};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
 use crate::graph::build::{Hiding, Recipe};
@@ -8,6 +8,7 @@ use crate::graph::build::{Hiding, Recipe};
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "mask-missing",
+        likelihood: Likelihood::Classic,
         slip: "No mask was applied, although the exercise has one.",
         why: "Every query attends to every key, including the tokens after it.",
         fix: "Set the hidden scores to −∞ before the softmax.",
@@ -17,6 +18,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-inverted",
+        likelihood: Likelihood::Classic,
         slip: "The mask was inverted: it hides what should be visible and shows what should be hidden.",
         why: "In some libraries `true` in a mask means “may attend”, in others “may not”.",
         fix: "Invert the mask, or swap the two branches of `where`.",
@@ -37,6 +39,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-strict",
+        likelihood: Likelihood::Classic,
         slip: "The causal mask hides the token itself too: it attends only to the tokens before it.",
         why: "A token may attend to itself: the diagonal is visible.",
         fix: "Hide only the keys after the token: the diagonal stays visible.",
@@ -46,6 +49,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "self-excluded",
+        likelihood: Likelihood::Classic,
         slip: "Each token was hidden from itself: j = i is masked.",
         why: "A token is one of the keys that it attends to.",
         fix: "Leave the diagonal visible.",
@@ -58,6 +62,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-late",
+        likelihood: Likelihood::Classic,
         slip: "The mask was applied after the softmax, and the rows were not normalised again.",
         why: "The hidden scores are already part of each row's sum; −∞ belongs in the scores, before the softmax.",
         fix: "Set the hidden scores to −∞ before the softmax, and remove the mask after it.",
@@ -67,6 +72,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-zero",
+        likelihood: Likelihood::Classic,
         slip: "The hidden scores were set to 0 instead of −∞.",
         why: "A score of 0 is a score like any other: e⁰ = 1, so the key keeps a weight.",
         fix: "Write −∞ instead of 0 into the hidden scores.",
@@ -76,6 +82,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "mask-added",
+        likelihood: Likelihood::Classic,
         slip: "A mask of ones and zeros was added to the scores, and that hides nothing.",
         why: "An additive mask is 0 where a key is visible and −∞ where it is hidden.",
         fix: "Add 0 where a key is visible and −∞ where it is hidden.",
@@ -84,7 +91,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| {
             let ways = vec![
                 Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "1 where a key is visible"),
-                Way::detailed(Change::Hiding(Hiding::OneAddedToHidden), "1 where a key is hidden"),
+                Way::detailed(Change::Hiding(Hiding::Added(1.0)), "1 where a key is hidden"),
             ];
             hiding(recipe, facts, ways)
         },

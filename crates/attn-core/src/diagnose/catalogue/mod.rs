@@ -1,21 +1,36 @@
-//! The catalogue of classic mistakes. Each is one change to a recipe, with what to say about it.
+//! The catalogue of mistakes. Each is a region of the choices that a recipe has, with what to say about it.
 
+mod comparisons;
+pub(super) mod fitted;
+mod functions;
 mod heads;
+mod hidings;
+mod layouts;
 mod masks;
+mod readings;
+mod residuals;
 mod result;
+mod roles;
+mod scales;
 mod scores;
+mod shifts;
+mod sights;
+mod softmaxes;
+mod tokens;
 mod weights;
 
 use crate::error::{Error, Result, counted, nearest};
-use crate::graph::build::Recipe;
+use crate::graph::build::{Alter, Alteration, Recipe, Stage};
 
 use super::{Change, Facts};
 
-/// A classic mistake.
+/// A mistake: a region of the choices that a recipe has, and what to say about it.
 #[derive(Debug)]
 pub struct Mistake {
     /// Its name on the command line and in JSON.
     pub id: &'static str,
+    /// How often it is made.
+    pub likelihood: Likelihood,
     /// What was done, in one sentence to the student.
     pub slip: &'static str,
     /// Why it is wrong.
@@ -30,21 +45,68 @@ pub struct Mistake {
     pub ways: fn(&Recipe, &Facts) -> Vec<Way>,
 }
 
+/// How often a mistake is made: what fits equally well is named in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likelihood {
+    /// Every class makes it: it is also looked for together with others, and named where an exercise cannot show it.
+    Classic,
+    /// It is made now and then.
+    Common,
+    /// It is made seldom.
+    Rare,
+}
+
+/// A step of attention, and the mistakes that are made in it.
+#[derive(Debug)]
+pub struct Group {
+    /// What the step is about.
+    pub title: &'static str,
+    mistakes: &'static [&'static [Mistake]],
+}
+
+impl Group {
+    /// The mistakes, in the order in which they are listed.
+    pub fn mistakes(&self) -> impl Iterator<Item = &'static Mistake> + use<> {
+        let lists: &'static [&'static [Mistake]] = self.mistakes;
+        lists.iter().flat_map(|list| list.iter())
+    }
+}
+
+/// All mistakes, in the order of the steps in which they are made.
+pub const GROUPS: &[Group] = &[
+    Group {
+        title: "Tokens, queries, keys, values",
+        mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES],
+    },
+    Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
+    Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
+    Group { title: "Weights", mistakes: &[weights::MISTAKES, softmaxes::MISTAKES, functions::MISTAKES] },
+    Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
+    Group { title: "Result", mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES] },
+    Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
+];
+
 /// One way to make a mistake.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Way {
-    /// What is changed: one field, and what usually goes with it.
+    /// What is changed: one choice, and what usually goes with it.
     pub changes: Vec<Change>,
     /// What tells it from the other ways, where there are several: “to 2 decimals”.
     pub detail: Option<String>,
+    /// What was done, in one sentence, where the mistake's own says less.
+    pub slip: Option<String>,
+    /// What to do about it, where the mistake's own fix says less.
+    pub fix: Option<String>,
     /// Whether it changes anything without another mistake.
     pub alone: bool,
+    /// Whether it is too rare to be looked for together with others, though the mistake is not.
+    pub rare: bool,
 }
 
 impl Way {
     /// The only way, or the usual one.
     fn plain(change: Change) -> Way {
-        Way { changes: vec![change], detail: None, alone: true }
+        Way { changes: vec![change], detail: None, slip: None, fix: None, alone: true, rare: false }
     }
 
     /// The same with what usually goes with it.
@@ -55,8 +117,28 @@ impl Way {
 
     /// A way among several.
     fn detailed(change: Change, detail: impl Into<String>) -> Way {
-        Way { changes: vec![change], detail: Some(detail.into()), alone: true }
+        Way { detail: Some(detail.into()), ..Way::plain(change) }
     }
+
+    /// The same with a sentence of its own.
+    fn saying(self, slip: impl Into<String>) -> Way {
+        Way { slip: Some(slip.into()), ..self }
+    }
+
+    /// The same with a fix of its own.
+    fn fixing(self, fix: impl Into<String>) -> Way {
+        Way { fix: Some(fix.into()), ..self }
+    }
+}
+
+/// Something that attention does not do, at a stage of it.
+fn altered(stage: Stage, alter: Alter) -> Change {
+    Change::Alteration(Alteration { stage, alter })
+}
+
+/// These ways if the condition holds, or none.
+fn if_possible(possible: bool, ways: Vec<Way>) -> Vec<Way> {
+    if possible { ways } else { Vec::new() }
 }
 
 /// The only way if the condition holds, or none.
@@ -69,18 +151,20 @@ pub(super) const TO_WHOLE_NUMBERS: &str = "to whole numbers";
 
 /// Rounding to none, one … four decimals.
 fn to_decimals(change: fn(u32) -> Change) -> Vec<Way> {
-    let detail = |decimals| match decimals {
+    (0..=4).map(|digits| Way::detailed(change(digits), decimals(digits))).collect()
+}
+
+/// “to 2 decimals”.
+fn decimals(digits: u32) -> String {
+    match digits {
         0 => TO_WHOLE_NUMBERS.to_string(),
-        _ => format!("to {}", counted(decimals as usize, "decimal")),
-    };
-    (0..=4).map(|decimals| Way::detailed(change(decimals), detail(decimals))).collect()
+        _ => format!("to {}", counted(digits as usize, "decimal")),
+    }
 }
 
 /// All mistakes, in the order of the steps in which they are made.
 pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
-    [scores::MISTAKES, masks::MISTAKES, weights::MISTAKES, heads::MISTAKES, result::MISTAKES]
-        .into_iter()
-        .flatten()
+    GROUPS.iter().flat_map(Group::mistakes)
 }
 
 /// The mistake of this name.

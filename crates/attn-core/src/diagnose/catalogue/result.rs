@@ -1,30 +1,12 @@
 //! Mistakes in what is mixed, and in what becomes of it.
 
-use super::{Mistake, Way, when};
+use super::{Likelihood, Mistake, Way, when};
 use crate::diagnose::Change;
-use crate::graph::build::Values;
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
-        id: "values-unprojected",
-        slip: "The weights mixed the tokens themselves: you computed A X instead of A V.",
-        why: "A token is compared through its key, but it passes on its value V = X W_V.",
-        fix: "Multiply the weights by V = X W_V, not by X.",
-        symptom: "The weights are right, and the result has the numbers of X in it.",
-        demo: "qkv",
-        ways: |_, facts| when(facts.x.is_some_and(|x| x.rows == facts.keys), Change::Values(Values::Tokens)),
-    },
-    Mistake {
-        id: "values-are-keys",
-        slip: "The weights mixed the keys: you computed A K instead of A V.",
-        why: "Keys are compared with queries; values are mixed.",
-        fix: "Multiply the weights by V, not by K.",
-        symptom: "The weights are right, and the result has the numbers of K in it.",
-        demo: "lookup",
-        ways: |_, _| vec![Way::plain(Change::Values(Values::Keys))],
-    },
-    Mistake {
         id: "no-output-projection",
+        likelihood: Likelihood::Classic,
         slip: "W_O is missing: the concatenated heads are the result.",
         why: "The output projection mixes the results of the heads and returns to the width of the tokens.",
         fix: "Multiply the concatenated heads by W_O.",
@@ -34,6 +16,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "residual-added",
+        likelihood: Likelihood::Classic,
         slip: "X was added: you handed in X + O instead of O.",
         why: "The residual belongs to the block around attention, not to attention itself.",
         fix: "Hand in O alone, without adding X.",
@@ -43,6 +26,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "residual-missing",
+        likelihood: Likelihood::Classic,
         slip: "X was not added, although the exercise has a residual.",
         why: "Attention computes a change to the token; without the residual the token itself is lost.",
         fix: "Add X to the result.",
@@ -52,6 +36,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "column-convention",
+        likelihood: Likelihood::Classic,
         slip: "The answer is transposed: the tokens are columns, but they should be rows.",
         why: "Texts that write vectors as columns compute Vᵀ Aᵀ, with the softmax down each column.",
         fix: "Transpose the result, so that each row is a token.",

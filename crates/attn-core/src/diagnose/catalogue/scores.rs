@@ -1,29 +1,13 @@
 //! Mistakes on the way to the scores, and in them.
 
-use super::{Mistake, Way, to_decimals, when};
+use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::diagnose::Change;
-use crate::graph::build::{Comparison, Projection, Scale, Score};
+use crate::graph::build::{Comparison, Scale, Score};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
-        id: "weights-transposed",
-        slip: "The projections were transposed: you computed X Wᵀ instead of X W with W_Q, W_K and W_V.",
-        why: "Row i of X is multiplied by column j of W. PyTorch's Linear stores its weights as (out, in) and multiplies by Wᵀ; \
-              with square weights no error appears when the two layouts are mixed up.",
-        fix: "Multiply from the right without transposing: X W, or X Wᵀ only for PyTorch's (out, in) layout.",
-        symptom: "Q, K and V are wrong from the first cell on, although every shape is right.",
-        demo: "qkv",
-        ways: |_, facts| match (facts.square_weights, facts.square_output) {
-            (false, _) => Vec::new(),
-            (true, false) => vec![Way::plain(Change::Projection(Projection::Transposed))],
-            (true, true) => vec![
-                Way::plain(Change::Projection(Projection::Transposed)),
-                Way::detailed(Change::Projection(Projection::AllTransposed), "and in W_O"),
-            ],
-        },
-    },
-    Mistake {
         id: "qk-swapped",
+        likelihood: Likelihood::Classic,
         slip: "Keys and queries were swapped: the scores are K Qᵀ instead of Q Kᵀ.",
         why: "Row i of the scores must belong to query i: the softmax runs along it, over the keys.",
         fix: "Compute the scores as Q Kᵀ, with one row for each query.",
@@ -33,6 +17,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "cosine-scores",
+        likelihood: Likelihood::Classic,
         slip: "Queries and keys were compared by their cosine instead of their dot product.",
         why: "A cosine ignores the lengths of the vectors, but a token can get more attention through a long key.",
         fix: "Use the dot products Q Kᵀ, without dividing by the lengths of the vectors.",
@@ -50,6 +35,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "no-scale",
+        likelihood: Likelihood::Classic,
         slip: "The scores were not divided by √d_k before the softmax.",
         why: "Dot products grow with the width of the vectors, by about √d_k; without the scale they saturate the softmax.",
         fix: "Divide the scores by √d_k before the softmax.",
@@ -62,8 +48,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "scale-by-d",
+        likelihood: Likelihood::Classic,
         slip: "The scores were divided by d_k instead of √d_k.",
-        why: "The spread of a dot product grows like the root of the width; dividing by the width makes the scores too small.",
+        why: "The spread of a dot product grows like the root of the width; dividing by the width makes the scores too small. \
+              Dividing both Q and K by √d_k does the same.",
         fix: "Divide the scores by √d_k, not by d_k.",
         symptom: "The weights are too even.",
         demo: "scale",
@@ -71,6 +59,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "scale-multiplied",
+        likelihood: Likelihood::Classic,
         slip: "The scores were multiplied by √d_k instead of divided by it.",
         why: "The scale has to make large dot products smaller.",
         fix: "Divide the scores by √d_k instead of multiplying them by it.",
@@ -80,6 +69,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
     },
     Mistake {
         id: "scale-model-width",
+        likelihood: Likelihood::Classic,
         slip: "The scores were divided by √d_model, the root of the whole width, instead of the root of one head's width.",
         why: "A dot product has one term for each column of a head, and its spread depends only on their number.",
         fix: "Take d_k, the width of one head: divide the scores by √d_k.",
@@ -95,16 +85,23 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 widths.clear();
             }
             let change = |width| Change::Scale(Scale::InverseRootOf(width));
-            match widths[..] {
+            let mut ways: Vec<Way> = match widths[..] {
                 [only] => vec![Way::plain(change(only))],
                 _ => {
                     widths.iter().map(|&width| Way::detailed(change(width), format!("by √{width}"))).collect()
                 }
-            }
+            };
+            ways.extend(widths.iter().map(|&width| {
+                let change = Change::Scale(Scale::InverseOf(width));
+                Way { rare: true, ..Way::detailed(change, format!("by {width}")) }
+                    .saying(format!("The scores were divided by {width}, the whole width, instead of √d_k."))
+            }));
+            ways
         },
     },
     Mistake {
         id: "scores-rounded",
+        likelihood: Likelihood::Classic,
         slip: "The scores were rounded before the softmax.",
         why: "The softmax turns a difference of scores into a ratio of weights, so a small rounding error grows.",
         fix: "Round only what you print; compute with all digits.",

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::choices::{Comparison, Groups, Projection, Values};
+use super::alter::{Alter, Stage, altered};
+use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
-use super::weights::{Additions, Weights, split, weights};
-use crate::attention::{MatrixRule, added_out_of_range, key_value_head};
+use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result, counted};
-use crate::graph::{Graph, MAX_CELLS, Node, NodeId, Op, Origin};
+use crate::graph::{Graph, MAX_CELLS, NodeId, Origin};
 use crate::matrix::{Labels, Matrix};
 
 /// A given matrix with where it came from.
@@ -38,6 +38,8 @@ pub struct AttendInputs {
     pub mask: Option<Given>,
     /// What is added to the scores of every head, (T, N).
     pub bias: Option<Given>,
+    /// A row of numbers that is added to every row of the result by mistake, (1, width of the result).
+    pub shift: Option<Given>,
     /// Names of the tokens.
     pub tokens: Option<Labels>,
     /// Nodes that are taken as given, by their names, instead of being computed.
@@ -73,6 +75,8 @@ pub(super) struct Sources {
     pub q: NodeId,
     pub k: NodeId,
     pub mixed: NodeId,
+    /// What the nodes are called when they are cut into heads: a role has another's name where it has its numbers.
+    pub names: [&'static str; 3],
     pub bias: Option<NodeId>,
     pub mask: Option<NodeId>,
 }
@@ -87,32 +91,49 @@ impl Pipeline<'_> {
     fn run(&mut self, inputs: AttendInputs) -> Result<()> {
         self.check(inputs.mask.is_some())?;
         forecast::check(self.recipe, &inputs)?;
-        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, instead } = inputs;
+        let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
         let x = self.optional("X", x.map(named))?;
-        let q = self.role("Q", q.map(named), x, w_q)?;
-        let k = self.role("K", k.map(named), x, w_k)?;
-        let v = self.role("V", v.map(named), x, w_v)?;
-        let mixed = self.mixed(x, k, v)?;
+        let mut mask = mask;
+        if self.zeroes_padding() {
+            self.optional("M", mask.take())?;
+        }
+        let stages = [Stage::Tokens, Stage::TokensAndResidual];
+        let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, "X", (x, 0))).transpose()?;
+        let own = [
+            self.role("Q", q.map(named), read, w_q)?,
+            self.role("K", k.map(named), read, w_k)?,
+            self.role("V", v.map(named), read, w_v)?,
+        ];
+        let (roles, names) = self.taken(own, read)?;
+        let [q, k, mixed] = roles;
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
         let bias = self.optional("B", bias)?;
         self.fits_scores("bias", bias, [q, k])?;
-        let mask = self.optional("M", mask)?;
+        let mask = self.optional("M", mask)?.or_else(|| self.graph.find("M"));
         if self.recipe.comparison == Comparison::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
         }
         let w_o = self.optional("W_O", w_o)?;
-        let heads = self.heads(Sources { q, k, mixed, bias, mask })?;
-        self.output(heads, w_o, x)
+        self.optional("b", shift)?;
+        let heads = self.heads(Sources { q, k, mixed, names, bias, mask })?;
+        let with_residual = |alteration: super::Alteration| alteration.stage == Stage::TokensAndResidual;
+        let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
+        self.output(heads, w_o, x, own)
+    }
+
+    /// Whether the key mask is used to make rows 0, and not to hide keys.
+    fn zeroes_padding(&self) -> bool {
+        self.recipe.alteration.is_some_and(|alteration| matches!(alteration.alter, Alter::PaddingZeroed(_)))
     }
 
     /// Checks what can be checked before anything is recorded.
     pub fn check(&self, has_mask: bool) -> Result<()> {
         self.recipe.check()?;
-        if self.recipe.mask.matrix.is_some() != has_mask {
+        if self.recipe.mask.matrix.is_some() != has_mask && !self.zeroes_padding() {
             return Err(Error::new(
                 "a mask matrix needs a rule that says what its numbers mean, and a rule needs a matrix",
             ));
@@ -150,67 +171,8 @@ impl Pipeline<'_> {
         }
     }
 
-    /// What the weights mix.
-    fn mixed(&self, x: Option<NodeId>, k: NodeId, v: NodeId) -> Result<NodeId> {
-        match (self.recipe.values, x) {
-            (Values::Projected, _) => Ok(v),
-            (Values::Keys, _) => Ok(k),
-            (Values::Tokens, Some(x)) => Ok(x),
-            (Values::Tokens, None) => Err(Error::new("there is no X for the weights to mix")),
-        }
-    }
-
     pub fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {
         given.map(|(matrix, origin)| self.graph.given(name, matrix, origin)).transpose()
-    }
-
-    /// Q, K or V: as given, or from X and its weights, or X itself.
-    pub fn role(
-        &mut self,
-        name: &str,
-        given: Option<Given>,
-        x: Option<NodeId>,
-        weights: Option<Given>,
-    ) -> Result<NodeId> {
-        if let Some((matrix, origin)) = given {
-            return self.graph.given(name, matrix, origin);
-        }
-        let Some(x) = x else {
-            return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
-                format!(
-                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or --{}",
-                    name.to_lowercase()
-                ),
-            ));
-        };
-        let width = self.graph[x].shape().cols;
-        if weights.is_none() && width.saturating_mul(width) > MAX_CELLS {
-            return Err(Error::new(format!(
-                "W_{name} is not given, and an identity matrix as wide as X would have {width}×{width} numbers"
-            ))
-            .help(format!(
-                "give --w{}, or a narrower X: the limit is {MAX_CELLS} numbers",
-                name.to_lowercase()
-            )));
-        }
-        let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
-        let (op, side, length) = match self.recipe.projection {
-            Projection::AsGiven => (Op::Product, "rows", weights.rows()),
-            Projection::Transposed | Projection::AllTransposed => {
-                (Op::ProductTransposed, "columns", weights.cols())
-            }
-        };
-        if length != width {
-            return Err(Error::new(format!(
-                "W_{name} is {}, but X has {}",
-                weights.shape(),
-                counted(width, "column")
-            ))
-            .help(format!("give W_{name} {width} {side}, one for each column of X")));
-        }
-        let weights = in_the_space_of(&self.graph[x], weights);
-        let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
-        self.graph.add(name, op, &[x, weights])
     }
 
     pub fn shape(&self, id: NodeId) -> (usize, usize) {
@@ -270,64 +232,10 @@ impl Pipeline<'_> {
         }
         Ok(())
     }
-
-    /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are
-    /// mixed under the name that the result has.
-    fn heads(&mut self, sources: Sources) -> Result<Vec<NodeId>> {
-        let (heads, groups) = (self.recipe.heads, self.recipe.kv_heads);
-        let additions = Additions { bias: sources.bias, mask: sources.mask };
-        let graph = &mut self.graph;
-        if heads == 1 {
-            let Weights { weights, .. } = weights(graph, self.recipe, "", [sources.q, sources.k], additions)?;
-            let weights = rounded(graph, self.recipe, "", weights)?;
-            return Ok(vec![weights, sources.mixed]);
-        }
-        let how = self.recipe.split;
-        let queries = split(graph, "Q", sources.q, heads, how)?;
-        let keys = split(graph, "K", sources.k, groups, how)?;
-        let values = match self.recipe.values {
-            Values::Projected => split(graph, "V", sources.mixed, groups, how)?,
-            Values::Tokens => split(graph, "X", sources.mixed, groups, how)?,
-            Values::Keys => keys.clone(),
-        };
-        let mut mixes = Vec::new();
-        for (head, &query) in queries.iter().enumerate() {
-            let suffix = format!("_{}", head + 1);
-            let group = match self.recipe.groups {
-                Groups::Shared => key_value_head(head, heads, groups),
-                Groups::Tiled => head % groups,
-            };
-            let Weights { weights, .. } =
-                weights(graph, self.recipe, &suffix, [query, keys[group]], additions)?;
-            let weights = rounded(graph, self.recipe, &suffix, weights)?;
-            mixes.push(graph.add(&format!("O{suffix}"), Op::Product, &[weights, values[group]])?);
-        }
-        Ok(mixes)
-    }
-}
-
-/// Weights that change nothing leave a token in its space: rows and columns then have the names of the columns of X.
-fn in_the_space_of(x: &Node, weights: Matrix) -> Matrix {
-    let (_, Some(names)) = x.labels() else { return weights };
-    let is_named = weights.row_labels().is_some() || weights.col_labels().is_some();
-    let is_identity =
-        weights.rows() == weights.cols() && weights.same_bits(&Matrix::identity(weights.rows()));
-    match is_identity && !is_named {
-        true => weights.with_row_labels(Some(names.clone())).with_col_labels(Some(names.clone())),
-        false => weights,
-    }
 }
 
 /// A given matrix with the tokens' names for its rows, where there are some.
 pub(super) fn named((matrix, origin): Given, tokens: Option<&Labels>) -> Given {
     let labels = tokens.or(matrix.row_labels()).cloned();
     (matrix.with_row_labels(labels), origin)
-}
-
-/// `A_rounded`, where the recipe rounds the weights before they mix.
-fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) -> Result<NodeId> {
-    match recipe.weight_decimals {
-        Some(decimals) => graph.add(&format!("A_rounded{suffix}"), Op::Round(decimals), &[weights]),
-        None => Ok(weights),
-    }
 }

@@ -1,16 +1,51 @@
 //! The ways in which a step of attention can be taken: the right one first, which is the default, then those that are
-//! taken by mistake.
+//! taken by mistake. A recipe takes one of each, so that every product of them is a computation.
 
-/// How tokens become queries, keys and values.
+/// What a token is turned into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A row of Q.
+    Query,
+    /// A row of K.
+    Key,
+    /// A row of V.
+    Value,
+}
+
+/// Where the numbers of a role come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Projection {
-    /// `X W`.
+pub enum Source {
+    /// `X W` with its own weights, or as given.
     #[default]
-    AsGiven,
+    Own,
     /// `X Wᵀ`.
     Transposed,
-    /// `X Wᵀ`, and `C W_Oᵀ` for `C W_O`.
-    AllTransposed,
+    /// The tokens themselves.
+    Tokens,
+    /// What another role has.
+    Of(Role),
+}
+
+/// Where queries, keys and values come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// The queries.
+    pub q: Source,
+    /// The keys.
+    pub k: Source,
+    /// The values.
+    pub v: Source,
+}
+
+impl Roles {
+    /// The source of one role.
+    pub fn of(&self, role: Role) -> Source {
+        match role {
+            Role::Query => self.q,
+            Role::Key => self.k,
+            Role::Value => self.v,
+        }
+    }
 }
 
 /// Which columns belong to a head.
@@ -21,6 +56,8 @@ pub enum Split {
     Blocks,
     /// Every H-th column.
     Interleaved,
+    /// The cells read row by row as (H, T, d).
+    Reshaped,
 }
 
 /// Which of G key/value heads query head h (from 0) of H reads.
@@ -31,6 +68,31 @@ pub enum Groups {
     Shared,
     /// Head `h mod G`: the key/value heads are repeated one after the other.
     Tiled,
+    /// The first, for all.
+    First,
+    /// As [`Groups::Shared`], the last one first.
+    Reversed,
+}
+
+/// What all heads have in common that each should have of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Common {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The queries, keys and values of the first head, as far as they are marked.
+    FirstOf {
+        /// Its queries.
+        q: bool,
+        /// Its keys.
+        k: bool,
+        /// Its values.
+        v: bool,
+    },
+    /// The weights of the first head.
+    FirstWeights,
+    /// The mean of the weights of all heads.
+    MeanWeights,
 }
 
 /// What stands in the rows of the scores.
@@ -44,49 +106,154 @@ pub enum Comparison {
 }
 
 /// What becomes of the scores that the mask hides.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Hiding {
     /// They become −∞.
     #[default]
     MinusInfinity,
-    /// They become −1e9, which weighs nothing beside any visible score.
-    MinusBillion,
-    /// They become 0.
+    /// They become this number; −1e9 weighs nothing beside any visible score.
+    Replaced(f64),
+    /// This number is added to them; an infinity makes NaN of `0 · ∞` where nothing is hidden.
+    Added(f64),
+    /// They become 0, as the scores times a mask of ones and zeros.
     Zero,
     /// The mask is added as numbers: 1 where a key is visible.
     OneAddedToVisible,
-    /// The mask is added as numbers: 1 where a key is hidden.
-    OneAddedToHidden,
+    /// They become +∞.
+    PlusInfinity,
     /// Nothing; their weights become 0 after the softmax.
     AfterSoftmax,
 }
 
-/// How scores become weights.
+/// What becomes of the bias that is added to the scores, where there is one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Normalise {
-    /// A softmax over the keys of each query.
+pub enum Biasing {
+    /// It is added after the scale.
     #[default]
-    OverKeys,
-    /// A softmax over the queries of each key.
-    OverQueries,
-    /// One softmax over all pairs.
-    OverAll,
-    /// Not at all.
-    Not,
-    /// Each row divided by its sum.
-    BySum,
+    Added,
+    /// Nothing.
+    Missing,
+    /// It is subtracted.
+    Subtracted,
+    /// It is added twice.
+    Twice,
+    /// It is added before the scale, and scaled too.
+    BeforeScale,
+    /// It is added to the weights, after the softmax.
+    ToWeights,
+    /// The scores are multiplied by it.
+    Multiplied,
 }
 
-/// What the weights mix.
+/// How scores become weights: a function of each score, divided by something, along an axis, and what follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Normalise {
+    /// What is made of each score.
+    pub function: Function,
+    /// What is subtracted before that.
+    pub shift: Shift,
+    /// What it is divided by.
+    pub divisor: Divisor,
+    /// What the divisor runs along.
+    pub along: Along,
+    /// What is done with the weights.
+    pub then: Then,
+    /// Whether numbers beyond 3.4e38 become infinite, as in single precision.
+    pub single: bool,
+}
+
+/// What is made of each score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Values {
-    /// The values.
+pub enum Function {
+    /// A power: of e, or of the recipe's base.
     #[default]
-    Projected,
-    /// The tokens themselves.
-    Tokens,
-    /// The keys.
+    Exponential,
+    /// Nothing: the score itself.
+    Identity,
+    /// The score without its sign.
+    Absolute,
+    /// Its square.
+    Squared,
+    /// What is positive of it.
+    Relu,
+    /// A sigmoid.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// 1 for the largest of its row, 0 for the others.
+    HardMaximum,
+}
+
+/// What is subtracted from scores before they become powers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shift {
+    /// The largest of those that are normalised together, which no weight feels.
+    #[default]
+    Largest,
+    /// Nothing.
+    Nothing,
+    /// The largest of each column.
+    OfColumns,
+    /// The largest of row j from column j: keepdims is missing.
+    Misplaced,
+}
+
+/// What scores or powers are divided by to become weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Divisor {
+    /// Their sum.
+    #[default]
+    Sum,
+    /// Nothing.
+    Nothing,
+    /// Their sum and this number.
+    SumAnd(f64),
+    /// The root of the sum of their squares.
+    Length,
+    /// The sum of their sizes.
+    SizeSum,
+    /// The largest of them.
+    Largest,
+    /// How many they are.
+    Count,
+    /// The sum of row j for column j: keepdims is missing.
+    MisplacedSum,
+    /// The sum of their column.
+    ColumnSum,
+    /// The sum of all.
+    WholeSum,
+}
+
+/// What weights sum to 1 along.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Along {
+    /// The keys of each query.
+    #[default]
     Keys,
+    /// The queries of each key.
+    Queries,
+    /// All pairs.
+    All,
+    /// The heads of each pair.
+    Heads,
+}
+
+/// What is done with weights before they mix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing.
+    #[default]
+    Mixed,
+    /// They go through a softmax again.
+    Again,
+    /// They go through the mask and a softmax again.
+    AgainMasked,
+    /// Their logarithm is taken.
+    Logarithm,
+    /// The logarithm, and 0 where a key is hidden.
+    LogarithmOfVisible,
+    /// They are multiplied by the mask of ones and zeros, which hides what was not hidden before.
+    Masked,
 }
 
 /// How the heads are put together again.
@@ -99,6 +266,52 @@ pub enum Merge {
     Reversed,
     /// The stack (H, T, d) read row by row as (T, H·d).
     Reshaped,
+    /// Column 1 of every head, then column 2 of every head.
+    ByColumn,
     /// Added up.
     Summed,
+    /// Averaged.
+    Averaged,
+    /// Not at all: one below the other, (H·T, d).
+    Stacked,
+    /// Not at all: token by token, the heads of each below each other, (T·H, d).
+    TokenByToken,
+}
+
+/// What the output projection does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Projection {
+    /// `C W_O`.
+    #[default]
+    Once,
+    /// `C W_Oᵀ`.
+    Transposed,
+    /// `C W_O W_O`.
+    Twice,
+    /// Each head by its own rows and columns of W_O alone.
+    PerHead,
+}
+
+/// How a residual is added.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Residual {
+    /// `X + O`.
+    #[default]
+    Added,
+    /// `X + X + O`.
+    Twice,
+    /// X is added to the heads, before W_O.
+    Inside,
+    /// `O − X`.
+    Subtracted,
+    /// `X − O`.
+    SubtractedFrom,
+    /// `O ∘ X`.
+    Multiplied,
+    /// X is layer-normed before it is added.
+    LayerNormed,
+    /// X is divided by its root mean square before it is added.
+    RmsNormed,
+    /// The queries, keys or values are added, not the tokens.
+    Of(Role),
 }

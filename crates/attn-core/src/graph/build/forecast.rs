@@ -1,7 +1,7 @@
 //! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
 
 use super::attend::{AttendInputs, Given};
-use super::choices::{Projection, Values};
+use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
 use crate::error::{Error, Result, counted};
 use crate::graph::MAX_CELLS;
@@ -43,28 +43,33 @@ struct Forecast {
 /// is missing.
 fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     let x = sides(&inputs.x);
-    let role = |given: &Option<Given>, weights: &Option<Given>| -> Option<(Sides, u128)> {
+    let role = |given: &Option<Given>, weights: &Option<Given>, source: Source| -> Option<(Sides, u128)> {
         if let Some((rows, cols)) = sides(given) {
             return Some(((rows, cols), rows * cols));
         }
         let (rows, width) = x?;
         // The identity where no weights are given.
         let (inner, outer) = sides(weights).unwrap_or((width, width));
-        let cols = if recipe.projection == Projection::AsGiven { outer } else { inner };
+        let cols = if source == Source::Transposed { inner } else { outer };
         Some(((rows, cols), inner * outer + rows * cols))
     };
-    let (q, of_q) = role(&inputs.q, &inputs.w_q)?;
-    let (k, of_k) = role(&inputs.k, &inputs.w_k)?;
-    let (v, of_v) = role(&inputs.v, &inputs.w_v)?;
-    let mixed = match recipe.values {
-        Values::Projected => v,
-        Values::Keys => k,
-        Values::Tokens => x?,
+    let roles = recipe.roles;
+    let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
+    let (k, of_k) = role(&inputs.k, &inputs.w_k, roles.k)?;
+    let (v, of_v) = role(&inputs.v, &inputs.w_v, roles.v)?;
+    let taken = |source: Source, own: Sides| match source {
+        Source::Own | Source::Transposed => Some(own),
+        Source::Of(Role::Query) => Some(q),
+        Source::Of(Role::Key) => Some(k),
+        Source::Of(Role::Value) => Some(v),
+        Source::Tokens => x,
     };
+    let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
     let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);
     let cells_of = |given: &Option<Given>| sides(given).map_or(0, |(rows, cols)| rows * cols);
     let given = [&inputs.x, &inputs.mask, &inputs.bias, &inputs.w_o].into_iter().map(cells_of).sum::<u128>();
-    let scores = heads * of_scores(recipe, inputs.bias.is_some()) * q.0 * k.0;
+    let scores =
+        heads * of_scores(recipe, inputs.bias.is_some() && recipe.biasing == Biasing::Added) * q.0 * k.0;
     let result = q.0 * (mixed.1 / groups * heads);
     let parts = match heads {
         1 => 0,
@@ -73,7 +78,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     };
     let projected = match sides(&inputs.w_o).filter(|_| recipe.output.projected) {
         Some((inner, outer)) => {
-            q.0 * if recipe.projection == Projection::AllTransposed { inner } else { outer }
+            q.0 * if recipe.output.projection == Projection::Transposed { inner } else { outer }
         }
         None => 0,
     };

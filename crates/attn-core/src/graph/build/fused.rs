@@ -1,9 +1,10 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
 use super::attend::{AttendInputs, Given, Pipeline, Sources, named};
+use super::heads::split_never_formed;
 use super::output::After;
 use super::recipe::{Recipe, Score};
-use super::weights::{Additions, split_never_formed, weights_never_formed};
+use super::weights::{Additions, weights_never_formed};
 use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
@@ -122,7 +123,7 @@ fn run<T: Typed + Real>(
     };
     pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
     let w_o = pipeline.optional("W_O", w_o)?;
-    let after = pipeline.after(w_o, x)?;
+    let after = pipeline.after(w_o, x, [q, k, v])?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =
         [queries.of_heads(recipe.heads)?, keys.of_heads(recipe.kv_heads)?, values.of_heads(recipe.kv_heads)?];
@@ -139,7 +140,7 @@ fn run<T: Typed + Real>(
     };
     let fused = attend_fast(&problem, machine)?;
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
-    let sources = Sources { q, k, mixed: v, bias, mask };
+    let sources = Sources { q, k, mixed: v, names: ["Q", "K", "V"], bias, mask };
     let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
     pipeline.finish(last, after)?;
@@ -217,7 +218,7 @@ fn record<T: Typed + Real>(
     fused: Fused<T>,
     may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {
-    let Sources { q, k, mixed: v, bias, mask } = sources;
+    let Sources { q, k, mixed: v, bias, mask, .. } = sources;
     let (heads, groups) = (pipeline.recipe.heads, pipeline.recipe.kv_heads);
     let Recipe { temperature, mask: rules, .. } = *pipeline.recipe;
     let graph = &mut pipeline.graph;

@@ -1,9 +1,13 @@
 //! Behind the heads: putting them together, the output projection, the residual.
 
+use super::alter::{Stage, altered, name_before};
 use super::attend::Pipeline;
-use super::choices::{Merge, Projection};
+use super::choices::{Merge, Projection, Residual};
 use crate::error::{Error, Result, counted};
-use crate::graph::{NodeId, Op};
+use crate::graph::{Factor, NodeId, Op};
+
+/// Small numbers in a norm, as PyTorch has them.
+const EPSILON: f64 = 1e-5;
 
 /// What comes after the heads, as far as there is something.
 #[derive(Clone, Copy)]
@@ -25,39 +29,73 @@ impl After {
 }
 
 impl Pipeline<'_> {
-    /// The heads side by side, the output projection and the residual; whatever comes last is called `O`.
-    pub fn output(&mut self, heads: Vec<NodeId>, w_o: Option<NodeId>, x: Option<NodeId>) -> Result<()> {
-        let after = self.after(w_o, x)?;
-        let last = match self.recipe.heads {
-            1 => self.graph.add(after.name(), Op::Product, &heads)?,
-            _ => self.merged(heads)?,
-        };
-        if after.is_nothing() && self.recipe.heads > 1 {
-            self.graph.add("O", Op::Add, &[last])?;
+    /// The heads side by side, the output projection and the residual; whatever comes last is called `O`. `roles` are the
+    /// queries, keys and values as they should be.
+    pub fn output(
+        &mut self,
+        heads: Vec<NodeId>,
+        w_o: Option<NodeId>,
+        x: Option<NodeId>,
+        roles: [NodeId; 3],
+    ) -> Result<()> {
+        let mut after = self.after(w_o, x, roles)?;
+        if let (Projection::PerHead, Some(w_o), 2..) = (self.recipe.output.projection, after.w_o, heads.len())
+        {
+            let last = self.projected_per_head(&heads, w_o, after)?;
+            after.w_o = None;
+            return self.finish(last, after);
         }
+        // A stage is over before the next one has its name.
+        let stages: &[Stage] = match self.recipe.heads {
+            1 => &[Stage::Mixes, Stage::Heads],
+            _ => &[Stage::Heads],
+        };
+        let name = if after.is_nothing() { self.before_result() } else { after.name().to_string() };
+        let merged = name_before(self.recipe, stages, &name);
+        let last = match self.recipe.heads {
+            1 => self.graph.add(&merged, Op::Product, &heads)?,
+            _ => self.merged(heads, if after.is_nothing() { "C" } else { &merged })?,
+        };
+        let last = match self.recipe.heads > 1 && after.is_nothing() {
+            true => self.graph.add(&merged, Op::Add, &[last])?,
+            false => last,
+        };
+        let last = altered(&mut self.graph, self.recipe, stages, &name, (last, 0))?;
         self.finish(last, after)
     }
 
+    /// What the result is called before the last thing that is done to it.
+    fn before_result(&self) -> String {
+        name_before(self.recipe, &[Stage::Result], "O")
+    }
+
     /// What comes after the heads.
-    pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>) -> Result<After> {
-        let residual = match (self.recipe.output.residual, x) {
-            (true, None) => {
+    pub fn after(&self, w_o: Option<NodeId>, x: Option<NodeId>, roles: [NodeId; 3]) -> Result<After> {
+        let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
+            (true, Residual::Of(role), _) => Some(roles[role as usize]),
+            (true, _, None) => {
                 return Err(
                     Error::new("there is no X to add to the result").help("--residual needs --x or --words")
                 );
             }
-            (true, Some(x)) => Some(x),
-            (false, _) => None,
+            (true, _, Some(x)) => Some(x),
+            (false, ..) => None,
         };
         Ok(After { w_o: w_o.filter(|_| self.recipe.output.projected), residual })
     }
 
     /// The output projection and the residual.
     pub fn finish(&mut self, mut last: NodeId, After { w_o, residual }: After) -> Result<()> {
+        let result = self.before_result();
+        let inside = self.recipe.output.addition == Residual::Inside;
+        if let (true, Some(x)) = (inside, residual) {
+            last = self.graph.add(if w_o.is_some() { "C_and_X" } else { &result }, Op::Add, &[x, last])?;
+        }
+        let residual = residual.filter(|_| !inside);
         if let Some(w_o) = w_o {
             let ((_, width), weights) = (self.shape(last), self.graph[w_o].shape());
-            let (op, side, length) = match self.recipe.projection {
-                Projection::AllTransposed => (Op::ProductTransposed, "columns", weights.cols),
+            let (op, side, length) = match self.recipe.output.projection {
+                Projection::Transposed => (Op::ProductTransposed, "columns", weights.cols),
                 _ => (Op::Product, "rows", weights.rows),
             };
             if length != width {
@@ -65,35 +103,96 @@ impl Pipeline<'_> {
                 return Err(Error::new(format!("W_O is {weights}, but the heads together have {heads}"))
                     .help(format!("give W_O {width} {side}, one for each of these columns")));
             }
-            last = self.graph.add(if residual.is_none() { "O" } else { "P" }, op, &[last, w_o])?;
+            if self.recipe.output.projection == Projection::Twice {
+                last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
+            }
+            last = self.graph.add(if residual.is_none() { &result } else { "P" }, op, &[last, w_o])?;
         }
         if let Some(x) = residual {
-            let (tokens, result) = (self.graph[x].shape(), self.graph[last].shape());
-            if tokens != result {
+            let (tokens, shape) = (self.graph[x].shape(), self.graph[last].shape());
+            if tokens != shape {
                 return Err(Error::new(format!(
-                    "X is {tokens}, but the result is {result}: they cannot be added"
+                    "X is {tokens}, but the result is {shape}: they cannot be added"
                 ))
                 .help(format!("make the result {tokens} with another W_V or W_O, or leave out --residual")));
             }
-            self.graph.add("O", Op::Add, &[x, last])?;
+            last = self.with_residual(&result, x, last)?;
         }
+        altered(&mut self.graph, self.recipe, &[Stage::Result], "O", (last, 0))?;
         Ok(())
     }
 
-    /// `C`: the heads put together.
-    fn merged(&mut self, mut heads: Vec<NodeId>) -> Result<NodeId> {
+    /// The result with X, in whatever way it is added.
+    fn with_residual(&mut self, name: &str, x: NodeId, last: NodeId) -> Result<NodeId> {
+        let graph = &mut self.graph;
+        match self.recipe.output.addition {
+            Residual::Added | Residual::Inside | Residual::Of(_) => graph.add(name, Op::Add, &[x, last]),
+            Residual::Twice => graph.add(name, Op::Add, &[x, x, last]),
+            Residual::Subtracted => graph.add(name, Op::Subtract, &[last, x]),
+            Residual::SubtractedFrom => graph.add(name, Op::Subtract, &[x, last]),
+            Residual::Multiplied => graph.add(name, Op::Multiply, &[last, x]),
+            Residual::LayerNormed => {
+                let centred = graph.add("X_centred", Op::MinusMean, &[x])?;
+                let normed = graph.add("X_normed", Op::RmsNorm(EPSILON), &[centred])?;
+                graph.add(name, Op::Add, &[normed, last])
+            }
+            Residual::RmsNormed => {
+                let normed = graph.add("X_normed", Op::RmsNorm(EPSILON), &[x])?;
+                graph.add(name, Op::Add, &[normed, last])
+            }
+        }
+    }
+
+    /// Each head by its own block of W_O alone, side by side.
+    fn projected_per_head(&mut self, heads: &[NodeId], w_o: NodeId, after: After) -> Result<NodeId> {
+        let (count, (_, width), (_, cols)) = (heads.len(), self.shape(heads[0]), self.shape(w_o));
+        let mut parts = Vec::new();
+        for (head, &mix) in heads.iter().enumerate() {
+            let rows = Op::Rows { start: head * width, count: width };
+            let rows = self.graph.add(&format!("W_O_rows_{}", head + 1), rows, &[w_o])?;
+            let block = Op::Columns { start: head * (cols / count), count: cols / count };
+            let block = self.graph.add(&format!("W_O_block_{}", head + 1), block, &[rows])?;
+            parts.push(self.graph.add(&format!("P_{}", head + 1), Op::Product, &[mix, block])?);
+        }
+        let name = if after.residual.is_some() { "P".to_string() } else { self.before_result() };
+        self.graph.add(&name, Op::Concatenate, &parts)
+    }
+
+    /// The heads put together.
+    fn merged(&mut self, mut heads: Vec<NodeId>, name: &str) -> Result<NodeId> {
         match self.recipe.merge {
-            Merge::SideBySide => self.graph.add("C", Op::Concatenate, &heads),
+            Merge::SideBySide => self.graph.add(name, Op::Concatenate, &heads),
             Merge::Reversed => {
                 heads.reverse();
-                self.graph.add("C", Op::Concatenate, &heads)
+                self.graph.add(name, Op::Concatenate, &heads)
             }
-            Merge::Summed => self.graph.add("C", Op::Add, &heads),
+            Merge::Summed => self.graph.add(name, Op::Add, &heads),
+            Merge::Averaged => {
+                let sum = self.graph.add("C_sum", Op::Add, &heads)?;
+                self.graph.add(name, Op::Scale(Factor::Inverse(heads.len())), &[sum])
+            }
+            Merge::Stacked => self.graph.add(name, Op::Stack(None), &heads),
+            Merge::TokenByToken => {
+                let whole = self.graph.add("C_whole", Op::Concatenate, &heads)?;
+                let (rows, width) = self.shape(whole);
+                let shape = Op::Reshape { rows: rows * heads.len(), cols: width / heads.len() };
+                self.graph.add(name, shape, &[whole])
+            }
             Merge::Reshaped => {
                 let stacked = self.graph.add("C_stacked", Op::Stack(None), &heads)?;
                 let (rows, width) = self.shape(stacked);
                 let shape = Op::Reshape { rows: rows / heads.len(), cols: width * heads.len() };
-                self.graph.add("C", shape, &[stacked])
+                self.graph.add(name, shape, &[stacked])
+            }
+            Merge::ByColumn => {
+                let (rows, width) = self.shape(heads[0]);
+                let mut columns = Vec::new();
+                for (head, &mix) in heads.iter().enumerate() {
+                    let column = Op::Reshape { rows: rows * width, cols: 1 };
+                    columns.push(self.graph.add(&format!("C_column_{}", head + 1), column, &[mix])?);
+                }
+                let beside = self.graph.add("C_columns", Op::Concatenate, &columns)?;
+                self.graph.add(name, Op::Reshape { rows, cols: width * heads.len() }, &[beside])
             }
         }
     }

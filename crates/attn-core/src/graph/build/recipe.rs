@@ -1,6 +1,9 @@
 //! What an attention pipeline is asked to do. A classic mistake is one changed field of it.
 
-use super::choices::{Comparison, Groups, Hiding, Merge, Normalise, Projection, Split, Values};
+use super::alter::Alteration;
+use super::choices::{
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
+};
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result, counted};
 use crate::graph::Factor;
@@ -12,18 +15,22 @@ pub struct Recipe {
     pub heads: usize,
     /// How many heads of keys and values; it divides `heads`.
     pub kv_heads: usize,
-    /// How tokens become queries, keys and values.
-    pub projection: Projection,
+    /// Where queries, keys and values come from.
+    pub roles: Roles,
     /// Which columns belong to a head.
     pub split: Split,
     /// Which keys and values a query head reads.
     pub groups: Groups,
+    /// What all heads have in common.
+    pub common: Common,
     /// What stands in the rows of the scores.
     pub comparison: Comparison,
     /// How a query is compared with a key.
     pub score: Score,
     /// What scores are multiplied by.
     pub scale: Scale,
+    /// What becomes of the bias, where there is one.
+    pub biasing: Biasing,
     /// What scores are divided by, after scale and bias.
     pub temperature: f64,
     /// Which keys a query may attend to.
@@ -40,12 +47,12 @@ pub struct Recipe {
     pub guarded: bool,
     /// Weights are rounded to so many decimals before they mix the values.
     pub weight_decimals: Option<u32>,
-    /// What the weights mix.
-    pub values: Values,
     /// How the heads are put together again.
     pub merge: Merge,
     /// What becomes of the mixed values.
     pub output: Output,
+    /// What else is done that attention does not do.
+    pub alteration: Option<Alteration>,
 }
 
 /// How a query is compared with a key.
@@ -56,6 +63,18 @@ pub enum Score {
     Dot,
     /// The cosine of the angle between them.
     Cosine,
+    /// Minus the distance between them.
+    Distance,
+    /// Minus the square of the distance.
+    SquaredDistance,
+    /// Query i with key i alone: the score of row i, in every column.
+    RowsAsColumn,
+    /// Query j with key j alone: the score of column j, in every row.
+    RowsAsRow,
+    /// `Q K`, where K is square: K is not transposed.
+    Untransposed,
+    /// Q times the cells of K read row by row as (d_k, N): K is reshaped, not transposed.
+    KeysReshaped,
 }
 
 /// What scores are multiplied by.
@@ -72,8 +91,12 @@ pub enum Scale {
     Inverse,
     /// √d_k.
     Root,
-    /// 1/√d for this width d, whatever d_k is.
+    /// 1/√n for this number n, whatever d_k is.
     InverseRootOf(usize),
+    /// 1/n for this number n.
+    InverseOf(usize),
+    /// √n for this number n.
+    RootOf(usize),
 }
 
 impl Scale {
@@ -85,6 +108,8 @@ impl Scale {
             Scale::Inverse => Some(Factor::Inverse(width)),
             Scale::Root => Some(Factor::Root(width)),
             Scale::InverseRootOf(width) => Some(Factor::InverseRoot(width)),
+            Scale::InverseOf(width) => Some(Factor::Inverse(width)),
+            Scale::RootOf(width) => Some(Factor::Root(width)),
             Scale::None => None,
         }
     }
@@ -97,12 +122,21 @@ pub struct Output {
     pub projected: bool,
     /// Whether the input X is added to the result.
     pub residual: bool,
+    /// What the output projection does.
+    pub projection: Projection,
+    /// How the residual is added.
+    pub addition: Residual,
 }
 
 impl Default for Output {
     /// Projected, without a residual.
     fn default() -> Output {
-        Output { projected: true, residual: false }
+        Output {
+            projected: true,
+            residual: false,
+            projection: Projection::default(),
+            addition: Residual::default(),
+        }
     }
 }
 
@@ -111,12 +145,14 @@ impl Default for Recipe {
         Recipe {
             heads: 1,
             kv_heads: 1,
-            projection: Projection::default(),
+            roles: Roles::default(),
             split: Split::default(),
             groups: Groups::default(),
+            common: Common::default(),
             comparison: Comparison::default(),
             score: Score::default(),
             scale: Scale::default(),
+            biasing: Biasing::default(),
             temperature: 1.0,
             mask: Mask::default(),
             hiding: Hiding::default(),
@@ -125,9 +161,9 @@ impl Default for Recipe {
             base: Base::E,
             guarded: true,
             weight_decimals: None,
-            values: Values::default(),
             merge: Merge::default(),
             output: Output::default(),
+            alteration: None,
         }
     }
 }

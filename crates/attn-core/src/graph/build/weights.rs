@@ -1,9 +1,10 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
-use super::choices::{Comparison, Hiding, Normalise, Split};
+use super::alter::{Stage, altered, name_before};
+use super::choices::{Biasing, Comparison, Hiding};
 use super::recipe::{Recipe, Score};
 use crate::attention::{Axis, Mask};
-use crate::error::{Error, Result, counted};
+use crate::error::Result;
 use crate::graph::{Factor, Graph, NodeId, Op};
 use crate::matrix::Shape;
 
@@ -44,7 +45,9 @@ pub fn weights(
     [q, k]: [NodeId; 2],
     additions: Additions,
 ) -> Result<Weights> {
-    Head { graph, recipe, suffix, mask: additions.mask, never: None }.run([q, k], additions.bias)
+    let mut head = Head { graph, recipe, suffix, mask: additions.mask, never: None };
+    let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
+    Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
 /// The same steps, each recorded as one whose matrix is never formed.
@@ -59,35 +62,56 @@ pub fn weights_never_formed(
     additions: Additions,
 ) -> Result<Weights> {
     let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
-    Head { graph, recipe, suffix, mask: additions.mask, never }.run([q, k], additions.bias)
+    let mut head = Head { graph, recipe, suffix, mask: additions.mask, never };
+    let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
+    Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
+}
+
+/// What the softmax of one head reads, and what it came from.
+#[derive(Clone, Copy)]
+pub(super) struct Read {
+    scores: NodeId,
+    scaled: NodeId,
+    pub read: NodeId,
 }
 
 /// One head on its way.
-struct Head<'a> {
-    graph: &'a mut Graph,
-    recipe: &'a Recipe,
-    suffix: &'a str,
-    mask: Option<NodeId>,
+pub(super) struct Head<'a> {
+    pub graph: &'a mut Graph,
+    pub recipe: &'a Recipe,
+    pub suffix: &'a str,
+    pub mask: Option<NodeId>,
     /// The shape of all steps, if none of them is formed.
-    never: Option<Shape>,
+    pub never: Option<Shape>,
 }
 
 impl Head<'_> {
-    fn run(mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<Weights> {
-        let (scores, scaled) = self.scores(q, k)?;
+    /// Everything before the softmax.
+    pub(super) fn read(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<Read> {
+        let biasing = self.recipe.biasing;
+        let early = bias.filter(|_| biasing == Biasing::BeforeScale);
+        let (scores, scaled) = self.scores([q, k], early)?;
         let mut read = scaled;
         if let Some(bias) = bias {
-            read = self.add("S_biased", Op::Add, &[read, bias])?;
+            let biased: Option<(Op, Vec<NodeId>)> = match biasing {
+                Biasing::Added => Some((Op::Add, vec![read, bias])),
+                Biasing::Subtracted => Some((Op::Subtract, vec![read, bias])),
+                Biasing::Twice => Some((Op::Add, vec![read, bias, bias])),
+                Biasing::Multiplied => Some((Op::Multiply, vec![read, bias])),
+                Biasing::Missing | Biasing::BeforeScale | Biasing::ToWeights => None,
+            };
+            if let Some((op, inputs)) = biased {
+                read = self.add("S_biased", op, &inputs)?;
+            }
         }
         if self.recipe.temperature != 1.0 {
             read = self.add("S_tempered", Op::Temperature(self.recipe.temperature), &[read])?;
         }
         let read = self.masked(read)?;
-        let weights = self.weights(read)?;
-        Ok(Weights { scores, scaled, read, weights })
+        Ok(Read { scores, scaled, read })
     }
 
-    fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+    pub(super) fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
         let name = format!("{name}{}", self.suffix);
         match self.never {
             Some(shape) => self.graph.never_formed(&name, op, inputs, shape),
@@ -96,20 +120,63 @@ impl Head<'_> {
     }
 
     /// The scores, and the scaled scores.
-    fn scores(&mut self, q: NodeId, k: NodeId) -> Result<(NodeId, NodeId)> {
-        let compare = match self.recipe.score {
-            Score::Dot => Op::ProductTransposed,
-            Score::Cosine => Op::Cosine,
-        };
+    fn scores(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<(NodeId, NodeId)> {
         let factor = self.recipe.scale.factor(self.graph[k].shape().cols);
         let pair = match self.recipe.comparison {
             Comparison::QueriesWithKeys => [q, k],
             Comparison::KeysWithQueries => [k, q],
         };
-        let scores = self.add("S", compare, &pair)?;
+        let name = name_before(self.recipe, &[Stage::Scores], "S");
+        let scores = self.compared(&name, pair)?;
+        let official = format!("S{}", self.suffix);
+        let scores = altered(self.graph, self.recipe, &[Stage::Scores], &official, (scores, 0))?;
+        let read = match bias {
+            Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
+            None => scores,
+        };
         match factor {
-            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[scores])?)),
-            None => Ok((scores, scores)),
+            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[read])?)),
+            None => Ok((scores, read)),
+        }
+    }
+
+    /// Every query compared with every key.
+    fn compared(&mut self, name: &str, [a, b]: [NodeId; 2]) -> Result<NodeId> {
+        let negative = Op::Scale(Factor::Number(-1.0));
+        match self.recipe.score {
+            Score::Dot => self.add(name, Op::ProductTransposed, &[a, b]),
+            Score::Cosine => self.add(name, Op::Cosine, &[a, b]),
+            Score::Untransposed => self.add(name, Op::Product, &[a, b]),
+            Score::KeysReshaped => {
+                let shape = self.graph[b].shape();
+                let keys = Op::Reshape { rows: shape.cols, cols: shape.rows };
+                let keys = self.add("K_reshaped", keys, &[b])?;
+                self.add(name, Op::Product, &[a, keys])
+            }
+            Score::Distance => {
+                let distance = self.add("distance", Op::Euclidean, &[a, b])?;
+                self.add(name, negative, &[distance])
+            }
+            Score::SquaredDistance => {
+                let distance = self.add("distance", Op::Euclidean, &[a, b])?;
+                let square = self.add("distance_squared", Op::Multiply, &[distance, distance])?;
+                self.add(name, negative, &[square])
+            }
+            Score::RowsAsColumn | Score::RowsAsRow => {
+                let products = self.add("products", Op::Multiply, &[a, b])?;
+                let sums = self.add("row_sums", Op::Sums(Axis::Rows), &[products])?;
+                let rows = self.graph[a].shape().rows;
+                match self.recipe.score {
+                    Score::RowsAsColumn => {
+                        let ones = self.add("row_ones", Op::Ones { rows: 1, cols: rows }, &[])?;
+                        self.add(name, Op::Product, &[sums, ones])
+                    }
+                    _ => {
+                        let ones = self.add("row_ones", Op::Ones { rows, cols: 1 }, &[])?;
+                        self.add(name, Op::ProductTransposed, &[ones, sums])
+                    }
+                }
+            }
         }
     }
 
@@ -122,27 +189,30 @@ impl Head<'_> {
                     let inputs = self.with_matrix(read);
                     self.add("S_masked", Op::Mask(recipe.mask), &inputs)?
                 }
-                Hiding::MinusBillion => {
-                    let visible = self.pattern(read, recipe.mask)?;
+                Hiding::PlusInfinity => {
+                    let negative = || Op::Scale(Factor::Number(-1.0));
+                    let negated = self.add("S_negated", negative(), &[read])?;
+                    let inputs = self.with_matrix(negated);
+                    let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
+                    self.add("S_masked", negative(), &[hidden])?
+                }
+                Hiding::Replaced(number) => {
+                    let visible = self.visible(read)?;
                     let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
-                    let hidden = Mask { inverted: !recipe.mask.inverted, ..recipe.mask };
-                    let inputs = self.with_matrix(read);
-                    let hidden = self.add("hidden", Op::MaskPattern(hidden), &inputs)?;
-                    let filled = self.add("S_hidden", Op::Scale(Factor::Number(-1e9)), &[hidden])?;
+                    let filled = self.filled(read, number)?;
                     self.add("S_masked", Op::Add, &[kept, filled])?
                 }
                 Hiding::Zero => {
-                    let visible = self.pattern(read, recipe.mask)?;
+                    let visible = self.visible(read)?;
                     self.add("S_masked", Op::Multiply, &[read, visible])?
                 }
                 Hiding::OneAddedToVisible => {
-                    let visible = self.pattern(read, recipe.mask)?;
+                    let visible = self.visible(read)?;
                     self.add("S_masked", Op::Add, &[read, visible])?
                 }
-                Hiding::OneAddedToHidden => {
-                    let hidden = Mask { inverted: !recipe.mask.inverted, ..recipe.mask };
-                    let hidden = self.pattern(read, hidden)?;
-                    self.add("S_masked", Op::Add, &[read, hidden])?
+                Hiding::Added(number) => {
+                    let filled = self.filled(read, number)?;
+                    self.add("S_masked", Op::Add, &[read, filled])?
                 }
                 Hiding::AfterSoftmax => read,
             };
@@ -153,76 +223,44 @@ impl Head<'_> {
         }
     }
 
-    /// The weights, after what is done to the hidden ones where that waits for the softmax.
-    fn weights(&mut self, read: NodeId) -> Result<NodeId> {
+    /// A number where the mask hides, 0 elsewhere.
+    fn filled(&mut self, like: NodeId, number: f64) -> Result<NodeId> {
+        let hidden = self.hidden(like)?;
+        self.add("S_hidden", Op::Scale(Factor::Number(number)), &[hidden])
+    }
+
+    /// The weights, after what is done to the hidden ones where that waits for the softmax, and rounded where the recipe rounds
+    /// them.
+    pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
-        let softmax = |axis| match recipe.guarded {
-            true => Op::Softmax(axis, recipe.base),
-            false => Op::UnguardedSoftmax(axis, recipe.base),
+        let name = name_before(recipe, &[Stage::Weights], "A");
+        let weights = match recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some() {
+            false => self.normalised(&name, read)?,
+            true => {
+                let open = self.normalised("A_open", read)?;
+                let visible = self.visible(read)?;
+                self.add(&name, Op::Multiply, &[open, visible])?
+            }
         };
-        let normalise = match recipe.normalise {
-            Normalise::OverKeys => softmax(Axis::Rows),
-            Normalise::OverQueries => softmax(Axis::Columns),
-            Normalise::OverAll => softmax(Axis::Whole),
-            // The sum of one matrix is that matrix: the same numbers under another name.
-            Normalise::Not => Op::Add,
-            Normalise::BySum => Op::DivideBySum(Axis::Rows),
-        };
-        if !(recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some()) {
-            return self.add("A", normalise, &[read]);
+        let official = format!("A{}", self.suffix);
+        let weights = altered(self.graph, recipe, &[Stage::Weights], &official, (weights, 0))?;
+        match self.graph.find("B").filter(|_| recipe.biasing == Biasing::ToWeights) {
+            Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
+            None => Ok(weights),
         }
-        let open = self.add("A_open", normalise, &[read])?;
-        let visible = self.pattern(read, recipe.mask)?;
-        self.add("A", Op::Multiply, &[open, visible])
     }
 
-    /// `visible`: the mask as ones and zeros.
-    fn pattern(&mut self, like: NodeId, mask: Mask) -> Result<NodeId> {
+    /// A mask as ones and zeros.
+    pub(super) fn pattern(&mut self, name: &str, like: NodeId, mask: Mask) -> Result<NodeId> {
+        if let Some(known) = self.graph.find(&format!("{name}{}", self.suffix)) {
+            return Ok(known);
+        }
         let inputs = self.with_matrix(like);
-        self.add("visible", Op::MaskPattern(mask), &inputs)
+        self.add(name, Op::MaskPattern(mask), &inputs)
     }
 
-    fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
-        [Some(scores), self.mask].into_iter().flatten().collect()
+    pub(super) fn with_matrix(&self, scores: NodeId) -> Vec<NodeId> {
+        let matrix = self.mask.filter(|_| self.recipe.mask.matrix.is_some());
+        [Some(scores), matrix].into_iter().flatten().collect()
     }
-}
-
-/// A block of columns for each head: `Q_1`, `Q_2` …
-///
-/// # Errors
-/// If the columns cannot be shared out evenly, or a name is taken.
-pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
-    let blocks = blocks(graph, name, whole, heads, how)?;
-    let add = |(head, block)| graph.add(&format!("{name}_{}", head + 1), block, &[whole]);
-    blocks.into_iter().enumerate().map(add).collect()
-}
-
-/// The same blocks, read where they are and never formed by themselves.
-///
-/// # Errors
-/// As [`split`].
-pub fn split_never_formed(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-    let blocks = blocks(graph, name, whole, heads, Split::Blocks)?;
-    let Shape { rows, cols } = graph[whole].shape();
-    let shape = Shape { rows, cols: cols / heads };
-    let add = |(head, block)| graph.never_formed(&format!("{name}_{}", head + 1), block, &[whole], shape);
-    blocks.into_iter().enumerate().map(add).collect()
-}
-
-fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {
-    let width = graph[whole].shape().cols;
-    if heads == 0 || width == 0 || !width.is_multiple_of(heads) {
-        return Err(Error::new(format!(
-            "the {} of {name} cannot be split into {}",
-            counted(width, "column"),
-            counted(heads, "head")
-        ))
-        .help(format!("give a number of heads that divides the width of {name}")));
-    }
-    let count = width / heads;
-    let block = |head| match how {
-        Split::Blocks => Op::Columns { start: head * count, count },
-        Split::Interleaved => Op::EveryNthColumn { start: head, step: heads },
-    };
-    Ok((0..heads).map(block).collect())
 }

@@ -38,6 +38,26 @@ impl Reader<'_> {
         minus(cell, Term::Max(self.along(axis, i, j)))
     }
 
+    pub(super) fn guarded(&self, i: usize, j: usize) -> Term {
+        match (0..self.width(1)).all(|key| self.value(1, i, key) == f64::NEG_INFINITY) {
+            true => chosen(Term::Number(0.0), "it may attend to nothing"),
+            false => chosen(self.cell(0, i, j), "it may attend to something"),
+        }
+    }
+
+    pub(super) fn single_range(&self, i: usize, j: usize) -> Term {
+        let cell = self.cell(0, i, j);
+        match self.value(0, i, j) {
+            x if x > f64::from(f32::MAX) => {
+                chosen(Term::Number(f64::INFINITY), "single precision ends at 3.4e38")
+            }
+            x if x < f64::from(f32::MIN) => {
+                chosen(Term::Number(f64::NEG_INFINITY), "single precision ends at −3.4e38")
+            }
+            _ => cell,
+        }
+    }
+
     /// Whether a cell that has left the range is the only one of its row that is not hidden.
     fn is_alone(&self, axis: Axis, i: usize, j: usize) -> bool {
         let shown = |cell: &Term| cell.evaluate(self.graph) != f64::NEG_INFINITY;

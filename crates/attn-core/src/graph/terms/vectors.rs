@@ -10,6 +10,11 @@ impl Reader<'_> {
         Term::Sum((0..self.width(input)).map(square).collect())
     }
 
+    pub(super) fn minus_mean(&self, i: usize, j: usize) -> Term {
+        let row = Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect());
+        minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))
+    }
+
     /// The cells of a row, brought into the range in which their squares are numbers.
     fn in_range(&self, input: usize, i: usize) -> Vec<Term> {
         let cells: Vec<Term> = (0..self.width(input)).map(|k| self.cell(input, i, k)).collect();

@@ -1,0 +1,128 @@
+//! Mistakes with a number, or a row of numbers, of their own: found by solving for it and not by trying.
+
+use super::{Likelihood, Mistake};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: TEMPERATURE,
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by another number than √d_k.",
+        why: "The number that scores are divided by makes the weights sharper or more even.",
+        fix: "Divide the scores by √d_k, and by no other number.",
+        symptom: "All weights are too sharp, or all too even.",
+        demo: "scale",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: FACTOR,
+        likelihood: Likelihood::Common,
+        slip: "Every number is the right one times the same factor.",
+        why: "Somewhere after the last step that is right, everything was multiplied or divided by one number.",
+        fix: "Look for a factor that is not in the formula.",
+        symptom: "Your numbers divided by the right ones are the same in every cell.",
+        demo: "scale",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: BIAS,
+        likelihood: Likelihood::Common,
+        slip: "The same row of numbers was added to every row: a bias of the values or of the output.",
+        why: "nn.Linear has a bias unless it is told otherwise; the weights of each row sum to 1, so that a bias of V goes through \
+              unchanged.",
+        fix: "Leave the biases out: nn.Linear(…, bias=False).",
+        symptom: "Your result minus the right one is the same in every row.",
+        demo: "qkv",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: RESHAPED,
+        likelihood: Likelihood::Common,
+        slip: "The numbers are right, in another shape.",
+        why: "The result has a row for each query and a column for each feature.",
+        fix: "Reshape the result to the shape that is asked for.",
+        symptom: "Read row by row, the numbers are right.",
+        demo: "output",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: RESIDUAL,
+        likelihood: Likelihood::Common,
+        slip: "X was added with a factor.",
+        why: "The residual adds the token to its update once, as it is.",
+        fix: "Add X to the result once if the exercise has a residual, and not at all if it has none.",
+        symptom: "Your result minus the right one is a multiple of X.",
+        demo: "update",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: HEADS,
+        likelihood: Likelihood::Common,
+        slip: "The heads have different factors, or some are missing.",
+        why: "Every head counts once: the heads stand side by side, and W_O mixes them.",
+        fix: "Concatenate all heads as they are.",
+        symptom: "The result is the sum of what the heads add, with wrong factors.",
+        demo: "output",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: ROWS,
+        likelihood: Likelihood::Common,
+        slip: "Each row of the weights is the right one times a number of its own.",
+        why: "Only the sum of its own row makes the weights of a query sum to 1.",
+        fix: "Divide each row of exp(S) by its own sum: E / E.sum(axis=-1, keepdims=True).",
+        symptom: "Each row of the result is a multiple of the right one.",
+        demo: "weights",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: ROW_ORDER,
+        likelihood: Likelihood::Common,
+        slip: "The rows of the result are right, in another order.",
+        why: "Row i of the result belongs to query i.",
+        fix: "Keep the order of the queries.",
+        symptom: "The right rows are all there, in other places.",
+        demo: "order",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: COLUMN_ORDER,
+        likelihood: Likelihood::Common,
+        slip: "The columns of the result are right, in another order.",
+        why: "Column j of the result belongs to feature j, and the heads stand in their order.",
+        fix: "Keep the order of the columns, and of the heads.",
+        symptom: "The right columns are all there, in other places.",
+        demo: "output",
+        ways: |_, _| Vec::new(),
+    },
+    Mistake {
+        id: INCOMPLETE,
+        likelihood: Likelihood::Common,
+        slip: "Only some rows or columns of the result were handed in.",
+        why: "The result has a row for each query and a column for each feature.",
+        fix: "Hand in all rows and all columns of the result.",
+        symptom: "The numbers are right, and some are missing.",
+        demo: "output",
+        ways: |_, _| Vec::new(),
+    },
+];
+
+/// A temperature that nobody asked for.
+pub(in crate::diagnose) const TEMPERATURE: &str = "temperature";
+/// Everything times one number.
+pub(in crate::diagnose) const FACTOR: &str = "wrong-factor";
+/// The same row added to every row.
+pub(in crate::diagnose) const BIAS: &str = "bias-added";
+/// The right numbers in another shape.
+pub(in crate::diagnose) const RESHAPED: &str = "result-reshaped";
+/// X with a factor of its own.
+pub(in crate::diagnose) const RESIDUAL: &str = "residual-scaled";
+/// Heads with factors of their own.
+pub(in crate::diagnose) const HEADS: &str = "heads-weighted";
+/// Rows with factors of their own.
+pub(in crate::diagnose) const ROWS: &str = "rows-scaled";
+/// The right rows in another order.
+pub(in crate::diagnose) const ROW_ORDER: &str = "rows-reordered";
+/// The right columns in another order.
+pub(in crate::diagnose) const COLUMN_ORDER: &str = "columns-reordered";
+/// Some of the right rows or columns.
+pub(in crate::diagnose) const INCOMPLETE: &str = "result-incomplete";

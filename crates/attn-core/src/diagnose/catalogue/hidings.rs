@@ -1,0 +1,101 @@
+//! Other things that happen to hidden scores.
+
+use super::{Likelihood, Mistake, Way, if_possible};
+use crate::diagnose::Change;
+use crate::graph::build::{Hiding, Normalise, Then};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "mask-weak",
+        likelihood: Likelihood::Common,
+        slip: "The number that stands for −∞ is too small: hidden keys keep some weight.",
+        why: "e⁻¹ is 0.37 and e⁻¹⁰ is 0.00005: only −∞, or a very large negative number, leaves nothing.",
+        fix: "Write −∞ (`float('-inf')`) into the hidden scores.",
+        symptom: "The hidden weights are small, but not 0.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let mut ways = Vec::new();
+            for number in [-1.0, -2.0, -5.0, -10.0, -100.0] {
+                ways.push(Way::detailed(
+                    Change::Hiding(Hiding::Replaced(number)),
+                    format!("−{} in their place", -number),
+                ));
+                ways.push(Way::detailed(
+                    Change::Hiding(Hiding::Added(number)),
+                    format!("−{} added", -number),
+                ));
+            }
+            if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-positive",
+        likelihood: Likelihood::Common,
+        slip: "The hidden scores became very large instead of very small: the sign is wrong.",
+        why: "The softmax gives a score of +1e9 all the weight, and one of −1e9 none.",
+        fix: "Write −∞ into the hidden scores, with its minus sign.",
+        symptom: "All weight is on the hidden keys; with +∞ the rows are NaN.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let ways = vec![
+                Way::detailed(Change::Hiding(Hiding::Replaced(1e9)), "+1e9 in their place"),
+                Way::detailed(Change::Hiding(Hiding::Added(1e9)), "+1e9 added"),
+                Way::detailed(Change::Hiding(Hiding::PlusInfinity), "+∞"),
+            ];
+            if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-times-infinity",
+        likelihood: Likelihood::Common,
+        slip: "A mask of ones and zeros was multiplied by −∞, and 0 · ∞ is NaN.",
+        why: "Where nothing is hidden the product is 0 · (−∞), which is not 0 but NaN.",
+        fix: "Use `np.where(visible, S, -np.inf)`, or multiply the mask by −1e9.",
+        symptom: "All scores are NaN.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let ways = vec![Way::plain(Change::Hiding(Hiding::Added(f64::NEG_INFINITY)))];
+            if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-finite-empty-row",
+        likelihood: Likelihood::Common,
+        slip: "−1e9 stands for −∞, and a row that sees nothing got weights all the same.",
+        why: "Where all scores of a row are −1e9 they are equal, and the softmax gives each key the same weight.",
+        fix: "Give a row without visible keys the weights 0.",
+        symptom: "The rows that see nothing attend to all keys, and the others are right.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let ways = vec![
+                Way::detailed(Change::Hiding(Hiding::Replaced(-1e9)), "in place of the scores"),
+                Way::detailed(Change::Hiding(Hiding::Added(-1e9)), "added to the scores"),
+            ];
+            if_possible(recipe.mask.is_some() && facts.empty_rows > 0 && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-twice",
+        likelihood: Likelihood::Common,
+        slip: "A mask that hides nothing stood before the softmax, and the weights were masked again after it.",
+        why: "The hidden scores are part of each row's sum as long as they are not −∞ before the softmax.",
+        fix: "Set the hidden scores to −∞ before the softmax, and remove the mask after it.",
+        symptom: "The hidden weights are 0, and the rows sum to less than 1.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let again = Change::Normalise(Normalise { then: Then::Masked, ..Normalise::default() });
+            let mut ways = vec![
+                Way::detailed(Change::Hiding(Hiding::Zero), "times 0 before").with(again),
+                Way::detailed(Change::Hiding(Hiding::OneAddedToVisible), "ones and zeros added before")
+                    .with(again),
+                Way::detailed(Change::Hiding(Hiding::Added(1.0)), "ones added to what is hidden before")
+                    .with(again),
+            ];
+            for number in [-1.0, -10.0] {
+                let detail = format!("−{} before", -number);
+                ways.push(Way::detailed(Change::Hiding(Hiding::Replaced(number)), detail).with(again));
+            }
+            if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
+        },
+    },
+];

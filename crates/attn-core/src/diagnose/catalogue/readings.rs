@@ -1,0 +1,136 @@
+//! What is done to the result once it is there.
+
+use super::{Likelihood, Mistake, Way, altered, tokens};
+use crate::graph::build::{Alter, Stage};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "output-negated",
+        likelihood: Likelihood::Common,
+        slip: "The result has the wrong sign.",
+        why: "The values are mixed with positive weights: nothing turns their sign round.",
+        fix: "Hand in A V, without a minus sign.",
+        symptom: "Every number is the negative of the right one.",
+        demo: "weighted-sum",
+        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::Negated))],
+    },
+    Mistake {
+        id: "rows-reversed",
+        likelihood: Likelihood::Common,
+        slip: "The rows of the result stand in reverse order.",
+        why: "Row i of the result belongs to query i.",
+        fix: "Keep the order of the queries.",
+        symptom: "The right rows are there, from the last to the first.",
+        demo: "order",
+        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::RowsReversed))],
+    },
+    Mistake {
+        id: "columns-reversed",
+        likelihood: Likelihood::Rare,
+        slip: "The columns of the result stand in reverse order.",
+        why: "Column j of the result belongs to feature j.",
+        fix: "Keep the order of the columns.",
+        symptom: "The right columns are there, from the last to the first.",
+        demo: "weighted-sum",
+        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::ColumnsReversed))],
+    },
+    Mistake {
+        id: "rows-off-by-one",
+        likelihood: Likelihood::Common,
+        slip: "The loop over the rows is off by one: a row is missing, and another stands twice.",
+        why: "Every query has one row in the result, in its own place.",
+        fix: "Let the loop run over all queries, from the first to the last: range(T).",
+        symptom: "Two rows are equal.",
+        demo: "vectorize",
+        ways: |_, facts| {
+            let ways = [
+                (Alter::FirstRowMissing, "the first row is missing"),
+                (Alter::LastRowMissing, "the last row is missing"),
+                (Alter::FirstRowTwice, "the first row stands twice"),
+            ];
+            let ways = ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail));
+            super::if_possible(facts.q.rows > 1, ways.to_vec())
+        },
+    },
+    Mistake {
+        id: "rows-pooled",
+        likelihood: Likelihood::Common,
+        slip: "The rows of the result were added up or averaged.",
+        why: "Attention gives every query a row of its own; pooling comes later, if at all.",
+        fix: "Hand in all rows of the result.",
+        symptom: "The result has one row, or each row contains those before it.",
+        demo: "pooling",
+        ways: |_, _| {
+            let ways = [
+                (Alter::MeanOfRows, "averaged to one row"),
+                (Alter::SumOfRows, "added up to one row"),
+                (Alter::Cumulative, "each row the sum of all rows up to it"),
+            ];
+            ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail)).to_vec()
+        },
+    },
+    Mistake {
+        id: "padded-outputs-zeroed",
+        likelihood: Likelihood::Common,
+        slip: "The rows of padded tokens were set to 0 in the result.",
+        why: "The mask hides padded keys; the rows of padded queries are ignored later, not changed here.",
+        fix: "Leave the rows of padded queries as they come out.",
+        symptom: "Some rows are 0, and the others are right.",
+        demo: "mask",
+        ways: tokens::padded_outputs,
+    },
+    Mistake {
+        id: "activation-added",
+        likelihood: Likelihood::Rare,
+        slip: "A function was applied to the result.",
+        why: "Attention ends with a product; functions such as a ReLU belong to the perceptron after it.",
+        fix: "Hand in the product itself.",
+        symptom: "The result has no negative numbers, or none above 1.",
+        demo: "mlp",
+        ways: |_, facts| {
+            let functions = [
+                (Alter::Relu, "ReLU"),
+                (Alter::Absolute, "the absolute value"),
+                (Alter::Squared, "the square"),
+                (Alter::Exponential, "exp"),
+                (Alter::Sigmoid, "a sigmoid"),
+                (Alter::Tanh, "tanh"),
+                (Alter::SoftmaxOfColumns, "a softmax down the columns"),
+                (Alter::OverSum, "division by the sum of each row"),
+                (Alter::Centred, "the mean of each row subtracted"),
+                (Alter::ColumnsCentred, "the mean of each column subtracted"),
+            ];
+            let of = |stage, where_: &'static str| {
+                functions.map(|(alter, what)| {
+                    Way::detailed(altered(stage, alter), format!("{what}{where_}")).saying(format!(
+                        "A function was applied to {}: {what}.",
+                        if where_.is_empty() { "the result" } else { "the heads before W_O" }
+                    ))
+                })
+            };
+            let mut ways = of(Stage::Result, "").to_vec();
+            if facts.projects {
+                ways.extend(of(Stage::Heads, ", before W_O"));
+            }
+            ways
+        },
+    },
+    Mistake {
+        id: "result-truncated",
+        likelihood: Likelihood::Common,
+        slip: "The result was cut off after some decimals instead of rounded.",
+        why: "Cutting off makes every number too small in size, by up to a unit of its last digit.",
+        fix: "Round to the nearest number, or hand in all digits.",
+        symptom: "Every number is nearer to 0 than the right one.",
+        demo: "context",
+        ways: |_, _| {
+            let way = |decimals: u32| {
+                Way::detailed(
+                    altered(Stage::Result, Alter::Truncated(decimals)),
+                    super::decimals(decimals).replacen("to ", "after ", 1),
+                )
+            };
+            (0..=5).map(way).collect()
+        },
+    },
+];

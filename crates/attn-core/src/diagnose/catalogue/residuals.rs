@@ -1,0 +1,149 @@
+//! The output projection and the residual, taken in other ways.
+
+use super::{Likelihood, Mistake, Way, if_possible};
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Projection, Recipe, Residual, Role};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "output-projection-transposed",
+        likelihood: Likelihood::Common,
+        slip: "W_O was transposed: you computed C W_Oᵀ instead of C W_O.",
+        why: "With a square W_O no error appears; PyTorch's Linear stores its weights as (out, in) and multiplies by Wᵀ.",
+        fix: "Multiply the concatenated heads by W_O without transposing it.",
+        symptom: "The heads are right, and the result is not.",
+        demo: "output",
+        ways: |_, facts| projected(facts.square_output, Projection::Transposed),
+    },
+    Mistake {
+        id: "output-projection-twice",
+        likelihood: Likelihood::Common,
+        slip: "W_O was applied twice.",
+        why: "The output projection is one product, after the heads are joined.",
+        fix: "Multiply the concatenated heads by W_O once.",
+        symptom: "The heads are right, and the result is not.",
+        demo: "output",
+        ways: |_, facts| projected(facts.square_output, Projection::Twice),
+    },
+    Mistake {
+        id: "output-projection-per-head",
+        likelihood: Likelihood::Common,
+        slip: "Each head was multiplied by its own block of W_O alone.",
+        why: "W_O mixes the heads: every column of the result has a share of all of them.",
+        fix: "Concatenate the heads first, then multiply by the whole of W_O.",
+        symptom: "Every block of columns of the result depends on one head.",
+        demo: "output",
+        ways: |recipe, facts| {
+            projected(
+                facts.projects && recipe.heads > 1 && facts.result.cols.is_multiple_of(recipe.heads),
+                Projection::PerHead,
+            )
+        },
+    },
+    Mistake {
+        id: "residual-doubled",
+        likelihood: Likelihood::Common,
+        slip: "X was added twice.",
+        why: "The residual adds the token to its update once.",
+        fix: "Add X to the result once.",
+        symptom: "Your result minus X is right.",
+        demo: "update",
+        ways: |recipe, facts| added(recipe, facts, Residual::Twice),
+    },
+    Mistake {
+        id: "residual-inside",
+        likelihood: Likelihood::Common,
+        slip: "X was added before the output projection: you computed (C + X) W_O.",
+        why: "The residual goes around attention as a whole, W_O included.",
+        fix: "Multiply by W_O first, then add X.",
+        symptom: "Your result minus the right one is X W_O − X.",
+        demo: "update",
+        ways: |recipe, facts| if_possible(facts.projects, added(recipe, facts, Residual::Inside)),
+    },
+    Mistake {
+        id: "residual-normalised",
+        likelihood: Likelihood::Common,
+        slip: "The residual is the normalised X.",
+        why: "The norm is for what attention reads; the residual carries the token itself.",
+        fix: "Add X to the result as it is.",
+        symptom: "Your result minus the right one is the normalised X minus X.",
+        demo: "block",
+        ways: |recipe, facts| {
+            let mut ways = Vec::new();
+            for (residual, norm) in [(Residual::LayerNormed, "layer norm"), (Residual::RmsNormed, "RMS norm")]
+            {
+                ways.extend(
+                    added(recipe, facts, residual)
+                        .into_iter()
+                        .map(|way| Way { detail: Some(norm.into()), ..way }),
+                );
+            }
+            ways
+        },
+    },
+    Mistake {
+        id: "residual-subtracted",
+        likelihood: Likelihood::Common,
+        slip: "X was subtracted instead of added.",
+        why: "The residual adds the token to its update.",
+        fix: "Add X itself to the result.",
+        symptom: "Your result plus twice X is right.",
+        demo: "update",
+        ways: |recipe, facts| {
+            let mut ways = Vec::new();
+            for (residual, how) in [(Residual::Subtracted, "O − X"), (Residual::SubtractedFrom, "X − O")]
+            {
+                ways.extend(added(recipe, facts, residual).into_iter().map(|way| {
+                    Way { detail: Some(how.into()), ..way }
+                        .saying(format!("You computed {how} instead of X + O."))
+                }));
+            }
+            ways
+        },
+    },
+    Mistake {
+        id: "residual-multiplied",
+        likelihood: Likelihood::Common,
+        slip: "The result was multiplied by X instead of adding X.",
+        why: "The residual is a sum: what attention finds is added to the token.",
+        fix: "Add X itself to the result.",
+        symptom: "Your result divided by X is what attention gives.",
+        demo: "update",
+        ways: |recipe, facts| added(recipe, facts, Residual::Multiplied),
+    },
+    Mistake {
+        id: "residual-of-another",
+        likelihood: Likelihood::Common,
+        slip: "The residual is not X: queries, keys or values were added.",
+        why: "The residual carries the token as it came in.",
+        fix: "Add X itself to the result.",
+        symptom: "Your result minus what attention gives is Q, K or V.",
+        demo: "update",
+        ways: |recipe, _| {
+            let roles = [(Role::Query, "queries"), (Role::Key, "keys"), (Role::Value, "values")];
+            let ways = roles.map(|(role, what)| {
+                let way = Way::detailed(Change::Addition(Residual::Of(role)), what);
+                let said = match recipe.output.residual {
+                    true => format!("The residual is not X: the {what} were added."),
+                    false => format!("The {what} were added to the result."),
+                };
+                way.with(Change::Residual(true)).saying(said)
+            });
+            ways.to_vec()
+        },
+    },
+];
+
+fn projected(possible: bool, projection: Projection) -> Vec<Way> {
+    if_possible(possible, vec![Way::plain(Change::Projection(projection))])
+}
+
+/// The residual in another way; where the exercise has none, as one that nobody asked for.
+fn added(recipe: &Recipe, facts: &Facts, residual: Residual) -> Vec<Way> {
+    let way = Way::plain(Change::Addition(residual));
+    match (recipe.output.residual, facts.x.is_some()) {
+        (true, _) => vec![way],
+        (false, true) => vec![way.with(Change::Residual(true))],
+        (false, false) => Vec::new(),
+    }
+}

@@ -1,0 +1,115 @@
+//! Other numbers to divide by, and other places to divide.
+
+use super::{Likelihood, Mistake, Way, altered, if_possible};
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Alter, Recipe, Scale, Stage};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "scale-by-length",
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by the root of the number of tokens instead of √d_k.",
+        why: "A dot product has one term for each column of a head; how many tokens there are does not change its size.",
+        fix: "Divide the scores by √d_k, the root of the width of a head.",
+        symptom: "The sharpness of the weights depends on how long the text is.",
+        demo: "scale",
+        ways: |recipe, facts| {
+            let lengths = [("T, the number of queries", facts.q.rows), ("N, the number of keys", facts.keys)];
+            let lengths = &lengths[..if facts.q.rows == facts.keys { 1 } else { 2 }];
+            instead(recipe, lengths)
+        },
+    },
+    Mistake {
+        id: "scale-by-heads",
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by the root of the number of heads instead of √d_k.",
+        why: "A dot product has one term for each column of a head; how many heads there are does not change its size.",
+        fix: "Divide the scores by √d_k, the root of the width of a head.",
+        symptom: "The weights of every head are too sharp or too even.",
+        demo: "scale",
+        ways: |recipe, _| match recipe.heads {
+            0 | 1 => Vec::new(),
+            heads => instead(recipe, &[("H, the number of heads", heads)]),
+        },
+    },
+    Mistake {
+        id: "scale-by-value-width",
+        likelihood: Likelihood::Common,
+        slip: "The scores were divided by the root of the width of a value instead of √d_k.",
+        why: "The scores come from queries and keys: only their width counts.",
+        fix: "Divide the scores by √d_k, the root of the width of a key.",
+        symptom: "The weights are a little too even or too sharp.",
+        demo: "scale",
+        ways: |recipe, facts| instead(recipe, &[("d_v, the width of a value", facts.d_v)]),
+    },
+    Mistake {
+        id: "scale-late",
+        likelihood: Likelihood::Common,
+        slip: "The weights were divided by √d_k, after the softmax.",
+        why: "The scale tames the scores before the softmax; after it, it only makes the weights too small.",
+        fix: "Divide the scores by √d_k before the softmax, and leave the weights as they are.",
+        symptom: "The rows of the weights sum to 1/√d_k.",
+        demo: "scale",
+        ways: |recipe, facts| late(recipe, facts, Stage::Weights, "weights"),
+    },
+    Mistake {
+        id: "values-scaled",
+        likelihood: Likelihood::Common,
+        slip: "The values were divided by √d_k.",
+        why: "The scale belongs to the scores; values are mixed as they are.",
+        fix: "Divide the scores by √d_k, not the values.",
+        symptom: "The result is too small, by √d_k.",
+        demo: "scale",
+        ways: |recipe, facts| late(recipe, facts, Stage::Values, "values"),
+    },
+    Mistake {
+        id: "scale-twice",
+        likelihood: Likelihood::Common,
+        slip: "The scale was applied three times: to the queries, to the keys and to the scores.",
+        why: "Factors of Q, of K and of the scores multiply: together they are the third power of the scale.",
+        fix: "Divide once by √d_k: the scores, or the queries alone.",
+        symptom: "The weights are too even.",
+        demo: "scale",
+        ways: |recipe, facts| {
+            let root = (facts.d_k as f64).sqrt();
+            // Twice is what dividing by d_k is, which has a name of its own.
+            let ways = vec![Way::plain(Change::Scale(Scale::Number(1.0 / (root * root * root))))];
+            if_possible(recipe.scale == Scale::Auto, ways)
+        },
+    },
+];
+
+/// √n and n in the place of √d_k, for each of these numbers.
+fn instead(recipe: &Recipe, numbers: &[(&str, usize)]) -> Vec<Way> {
+    if recipe.scale != Scale::Auto {
+        return Vec::new();
+    }
+    let mut ways = Vec::new();
+    for &(what, n) in numbers {
+        let (letter, said) = what.split_once(", ").unwrap_or((what, ""));
+        let choices = [
+            (Scale::InverseRootOf(n), format!("√{letter}"), "divided by √"),
+            (Scale::InverseOf(n), letter.to_string(), "divided by "),
+            (Scale::RootOf(n), format!("times √{letter}"), "multiplied by √"),
+        ];
+        ways.extend(choices.map(|(scale, detail, done)| {
+            Way::detailed(Change::Scale(scale), detail)
+                .saying(format!("The scores were {done}{n} ({letter} is {said}) instead of divided by √d_k."))
+        }));
+    }
+    ways
+}
+
+/// The scale at a later place, instead of the scores or as well.
+fn late(recipe: &Recipe, facts: &Facts, stage: Stage, what: &str) -> Vec<Way> {
+    let factor = 1.0 / (facts.d_k as f64).sqrt();
+    let change = || altered(stage, Alter::Times(factor));
+    let ways = vec![
+        Way::detailed(change(), "in place of the scores")
+            .with(Change::Scale(Scale::None))
+            .saying(format!("The {what} were divided by √d_k instead of the scores.")),
+        Way::detailed(change(), "as well as the scores")
+            .saying(format!("The {what} were divided by √d_k as well as the scores.")),
+    ];
+    if_possible(recipe.scale == Scale::Auto, ways)
+}

@@ -1,0 +1,211 @@
+//! Other patterns of who may attend to whom.
+
+use super::{Likelihood, Mistake, Way, if_possible, when};
+use crate::attention::Mask;
+use crate::diagnose::sight::{Line, Sight};
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Hiding, Recipe};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "causal-off-by-one",
+        likelihood: Likelihood::Common,
+        slip: "The causal mask is one diagonal too high: a token attends to the one after it.",
+        why: "Query i may attend to keys 1 to i; key i + 1 is the future that it should predict.",
+        fix: "Hide everything above the main diagonal: `np.triu(…, k=1)`.",
+        symptom: "The weights next to the diagonal, on its right, are not 0.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let later = |keys, detail| sight(Sight::Later(keys), detail);
+            let ways = vec![
+                later(1, "one later key"),
+                later(2, "two later keys").saying(
+                    "The causal mask is two diagonals too high: a token attends to the two after it.",
+                ),
+                later(-2, "two keys less")
+                    .saying("The causal mask hides the token itself and the one before it."),
+            ];
+            if_possible(recipe.mask.causal && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "causal-misaligned",
+        likelihood: Likelihood::Common,
+        slip: "The causal mask starts at the wrong corner.",
+        why: "With fewer queries than keys the diagonal can start at the first key or end at the last, and only one is meant.",
+        fix: "Align queries and keys as the exercise says: by default the last query is the last token.",
+        symptom: "The rows have the wrong number of zeros.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let other = Mask { from_start: !recipe.mask.from_start, ..recipe.mask };
+            when(
+                (recipe.mask.causal || recipe.mask.window.is_some()) && facts.q.rows != facts.keys,
+                Change::Mask(other),
+            )
+        },
+    },
+    Mistake {
+        id: "window-off-by-one",
+        likelihood: Likelihood::Common,
+        slip: "The window is one key wider or narrower than asked for.",
+        why: "A window of w lets a token see itself and w − 1 keys on each side that is visible.",
+        fix: "Count the token itself: a window of w reaches w − 1 keys away.",
+        symptom: "The rows have one weight too many or too few on a side.",
+        demo: "mask",
+        ways: |recipe, _| {
+            let Some(width) = recipe.mask.window else { return Vec::new() };
+            let change = |window| Change::Mask(Mask { window: Some(window), ..recipe.mask });
+            let mut ways = vec![Way::detailed(change(width + 1), "one wider")];
+            if width > 1 {
+                ways.push(Way::detailed(change(width - 1), "one narrower"));
+            }
+            ways
+        },
+    },
+    Mistake {
+        id: "mask-part-missing",
+        likelihood: Likelihood::Common,
+        slip: "One of several masks was left out.",
+        why: "A key must pass every mask: what one of them hides is hidden.",
+        fix: "Combine all masks before the softmax.",
+        symptom: "Some weights that should be 0 are not.",
+        demo: "mask",
+        ways: |recipe, facts| parts(recipe, facts),
+    },
+    Mistake {
+        id: "mask-transposed",
+        likelihood: Likelihood::Common,
+        slip: "The mask was transposed: its rows are the keys.",
+        why: "Row i of the mask says what query i may see.",
+        fix: "Transpose the mask: a row for each query, a column for each key.",
+        symptom: "The zeros of the weights stand in the transposed places.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let ways = vec![Way { detail: None, ..sight(Sight::Turned, "") }];
+            if_possible(recipe.mask.is_some() && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-on-queries",
+        likelihood: Likelihood::Common,
+        slip: "The padding mask hides queries instead of keys: it has the shape (T, 1) instead of (1, T).",
+        why: "Padding must not be read: it is the columns of the scores that belong to padded keys.",
+        fix: "Hide the columns: `scores.masked_fill(~mask[None, :], -inf)`.",
+        symptom: "The rows of padded queries are NaN or even, and padded keys have weights.",
+        demo: "mask",
+        ways: |_, facts| {
+            let ways = vec![
+                sight(Sight::OnQueries, "queries"),
+                sight(Sight::OnQueriesAndKeys, "queries and keys")
+                    .saying("The padding mask hides the rows of padded queries as well as the columns of padded keys."),
+                sight(Sight::OnQueries, "queries, with −1e9").with(Change::Hiding(Hiding::Replaced(-1e9))),
+                sight(Sight::OnQueriesAndKeys, "queries and keys, with −1e9")
+                    .with(Change::Hiding(Hiding::Replaced(-1e9))),
+            ];
+            if_possible(facts.hides_keys && facts.q.rows == facts.keys && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "mask-one-row",
+        likelihood: Likelihood::Common,
+        slip: "One row of the mask was used for all queries.",
+        why: "Each query has a row of its own in the mask.",
+        fix: "Use the whole mask, (T, N).",
+        symptom: "All rows of the weights have their zeros in the same columns.",
+        demo: "mask",
+        ways: |recipe, facts| lines(recipe, facts, "row", Sight::OneRow),
+    },
+    Mistake {
+        id: "mask-one-column",
+        likelihood: Likelihood::Common,
+        slip: "One column of the mask was used for all keys: it hides whole rows.",
+        why: "Each key has a column of its own in the mask.",
+        fix: "Use the whole mask, (T, N).",
+        symptom: "Whole rows are hidden, and the others are not masked at all.",
+        demo: "mask",
+        ways: |recipe, facts| lines(recipe, facts, "column", Sight::OneColumn),
+    },
+    Mistake {
+        id: "mask-unasked",
+        likelihood: Likelihood::Common,
+        slip: "A mask was applied that the exercise does not have.",
+        why: "Without a mask every query attends to every key.",
+        fix: "Leave the mask out.",
+        symptom: "Some weights are 0.",
+        demo: "mask",
+        ways: |recipe, facts| unasked(recipe, facts),
+    },
+];
+
+fn sight(sight: Sight, detail: &str) -> Way {
+    Way::detailed(Change::Sight(sight), detail)
+}
+
+fn parts(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mask = recipe.mask;
+    let all = [mask.causal, mask.window.is_some(), mask.matrix.is_some()];
+    if all.iter().filter(|is| **is).count() < 2 || !facts.mask_only_hides {
+        return Vec::new();
+    }
+    let without = [
+        (Mask { causal: false, ..mask }, "the causal mask"),
+        (Mask { window: None, ..mask }, "the window"),
+        (Mask { matrix: None, ..mask }, "the mask matrix"),
+    ];
+    let mut ways = Vec::new();
+    for (at, (left, what)) in without.into_iter().enumerate() {
+        if all[at] {
+            ways.push(
+                Way::detailed(Change::Mask(left), format!("without {what}"))
+                    .saying(format!("One of several masks was left out: {what}.")),
+            );
+        }
+    }
+    ways
+}
+
+fn lines(recipe: &Recipe, facts: &Facts, what: &str, of: fn(Line) -> Sight) -> Vec<Way> {
+    let ways = [(Line::First, "first"), (Line::Last, "last"), (Line::Any, "any")]
+        .map(|(line, which)| {
+            let said = match line {
+                Line::Any => format!("What any {what} of the mask lets through was let through everywhere."),
+                _ => format!("The {which} {what} of the mask was used for all."),
+            };
+            sight(of(line), &format!("{which} {what}")).saying(said)
+        })
+        .to_vec();
+    if_possible(recipe.mask.matrix.is_some() && !facts.hides_keys && facts.mask_only_hides, ways)
+}
+
+fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mask = recipe.mask;
+    let mut ways = Vec::new();
+    let mut push = |mask: Mask, what: String| {
+        let said = format!("You applied {what}, and the exercise has none.");
+        ways.push(Way::detailed(Change::Mask(mask), what).saying(said));
+    };
+    if !mask.causal {
+        push(Mask { causal: true, ..mask }, "a causal mask".into());
+        push(
+            Mask { causal: true, hides_own: true, ..mask },
+            "a causal mask that hides the token itself".into(),
+        );
+        push(Mask { causal: true, inverted: true, ..Mask::default() }, "a mask that hides the past".into());
+        if facts.q.rows != facts.keys {
+            push(Mask { causal: true, from_start: true, ..mask }, "a causal mask from the first key".into());
+        }
+    }
+    if mask.window.is_none() {
+        // A window of 1 leaves V as it is, and that is what was handed in then.
+        for width in 2..=4 {
+            push(Mask { window: Some(width), ..mask }, format!("a window of {width}"));
+            if !mask.causal {
+                push(
+                    Mask { window: Some(width), causal: true, ..mask },
+                    format!("a causal window of {width}"),
+                );
+            }
+        }
+    }
+    ways
+}

@@ -1,0 +1,235 @@
+//! What is done to tokens, queries, keys and values besides projecting them.
+
+use super::{Likelihood, Mistake, Way, altered, if_possible};
+use crate::attention::Mask;
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Alter, Recipe, Stage};
+
+pub(super) const MISTAKES: &[Mistake] = &[
+    Mistake {
+        id: "layer-norm",
+        likelihood: Likelihood::Common,
+        slip: "A layer norm was applied that the exercise does not have.",
+        why: "The norm belongs to the block around attention: it stands before it or after it, not in it.",
+        fix: "Leave the layer norm out.",
+        symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
+        demo: "block",
+        ways: |_, facts| normed(Alter::LayerNorm, "layer norm", facts),
+    },
+    Mistake {
+        id: "rms-norm",
+        likelihood: Likelihood::Common,
+        slip: "An RMS norm was applied that the exercise does not have.",
+        why: "The norm belongs to the block around attention: it stands before it or after it, not in it.",
+        fix: "Leave the RMS norm out.",
+        symptom: "The squares of each row of what was normalised have the mean 1.",
+        demo: "block",
+        ways: |_, facts| normed(Alter::RmsNorm, "RMS norm", facts),
+    },
+    Mistake {
+        id: "unit-rows",
+        likelihood: Likelihood::Rare,
+        slip: "Rows were divided by their length.",
+        why: "Attention compares and mixes vectors of any length; a unit length takes that away.",
+        fix: "Use the rows as they are.",
+        symptom: "The squares of each row of what was normalised sum to 1.",
+        demo: "similarity",
+        ways: |_, facts| normed(Alter::UnitRows, "division by the length of each row", facts),
+    },
+    Mistake {
+        id: "positions-added",
+        likelihood: Likelihood::Common,
+        slip: "Sinusoidal positions were added to the tokens.",
+        why: "The exercise starts from X as it is; positions are part of a model, not of attention.",
+        fix: "Compute Q, K and V from X itself.",
+        symptom: "The first row differs only through the cosines, which are 1 there.",
+        demo: "order",
+        ways: |recipe, facts| if_possible(facts.from_tokens, positions(recipe)),
+    },
+    Mistake {
+        id: "rotary-positions",
+        likelihood: Likelihood::Common,
+        slip: "Queries and keys were rotated by their positions (RoPE), which the exercise does not ask for.",
+        why: "The exercise compares Q and K as they are; rotary positions are part of a model, not of attention.",
+        fix: "Compute the scores from Q and K as they are.",
+        symptom: "The scores of a token with itself are right, and the others are not.",
+        demo: "order",
+        ways: |_, facts| {
+            let ways = vec![
+                Way::detailed(
+                    altered(Stage::QueriesAndKeys, Alter::RotaryNeighbours),
+                    "neighbouring columns",
+                ),
+                Way::detailed(altered(Stage::QueriesAndKeys, Alter::RotaryHalves), "halves"),
+                Way::detailed(altered(Stage::Queries, Alter::RotaryHalves), "queries alone"),
+                Way::detailed(altered(Stage::Roles, Alter::RotaryHalves), "values too"),
+            ];
+            if_possible(facts.d_k.is_multiple_of(2), ways)
+        },
+    },
+    Mistake {
+        id: "padding-zeroed",
+        likelihood: Likelihood::Common,
+        slip: "The padded tokens were set to 0 instead of being hidden.",
+        why: "A key of zeros has the score 0, and e⁰ = 1: it still takes a share of the attention.",
+        fix: "Hide padded tokens in the scores: set their columns to −∞ before the softmax.",
+        symptom: "No weight is 0, and all padded keys of a row weigh the same.",
+        demo: "mask",
+        ways: |recipe, facts| if_possible(facts.hides_keys, zeroed(recipe, facts)),
+    },
+    Mistake {
+        id: "inputs-rounded",
+        likelihood: Likelihood::Rare,
+        slip: "Numbers were rounded on the way to the scores.",
+        why: "Rounding errors grow: the softmax turns a difference of scores into a ratio of weights.",
+        fix: "Round only what you print; compute with all digits.",
+        symptom: "The result is right to a digit or two.",
+        demo: "context",
+        ways: |_, facts| rounded(facts),
+    },
+    Mistake {
+        id: "values-altered",
+        likelihood: Likelihood::Rare,
+        slip: "Something was done to the values before they were mixed.",
+        why: "The weights mix the values as they are.",
+        fix: "Multiply the weights by V itself.",
+        symptom: "The weights are right, and the result is not.",
+        demo: "weighted-sum",
+        ways: |_, _| {
+            let ways = [
+                (Alter::SoftmaxOfColumns, "a softmax down the columns of V"),
+                (Alter::Negated, "the sign of V"),
+                (Alter::ColumnsReversed, "the columns of V in reverse order"),
+                (Alter::Centred, "the mean of each row of V subtracted"),
+                (Alter::ColumnsCentred, "the mean of each column of V subtracted"),
+                (Alter::Cumulative, "a running sum over the rows of V"),
+                (Alter::OverSum, "each row of V divided by its sum"),
+            ];
+            ways.map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail)).to_vec()
+        },
+    },
+    Mistake {
+        id: "queries-keys-altered",
+        likelihood: Likelihood::Rare,
+        slip: "Something was done to the queries or keys before they were compared.",
+        why: "The scores are the dot products of the queries and keys as they are.",
+        fix: "Compute the scores from Q and K themselves.",
+        symptom: "The scores are wrong, and Q, K and V are right.",
+        demo: "pairwise",
+        ways: |_, _| {
+            let what = [
+                (Alter::Softmax, "a softmax of each row"),
+                (Alter::Centred, "the mean of each row subtracted"),
+                (Alter::ColumnsCentred, "the mean of each column subtracted"),
+                (Alter::Relu, "a ReLU"),
+            ];
+            let of = [
+                (Stage::Queries, "queries"),
+                (Stage::Keys, "keys"),
+                (Stage::QueriesAndKeys, "queries and keys"),
+            ];
+            let ways = what.iter().flat_map(|&(alter, what)| {
+                of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
+            });
+            let order =
+                [(Stage::Queries, Alter::ColumnsReversed, "the columns of the queries in reverse order")];
+            let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
+            ways.chain(order).collect()
+        },
+    },
+];
+
+/// A norm at every stage.
+fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
+    let stages = [
+        (Stage::Tokens, "X before the projections"),
+        (Stage::TokensAndResidual, "X, and the residual"),
+        (Stage::Result, "the result"),
+        (Stage::Heads, "the heads before W_O"),
+        (Stage::Mixes, "what each head mixes"),
+        (Stage::QueriesAndKeys, "queries and keys"),
+        (Stage::Queries, "the queries"),
+        (Stage::Keys, "the keys"),
+        (Stage::Values, "the values"),
+        (Stage::Roles, "queries, keys and values"),
+        (Stage::Scores, "the scores"),
+        (Stage::Weights, "the weights"),
+    ];
+    let of_tokens = |stage: &Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
+    // Queries and keys of length 1 are compared by their cosine, which has a name of its own.
+    let is_cosine = |stage: &Stage| alter == Alter::UnitRows && *stage == Stage::QueriesAndKeys;
+    let possible =
+        stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_cosine(stage));
+    let way = |(stage, of): (Stage, &str)| {
+        Way::detailed(altered(stage, alter), of)
+            .saying(format!("You applied a {what} to {of}, which the exercise does not have."))
+    };
+    possible.map(way).collect()
+}
+
+fn positions(recipe: &Recipe) -> Vec<Way> {
+    let stage = if recipe.output.residual { Stage::TokensAndResidual } else { Stage::Tokens };
+    let mut ways = vec![
+        Way::detailed(altered(stage, Alter::Positions(1)), "once"),
+        Way::detailed(altered(stage, Alter::Positions(2)), "twice")
+            .saying("Sinusoidal positions were added to the tokens, and added again."),
+        Way::detailed(altered(Stage::QueriesAndKeys, Alter::Positions(1)), "to Q and K"),
+    ];
+    if recipe.output.residual {
+        ways.push(Way::detailed(altered(Stage::Tokens, Alter::Positions(1)), "but not to the residual"));
+    }
+    ways
+}
+
+fn zeroed(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
+    let stages = [
+        (Stage::Tokens, "X"),
+        (Stage::TokensAndResidual, "X, and the residual"),
+        (Stage::Keys, "K"),
+        (Stage::Values, "V"),
+        (Stage::KeysAndValues, "K and V"),
+        (Stage::Roles, "Q, K and V"),
+    ];
+    let fits = |stage: Stage| match stage {
+        Stage::Tokens | Stage::TokensAndResidual => facts.x.is_some_and(|x| x.rows == facts.keys),
+        Stage::Roles => facts.q.rows == facts.keys,
+        _ => true,
+    };
+    let way = |(stage, of): (Stage, &str)| {
+        Way::detailed(altered(stage, padding), of)
+            .with(Change::Mask(Mask { matrix: None, ..recipe.mask }))
+            .saying(format!("The padded rows of {of} were set to 0 instead of being hidden in the scores."))
+    };
+    stages.into_iter().filter(|(stage, _)| fits(*stage)).map(way).collect()
+}
+
+fn rounded(facts: &Facts) -> Vec<Way> {
+    let stages = [
+        (Stage::Tokens, "X"),
+        (Stage::Roles, "Q, K and V"),
+        (Stage::QueriesAndKeys, "Q and K"),
+        (Stage::Values, "V"),
+    ];
+    let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || *stage != Stage::Tokens);
+    let ways = possible.flat_map(|(stage, of)| {
+        let rounded = (0..3).map(move |decimals| {
+            let to = super::decimals(decimals);
+            Way::detailed(altered(stage, Alter::Rounded(decimals)), format!("{of} {to}"))
+        });
+        let cut =
+            Way::detailed(altered(stage, Alter::Truncated(0)), format!("{of} cut off to whole numbers"))
+                .saying(format!("{of} cut off to whole numbers, as a conversion to int does."));
+        rounded.chain([cut])
+    });
+    ways.collect()
+}
+
+/// The mistake of hiding rows that should stay, for other files.
+pub(super) fn padded_outputs(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let padding = Alter::PaddingZeroed(Mask { matrix: recipe.mask.matrix, ..Mask::default() });
+    let way = || Way::plain(altered(Stage::Result, padding));
+    let unmasked = Way { detail: Some("and no mask".into()), ..way() };
+    let ways = vec![way(), unmasked.with(Change::Mask(Mask { matrix: None, ..recipe.mask }))];
+    if_possible(facts.hides_keys && facts.q.rows == facts.keys, ways)
+}

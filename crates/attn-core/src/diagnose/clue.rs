@@ -1,0 +1,123 @@
+//! Something that stands out in numbers, as a sentence.
+
+/// Something that stands out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clue {
+    /// Weights whose rows do not sum to 1.
+    RowSums {
+        /// The node.
+        node: String,
+        /// The smallest of these sums and the largest.
+        between: (f64, f64),
+        /// The rows (from 0) that do not sum to 1; all of them where none is listed.
+        rows: Vec<usize>,
+    },
+    /// The columns of the weights sum to 1, and not the rows.
+    ColumnSums(String),
+    /// Some weights are negative: the node, and the smallest.
+    Negative(String, f64),
+    /// Some weights are above 1: the node, and the largest.
+    AboveOne(String, f64),
+    /// NaN in some cells: the node, and the rows (from 0) that are nothing else.
+    NotANumber {
+        /// The node.
+        node: String,
+        /// How many cells.
+        cells: usize,
+        /// The rows that are NaN throughout.
+        rows: Vec<usize>,
+    },
+    /// Infinite numbers in so many cells.
+    Infinite(String, usize),
+    /// All rows are equal.
+    EqualRows(String),
+    /// Two rows (from 0) are equal that should not be.
+    TwinRows(String, usize, usize),
+    /// The matrix equals its own transpose, and should not.
+    Symmetric(String),
+    /// The rows are the right ones in another order; for each row (from 0) the one that it is.
+    RowOrder(String, Vec<usize>),
+    /// So many rows are right: the first wrong one (from 0), and how many are wrong.
+    SomeRows(String, usize, usize),
+    /// So many columns are right: the first wrong one (from 0), and how many are wrong.
+    SomeColumns(String, usize, usize),
+    /// Some heads (from 0) are wrong, and the others are right.
+    SomeHeads(String, Vec<usize>),
+    /// Signs are the other way round in most cells.
+    Signs(String),
+    /// What the numbers could come from without any proof of it: “a bias of the keys”.
+    ConsistentWith(&'static str),
+}
+
+impl Clue {
+    /// One sentence.
+    pub fn sentence(&self) -> String {
+        let number = |x: &f64| crate::graph::number_text(format!("{x:.3e}").parse().unwrap_or(*x));
+        match self {
+            Clue::RowSums { node, between: (low, high), rows } => {
+                let sums = match low == high {
+                    true => format!("to {}", number(low)),
+                    false => format!("to numbers from {} to {}", number(low), number(high)),
+                };
+                match rows.len() {
+                    0 => format!("The rows of {node} sum {sums}, not to 1."),
+                    1 => format!("Row {} of {node} sums {sums}, not to 1.", rows[0] + 1),
+                    _ => format!("{} of {node} sum {sums}, not to 1.", capital(&listed("row", rows))),
+                }
+            }
+            Clue::ColumnSums(node) => format!("The columns of {node} sum to 1, but its rows should."),
+            Clue::Negative(node, least) => {
+                format!("{node} has negative weights, down to {}; no weight is below 0.", number(least))
+            }
+            Clue::AboveOne(node, most) => {
+                format!("{node} has weights above 1, up to {}; no weight is above 1.", number(most))
+            }
+            Clue::NotANumber { node, cells, rows } => match rows[..] {
+                [] => format!("{node} has NaN in {cells} cells."),
+                _ => format!("{node} is NaN in {}.", listed("row", rows)),
+            },
+            Clue::Infinite(node, cells) => format!("{node} has infinite numbers in {cells} cells."),
+            Clue::EqualRows(node) => format!("All rows of {node} are equal: the queries make no difference."),
+            Clue::TwinRows(node, a, b) => format!("Rows {} and {} of {node} are equal.", a + 1, b + 1),
+            Clue::Symmetric(node) => {
+                format!("{node} equals its own transpose, as if queries and keys were the same.")
+            }
+            Clue::RowOrder(node, order) => {
+                let order: Vec<String> = order.iter().map(|row| (row + 1).to_string()).collect();
+                format!("The rows of {node} are right, but in the order {}.", order.join(" "))
+            }
+            Clue::SomeRows(node, first, 1) => {
+                format!("Only row {} of {node} is wrong; the others are right.", first + 1)
+            }
+            Clue::SomeRows(node, first, wrong) => format!(
+                "Only {wrong} rows of {node} are wrong, the first of them row {}; the others are right.",
+                first + 1
+            ),
+            Clue::SomeColumns(node, first, 1) => {
+                format!("Only column {} of {node} is wrong; the others are right.", first + 1)
+            }
+            Clue::SomeColumns(node, first, wrong) => format!(
+                "Only {wrong} columns of {node} are wrong, the first of them column {}; the others are right.",
+                first + 1
+            ),
+            Clue::SomeHeads(node, heads) => {
+                let verb = if heads.len() == 1 { "is" } else { "are" };
+                format!("Only {} of {node} {verb} wrong; the other heads are right.", listed("head", heads))
+            }
+            Clue::Signs(node) => format!("Most numbers of {node} have the wrong sign."),
+            Clue::ConsistentWith(what) => format!("The numbers are consistent with {what}."),
+        }
+    }
+}
+
+fn capital(text: &str) -> String {
+    let (first, rest) = text.split_at(text.len().min(1));
+    format!("{}{rest}", first.to_uppercase())
+}
+
+fn listed(what: &str, places: &[usize]) -> String {
+    let numbers: Vec<String> = places.iter().take(6).map(|place| (place + 1).to_string()).collect();
+    let more = if places.len() > 6 { " …" } else { "" };
+    let plural = if places.len() == 1 { "" } else { "s" };
+    format!("{what}{plural} {}{more}", numbers.join(", "))
+}

@@ -1,0 +1,201 @@
+//! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
+
+use crate::graph::Graph;
+use crate::graph::build::{Alter, Alteration, Scale, Stage};
+use crate::matrix::Matrix;
+
+use super::answer::Part;
+use super::candidates::{Planned, standing_for, step_and_head};
+use super::catalogue::{self, fitted};
+use super::compare::Allowed;
+use super::kept::Numbers;
+use super::search::{Fit, Search};
+use super::temperature::temperature;
+use super::{Change, Slip};
+use super::{linear, rearranged};
+
+/// So many possibilities a fit of one number stands for.
+const TRIED: usize = 100;
+/// Usual shares of what dropout drops.
+pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
+
+/// What fits, and how many possibilities were looked at.
+pub(super) fn fits(search: &Search<'_>) -> (Vec<Fit>, usize) {
+    let Some(part) = search.readings.first() else { return (Vec::new(), 1) };
+    // The simplest that fits: what has more numbers of its own is not looked at then.
+    let kinds: [&dyn Fn() -> Option<Fit>; 7] = [
+        &|| rearranged::reshaped(search, part),
+        &|| rearranged::incomplete(search, part),
+        &|| rearranged::reordered(search, part),
+        &|| bias(search, part),
+        &|| factor(search, part),
+        &|| temperature(search, part),
+        &|| linear::weighted(search, part),
+    ];
+    let found: Vec<Fit> = kinds.iter().find_map(|kind| kind()).into_iter().collect();
+    (found, TRIED)
+}
+
+/// What fits with a number for each row, which is looked for last.
+pub(super) fn fits_by_row(search: &Search<'_>) -> (Vec<Fit>, usize) {
+    let found = search.readings.first().and_then(|part| linear::by_row(search, part));
+    (found.into_iter().collect(), TRIED)
+}
+
+pub(super) fn slip(id: &str, detail: Option<String>) -> Option<Slip> {
+    Some(Slip::detailed(catalogue::find(id).ok()?, detail))
+}
+
+/// A fit with `solved` numbers solved for: the best evidence of as many cells is used up.
+pub(super) fn fit(
+    search: &Search<'_>,
+    part: &Part<'_>,
+    slip: Slip,
+    graph: Graph,
+    solved: usize,
+) -> Option<Fit> {
+    let numbers: Vec<Numbers> = part
+        .matrices
+        .iter()
+        .map(|(node, _)| Some(Numbers::of(standing_for(&graph, node)?.clone())))
+        .collect::<Option<_>>()?;
+    let of = |node: &str| numbers.get(part.matrices.iter().position(|(known, _)| known == node)?);
+    let (residual, log_chance) = search.evidence(&of, part)?;
+    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
+    let left = cells.saturating_sub(solved) as f64 / cells.max(1) as f64;
+    let log_chance = log_chance * left;
+    Some(Fit { planned: Planned::fitted(slip), graph: Some(graph), residual, reading: 0, log_chance })
+}
+
+/// The same row of numbers added to every row.
+fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let [(node, yours)] = &part.matrices[..] else { return None };
+    let stage = match &**node {
+        "O" => Stage::Result,
+        "V" => Stage::Values,
+        _ => return None,
+    };
+    let right = standing_for(search.task.right(), node)?;
+    if right.shape() != yours.shape() || yours.rows() < 2 {
+        return None;
+    }
+    let facts = search.task.facts();
+    // A bias of V does not reach the rows that see nothing.
+    let of_values = stage == Stage::Result
+        && facts.empty_rows > 0
+        && search.task.recipe().heads == 1
+        && !facts.projects
+        && !search.task.recipe().output.residual;
+    let is_empty = |i: usize| right.row(i).all(|x| x == 0.0) && yours.row(i).all(|x| x == 0.0);
+    let rows: Vec<usize> = (0..yours.rows()).filter(|&i| !(of_values && is_empty(i))).collect();
+    let stage = if rows.len() < yours.rows() { Stage::Values } else { stage };
+    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    // The middle of what all rows say, which rounding moves least.
+    let row = Matrix::from_fn(1, yours.cols(), |_, j| {
+        let moved = rows.iter().map(|&i| yours[(i, j)] - right[(i, j)]);
+        let (low, high) =
+            moved.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
+        (low + high) / 2.0
+    });
+    let is_same = |i: &usize| {
+        let near = |j: usize| 4.0 * allowed.around(right[(*i, j)].abs().max(yours[(*i, j)].abs()));
+        (0..yours.cols()).all(|j| (yours[(*i, j)] - right[(*i, j)] - row[(0, j)]).abs() <= near(j))
+    };
+    if !row.cells().all(f64::is_finite) || !rows.iter().all(is_same) {
+        return None;
+    }
+    let numbers: Vec<String> = row.cells().take(4).map(|x| crate::graph::number_text(short(x))).collect();
+    let more = if row.cols() > 4 { " …" } else { "" };
+    let list = format!("{}{more}", numbers.join(" "));
+    let said = match stage {
+        _ if node == "V" => format!("The same row was added to every row of V: a bias ({list})."),
+        _ => format!("The same row was added to every row: a bias of V or of the output ({list})."),
+    };
+    let slip = slip(fitted::BIAS, Some(list))?.saying(said, None);
+    let change = Change::Alteration(Alteration { stage, alter: Alter::Biased });
+    let graph = search.task.with_shift([&change], row.clone());
+    let graph = if node == "V" { graph_with(graph, "V", "V_altered") } else { graph };
+    fit(search, part, slip, graph, yours.cols())
+}
+
+/// The graph in which a node has the numbers of another.
+fn graph_with(graph: Graph, node: &str, other: &str) -> Graph {
+    let Some(matrix) = graph.find(other).and_then(|id| graph[id].matrix().cloned()) else { return graph };
+    let mut alone = Graph::new();
+    match alone.given(node, matrix, crate::graph::Origin::Stated) {
+        Ok(_) => alone,
+        Err(_) => graph,
+    }
+}
+
+/// Everything times one number.
+fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (mut largest, mut factor) = (0.0_f64, f64::NAN);
+    for (node, yours) in &part.matrices {
+        let right = standing_for(search.task.right(), node)?;
+        if right.shape() != yours.shape() {
+            return None;
+        }
+        for (yours, right) in yours.cells().zip(right.cells()) {
+            if right.is_finite() && right.abs() > largest {
+                (largest, factor) = (right.abs(), yours / right);
+            }
+        }
+    }
+    let is_multiple = |(node, yours): &(String, &Matrix)| {
+        let allowed = Allowed::between(part.answer, yours, search.tolerance);
+        let right = standing_for(search.task.right(), node);
+        let near = |(x, y): (f64, f64)| {
+            !x.is_finite() || !y.is_finite() || (x - factor * y).abs() <= 4.0 * allowed.around(x)
+        };
+        right.is_some_and(|right| yours.cells().zip(right.cells()).all(near))
+    };
+    if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
+        return None;
+    }
+    // Dropout of nothing leaves the factor that makes up for it.
+    if DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
+        return None;
+    }
+    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let (id, change) = match step {
+        "S" => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
+        "S_scaled" => {
+            let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
+            (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
+        }
+        "A" => (fitted::FACTOR, at(Stage::Weights, factor)),
+        "V" => (fitted::FACTOR, at(Stage::Values, factor)),
+        "C" => (fitted::FACTOR, at(Stage::Heads, factor)),
+        "O" => (fitted::FACTOR, at(Stage::Result, factor)),
+        _ => return None,
+    };
+    let said = format!("Every number of {step} is the right one times {}.", number(factor));
+    let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
+    let graph = search.task.with([&change]);
+    fit(search, part, slip, graph, 1)
+}
+
+fn at(stage: Stage, factor: f64) -> Change {
+    Change::Alteration(Alteration { stage, alter: Alter::Times(factor) })
+}
+
+/// A number with four digits; `√7 = 2.646` where it is the root of a whole number.
+pub(super) fn in_words(x: f64) -> String {
+    let square = x * x;
+    let is_root = (square - square.round()).abs() < 1e-4 && square.round() < 4097.0 && square.round() >= 1.0;
+    let is_whole = (x - x.round()).abs() < 1e-4;
+    match is_root && !is_whole {
+        true => format!("√{} = {}", square.round(), number(x)),
+        false => number(x),
+    }
+}
+
+pub(super) fn number(x: f64) -> String {
+    crate::graph::number_text(short(x))
+}
+
+/// Four digits of a number.
+fn short(x: f64) -> f64 {
+    format!("{x:.3e}").parse().unwrap_or(x)
+}

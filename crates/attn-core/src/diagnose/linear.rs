@@ -1,0 +1,262 @@
+//! A result whose parts have the wrong factors: the heads, their rows, the residual. The factors are solved for.
+
+use crate::graph::{Graph, Origin};
+use crate::matrix::Matrix;
+
+use super::answer::Part;
+use super::candidates::standing_for;
+use super::catalogue::fitted;
+use super::compare::{Allowed, spread};
+use super::fits::{DROPOUT, fit, number, slip};
+use super::search::{Fit, Search};
+
+/// The right result is the sum of these, and of X where it has a residual.
+struct Parts<'a> {
+    /// What each head adds to the result.
+    heads: Vec<Matrix>,
+    /// X, where it has the shape of the result.
+    x: Option<&'a Matrix>,
+    /// How often X is in the right result.
+    residual: f64,
+}
+
+/// Factors are the same if they differ by at most this.
+const NEAR: f64 = 1e-4;
+
+/// Whether factors are what dropout leaves: 0, or what makes up for it.
+fn is_dropout(factors: &[f64]) -> bool {
+    let is = |p: &f64| {
+        factors.iter().all(|factor| factor.abs() <= NEAR || (factor * (1.0 - p) - 1.0).abs() <= NEAR)
+    };
+    DROPOUT.iter().any(is)
+}
+
+/// Heads and residual with other factors than 1.
+pub(super) fn weighted(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (parts, yours) = (parts(search, part)?, result(part)?);
+    let columns: Vec<Vec<f64>> =
+        parts.heads.iter().chain(parts.x).map(|matrix| matrix.cells().collect()).collect();
+    let cells: Vec<f64> = yours.cells().collect();
+    if cells.len() < 2 * columns.len() || !has_decimals(part, 3) {
+        return None;
+    }
+    let factors = least_squares(&columns, &cells)?;
+    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let near = |(at, y): (usize, &f64)| {
+        let sum: f64 = columns.iter().zip(&factors).map(|(column, factor)| column[at] * factor).sum();
+        (sum - y).abs() <= 4.0 * allowed.around(*y)
+    };
+    if !cells.iter().enumerate().all(near) {
+        return None;
+    }
+    let (heads, x) = factors.split_at(parts.heads.len());
+    // Factors of rounded numbers are no better than these.
+    let near = (NEAR + 200.0 * allowed.rounding() / spread(yours).max(f64::MIN_POSITIVE)).min(0.05);
+    if is_dropout(heads) {
+        return None;
+    }
+    let (id, detail, said) = worded(heads, x.first().copied(), parts.residual, near)?;
+    let sum = |i: usize, j: usize| {
+        let heads: f64 = parts.heads.iter().zip(heads).map(|(head, factor)| head[(i, j)] * factor).sum();
+        heads + parts.x.zip(x.first()).map_or(0.0, |(x, factor)| x[(i, j)] * factor)
+    };
+    let graph = alone(Matrix::from_fn(yours.rows(), yours.cols(), sum))?;
+    fit(search, part, slip(id, Some(detail))?.saying(said, None), graph, columns.len())
+}
+
+/// What factors of the heads and of X say, if anything.
+fn worded(heads: &[f64], x: Option<f64>, right: f64, near: f64) -> Option<(&'static str, String, String)> {
+    let is = |a: f64, b: f64| (a - b).abs() <= near * b.abs().max(1.0);
+    let residual_is_right = x.is_none_or(|x| is(x, right));
+    let first = *heads.first()?;
+    let are_alike = heads.iter().all(|factor| is(*factor, first));
+    let list = |which: &dyn Fn(f64) -> bool| {
+        let those: Vec<String> =
+            (0..heads.len()).filter(|&at| which(heads[at])).map(|at| (at + 1).to_string()).collect();
+        let plural = if those.len() == 1 { "head" } else { "heads" };
+        (those.len(), format!("{plural} {}", those.join(" and ")))
+    };
+    let (missing, names) = list(&|factor| factor.abs() <= near);
+    let others_are_right = heads.iter().all(|factor| factor.abs() <= near || is(*factor, 1.0));
+    match () {
+        _ if are_alike && is(first, 1.0) && !residual_is_right => {
+            let times = number(x?);
+            let said = format!(
+                "X was added {times} times instead of {}.",
+                if right == 1.0 { "once" } else { "not at all" }
+            );
+            Some((fitted::RESIDUAL, format!("{times} times"), said))
+        }
+        _ if are_alike && residual_is_right && right != 0.0 && !is(first, 0.0) => {
+            let times = number(first);
+            Some((
+                fitted::FACTOR,
+                format!("times {times}, before X is added"),
+                format!("What attention gives was multiplied by {times} before X was added."),
+            ))
+        }
+        _ if missing > 0 && missing < heads.len() && others_are_right && residual_is_right => {
+            let verb = if missing == 1 { "is" } else { "are" };
+            let said = format!("The result of {names} {verb} missing.");
+            Some((fitted::HEADS, format!("{names} missing"), said))
+        }
+        _ if !are_alike && residual_is_right => {
+            let all: Vec<String> = heads.iter().map(|factor| number(*factor)).collect();
+            let said = format!("The heads have different factors: {}.", all.join(", "));
+            Some((fitted::HEADS, format!("times {}", all.join(", ")), said))
+        }
+        _ => None,
+    }
+}
+
+/// Rows of the weights that are the right ones times a number of their own, for each head.
+pub(super) fn by_row(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (parts, yours) = (parts(search, part)?, result(part)?);
+    let heads = parts.heads.len();
+    let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    if yours.rows() < 2 || !has_decimals(part, 6) {
+        return None;
+    }
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let mut factors: Vec<f64> = Vec::new();
+    for i in 0..yours.rows() {
+        let x = |j: usize| parts.x.map_or(0.0, |x| parts.residual * x[(i, j)]);
+        let wanted: Vec<f64> = (0..yours.cols()).map(|j| yours[(i, j)] - x(j)).collect();
+        let columns: Vec<Vec<f64>> = parts.heads.iter().map(|head| head.row(i).collect()).collect();
+        // A row that is 0 in some head tells nothing of that head's factor; every head needs two numbers.
+        let telling: Vec<usize> = (0..heads).filter(|&h| columns[h].iter().any(|x| *x != 0.0)).collect();
+        let chosen: Vec<Vec<f64>> = telling.iter().map(|&h| columns[h].clone()).collect();
+        if wanted.len() <= chosen.len() || chosen.iter().any(|c| c.iter().filter(|x| **x != 0.0).count() < 2)
+        {
+            return None;
+        }
+        let solved = least_squares(&chosen, &wanted)?;
+        let row: Vec<f64> = (0..yours.cols())
+            .map(|j| {
+                x(j) + chosen.iter().zip(&solved).map(|(column, factor)| column[j] * factor).sum::<f64>()
+            })
+            .collect();
+        if !row.iter().zip(yours.row(i)).all(|(a, b)| (a - b).abs() <= 4.0 * allowed.around(b)) {
+            return None;
+        }
+        factors.extend(solved);
+        rows.push(row);
+    }
+    if is_dropout(&factors) {
+        return None;
+    }
+    let list: Vec<String> = factors.iter().take(4).map(|factor| number(*factor)).collect();
+    let more = if factors.len() > 4 { " …" } else { "" };
+    let list = format!("{}{more}", list.join(", "));
+    let said = format!(
+        "Each row of the weights is the right one times a number of its own ({list}): it was divided by something else than its sum."
+    );
+    let graph = alone(Matrix::from_rows(&rows).ok()?)?;
+    fit(
+        search,
+        part,
+        slip(fitted::ROWS, Some(format!("times {list}")))?.saying(said, None),
+        graph,
+        factors.len(),
+    )
+}
+
+/// Whether a part has at least this many decimals: with fewer, numbers to solve for would fit anything.
+fn has_decimals(part: &Part<'_>, least: usize) -> bool {
+    let typed = part.answer.decimals.is_none_or(|decimals| decimals >= least);
+    typed && (0..least).fold(part.answer.roundoff, |unit, _| unit * 10.0) < 1.0
+}
+
+/// The result that was handed in.
+fn result<'p>(part: &Part<'p>) -> Option<&'p Matrix> {
+    match &part.matrices[..] {
+        [(node, yours)] if node == "O" && yours.cells().all(f64::is_finite) => Some(yours),
+        _ => None,
+    }
+}
+
+/// What the right result is the sum of.
+fn parts<'s>(search: &Search<'s>, part: &Part<'_>) -> Option<Parts<'s>> {
+    let (task, yours) = (search.task, result(part)?);
+    let right = task.right();
+    let whole = standing_for(right, "O")?;
+    if whole.shape() != yours.shape() {
+        return None;
+    }
+    let count = task.recipe().heads;
+    let w_o = right.find("W_O").and_then(|id| right[id].matrix());
+    let mut heads = Vec::new();
+    let mut start = 0;
+    for head in 1..=count {
+        let own = match count {
+            1 => right.find("C").or_else(|| right.find("O")),
+            _ => right.find(&format!("O_{head}")),
+        };
+        let own = right[own?].matrix()?;
+        let added = |i: usize, j: usize| match w_o {
+            Some(w_o) => (0..own.cols()).map(|k| own[(i, k)] * w_o[(start + k, j)]).sum(),
+            None if (start..start + own.cols()).contains(&j) => own[(i, j - start)],
+            None => 0.0,
+        };
+        heads.push(Matrix::from_fn(whole.rows(), whole.cols(), added));
+        start += own.cols();
+    }
+    let x = right.find("X").and_then(|id| right[id].matrix()).filter(|x| x.shape() == whole.shape());
+    let residual = if task.recipe().output.residual { 1.0 } else { 0.0 };
+    Some(Parts { heads, x, residual })
+}
+
+/// A graph of nothing but this result.
+fn alone(result: Matrix) -> Option<Graph> {
+    let mut graph = Graph::new();
+    graph.given("O", result, Origin::Stated).ok()?;
+    Some(graph)
+}
+
+/// The factors with which columns come nearest to a target, by orthogonal columns; nothing where the columns depend on each other.
+fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Option<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let count = columns.len();
+    let mut orthogonal: Vec<Vec<f64>> = Vec::new();
+    // column j = Σ upper[i][j] · orthogonal i.
+    let mut upper = vec![vec![0.0; count]; count];
+    let mut along = Vec::new();
+    let mut left = target.to_vec();
+    for (j, column) in columns.iter().enumerate() {
+        let mut own = column.clone();
+        for (i, known) in orthogonal.iter().enumerate() {
+            let share = dot(known, &own) / dot(known, known);
+            upper[i][j] = share;
+            own.iter_mut().zip(known).for_each(|(own, known)| *own -= share * known);
+        }
+        let size = dot(&own, &own);
+        if size.is_nan() || size <= 1e-12 * dot(column, column) {
+            return None;
+        }
+        let share = dot(&own, &left) / size;
+        left.iter_mut().zip(&own).for_each(|(left, own)| *left -= share * own);
+        upper[j][j] = 1.0;
+        along.push(share);
+        orthogonal.push(own);
+    }
+    let mut factors = along;
+    for j in (0..count).rev() {
+        let further: f64 = (j + 1..count).map(|k| upper[j][k] * factors[k]).sum();
+        factors[j] -= further;
+    }
+    Some(factors)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn factors_are_solved_for_and_dependent_columns_have_none() {
+        let columns = [vec![1.0, 0.0, 2.0], vec![1.0, 1.0, 0.0]];
+        // 3 · (1, 0, 2) − 2 · (1, 1, 0) = (1, −2, 6).
+        let factors = least_squares(&columns, &[1.0, -2.0, 6.0]).unwrap();
+        assert!((factors[0] - 3.0).abs() < 1e-12 && (factors[1] + 2.0).abs() < 1e-12, "{factors:?}");
+        assert!(least_squares(&[vec![1.0, 2.0], vec![2.0, 4.0]], &[1.0, 1.0]).is_none());
+    }
+}

@@ -1,0 +1,77 @@
+//! Who sees whom by mistake, where no rule of a mask says it: a pattern of its own.
+
+use crate::attention::{Mask, MatrixRule};
+use crate::matrix::Matrix;
+
+/// A wrong pattern, made from the right mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sight {
+    /// The causal diagonal stands so many keys later.
+    Later(i32),
+    /// What the mask matrix hides are queries: its first row stands on its side.
+    OnQueries,
+    /// It hides queries and keys.
+    OnQueriesAndKeys,
+    /// One row of the mask matrix stands for all.
+    OneRow(Line),
+    /// One column of it stands for all.
+    OneColumn(Line),
+    /// Rows and columns are exchanged.
+    Turned,
+    /// Each token sees itself alone.
+    ItselfOnly,
+}
+
+/// Which row or column stands for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Line {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// What any of them lets through.
+    Any,
+}
+
+impl Sight {
+    /// The mask that reads such a pattern.
+    pub fn mask() -> Mask {
+        Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() }
+    }
+
+    /// The pattern, 1 where a query sees a key: from the right mask, its matrix, and how many queries and keys there are.
+    pub(super) fn pattern(
+        self,
+        mask: &Mask,
+        matrix: Option<&Matrix>,
+        (queries, keys): (usize, usize),
+    ) -> Matrix {
+        let rules = Mask { matrix: None, ..*mask };
+        let given = Mask { matrix: mask.matrix, ..Mask::default() };
+        let size = (queries, keys);
+        let by_rules = rules.pattern(queries, keys, None);
+        let by_matrix = given.pattern(queries, keys, matrix);
+        let allows = |i: usize, j: usize| by_matrix[(i, j)] == 1.0;
+        let line = |line: Line, count: usize, allows: &dyn Fn(usize) -> bool| match line {
+            Line::First => allows(0),
+            Line::Last => allows(count - 1),
+            Line::Any => (0..count).any(allows),
+        };
+        let offset = if mask.from_start { 0 } else { keys as i64 - queries as i64 };
+        let sees = |i: usize, j: usize| match self {
+            Sight::Later(keys) => {
+                let open = Mask { causal: false, ..*mask };
+                let cell = matrix.map(|matrix| matrix[(i, j)]);
+                let others = open.is_visible((i, j), size, cell);
+                others && (j as i64) <= i as i64 + offset + i64::from(keys)
+            }
+            Sight::OnQueries => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i),
+            Sight::OnQueriesAndKeys => by_rules[(i, j)] == 1.0 && i < keys && allows(0, i) && allows(i, j),
+            Sight::OneRow(which) => by_rules[(i, j)] == 1.0 && line(which, queries, &|row| allows(row, j)),
+            Sight::OneColumn(which) => by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col)),
+            Sight::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
+            Sight::ItselfOnly => j as i64 == i as i64 + offset,
+        };
+        Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))
+    }
+}

@@ -1,0 +1,120 @@
+//! Any temperature: the number that the scores were divided by, found from the result.
+
+use crate::elementary;
+use crate::matrix::Matrix;
+
+use super::Change;
+use super::answer::Part;
+use super::candidates::{standing_for, step_and_head};
+use super::catalogue::fitted;
+use super::compare::Allowed;
+use super::fits::{fit, in_words, number, slip};
+use super::search::{Fit, Search};
+
+/// A temperature is found after at most this many halvings.
+const HALVINGS: usize = 60;
+
+/// The numbers of a part at one temperature, in the order of its nodes.
+struct At {
+    temperature: f64,
+    numbers: Vec<Matrix>,
+}
+
+/// The scores divided by another number: looked for between neighbouring temperatures whose results the part lies between.
+pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
+    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let numbers = part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_finite));
+    if !matches!(step, "A" | "C" | "O" | "P") || !numbers {
+        return None;
+    }
+    let nodes: Vec<String> = part.matrices.iter().map(|(node, _)| node.clone()).collect();
+    let mut between: Vec<(At, At)> = Vec::new();
+    let mut before: Option<At> = None;
+    search.candidates.each_temperature(search.task, &nodes, |temperature, row| {
+        let numbers = nodes.iter().map(|node| Some(row.numbers(node)?.matrix.clone())).collect();
+        let here = Option::map(numbers, |numbers| At { temperature, numbers });
+        if let (Some(cold), Some(warm)) = (before.take(), here.as_ref())
+            && are_between(search, part, &cold, warm)
+        {
+            let warm = At { temperature, numbers: warm.numbers.clone() };
+            between.push((cold, warm));
+        }
+        before = here;
+    });
+    between.iter().find_map(|(cold, warm)| solved(search, part, cold, warm))
+}
+
+/// Whether all numbers of a part lie between those at two temperatures, or near them.
+fn are_between(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> bool {
+    part.matrices.iter().zip(cold.numbers.iter().zip(&warm.numbers)).all(|((_, yours), (low, high))| {
+        if low.shape() != yours.shape() || high.shape() != yours.shape() {
+            return false;
+        }
+        let moved = low.cells().zip(high.cells()).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        let near = Allowed::between(part.answer, low, search.tolerance).around(0.0) + 0.3 * moved;
+        let cells = yours.cells().zip(low.cells().zip(high.cells()));
+        cells.into_iter().all(|(x, (a, b))| x >= a.min(b) - near && x <= a.max(b) + near)
+    })
+}
+
+/// The temperature between two at which the numbers come nearest to those of the part.
+fn solved(search: &Search<'_>, part: &Part<'_>, cold: &At, warm: &At) -> Option<Fit> {
+    // How far along the way from one end to the other.
+    let along = |numbers: &[Matrix]| -> f64 {
+        let parts = numbers.iter().zip(&part.matrices).zip(cold.numbers.iter().zip(&warm.numbers));
+        parts
+            .map(|((numbers, (_, yours)), (low, high))| {
+                let cells = numbers.cells().zip(yours.cells()).zip(low.cells().zip(high.cells()));
+                cells.map(|((x, y), (a, b))| (x - y) * (b - a)).sum::<f64>()
+            })
+            .sum()
+    };
+    let at = |t: f64| -> Option<Vec<Matrix>> {
+        let graph = search.task.with([&Change::Temperature(t)]);
+        part.matrices.iter().map(|(node, _)| standing_for(&graph, node).cloned()).collect()
+    };
+    let (mut a, mut b) = (elementary::ln(cold.temperature), elementary::ln(warm.temperature));
+    let (mut at_a, mut at_b) = (along(&cold.numbers), along(&warm.numbers));
+    // A temperature of the grid itself is at one of the ends, up to its last digits.
+    if at_a.abs() <= 1e-6 * at_b.abs() {
+        return hot(search, part, cold.temperature);
+    }
+    if at_b.abs() <= 1e-6 * at_a.abs() {
+        return hot(search, part, warm.temperature);
+    }
+    if at_a * at_b > 0.0 {
+        return None;
+    }
+    let mut middle = a;
+    for _ in 0..HALVINGS {
+        // The chord, kept away from the ends; halves where that does not help.
+        let chord = a - at_a * (b - a) / (at_b - at_a);
+        middle = if chord > a && chord < b { chord } else { (a + b) / 2.0 };
+        let value = along(&at(elementary::exp(middle))?);
+        if value == 0.0 || (b - a).abs() < 1e-14 {
+            break;
+        }
+        if (value > 0.0) == (at_a > 0.0) {
+            (a, at_a, at_b) = (middle, value, at_b / 2.0);
+        } else {
+            (b, at_b, at_a) = (middle, value, at_a / 2.0);
+        }
+    }
+    hot(search, part, elementary::exp(middle))
+}
+
+/// The exercise at this temperature.
+fn hot(search: &Search<'_>, part: &Part<'_>, t: f64) -> Option<Fit> {
+    let (recipe, facts) = (search.task.recipe(), search.task.facts());
+    let scale = recipe.scale.factor(facts.d_k).map_or(1.0, |factor| factor.value());
+    let right = recipe.temperature / scale;
+    let divisor = t / scale;
+    let instead = match scale == 1.0 / (facts.d_k as f64).sqrt() && recipe.temperature == 1.0 {
+        true => format!("√{} = {}", facts.d_k, number(right)),
+        false => number(right),
+    };
+    let said = format!("The scores were divided by {} instead of {instead}.", in_words(divisor));
+    let slip = slip(fitted::TEMPERATURE, Some(format!("by {}", in_words(divisor))))?.saying(said, None);
+    let graph = search.task.with([&Change::Temperature(t)]);
+    fit(search, part, slip, graph, 1)
+}

@@ -1,0 +1,246 @@
+//! From what the mask leaves of the scores to weights: the softmax, and what is taken for one.
+
+use super::choices::{Along, Divisor, Function, Normalise, Shift, Then};
+use super::weights::Head;
+use crate::attention::{Axis, Base, Mask};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op};
+
+impl Head<'_> {
+    /// The weights `A`, as far as one head alone has them: after the softmax and what is done with it.
+    pub(super) fn normalised(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let first = match how.then {
+            Then::Mixed => name.to_string(),
+            Then::Logarithm => return self.logarithm(name, read, false),
+            Then::LogarithmOfVisible => return self.logarithm(name, read, true),
+            _ => format!("{name}_once"),
+        };
+        let weights = self.once(&first, read)?;
+        self.then(name, weights)
+    }
+
+    /// Function, divisor and guard.
+    fn once(&mut self, name: &str, read: NodeId) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let axis = match how.along {
+            Along::Keys | Along::Heads => Axis::Rows,
+            Along::Queries => Axis::Columns,
+            Along::All => Axis::Whole,
+        };
+        let is_softmax = Normalise { along: how.along, then: how.then, ..Normalise::default() } == how;
+        if is_softmax {
+            let softmax = match self.recipe.guarded {
+                true => Op::Softmax(axis, self.recipe.base),
+                false => Op::UnguardedSoftmax(axis, self.recipe.base),
+            };
+            return self.add(name, softmax, &[read]);
+        }
+        if how.function == Function::HardMaximum {
+            // The limit of a softmax at temperature 0.
+            let sharp = self.add("S_sharp", Op::Scale(Factor::Number(1e12)), &[read])?;
+            return self.add(name, Op::Softmax(axis, Base::E), &[sharp]);
+        }
+        // A row without a visible score: whoever takes powers may have a guard for it.
+        let guards = self.recipe.guarded
+            && matches!(how.function, Function::Exponential | Function::Sigmoid)
+            && !matches!(how.divisor, Divisor::MisplacedSum);
+        let powers = match how.divisor == Divisor::Nothing && !guards {
+            true => self.powers(name, read, axis, guards)?,
+            false => self.powers("E", read, axis, guards)?,
+        };
+        let weights = match (how.divisor, guards) {
+            (Divisor::Nothing, _) => powers,
+            (_, true) => self.divided("A_unguarded", powers, axis)?,
+            (_, false) => self.divided(name, powers, axis)?,
+        };
+        if guards { self.add(name, Op::Guard, &[weights, read]) } else { Ok(weights) }
+    }
+
+    /// The function of every score.
+    fn powers(&mut self, name: &str, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let single = how.single && how.function == Function::Exponential;
+        let own = if single { "E_double" } else { name };
+        let powers = match how.function {
+            Function::Exponential => {
+                let shifted = self.shifted(read, axis, guards)?;
+                self.add(own, Op::Exponential(self.recipe.base), &[shifted])?
+            }
+            // The sum of one matrix is that matrix: the same numbers under another name.
+            Function::Identity | Function::HardMaximum => self.add(own, Op::Add, &[read])?,
+            Function::Absolute => {
+                let minus = self.add("S_negated", Op::Scale(Factor::Number(-1.0)), &[read])?;
+                let parts =
+                    [self.add("S_above_0", Op::Relu, &[read])?, self.add("S_below_0", Op::Relu, &[minus])?];
+                self.add(own, Op::Add, &parts)?
+            }
+            Function::Squared => self.add(own, Op::Multiply, &[read, read])?,
+            Function::Relu => self.add(own, Op::Relu, &[read])?,
+            Function::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
+            Function::Tanh => {
+                let twice = self.add("S_twice", Op::Scale(Factor::Number(2.0)), &[read])?;
+                let sigmoid = self.add("S_sigmoid", Op::Sigmoid, &[twice])?;
+                let doubled = self.add("S_doubled", Op::Scale(Factor::Number(2.0)), &[sigmoid])?;
+                let ones = self.ones(read)?;
+                self.add(own, Op::Subtract, &[doubled, ones])?
+            }
+        };
+        if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
+    }
+
+    /// What is left of the scores; without a guard −∞ − (−∞) is NaN.
+    fn shifted(&mut self, read: NodeId, axis: Axis, guards: bool) -> Result<NodeId> {
+        let shift = self.recipe.normalise.shift;
+        let largest = match shift {
+            Shift::Nothing => return Ok(read),
+            Shift::Largest if guards || axis != Axis::Rows => {
+                return self.add("S_shifted", Op::MinusMax(axis), &[read]);
+            }
+            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Largest(Axis::Rows), &[read])?,
+            Shift::OfColumns => {
+                let largest = self.add("S_largest", Op::Largest(Axis::Columns), &[read])?;
+                self.add("S_largest_turned", Op::Transpose, &[largest])?
+            }
+        };
+        let spread = match shift {
+            Shift::Largest => self.down("S_largest", largest, read)?,
+            _ => self.across("S_largest", largest, read)?,
+        };
+        self.add("S_shifted", Op::Subtract, &[read, spread])
+    }
+
+    /// The logarithm of the softmax without taking that of a weight, which may be 0.
+    fn logarithm(&mut self, name: &str, read: NodeId, of_visible: bool) -> Result<NodeId> {
+        let shifted = self.add("S_shifted", Op::MinusMax(Axis::Rows), &[read])?;
+        let powers = self.add("E", Op::Exponential(self.recipe.base), &[shifted])?;
+        let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+        let logarithms = self.add("E_sum_ln", Op::Logarithm, &[sums])?;
+        let spread = self.down("E_sum_ln", logarithms, read)?;
+        // What is hidden is taken from the scores as they were, and multiplied by 0.
+        let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
+        if let (true, Some(open)) = (of_visible, masked) {
+            let largest = self.add("S_largest", Op::Largest(Axis::Rows), &[read])?;
+            let largest = self.down("S_largest", largest, read)?;
+            let shifted = self.add("S_open_shifted", Op::Subtract, &[open, largest])?;
+            let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
+            let visible = self.visible(read)?;
+            let kept = if self.recipe.guarded { "A_visible" } else { name };
+            let kept = self.add(kept, Op::Multiply, &[all, visible])?;
+            return if self.recipe.guarded { self.add(name, Op::Guard, &[kept, read]) } else { Ok(kept) };
+        }
+        let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
+        match self.recipe.guarded {
+            true => self.add(name, Op::Guard, &[all, read]),
+            false => self.add(name, Op::Add, &[all]),
+        }
+    }
+
+    /// What the function gave, over what it is divided by.
+    fn divided(&mut self, name: &str, powers: NodeId, axis: Axis) -> Result<NodeId> {
+        let how = self.recipe.normalise;
+        let sum_axis = match how.divisor {
+            Divisor::ColumnSum => Axis::Columns,
+            Divisor::WholeSum => Axis::Whole,
+            _ => axis,
+        };
+        let divisor = match how.divisor {
+            Divisor::Sum | Divisor::ColumnSum | Divisor::WholeSum if !how.single => {
+                return self.add(name, Op::DivideBySum(sum_axis), &[powers]);
+            }
+            Divisor::Length => {
+                // Without a guard a row of zeros is 0/0, which a root mean square gives and a unit row does not.
+                let width = self.graph[powers].shape().cols;
+                let rows = self.add("E_rms", Op::RmsNorm(0.0), &[powers])?;
+                return self.add(name, Op::Scale(Factor::InverseRoot(width)), &[rows]);
+            }
+            Divisor::Nothing => return Ok(powers),
+            Divisor::Count => {
+                let count = self.graph[powers].shape().cols;
+                return self.add(name, Op::Scale(Factor::Inverse(count)), &[powers]);
+            }
+            Divisor::Largest => {
+                let largest = self.add("E_largest", Op::Largest(Axis::Rows), &[powers])?;
+                self.down("E_largest", largest, powers)?
+            }
+            Divisor::MisplacedSum => {
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+                self.across("E_sum", sums, powers)?
+            }
+            Divisor::SizeSum => {
+                let minus = self.add("E_negated", Op::Scale(Factor::Number(-1.0)), &[powers])?;
+                let parts =
+                    [self.add("E_above_0", Op::Relu, &[powers])?, self.add("E_below_0", Op::Relu, &[minus])?];
+                let sizes = self.add("E_sizes", Op::Add, &parts)?;
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[sizes])?;
+                self.down("E_sum", sums, powers)?
+            }
+            Divisor::SumAnd(number) => {
+                let sums = self.add("E_sum", Op::Sums(Axis::Rows), &[powers])?;
+                let spread = self.down("E_sum", sums, powers)?;
+                let ones = self.ones(powers)?;
+                let more = self.add("E_more", Op::Scale(Factor::Number(number)), &[ones])?;
+                self.add("E_divisor", Op::Add, &[spread, more])?
+            }
+            Divisor::Sum | Divisor::ColumnSum | Divisor::WholeSum => {
+                let sums = self.add("E_sum_double", Op::Sums(Axis::Rows), &[powers])?;
+                let sums = self.add("E_sum", Op::SingleRange, &[sums])?;
+                self.down("E_sum", sums, powers)?
+            }
+        };
+        self.add(name, Op::Quotient, &[powers, divisor])
+    }
+
+    /// What is done with the weights once they are there.
+    fn then(&mut self, name: &str, weights: NodeId) -> Result<NodeId> {
+        let softmax = |guarded| match guarded {
+            true => Op::Softmax(Axis::Rows, Base::E),
+            false => Op::UnguardedSoftmax(Axis::Rows, Base::E),
+        };
+        let recipe = self.recipe;
+        match recipe.normalise.then {
+            Then::Mixed | Then::Logarithm | Then::LogarithmOfVisible => Ok(weights),
+            Then::Again => self.add(name, softmax(true), &[weights]),
+            Then::AgainMasked => {
+                let inputs = self.with_matrix(weights);
+                let masked = self.add("A_masked", Op::Mask(recipe.mask), &inputs)?;
+                self.add(name, softmax(recipe.guarded), &[masked])
+            }
+            Then::Masked => {
+                let visible = self.visible(weights)?;
+                self.add(name, Op::Multiply, &[weights, visible])
+            }
+        }
+    }
+
+    /// `hidden`: 1 where the mask hides, 0 elsewhere.
+    pub(super) fn hidden(&mut self, like: NodeId) -> Result<NodeId> {
+        let mask = self.recipe.mask;
+        self.pattern("hidden", like, Mask { inverted: !mask.inverted, ..mask })
+    }
+
+    /// `visible`: the mask as ones and zeros.
+    pub(super) fn visible(&mut self, like: NodeId) -> Result<NodeId> {
+        self.pattern("visible", like, self.recipe.mask)
+    }
+
+    fn ones(&mut self, like: NodeId) -> Result<NodeId> {
+        let shape = self.graph[like].shape();
+        self.add("ones", Op::Ones { rows: shape.rows, cols: shape.cols }, &[])
+    }
+
+    /// A column (T, 1), the same in as many columns as another node has.
+    pub(super) fn down(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+        let cols = self.graph[like].shape().cols;
+        let ones = self.add(&format!("{name}_ones"), Op::Ones { rows: 1, cols }, &[])?;
+        self.add(&format!("{name}_spread"), Op::Product, &[column, ones])
+    }
+
+    /// A column laid down as a row, the same in as many rows as another node has: number j in column j.
+    pub(super) fn across(&mut self, name: &str, column: NodeId, like: NodeId) -> Result<NodeId> {
+        let rows = self.graph[like].shape().rows;
+        let row = self.add(&format!("{name}_as_row"), Op::Transpose, &[column])?;
+        let ones = self.add(&format!("{name}_ones"), Op::Ones { rows, cols: 1 }, &[])?;
+        self.add(&format!("{name}_spread"), Op::Product, &[ones, row])
+    }
+}
