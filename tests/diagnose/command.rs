@@ -386,6 +386,32 @@ fn where_few_digits_make_a_coincidence_likely_the_second_line_says_so() {
 }
 
 #[test]
+fn a_mistake_named_from_nan_alone_comes_with_a_caution() {
+    // A mask times −∞ gives 0 · ∞, and an exp that overflows gives ∞ / ∞: no number tells them apart.
+    let nan = attn("diagnose --x '1 0; 0 1; 1 1' --causal --yours 'nan nan; nan nan; nan nan'");
+    let out = nan.run().out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains("[mask-times-infinity]"), "{out}");
+    assert!(out.contains("Be careful: other mistakes give nothing but NaN too"), "{out}");
+    // One number is enough to tell that not all is NaN.
+    let one = attn("diagnose --x '1 0; 0 1; 1 1' --causal --yours '1 0; nan nan; nan nan'");
+    assert!(!one.run().out.contains("other mistakes give nothing but NaN"));
+}
+
+#[test]
+fn a_bias_of_nothing_is_written_as_0() {
+    // A V of the three tokens is right but for 0.5 in the first column; what rounding leaves in the second is no number.
+    let right = attn("attend --x '0.1 0.7; 0.3 0.2; 0.9 0.4' --only O --format json").run().out;
+    let right: Value = serde_json::from_str(&right).unwrap();
+    let rows = right["nodes"][0]["values"].as_array().unwrap().iter();
+    let moved = rows
+        .map(|row| format!("{:?} {:?}", row[0].as_f64().unwrap() + 0.5, row[1].as_f64().unwrap() + 1e-16));
+    let yours = moved.collect::<Vec<_>>().join("; ");
+    let out = attn("diagnose --x '0.1 0.7; 0.3 0.2; 0.9 0.4' --yours").arg(&yours).run().out;
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains("a bias of V or of the output (0.5 0). [bias-added]"), "{out}");
+}
+
+#[test]
 fn where_nothing_fits_what_stands_out_is_told() {
     let told = |yours: &str| {
         let outcome = attn("diagnose --x '1 0; 0 1; 1 1' --yours").arg(yours).run();

@@ -169,9 +169,16 @@ pub(super) fn how_close(Close { beyond, half, .. }: &Close, right: &Graph) -> St
     )
 }
 
-/// A word of caution, where a handful of coarse numbers may fit by chance.
+/// A word of caution, where a handful of coarse numbers, or NaN alone, may fit by chance.
 pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
     let answer = answer.filter(|_| wrong.may_be_chance)?;
+    if answer.matrices.iter().all(|matrix| matrix.cells().all(f64::is_nan)) {
+        return Some(
+            "Be careful: other mistakes give nothing but NaN too, such as an exp that overflows. To be sure, hand in S and A: \
+             the first NaN shows where it begins."
+                .into(),
+        );
+    }
     let cells = answer.matrices.iter().map(|matrix| matrix.rows() * matrix.cols()).sum();
     let digits = match answer.decimals.unwrap_or(0) {
         0 => "no decimals".to_string(),

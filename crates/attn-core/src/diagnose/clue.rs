@@ -27,7 +27,7 @@ pub enum Clue {
         /// The rows that are NaN throughout.
         rows: Vec<usize>,
     },
-    /// Infinite numbers in so many cells.
+    /// Infinite numbers: the node, and in how many cells.
     Infinite(String, usize),
     /// All rows are equal.
     EqualRows(String),
@@ -37,9 +37,9 @@ pub enum Clue {
     Symmetric(String),
     /// The rows are the right ones in another order; for each row (from 0) the one that it is.
     RowOrder(String, Vec<usize>),
-    /// So many rows are right: the first wrong one (from 0), and how many are wrong.
+    /// Only some rows are wrong: the node, the first wrong row (from 0), and how many are wrong.
     SomeRows(String, usize, usize),
-    /// So many columns are right: the first wrong one (from 0), and how many are wrong.
+    /// Only some columns are wrong: the node, the first wrong column (from 0), and how many are wrong.
     SomeColumns(String, usize, usize),
     /// Some heads (from 0) are wrong, and the others are right.
     SomeHeads(String, Vec<usize>),

@@ -124,7 +124,7 @@ impl Allowed {
     }
 }
 
-/// Half a unit of the last of so many decimals, and a little for the binary form of it.
+/// Half a unit of the last of this many decimals, and a little for the binary form of it.
 fn half_unit(decimals: usize) -> f64 {
     let unit = (0..decimals).fold(1.0, |unit: f64, _| unit / 10.0);
     0.5 * unit * (1.0 + 1e-9)

@@ -39,7 +39,7 @@ pub struct Judged {
     pub clues: Vec<Clue>,
     /// The cells that tell most: yours, the right ones, and what the closest mistake gives there.
     pub evidence: Vec<Evidence>,
-    /// Whether few numbers with few digits make it likely that the closest mistake fits by chance.
+    /// Whether the closest mistake may fit by chance: few numbers with few digits, or NaN alone.
     pub may_be_chance: bool,
     /// The type of half precision that has these numbers, where they are right within its rounding.
     pub half: Option<&'static HalfPrecision>,

@@ -14,7 +14,7 @@ use super::temperature::temperature;
 use super::{Change, Slip};
 use super::{linear, rearranged};
 
-/// So many possibilities a fit of one number stands for.
+/// How many candidates a fit of one number counts as in the test of chance.
 const TRIED: usize = 100;
 /// Usual shares of what dropout drops.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
@@ -104,7 +104,10 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if !row.cells().all(f64::is_finite) || !rows.iter().all(is_same) {
         return None;
     }
-    let numbers: Vec<String> = row.cells().take(4).map(|x| crate::graph::number_text(short(x))).collect();
+    // What rounding leaves of nothing is 0.
+    let allowed_in = |j: usize| rows.iter().map(|&i| allowed.around(right[(i, j)])).fold(0.0, f64::max);
+    let shown = |j: usize| if row[(0, j)].abs() <= allowed_in(j) { 0.0 } else { short(row[(0, j)]) };
+    let numbers: Vec<String> = (0..row.cols().min(4)).map(|j| crate::graph::number_text(shown(j))).collect();
     let more = if row.cols() > 4 { " …" } else { "" };
     let list = format!("{}{more}", numbers.join(" "));
     let said = match stage {

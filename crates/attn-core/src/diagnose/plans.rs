@@ -104,7 +104,7 @@ impl Candidates {
         self.two_ways().count()
     }
 
-    /// Whether so many runs are to be expected of anyone.
+    /// Whether trying all pairs stays within the work of some seconds.
     pub(super) fn pairs_are_feasible(&self, task: &Task) -> bool {
         self.count_pairs().saturating_mul(task.work()) <= MOST_WORK
     }

@@ -40,7 +40,7 @@ impl Searched {
 
 /// So likely may it be at most that numbers without any meaning fit one of all candidates.
 const CHANCE: f64 = 0.01;
-/// A mistake fits as well as the closest one if what remains is at most so many times as large.
+/// A mistake fits as well as the closest one if its residual is at most this many times as large.
 const AS_WELL: f64 = 10.0;
 /// NaN and infinities hardly ever stand in one cell by chance and not in another.
 const NOT_FINITE: f64 = 1e-6;

@@ -1,4 +1,4 @@
-//! Who sees whom by mistake, where no rule of a mask says it: a pattern of its own.
+//! Patterns of visible keys that no rule of a mask has: what a mistake in the mask makes visible.
 
 use crate::attention::{Mask, MatrixRule};
 use crate::matrix::Matrix;
@@ -6,7 +6,7 @@ use crate::matrix::Matrix;
 /// A wrong pattern, made from the right mask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// The causal diagonal stands so many keys later.
+    /// The causal diagonal stands this many keys later.
     Later(i32),
     /// What the mask matrix hides are queries: its first row stands on its side.
     OnQueries,

@@ -235,9 +235,6 @@ impl<'a> Walk<'a> {
 
     fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
         self.any_wrong = true;
-        if found.named.is_empty() {
-            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
-        }
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
             let right = self.examiner.task.right();
@@ -339,10 +336,13 @@ fn is_rough(part: &Part<'_>, residual: f64) -> bool {
     exact && residual > 1e-10
 }
 
-/// Whether a handful of coarse numbers may fit a mistake, or two together, by chance.
+/// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
 fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
+    if part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_nan)) {
+        return true;
+    }
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
-    // So many numbers with so many decimals each are too few.
+    // At most this many numbers with at most this many decimals each are too few.
     let few: &[(usize, usize)] = match named.slips.len() {
         1 => &[(4, 2), (8, 1), (12, 0)],
         _ => &[(4, 4), (12, 2), (24, 0)],

@@ -1,4 +1,4 @@
-//! Mistakes in who may attend to whom.
+//! Mistakes in which keys a query may attend to.
 
 use super::{Likelihood, Mistake, Way, when};
 use crate::attention::Mask;

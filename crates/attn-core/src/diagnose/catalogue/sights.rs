@@ -1,4 +1,4 @@
-//! Other patterns of who may attend to whom.
+//! Mistakes in the pattern of the mask that no rule of a mask has.
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::Mask;
