@@ -5,6 +5,7 @@
 
 mod address;
 mod apply;
+mod arity;
 mod beside;
 pub mod build;
 mod formula;
@@ -21,13 +22,14 @@ mod warnings;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
+pub use arity::Arity;
 pub use beside::{Beside, Difference, Movement, beside};
 
 pub use formula::{Convention, formula, number_text};
 pub use node::{Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
 pub use numbers::{MOST_LOOKED_AT, MOST_SHOWN, Numbers, edges};
-pub use op::{Factor, FusedSteps, Fusion, Op, Origin, Side, Statistic};
+pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 pub use typed::{Dtype, Typed, in_type};

@@ -132,8 +132,7 @@ impl Pipeline<'_> {
             Residual::SubtractedFrom => graph.add(name, Op::Subtract, &[x, last]),
             Residual::Multiplied => graph.add(name, Op::Multiply, &[last, x]),
             Residual::LayerNormed => {
-                let centred = graph.add("X_centred", Op::MinusMean, &[x])?;
-                let normed = graph.add("X_normed", Op::RmsNorm(EPSILON), &[centred])?;
+                let normed = graph.add("X_normed", Op::LayerNorm(EPSILON), &[x])?;
                 graph.add(name, Op::Add, &[normed, last])
             }
             Residual::RmsNormed => {
