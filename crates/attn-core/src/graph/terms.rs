@@ -8,7 +8,7 @@ use vectors::angle;
 
 use super::op::{Factor, GeluForm, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
-use crate::attention::{Axis, Base, is_hidden_by};
+use crate::attention::{Axis, is_hidden_by};
 use crate::matrix::same_number;
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
