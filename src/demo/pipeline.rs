@@ -1,7 +1,7 @@
 //! The story of a pipeline on the user's own matrices: the steps in the field's words.
 
 use super::story::{Plane, Shown, Step, Story, in_sentence};
-use crate::graph::{Convention, Factor, Graph, Node, NodeId, Op, Origin};
+use crate::graph::{self, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;
 
 /// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
@@ -9,18 +9,19 @@ pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = Stage::Given;
-    let heads =
-        graph.nodes().filter(|(_, node)| node.is_never_formed() && node.name.starts_with("A")).count();
+    let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == graph::Stage::Weights);
+    let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
     for (id, node) in graph.nodes() {
         let stage = Stage::of(node, heads);
         if stage == Stage::Given {
             given.push(id);
             continue;
         }
-        if node.is_never_formed() && !matches!(&*head(&node.name), "" | "1") {
+        let is_later_head = node.step.and_then(|step| step.head).is_some_and(|head| head > 1);
+        if node.is_never_formed() && is_later_head {
             continue;
         }
-        let projects = node.inputs.iter().any(|&input| graph[input].name == "W_O");
+        let projects = node.inputs.iter().any(|&input| graph[input].step == Some(Role::WO.into()));
         if stage != last {
             steps.push(Step {
                 text: in_convention(&sentence(&stage, node, projects), convention),
@@ -76,7 +77,7 @@ const MOST_DRAWN: [usize; 2] = [12, 8];
 
 /// Where tokens of two coordinates become results of two coordinates: how each of them has moved.
 fn movement(graph: &Graph) -> Option<Step> {
-    let (x, o) = (graph.find("X")?, graph.find("O")?);
+    let (x, o) = (graph.at(Role::X)?, graph.at(graph::Stage::Output)?);
     let (from, to) = (graph.matrix(x).ok()?, graph.matrix(o).ok()?);
     let most = MOST_DRAWN[usize::from(from.row_labels().is_none())];
     let is_plane = from.cols() == 2 && from.shape() == to.shape() && from.rows() <= most;
@@ -93,14 +94,14 @@ fn movement(graph: &Graph) -> Option<Step> {
 enum Stage {
     Given,
     Projections,
-    Split(char),
-    Scores(String),
-    Scale(String),
-    Bias(String),
-    Temperature(String),
-    Mask(String),
-    Weights(String),
-    Mix(String),
+    Split(Role),
+    Scores(Option<usize>),
+    Scale(Option<usize>),
+    Bias(Option<usize>),
+    Temperature(Option<usize>),
+    Mask(Option<usize>),
+    Weights(Option<usize>),
+    Mix(Option<usize>),
     Concatenation,
     Output,
     Residual,
@@ -111,31 +112,30 @@ enum Stage {
 
 impl Stage {
     fn of(node: &Node, heads: usize) -> Stage {
-        let (letter, head) = (node.name.chars().next().unwrap_or(' '), head(&node.name));
         match &node.op {
-            Op::Given(_) => Stage::Given,
-            _ if node.is_never_formed() => Stage::NeverFormed(heads),
-            Op::Fused(_) => Stage::Fused,
-            Op::Columns { .. } => Stage::Split(letter),
-            Op::Scale(_) => Stage::Scale(head),
-            Op::Temperature(_) => Stage::Temperature(head),
-            Op::Mask(_) => Stage::Mask(head),
-            Op::Softmax(..) => Stage::Weights(head),
-            Op::Concatenate => Stage::Concatenation,
-            Op::Add if letter == 'S' => Stage::Bias(head),
-            Op::Add if node.inputs.len() > 1 => Stage::Residual,
-            _ if letter == 'S' => Stage::Scores(head),
-            _ if matches!(letter, 'Q' | 'K' | 'V') => Stage::Projections,
-            _ if node.inputs.iter().len() == 2 && (!head.is_empty() || letter == 'C') => Stage::Mix(head),
-            _ => Stage::Output,
+            Op::Given(_) => return Stage::Given,
+            _ if node.is_never_formed() => return Stage::NeverFormed(heads),
+            Op::Fused(_) => return Stage::Fused,
+            _ => {}
+        }
+        let Some(graph::Step { stage, head }) = node.step else { return Stage::Output };
+        match stage {
+            graph::Stage::Role(role) if head.is_some() => Stage::Split(role),
+            graph::Stage::Role(_) => Stage::Projections,
+            graph::Stage::Scores => Stage::Scores(head),
+            graph::Stage::Scaled => Stage::Scale(head),
+            graph::Stage::Biased => Stage::Bias(head),
+            graph::Stage::Tempered => Stage::Temperature(head),
+            graph::Stage::Masked => Stage::Mask(head),
+            graph::Stage::Weights => Stage::Weights(head),
+            graph::Stage::Joined if node.op == Op::Concatenate => Stage::Concatenation,
+            // The mix of the only head needs no joining.
+            graph::Stage::Mixed | graph::Stage::Joined => Stage::Mix(head),
+            graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => Stage::Residual,
+            graph::Stage::Projected | graph::Stage::Output => Stage::Output,
+            graph::Stage::Lse => Stage::Fused,
         }
     }
-}
-
-/// The number of a head at the end of a node's name, or nothing.
-fn head(name: &str) -> String {
-    let digits = name.rsplit_once('_').map(|(_, digits)| digits);
-    digits.filter(|digits| digits.bytes().all(|b| b.is_ascii_digit())).unwrap_or_default().to_string()
 }
 
 /// A sentence about rows, which the column convention turns into one about columns.
@@ -160,20 +160,20 @@ fn turned(word: &str) -> String {
 }
 
 fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
-    let of = |head: &String| if head.is_empty() { String::new() } else { format!("Head {head}: ") };
-    let start = |head: &String, text: &str| match head.is_empty() {
-        true => {
+    let start = |head: &Option<usize>, text: &str| match head {
+        None => {
             let mut letters = text.chars();
             letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
         }
-        false => format!("{}{text}", of(head)),
+        Some(head) => format!("Head {head}: {text}"),
     };
     match stage {
         Stage::Given => String::new(),
         Stage::Projections => "Each token gets a query, a key and a value.".into(),
-        Stage::Split(letter) => {
-            format!("{letter} is split into heads: each head takes the same number of neighbouring columns.")
-        }
+        Stage::Split(role) => format!(
+            "{} is split into heads: each head takes the same number of neighbouring columns.",
+            role.name()
+        ),
         Stage::Scores(head) => match node.op {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),

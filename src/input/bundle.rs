@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Numbers, Typed};
+use crate::graph::{Dtype, Numbers, Role, Stage, Typed};
 
 use super::allow::Allow;
 use super::array::Array;
 use super::container::{Container, Item, entry_name};
 use super::files::Typing;
 use super::layers::{Choice, choose};
-use super::names::{Role, TOKENS};
+use super::names::{Holds, TOKENS};
 use super::open::Limit;
 use crate::foreign::clip;
 
@@ -46,10 +46,10 @@ pub struct TypedEntry {
 /// The matrices of one attention layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
-    /// By canonical name: one of [`super::CANONICAL`].
-    pub entries: BTreeMap<String, Entry>,
-    /// Those that were asked for in types of their own, by canonical name.
-    pub typed: BTreeMap<String, TypedEntry>,
+    /// What each matrix is.
+    pub entries: BTreeMap<Role, Entry>,
+    /// Those that were asked for in types of their own.
+    pub typed: BTreeMap<Role, TypedEntry>,
     /// The tokens, where the file names them.
     pub tokens: Option<Vec<String>>,
     /// Parts of a model that were left alone: embeddings, norms, other layers, biases of the projections.
@@ -88,13 +88,15 @@ pub(super) fn read(
     let names = container.names();
     let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
     let mut bundle = Bundle { entries: BTreeMap::new(), typed: BTreeMap::new(), tokens: None, ignored };
-    let mut heads: BTreeMap<&str, BTreeMap<usize, Entry>> = BTreeMap::new();
+    let mut heads: BTreeMap<Role, BTreeMap<usize, Entry>> = BTreeMap::new();
     let mut tokens: Option<String> = None;
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
-        if let (Some(typing), Role::Whole(role @ ("Q" | "K" | "V" | "M" | "B"))) = (typing, &recognised.role)
+        if let (Some(typing), Holds::Whole(role)) = (typing, &recognised.holds)
+            && (role.has_heads() || role.is_beside_scores())
         {
+            let role = *role;
             container.keep_within(Limit::LARGE);
             let numbers = typing.read(&mut container, (role, position), &place)?;
             bundle.insert_typed(name, role, TypedEntry { numbers, name: entry })?;
@@ -102,15 +104,15 @@ pub(super) fn read(
         }
         container.keep_within(Limit::ANY);
         let item = container.read(position)?;
-        let array = match (recognised.role.clone(), item) {
-            (Role::Tokens, Item::Words(words)) => {
+        let array = match (recognised.holds.clone(), item) {
+            (Holds::Tokens, Item::Words(words)) => {
                 if let Some(first) = tokens.replace(entry.clone()) {
                     return Err(both(name, TOKENS, [&first, &entry]));
                 }
                 bundle.tokens = Some(words);
                 continue;
             }
-            (Role::Tokens, Item::Array(_)) => {
+            (Holds::Tokens, Item::Array(_)) => {
                 return Err(Error::new("this holds numbers, but words are needed").in_source(place));
             }
             (_, Item::Words(_)) => {
@@ -118,59 +120,60 @@ pub(super) fn read(
             }
             (_, Item::Array(array)) => array.row_by_row(),
         };
-        let allow = match recognised.role {
-            Role::Whole("M" | "B") => Allow::INFINITE,
+        let allow = match recognised.holds {
+            Holds::Whole(role) if role.is_beside_scores() => Allow::INFINITE,
             _ => Allow::FINITE,
         };
         let array = array.checked(&place, allow)?;
-        if let Role::Whole(role) = recognised.role {
-            array.check_heads(matches!(role, "Q" | "K" | "V")).map_err(|error| error.in_source(&place))?;
+        if let Holds::Whole(role) = recognised.holds {
+            array.check_heads(role.has_heads()).map_err(|error| error.in_source(&place))?;
         }
         let entry = Entry { array, layout: recognised.layout, name: entry };
-        match recognised.role {
-            Role::Whole(canonical) => bundle.insert(name, canonical, entry)?,
-            Role::Head(canonical, number) => {
-                let heads = heads.entry(canonical).or_default();
+        match recognised.holds {
+            Holds::Whole(role) => bundle.insert(name, role, entry)?,
+            Holds::Head(role, number) => {
+                let heads = heads.entry(role).or_default();
                 if let Some(first) = heads.get(&number) {
-                    return Err(both(name, &format!("{canonical}_{number}"), [&first.name, &entry.name]));
+                    let step = Stage::Role(role).of_head(Some(number));
+                    return Err(both(name, &step.to_string(), [&first.name, &entry.name]));
                 }
                 heads.insert(number, entry);
             }
-            Role::Stacked => {
-                for (canonical, part) in unstack(entry).map_err(|error| error.in_source(place))? {
-                    bundle.insert(name, canonical, part)?;
+            Holds::Stacked => {
+                for (role, part) in unstack(entry).map_err(|error| error.in_source(place))? {
+                    bundle.insert(name, role, part)?;
                 }
             }
-            Role::Tokens => {}
+            Holds::Tokens => {}
         }
     }
-    for (canonical, heads) in heads {
-        let stack = stack(canonical, heads).map_err(|error| error.in_source(name))?;
-        bundle.insert(name, canonical, stack)?;
+    for (role, heads) in heads {
+        let stack = stack(role.name(), heads).map_err(|error| error.in_source(name))?;
+        bundle.insert(name, role, stack)?;
     }
     Ok(bundle)
 }
 
 impl Bundle {
-    fn insert(&mut self, file: &str, canonical: &str, entry: Entry) -> Result<()> {
-        self.check_new(file, canonical, &entry.name)?;
-        self.entries.insert(canonical.to_string(), entry);
+    fn insert(&mut self, file: &str, role: Role, entry: Entry) -> Result<()> {
+        self.check_new(file, role, &entry.name)?;
+        self.entries.insert(role, entry);
         Ok(())
     }
 
-    fn insert_typed(&mut self, file: &str, canonical: &str, entry: TypedEntry) -> Result<()> {
-        self.check_new(file, canonical, &entry.name)?;
-        self.typed.insert(canonical.to_string(), entry);
+    fn insert_typed(&mut self, file: &str, role: Role, entry: TypedEntry) -> Result<()> {
+        self.check_new(file, role, &entry.name)?;
+        self.typed.insert(role, entry);
         Ok(())
     }
 
     /// # Errors
     /// If there is one of this name already.
-    fn check_new(&self, file: &str, canonical: &str, second: &str) -> Result<()> {
-        let first = self.entries.get(canonical).map(|entry| &entry.name);
-        match first.or(self.typed.get(canonical).map(|entry| &entry.name)) {
+    fn check_new(&self, file: &str, role: Role, second: &str) -> Result<()> {
+        let first = self.entries.get(&role).map(|entry| &entry.name);
+        match first.or(self.typed.get(&role).map(|entry| &entry.name)) {
             None => Ok(()),
-            Some(first) => Err(both(file, canonical, [first, second])),
+            Some(first) => Err(both(file, role.name(), [first, second])),
         }
     }
 }
@@ -187,7 +190,7 @@ impl Typing {
     fn read(
         self,
         container: &mut Container,
-        (role, position): (&str, usize),
+        (role, position): (Role, usize),
         place: &str,
     ) -> Result<Numbers> {
         match self.dtype {
@@ -199,12 +202,12 @@ impl Typing {
     fn read_as<T: Typed>(
         self,
         container: &mut Container,
-        (role, position): (&str, usize),
+        (role, position): (Role, usize),
         place: &str,
     ) -> Result<Numbers> {
         let numbers = match role {
-            "M" => return container.mask::<T>(place, position, self.mask_as_truth),
-            "B" => container.numbers::<T>(place, position, Allow::INFINITE)?.into_matrix_numbers(),
+            Role::Mask => return container.mask::<T>(place, position, self.mask_as_truth),
+            Role::Bias => container.numbers::<T>(place, position, Allow::INFINITE)?.into_matrix_numbers(),
             _ => container.numbers::<T>(place, position, Allow::FINITE)?.into_numbers(),
         };
         numbers.map_err(|error| error.in_source(place))
@@ -212,7 +215,7 @@ impl Typing {
 }
 
 /// W_Q, W_K and W_V from one matrix: below one another where rows are outputs, side by side where columns are.
-fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
+fn unstack(entry: Entry) -> Result<[(Role, Entry); 3]> {
     let below = entry.layout == Some(Layout::OutIn);
     let (rows, cols) = match *entry.array.dims() {
         [rows, cols] if below && rows % 3 == 0 => (rows / 3, cols),
@@ -237,7 +240,7 @@ fn unstack(entry: Entry) -> Result<[(&'static str, Entry); 3]> {
         let array = array.with_decimals(entry.array.decimals()).with_roundoff(entry.array.roundoff());
         Ok(Entry { array, layout: entry.layout, name: entry.name.clone() })
     };
-    Ok([("W_Q", part(0)?), ("W_K", part(1)?), ("W_V", part(2)?)])
+    Ok([(Role::WQ, part(0)?), (Role::WK, part(1)?), (Role::WV, part(2)?)])
 }
 
 /// The heads `Q_1`, `Q_2`, … as one stack.

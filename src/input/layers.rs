@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 
-use super::names::{CANONICAL, Recognised, TOKENS, recognise};
+use super::names::{Recognised, TOKENS, recognise};
 use crate::foreign::{clip, listed_briefly};
+use crate::graph::Role;
 
 /// The entries of a file that were chosen, and the names of the others.
 pub(super) struct Choice {
@@ -106,7 +107,7 @@ fn not_found(names: &[String], unknown: &[&str]) -> Error {
     };
     Error::new(what).help(format!(
         "name the matrices {}, {TOKENS}, mask, bias, or as a model does: q_proj.weight, in_proj_weight",
-        CANONICAL.join(", ")
+        Role::all().map(Role::name).collect::<Vec<_>>().join(", ")
     ))
 }
 

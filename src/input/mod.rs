@@ -65,7 +65,6 @@ pub use folder::{FolderEntry, folder};
 pub use inline::inline;
 pub use json_document::{GIVEN, GRAPH_SCHEMA, GRAPH_VERSION};
 pub use letters::invented;
-pub use names::CANONICAL;
 pub use number::{MOST_DECIMALS, Number, number, truth};
 pub use open::Limit;
 pub use put::{Put, put_files};

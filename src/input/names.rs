@@ -5,20 +5,18 @@
 //! and Meta's own Llama files (`wq.weight` …).
 
 use super::bundle::Layout;
-
-/// What a bundle may hold, under the names of the field.
-pub const CANONICAL: [&str; 10] = ["X", "W_Q", "W_K", "W_V", "W_O", "Q", "K", "V", "M", "B"];
+use crate::graph::Role;
 
 /// The tokens' own name in a file.
 pub(super) const TOKENS: &str = "tokens";
 
-/// Which matrix an entry is.
+/// What an entry holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// A whole matrix under its canonical name.
-    Whole(&'static str),
+pub(super) enum Holds {
+    /// A whole matrix.
+    Whole(Role),
     /// One head of Q, K or V, counted from 1: `Q_2`.
-    Head(&'static str, usize),
+    Head(Role, usize),
     /// W_Q, W_K and W_V in one.
     Stacked,
     Tokens,
@@ -27,7 +25,7 @@ pub(super) enum Role {
 /// An entry that was recognised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Recognised {
-    pub(super) role: Role,
+    pub(super) holds: Holds,
     /// How the weights are stored, where the name implies it.
     pub(super) layout: Option<Layout>,
     /// The layer of a model it belongs to; empty where the name has no prefix.
@@ -35,24 +33,24 @@ pub(super) struct Recognised {
 }
 
 /// The ends of dotted names, the longer before those they end in.
-const SUFFIXES: [(&str, Role, Layout); 17] = [
-    ("q_proj.weight", Role::Whole("W_Q"), Layout::OutIn),
-    ("k_proj.weight", Role::Whole("W_K"), Layout::OutIn),
-    ("v_proj.weight", Role::Whole("W_V"), Layout::OutIn),
-    ("o_proj.weight", Role::Whole("W_O"), Layout::OutIn),
-    ("out_proj.weight", Role::Whole("W_O"), Layout::OutIn),
-    ("self.query.weight", Role::Whole("W_Q"), Layout::OutIn),
-    ("self.key.weight", Role::Whole("W_K"), Layout::OutIn),
-    ("self.value.weight", Role::Whole("W_V"), Layout::OutIn),
-    ("query.weight", Role::Whole("W_Q"), Layout::OutIn),
-    ("key.weight", Role::Whole("W_K"), Layout::OutIn),
-    ("value.weight", Role::Whole("W_V"), Layout::OutIn),
-    ("wq.weight", Role::Whole("W_Q"), Layout::OutIn),
-    ("wk.weight", Role::Whole("W_K"), Layout::OutIn),
-    ("wv.weight", Role::Whole("W_V"), Layout::OutIn),
-    ("wo.weight", Role::Whole("W_O"), Layout::OutIn),
-    ("in_proj_weight", Role::Stacked, Layout::OutIn),
-    ("c_attn.weight", Role::Stacked, Layout::InOut),
+const SUFFIXES: [(&str, Holds, Layout); 17] = [
+    ("q_proj.weight", Holds::Whole(Role::WQ), Layout::OutIn),
+    ("k_proj.weight", Holds::Whole(Role::WK), Layout::OutIn),
+    ("v_proj.weight", Holds::Whole(Role::WV), Layout::OutIn),
+    ("o_proj.weight", Holds::Whole(Role::WO), Layout::OutIn),
+    ("out_proj.weight", Holds::Whole(Role::WO), Layout::OutIn),
+    ("self.query.weight", Holds::Whole(Role::WQ), Layout::OutIn),
+    ("self.key.weight", Holds::Whole(Role::WK), Layout::OutIn),
+    ("self.value.weight", Holds::Whole(Role::WV), Layout::OutIn),
+    ("query.weight", Holds::Whole(Role::WQ), Layout::OutIn),
+    ("key.weight", Holds::Whole(Role::WK), Layout::OutIn),
+    ("value.weight", Holds::Whole(Role::WV), Layout::OutIn),
+    ("wq.weight", Holds::Whole(Role::WQ), Layout::OutIn),
+    ("wk.weight", Holds::Whole(Role::WK), Layout::OutIn),
+    ("wv.weight", Holds::Whole(Role::WV), Layout::OutIn),
+    ("wo.weight", Holds::Whole(Role::WO), Layout::OutIn),
+    ("in_proj_weight", Holds::Stacked, Layout::OutIn),
+    ("c_attn.weight", Holds::Stacked, Layout::InOut),
 ];
 
 /// Ends that mean W_O only behind a layer's attention: the same words end names of its MLP.
@@ -61,19 +59,19 @@ const AFTER_ATTENTION: [(&str, &str, Layout); 2] =
 
 /// What a name stands for.
 pub(super) fn recognise(name: &str) -> Option<Recognised> {
-    if let Some(role) = plain(name) {
-        return Some(Recognised { role, layout: None, layer: String::new() });
+    if let Some(holds) = plain(name) {
+        return Some(Recognised { holds, layout: None, layer: String::new() });
     }
-    for (suffix, role, layout) in &SUFFIXES {
+    for (suffix, holds, layout) in &SUFFIXES {
         if let Some(prefix) = name.strip_suffix(suffix)
             && (prefix.is_empty() || prefix.ends_with('.'))
         {
-            return Some(Recognised { role: role.clone(), layout: Some(*layout), layer: layer_of(prefix) });
+            return Some(Recognised { holds: holds.clone(), layout: Some(*layout), layer: layer_of(prefix) });
         }
     }
     AFTER_ATTENTION.iter().find_map(|&(block, suffix, layout)| {
         let prefix = name.strip_suffix(suffix).filter(|prefix| prefix.ends_with(block))?;
-        Some(Recognised { role: Role::Whole("W_O"), layout: Some(layout), layer: layer_of(prefix) })
+        Some(Recognised { holds: Holds::Whole(Role::WO), layout: Some(layout), layer: layer_of(prefix) })
     })
 }
 
@@ -82,27 +80,27 @@ fn layer_of(prefix: &str) -> String {
 }
 
 /// Names without a model around them: `X`, `W_Q`, `wq`, `Q_2`, `mask`.
-fn plain(name: &str) -> Option<Role> {
+fn plain(name: &str) -> Option<Holds> {
     let lower = name.to_ascii_lowercase();
     if let Some((letter, number)) = lower.split_once('_')
-        && let Some(canonical) =
-            ["Q", "K", "V"].into_iter().find(|canonical| canonical.eq_ignore_ascii_case(letter))
+        && let Some(role) =
+            Role::all().find(|role| role.has_heads() && role.name().eq_ignore_ascii_case(letter))
         && number.bytes().all(|digit| digit.is_ascii_digit())
     {
-        return number.parse().ok().map(|number| Role::Head(canonical, number));
+        return number.parse().ok().map(|number| Holds::Head(role, number));
     }
-    Some(Role::Whole(match lower.replace('_', "").as_str() {
-        "x" => "X",
-        "wq" => "W_Q",
-        "wk" => "W_K",
-        "wv" => "W_V",
-        "wo" => "W_O",
-        "q" => "Q",
-        "k" => "K",
-        "v" => "V",
-        "m" | "mask" => "M",
-        "b" | "bias" => "B",
-        TOKENS => return Some(Role::Tokens),
+    Some(Holds::Whole(match lower.replace('_', "").as_str() {
+        "x" => Role::X,
+        "wq" => Role::WQ,
+        "wk" => Role::WK,
+        "wv" => Role::WV,
+        "wo" => Role::WO,
+        "q" => Role::Q,
+        "k" => Role::K,
+        "v" => Role::V,
+        "m" | "mask" => Role::Mask,
+        "b" | "bias" => Role::Bias,
+        TOKENS => return Some(Holds::Tokens),
         _ => return None,
     }))
 }
@@ -113,52 +111,52 @@ mod tests {
 
     #[test]
     fn plain_names_are_read_in_any_case_and_imply_no_layout() {
-        for (name, role) in [
-            ("X", Role::Whole("X")),
-            ("w_q", Role::Whole("W_Q")),
-            ("WQ", Role::Whole("W_Q")),
-            ("wo", Role::Whole("W_O")),
-            ("v", Role::Whole("V")),
-            ("Q_2", Role::Head("Q", 2)),
-            ("mask", Role::Whole("M")),
-            ("B", Role::Whole("B")),
-            ("Tokens", Role::Tokens),
+        for (name, holds) in [
+            ("X", Holds::Whole(Role::X)),
+            ("w_q", Holds::Whole(Role::WQ)),
+            ("WQ", Holds::Whole(Role::WQ)),
+            ("wo", Holds::Whole(Role::WO)),
+            ("v", Holds::Whole(Role::V)),
+            ("Q_2", Holds::Head(Role::Q, 2)),
+            ("mask", Holds::Whole(Role::Mask)),
+            ("B", Holds::Whole(Role::Bias)),
+            ("Tokens", Holds::Tokens),
         ] {
             let found = recognise(name).unwrap();
-            assert_eq!((found.role, found.layout), (role, None), "{name}");
+            assert_eq!((found.holds, found.layout), (holds, None), "{name}");
         }
     }
 
     #[test]
     fn the_usual_names_of_models_are_known_with_their_layout() {
-        for (name, role, layout, layer) in [
-            ("q_proj.weight", Role::Whole("W_Q"), Layout::OutIn, ""),
+        for (name, holds, layout, layer) in [
+            ("q_proj.weight", Holds::Whole(Role::WQ), Layout::OutIn, ""),
             (
                 "model.layers.0.self_attn.k_proj.weight",
-                Role::Whole("W_K"),
+                Holds::Whole(Role::WK),
                 Layout::OutIn,
                 "model.layers.0.self_attn",
             ),
-            ("layers.3.attention.wo.weight", Role::Whole("W_O"), Layout::OutIn, "layers.3.attention"),
+            ("layers.3.attention.wo.weight", Holds::Whole(Role::WO), Layout::OutIn, "layers.3.attention"),
             (
                 "bert.encoder.layer.1.attention.self.value.weight",
-                Role::Whole("W_V"),
+                Holds::Whole(Role::WV),
                 Layout::OutIn,
                 "bert.encoder.layer.1.attention",
             ),
             (
                 "bert.encoder.layer.1.attention.output.dense.weight",
-                Role::Whole("W_O"),
+                Holds::Whole(Role::WO),
                 Layout::OutIn,
                 "bert.encoder.layer.1.attention",
             ),
-            ("attn.in_proj_weight", Role::Stacked, Layout::OutIn, "attn"),
-            ("out_proj.weight", Role::Whole("W_O"), Layout::OutIn, ""),
-            ("h.0.attn.c_attn.weight", Role::Stacked, Layout::InOut, "h.0.attn"),
-            ("h.0.attn.c_proj.weight", Role::Whole("W_O"), Layout::InOut, "h.0.attn"),
+            ("attn.in_proj_weight", Holds::Stacked, Layout::OutIn, "attn"),
+            ("out_proj.weight", Holds::Whole(Role::WO), Layout::OutIn, ""),
+            ("h.0.attn.c_attn.weight", Holds::Stacked, Layout::InOut, "h.0.attn"),
+            ("h.0.attn.c_proj.weight", Holds::Whole(Role::WO), Layout::InOut, "h.0.attn"),
         ] {
             let found = recognise(name).unwrap();
-            assert_eq!(found, Recognised { role, layout: Some(layout), layer: layer.into() }, "{name}");
+            assert_eq!(found, Recognised { holds, layout: Some(layout), layer: layer.into() }, "{name}");
         }
         for name in [
             "h.0.mlp.c_proj.weight",

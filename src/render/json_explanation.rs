@@ -92,6 +92,8 @@ impl Writer<'_> {
                 json!({ "power": { "base": base, "exponent": self.term(exponent) } })
             }
             Term::Logarithm(term) => json!({ "logarithm": self.term(term) }),
+            Term::Tanh(term) => json!({ "tanh": self.term(term) }),
+            Term::Erf(term) => json!({ "erf": self.term(term) }),
             Term::Root(term) => json!({ "root": self.term(term) }),
             Term::Size(term) => json!({ "size": self.term(term) }),
             Term::Sine(angle) => json!({ "sine": self.term(angle) }),

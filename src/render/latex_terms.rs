@@ -60,7 +60,8 @@ impl Notation for Terms<'_> {
 
     fn function(&self, name: &'static str, arguments: &str) -> String {
         let name = match name {
-            "round" => "\\operatorname{round}".to_string(),
+            // LaTeX has no command for these.
+            "round" | "cut" | "erf" => format!("\\operatorname{{{name}}}"),
             known => format!("\\{known}"),
         };
         format!("{name}\\left({arguments}\\right)")

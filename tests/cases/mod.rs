@@ -3,7 +3,7 @@
 
 use attn::attention::{Axis, Base, Mask, MatrixRule};
 use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score, attend};
-use attn::graph::{Factor, Graph, Op, Origin, Side, Statistic};
+use attn::graph::{Factor, GeluForm, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -225,102 +225,132 @@ pub fn masks_without_matrix() -> impl Strategy<Value = Mask> {
     masks().prop_map(|mask| Mask { matrix: None, ..mask })
 }
 
-/// A graph in which every op reads a, of 3×4, or a and b, of the same shape.
+/// The nodes that the ops of [`every_op`] read.
+struct Sources {
+    /// 3×4 numbers.
+    a: NodeId,
+    /// The same.
+    b: NodeId,
+    /// Like a and b, with −∞ among the cells.
+    hidden: [NodeId; 2],
+    /// 4×3 numbers.
+    turned: NodeId,
+    /// One row of 4 numbers.
+    row: NodeId,
+    /// One number.
+    one: NodeId,
+}
+
+/// A graph in which every op reads a, of 3×4, or a and b, of the same shape. A new op has to be given an example here.
 pub fn every_op(a: Matrix, b: Matrix) -> Graph {
     let mut graph = Graph::new();
-    let a = graph.given("a", a, Origin::Stated).unwrap();
-    let b = graph.given("b", b, Origin::Drawn(0)).unwrap();
-    let unary = [
-        Op::Transpose,
-        Op::Scale(Factor::Number(-0.5)),
-        Op::Scale(Factor::InverseRoot(3)),
-        Op::Temperature(0.3),
-        Op::MaskPattern(Mask { causal: true, window: Some(2), ..Mask::default() }),
-        Op::MinusMax(Axis::Rows),
-        Op::MinusMax(Axis::Columns),
-        Op::Exponential(Base::E),
-        Op::Exponential(Base::Number(3.0)),
-        Op::Sums(Axis::Rows),
-        Op::Sums(Axis::Columns),
-        Op::Largest(Axis::Rows),
-        Op::Largest(Axis::Columns),
-        Op::DivideBySum(Axis::Rows),
-        Op::DivideBySum(Axis::Columns),
-        Op::Softmax(Axis::Rows, Base::Number(2.0)),
-        Op::Softmax(Axis::Columns, Base::E),
-        Op::Softmax(Axis::Whole, Base::E),
-        Op::UnguardedSoftmax(Axis::Rows, Base::E),
-        Op::UnguardedSoftmax(Axis::Columns, Base::Number(2.0)),
-        Op::MinusMax(Axis::Whole),
-        Op::DivideBySum(Axis::Whole),
-        Op::Sums(Axis::Whole),
-        Op::Largest(Axis::Whole),
-        Op::BlockSums { rows: 2, cols: 3 },
-        Op::EveryNthColumn { start: 1, step: 2 },
-        Op::Reshape { rows: 2, cols: 6 },
-        Op::Scale(Factor::Inverse(3)),
-        Op::Scale(Factor::Root(3)),
-        Op::MaskPattern(Mask { causal: true, hides_own: true, inverted: true, ..Mask::default() }),
-        Op::Columns { start: 1, count: 2 },
-        Op::Rows { start: 1, count: 2 },
-        Op::Relu,
-        Op::Silu,
-        Op::Sigmoid,
-        Op::MinusMean,
-        Op::ReverseRows,
-        Op::SingleRange,
-        Op::Logarithm,
-        Op::Truncate(1),
-        Op::RmsNorm(1e-5),
-        Op::UnitRows,
-        Op::Rotary { first: 3, base: 10_000.0 },
-        Op::SingularVectors { side: Side::Left, rank: 2 },
-        Op::SingularVectors { side: Side::Right, rank: 2 },
-        Op::SingularValues,
-        Op::Summary(Statistic::Mean),
-        Op::Summary(Statistic::RootMeanSquare),
-        Op::Summary(Statistic::Largest),
-        Op::Summary(Statistic::LargestSize),
-        Op::Round(2),
-    ];
-    for (i, op) in unary.into_iter().enumerate() {
-        graph.add(&format!("unary_{i}"), op, &[a]).unwrap();
-    }
-    let one = graph.add("mean", Op::Summary(Statistic::Mean), &[b]).unwrap();
-    graph.add("divide", Op::Divide, &[a, one]).unwrap();
-    let hidden = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
-    let [c, d] = [a, b].map(|id| hidden(graph.matrix(id).unwrap()));
-    let c = graph.given("c", c, Origin::Stated).unwrap();
-    let d = graph.given("d", d, Origin::Stated).unwrap();
-    graph.add("change", Op::Change, &[c, d]).unwrap();
-    for op in [
-        Op::ProductTransposed,
-        Op::Add,
-        Op::Subtract,
-        Op::Multiply,
-        Op::Quotient,
-        Op::Guard,
-        Op::Concatenate,
-        Op::Stack(None),
-        Op::Cosine,
-        Op::Euclidean,
-    ] {
-        graph.add(op.name(), op.clone(), &[a, b]).unwrap();
-    }
-    let row = graph.add("row", Op::Rows { start: 1, count: 1 }, &[a]).unwrap();
-    graph.add("diagonal", Op::Diagonal, &[row]).unwrap();
-    let turned = graph.find("unary_0").unwrap();
-    graph.add("product", Op::Product, &[a, turned]).unwrap();
-    graph.add("ones", Op::Ones { rows: 2, cols: 3 }, &[]).unwrap();
-    graph.add("positions", Op::Sinusoidal { tokens: 5, width: 4 }, &[]).unwrap();
-    for (name, rule) in
-        [("allow", MatrixRule::Allow), ("block", MatrixRule::Block), ("added", MatrixRule::Add)]
-    {
-        let mask = Mask { matrix: Some(rule), causal: true, ..Mask::default() };
-        graph.add(name, Op::Mask(mask), &[a, b]).unwrap();
-        let turned = Mask { inverted: true, hides_own: true, ..mask };
-        graph.add(&format!("{name}_turned"), Op::Mask(turned), &[a, b]).unwrap();
-        graph.add(&format!("{name}_pattern"), Op::MaskPattern(mask), &[a, b]).unwrap();
+    let hides = |m: &Matrix| m.map(|x| if x > 3.0 { f64::NEG_INFINITY } else { x.max(-1.0) });
+    let row = Matrix::from_fn(1, 4, |_, j| b[(0, j)]);
+    let one = Matrix::filled(1, 1, b.cells().sum::<f64>() / 12.0);
+    let (c, d) = (hides(&a), hides(&b));
+    let mut given = |name: &str, matrix| graph.given(name, matrix, Origin::Stated).unwrap();
+    let hidden = [given("c", c), given("d", d)];
+    let (row, one, turned) = (given("row", row), given("one", one), given("turned", b.transposed()));
+    let (a, b) = (given("a", a), graph.given("b", b, Origin::Drawn(0)).unwrap());
+    let sources = Sources { a, b, hidden, turned, row, one };
+    for kind in OpKind::all() {
+        for (number, (op, inputs)) in examples(kind, &sources).into_iter().enumerate() {
+            assert_eq!(OpKind::from(&op), kind, "an example of another op");
+            graph.add(&format!("{}_{number}", op.name()), op, &inputs).unwrap();
+        }
     }
     graph
+}
+
+/// Ops of one kind, with the nodes that they read; none of those that are recorded and not computed.
+fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
+    let Sources { a, b, hidden: [c, d], turned, row, one } = *sources;
+    let of = |ops: &[Op], inputs: &[NodeId]| ops.iter().map(|op| (op.clone(), inputs.to_vec())).collect();
+    let along = |op: fn(Axis) -> Op| of(&[Axis::Rows, Axis::Columns, Axis::Whole].map(op), &[a]);
+    let (e, two) = (Base::E, Base::Number(2.0));
+    let causal = Mask { causal: true, ..Mask::default() };
+    let inverted = |mask| Mask { inverted: true, hides_own: true, ..mask };
+    let rules = [MatrixRule::Allow, MatrixRule::Block, MatrixRule::Add]
+        .map(|rule| Mask { matrix: Some(rule), ..causal });
+    match kind {
+        OpKind::Given | OpKind::Fused => Vec::new(),
+        OpKind::Product => of(&[Op::Product], &[a, turned]),
+        OpKind::ProductTransposed => of(&[Op::ProductTransposed], &[a, b]),
+        OpKind::Ones => of(&[Op::Ones { rows: 2, cols: 3 }], &[]),
+        OpKind::Transpose => of(&[Op::Transpose], &[a]),
+        OpKind::Add => vec![(Op::Add, vec![a, b]), (Op::Add, vec![a]), (Op::Add, vec![a, b, b])],
+        OpKind::Subtract => of(&[Op::Subtract], &[a, b]),
+        OpKind::Change => of(&[Op::Change], &[c, d]),
+        OpKind::Multiply => of(&[Op::Multiply], &[a, b]),
+        OpKind::Divide => of(&[Op::Divide], &[a, one]),
+        OpKind::Quotient => of(&[Op::Quotient], &[a, b]),
+        OpKind::Scale => of(
+            &[Factor::Number(-0.5), Factor::InverseRoot(3), Factor::Inverse(3), Factor::Root(3)]
+                .map(Op::Scale),
+            &[a],
+        ),
+        OpKind::Temperature => of(&[Op::Temperature(0.3)], &[a]),
+        OpKind::SoftCap => [of(&[Op::SoftCap(2.0)], &[a]), of(&[Op::SoftCap(0.7)], &[c])].concat(),
+        OpKind::Mask => {
+            let with = [rules.map(Op::Mask), rules.map(|rule| Op::Mask(inverted(rule)))].concat();
+            [of(&with, &[a, b]), of(&[Op::Mask(causal)], &[a])].concat()
+        }
+        OpKind::MaskPattern => {
+            let alone = [Mask { window: Some(2), ..causal }, inverted(causal)].map(Op::MaskPattern);
+            [of(&rules.map(Op::MaskPattern), &[a, b]), of(&alone, &[a])].concat()
+        }
+        OpKind::MinusMax => along(Op::MinusMax),
+        OpKind::Exponential => of(&[e, Base::Number(3.0)].map(Op::Exponential), &[a]),
+        OpKind::Logarithm => of(&[Op::Logarithm], &[a]),
+        OpKind::SingleRange => of(&[Op::SingleRange], &[a]),
+        OpKind::Sums => along(Op::Sums),
+        OpKind::BlockSums => of(&[Op::BlockSums { rows: 2, cols: 3 }], &[a]),
+        OpKind::Largest => along(Op::Largest),
+        OpKind::DivideBySum => along(Op::DivideBySum),
+        OpKind::Softmax => {
+            [along(|axis| Op::Softmax(axis, Base::E)), of(&[Op::Softmax(Axis::Rows, two)], &[c])].concat()
+        }
+        OpKind::UnguardedSoftmax => {
+            of(&[Op::UnguardedSoftmax(Axis::Rows, e), Op::UnguardedSoftmax(Axis::Columns, two)], &[a])
+        }
+        OpKind::Guard => [of(&[Op::Guard], &[a, b]), of(&[Op::Guard], &[a, c])].concat(),
+        OpKind::Columns => of(&[Op::Columns { start: 1, count: 2 }], &[a]),
+        OpKind::EveryNthColumn => of(&[Op::EveryNthColumn { start: 1, step: 2 }], &[a]),
+        OpKind::Rows => of(&[Op::Rows { start: 1, count: 2 }], &[a]),
+        OpKind::ReverseRows => of(&[Op::ReverseRows], &[a]),
+        OpKind::Concatenate => of(&[Op::Concatenate], &[a, b]),
+        OpKind::Stack => of(&[Op::Stack(None)], &[a, b]),
+        OpKind::Reshape => of(&[Op::Reshape { rows: 2, cols: 6 }], &[a]),
+        OpKind::Relu => of(&[Op::Relu], &[a]),
+        OpKind::Sigmoid => of(&[Op::Sigmoid], &[a]),
+        OpKind::Tanh => of(&[Op::Tanh], &[a]),
+        OpKind::Silu => [of(&[Op::Silu], &[a]), of(&[Op::Silu], &[c])].concat(),
+        OpKind::Gelu => {
+            let forms = [GeluForm::Erf, GeluForm::Tanh].map(Op::Gelu);
+            [of(&forms, &[a]), of(&forms, &[c])].concat()
+        }
+        OpKind::MinusMean => of(&[Op::MinusMean], &[a]),
+        OpKind::RmsNorm => [of(&[Op::RmsNorm(1e-5)], &[a]), of(&[Op::RmsNorm(1e-6)], &[a, row])].concat(),
+        OpKind::LayerNorm => {
+            let inputs = [vec![a], vec![a, row], vec![a, row, row]];
+            inputs.map(|inputs| (Op::LayerNorm(1e-5), inputs)).to_vec()
+        }
+        OpKind::Cosine => of(&[Op::Cosine], &[a, b]),
+        OpKind::Euclidean => of(&[Op::Euclidean], &[a, b]),
+        OpKind::UnitRows => of(&[Op::UnitRows], &[a]),
+        OpKind::Sinusoidal => of(&[Op::Sinusoidal { tokens: 5, width: 4 }], &[]),
+        OpKind::Rotary => of(&[Op::Rotary { first: 3, base: 10_000.0 }], &[a]),
+        OpKind::SingularVectors => {
+            of(&[Side::Left, Side::Right].map(|side| Op::SingularVectors { side, rank: 2 }), &[a])
+        }
+        OpKind::SingularValues => of(&[Op::SingularValues], &[a]),
+        OpKind::Diagonal => of(&[Op::Diagonal], &[row]),
+        OpKind::Summary => {
+            let all =
+                [Statistic::Mean, Statistic::RootMeanSquare, Statistic::Largest, Statistic::LargestSize];
+            of(&all.map(Op::Summary), &[a])
+        }
+        OpKind::Round => of(&[Op::Round(2)], &[a]),
+        OpKind::Truncate => of(&[Op::Truncate(1)], &[a]),
+    }
 }

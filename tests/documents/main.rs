@@ -11,6 +11,7 @@ mod attend;
 mod demos;
 mod document_000;
 mod errata;
+mod functions;
 mod imagined;
 mod legacy_stream;
 mod multiplication;

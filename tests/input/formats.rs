@@ -1,6 +1,7 @@
 //! Every format that is read, against what NumPy reads from the same files (`tests/input/make_files.py`).
 
 use attn::error::Result;
+use attn::graph::Role;
 use attn::input::{Allow, Array, Bundle, Files, Layout};
 use attn::matrix::Matrix;
 use serde_json::Value;
@@ -104,10 +105,12 @@ fn nan_is_refused_with_its_cell_unless_it_is_data() {
 fn an_npz_is_a_bundle_stored_or_deflated() {
     for name in ["stored.npz", "deflated.npz"] {
         let bundle = bundle(name, None).unwrap();
-        assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), ["M", "W_K", "W_Q", "W_V", "X"], "{name}");
-        for (canonical, stored) in [("X", "X"), ("W_Q", "wq"), ("W_K", "W_K"), ("W_V", "W_V"), ("M", "mask")]
+        let names: Vec<&str> = bundle.entries.keys().map(|role| role.name()).collect();
+        assert_eq!(names, ["X", "W_Q", "W_K", "W_V", "M"], "{name}");
+        for (role, stored) in
+            [(Role::X, "X"), (Role::WQ, "wq"), (Role::WK, "W_K"), (Role::WV, "W_V"), (Role::Mask, "mask")]
         {
-            let entry = &bundle.entries[canonical];
+            let entry = &bundle.entries[&role];
             assert_as_expected(&format!("npz/{stored}"), &entry.array);
             assert_eq!((entry.layout, entry.name.as_str()), (None, stored));
         }
@@ -131,8 +134,8 @@ fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
         "{error}"
     );
     let layer = bundle("model.safetensors", Some("1")).unwrap();
-    for (canonical, letter) in [("W_Q", "q"), ("W_K", "k"), ("W_V", "v"), ("W_O", "o")] {
-        let entry = &layer.entries[canonical];
+    for (role, letter) in [(Role::WQ, "q"), (Role::WK, "k"), (Role::WV, "v"), (Role::WO, "o")] {
+        let entry = &layer.entries[&role];
         assert_as_expected(&format!("model/model.layers.1.self_attn.{letter}_proj.weight"), &entry.array);
         assert_eq!(entry.layout, Some(Layout::OutIn));
     }
@@ -145,11 +148,11 @@ fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
 #[test]
 fn a_stacked_projection_is_taken_apart() {
     let bundle = bundle("stacked.safetensors", None).unwrap();
-    for name in ["W_Q", "W_K", "W_V"] {
-        assert_as_expected(&format!("stacked/{name}"), &bundle.entries[name].array);
-        assert_eq!(bundle.entries[name].layout, Some(Layout::OutIn));
+    for role in [Role::WQ, Role::WK, Role::WV] {
+        assert_as_expected(&format!("stacked/{}", role.name()), &bundle.entries[&role].array);
+        assert_eq!(bundle.entries[&role].layout, Some(Layout::OutIn));
     }
-    assert_eq!(bundle.entries["W_O"].array.values(), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(bundle.entries[&Role::WO].array.values(), [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(bundle.ignored_biases().collect::<Vec<_>>(), ["in_proj_bias"]);
 }
 
@@ -158,14 +161,16 @@ fn a_projection_stacked_side_by_side_is_taken_apart_too() {
     // As GPT-2 stores it: (in, out), the columns of the query, then those of the key, then those of the value.
     let mut stdin = &br#"{"h.0.attn.c_attn.weight": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]}"#[..];
     let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
-    for (name, values) in
-        [("W_Q", [1.0, 2.0, 7.0, 8.0]), ("W_K", [3.0, 4.0, 9.0, 10.0]), ("W_V", [5.0, 6.0, 11.0, 12.0])]
-    {
+    for (role, values) in [
+        (Role::WQ, [1.0, 2.0, 7.0, 8.0]),
+        (Role::WK, [3.0, 4.0, 9.0, 10.0]),
+        (Role::WV, [5.0, 6.0, 11.0, 12.0]),
+    ] {
         assert_eq!(
-            (bundle.entries[name].array.dims(), bundle.entries[name].array.values()),
+            (bundle.entries[&role].array.dims(), bundle.entries[&role].array.values()),
             (&[2, 2][..], &values[..])
         );
-        assert_eq!(bundle.entries[name].layout, Some(Layout::InOut));
+        assert_eq!(bundle.entries[&role].layout, Some(Layout::InOut));
     }
     let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
     let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
@@ -198,10 +203,10 @@ fn json_holds_a_bundle_with_tokens_heads_and_a_mask() {
     let mut stdin = &text[..];
     let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
     assert_eq!(bundle.tokens.as_deref().unwrap(), ["bat", "cave"]);
-    assert_eq!(bundle.entries["Q"].array.dims(), [2, 1, 2]);
-    assert_eq!(bundle.entries["Q"].array.values(), [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(bundle.entries["K"].array.col_labels().unwrap()[..], ["x", "y"]);
-    assert_eq!(bundle.entries["M"].array.values(), [0.0, f64::NEG_INFINITY]);
+    assert_eq!(bundle.entries[&Role::Q].array.dims(), [2, 1, 2]);
+    assert_eq!(bundle.entries[&Role::Q].array.values(), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(bundle.entries[&Role::K].array.col_labels().unwrap()[..], ["x", "y"]);
+    assert_eq!(bundle.entries[&Role::Mask].array.values(), [0.0, f64::NEG_INFINITY]);
 }
 
 #[test]
@@ -211,8 +216,8 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
         {"name": "S", "op": "product", "inputs": ["X", "X"], "values": [[18, 12], [12, 16]]}]}]}"#;
     let mut stdin = &text[..];
     let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
-    assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), ["X"]);
-    assert_eq!(bundle.entries["X"].array.row_labels().unwrap()[..], ["bat", "cave"]);
+    assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), [&Role::X]);
+    assert_eq!(bundle.entries[&Role::X].array.row_labels().unwrap()[..], ["bat", "cave"]);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod examples;
 mod kinds;
 mod modules;
 mod player;

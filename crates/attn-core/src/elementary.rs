@@ -29,6 +29,11 @@ pub fn tanh(x: f64) -> f64 {
     libm::tanh(x)
 }
 
+/// The error function: 2/√π times the integral of e^(−t²) from 0 to x.
+pub fn erf(x: f64) -> f64 {
+    libm::erf(x)
+}
+
 /// baseᵉ.
 pub fn pow(base: f64, exponent: f64) -> f64 {
     libm::pow(base, exponent)

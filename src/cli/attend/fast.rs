@@ -6,7 +6,7 @@ use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine};
 use crate::error::{Result, counted};
 use crate::graph::build::{FusedInputs, attend_fused_using};
-use crate::graph::{Dtype, Graph, Node};
+use crate::graph::{Dtype, Graph, Node, Stage};
 
 use super::Exercise;
 use super::loading::TypedRoles;
@@ -58,9 +58,11 @@ impl FastArgs {
         let inputs = FusedInputs { matrices, q, k, v, mask, bias };
         let (graph, used) = attend_fused_using(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
-            let is_rounded = |node: &Node| match (&*node.name, node.numbers(), node.matrix()) {
-                ("Q" | "K" | "V" | "B" | "M", Some(numbers), _) => numbers.is_inexact(),
-                ("Q" | "K" | "V", None, Some(matrix)) => matrix.cells().any(|x| x != f64::from(x as f32)),
+            let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.numbers()) {
+                (Some(Stage::Role(_)), Some(numbers)) => numbers.is_inexact(),
+                (Some(Stage::Role(role)), None) if role.has_heads() => {
+                    node.matrix().is_some_and(|matrix| matrix.cells().any(|x| x != f64::from(x as f32)))
+                }
                 _ => false,
             };
             let names: Vec<&str> = (graph.nodes())

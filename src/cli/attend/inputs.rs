@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Origin};
+use crate::graph::{Dtype, Origin, Role};
 use crate::input::{self, Allow, Files, Typing, exists};
 
 use super::loading::{Loaded, Loading};
@@ -130,33 +130,33 @@ impl InputArgs {
             (None, None) => {}
         }
         let options = [
-            ("X", &self.x),
-            ("W_Q", &self.wq),
-            ("W_K", &self.wk),
-            ("W_V", &self.wv),
-            ("W_O", &self.wo),
-            ("Q", &self.q),
-            ("K", &self.k),
-            ("V", &self.v),
-            ("B", &self.bias),
-            ("M", &self.mask),
+            (Role::X, &self.x),
+            (Role::WQ, &self.wq),
+            (Role::WK, &self.wk),
+            (Role::WV, &self.wv),
+            (Role::WO, &self.wo),
+            (Role::Q, &self.q),
+            (Role::K, &self.k),
+            (Role::V, &self.v),
+            (Role::Bias, &self.bias),
+            (Role::Mask, &self.mask),
         ];
-        for (name, source) in options {
+        for (role, source) in options {
             if let Some(source) = source {
                 let origin = Origin::User(visible(source).into_owned());
-                let allow = if matches!(name, "B" | "M") { Allow::INFINITE } else { Allow::FINITE };
-                let numbers = match (typing, name) {
-                    (Some(typing), "M") => Some(files.mask(source, typing)?),
-                    (Some(typing), "Q" | "K" | "V" | "B") => {
+                let allow = if role.is_beside_scores() { Allow::INFINITE } else { Allow::FINITE };
+                let numbers = match (typing, role) {
+                    (Some(typing), Role::Mask) => Some(files.mask(source, typing)?),
+                    (Some(typing), Role::Q | Role::K | Role::V | Role::Bias) => {
                         Some(files.numbers(source, typing.dtype, allow)?)
                     }
                     _ => None,
                 };
                 if let Some(numbers) = numbers {
-                    loading.typed(name, numbers, origin)?;
+                    loading.typed(role, numbers, origin)?;
                     continue;
                 }
-                loading.entry(name, files.array(source, allow)?, None, origin)?;
+                loading.entry(role, files.array(source, allow)?, None, origin)?;
             }
         }
         if let Some(tokens) = &self.tokens {

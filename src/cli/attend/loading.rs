@@ -5,7 +5,7 @@ use crate::cli::words::{WordArgs, WordVectors};
 use crate::error::{Error, Result, counted};
 use crate::foreign::visible;
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
-use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};
+use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin, Role};
 use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;
 use crate::memory;
@@ -78,13 +78,13 @@ impl Loading {
             ));
         }
         self.tokens = bundle.tokens;
-        for (name, entry) in bundle.entries {
+        for (role, entry) in bundle.entries {
             let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
-            self.entry(&name, entry.array, entry.layout, origin)?;
+            self.entry(role, entry.array, entry.layout, origin)?;
         }
-        for (name, entry) in bundle.typed {
+        for (role, entry) in bundle.typed {
             let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
-            self.typed(&name, entry.numbers, origin)?;
+            self.typed(role, entry.numbers, origin)?;
         }
         Ok(())
     }
@@ -141,78 +141,79 @@ impl Loading {
     /// Takes one array in its place; heads of a stack go side by side.
     pub(super) fn entry(
         &mut self,
-        name: &str,
+        role: Role,
         array: Array,
         layout: Option<Layout>,
         origin: Origin,
     ) -> Result<()> {
         let place = || match &origin {
             Origin::User(source) => source.clone(),
-            _ => name.to_string(),
+            _ => role.name().to_string(),
         };
         if array.is_inexact() {
-            self.notes.push(rounded_integers(name));
-        }
-        if name == "M" {
-            self.mask = Some((array, origin));
-            return Ok(());
+            self.notes.push(rounded_integers(role.name()));
         }
         let stacked = array.dims().len() > 2;
-        let slot: &mut Option<Given> = match name {
-            "X" => &mut self.inputs.x,
-            "W_Q" => &mut self.inputs.w_q,
-            "W_K" => &mut self.inputs.w_k,
-            "W_V" => &mut self.inputs.w_v,
-            "W_O" => &mut self.inputs.w_o,
-            "Q" => &mut self.inputs.q,
-            "K" => &mut self.inputs.k,
-            "V" => &mut self.inputs.v,
-            "B" => &mut self.inputs.bias,
-            other => return Err(Error::new(format!("attention has no matrix `{other}`"))),
+        let slot: &mut Option<Given> = match role {
+            Role::Mask => {
+                self.mask = Some((array, origin));
+                return Ok(());
+            }
+            Role::X => &mut self.inputs.x,
+            Role::WQ => &mut self.inputs.w_q,
+            Role::WK => &mut self.inputs.w_k,
+            Role::WV => &mut self.inputs.w_v,
+            Role::WO => &mut self.inputs.w_o,
+            Role::Q => &mut self.inputs.q,
+            Role::K => &mut self.inputs.k,
+            Role::V => &mut self.inputs.v,
+            Role::Bias => &mut self.inputs.bias,
         };
-        if !(stacked && matches!(name, "Q" | "K" | "V")) {
+        if !(stacked && role.has_heads()) {
             let matrix = array.into_matrix().map_err(|error| error.in_source(place()))?;
             let out_in = match self.layout {
                 Some(layout) => layout == LayoutArg::OutIn,
                 None => layout == Some(Layout::OutIn),
             };
-            let turn = out_in && name.starts_with("W_");
+            let turn = out_in && role.is_weights();
             *slot = Some((if turn { matrix.transposed() } else { matrix }, origin));
             return Ok(());
         }
         let heads = array.into_heads().map_err(|error| error.in_source(place()))?;
         let side_by_side = concatenate(&heads.iter().collect::<Vec<_>>())?;
         *slot = Some((side_by_side, origin));
-        self.stacked(name, Some(heads.len()));
+        self.stacked(role, Some(heads.len()));
         Ok(())
     }
 
     /// Takes numbers in their place.
-    pub(super) fn typed(&mut self, name: &str, numbers: Numbers, origin: Origin) -> Result<()> {
+    pub(super) fn typed(&mut self, role: Role, numbers: Numbers, origin: Origin) -> Result<()> {
         let heads = numbers.is_stack().then(|| numbers.head_count());
-        let slot = match name {
-            "Q" => &mut self.typed.q,
-            "K" => &mut self.typed.k,
-            "V" => &mut self.typed.v,
-            "B" => &mut self.typed.bias,
-            "M" => &mut self.typed.mask,
-            other => return Err(Error::new(format!("the fused kernel has no matrix `{other}`"))),
+        let slot = match role {
+            Role::Q => &mut self.typed.q,
+            Role::K => &mut self.typed.k,
+            Role::V => &mut self.typed.v,
+            Role::Bias => &mut self.typed.bias,
+            Role::Mask => &mut self.typed.mask,
+            Role::X | Role::WQ | Role::WK | Role::WV | Role::WO => {
+                return Err(Error::new(format!("the fused kernel has no matrix `{}`", role.name())));
+            }
         };
         if numbers.is_inexact() && numbers.dtype() == Dtype::F64 {
-            self.notes.push(rounded_integers(name));
+            self.notes.push(rounded_integers(role.name()));
         }
         *slot = Some((numbers, origin));
-        if matches!(name, "Q" | "K" | "V") {
-            self.stacked(name, heads);
+        if role.has_heads() {
+            self.stacked(role, heads);
         }
         Ok(())
     }
 
     /// Keeps how many heads an array was stacked of.
-    fn stacked(&mut self, name: &str, heads: Option<usize>) {
-        match name {
-            "Q" => self.query_heads = heads,
-            "K" => self.key_heads = heads,
+    fn stacked(&mut self, role: Role, heads: Option<usize>) {
+        match role {
+            Role::Q => self.query_heads = heads,
+            Role::K => self.key_heads = heads,
             _ => self.value_heads = heads,
         }
     }

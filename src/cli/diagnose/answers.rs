@@ -3,7 +3,7 @@
 use crate::diagnose::Answer;
 use crate::error::{Error, Result, nearest};
 use crate::foreign::{listed_briefly, visible};
-use crate::graph::{Graph, Node};
+use crate::graph::{Graph, Node, Role, Stage};
 use crate::input::{Array, Files, Limit};
 
 /// What one student handed in, and what is to be said of it.
@@ -16,18 +16,24 @@ pub(super) struct Handed {
 }
 
 /// The result, which an array without a name is.
-const RESULT: &str = "O";
+const RESULT: &str = Stage::Output.name();
 
 /// Other spellings of the nodes, in small letters and digits alone.
-const SPELLINGS: [(&str, &[&str]); 8] = [
-    (RESULT, &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "z", "y"]),
-    ("A", &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"]),
-    ("S", &["score", "scores", "logits", "attentionscores", "attnscores"]),
-    ("S_scaled", &["scaledscores", "scoresscaled", "scaled"]),
-    ("S_masked", &["maskedscores", "scoresmasked", "masked"]),
-    ("Q", &["query", "queries"]),
-    ("K", &["key", "keys"]),
-    ("V", &["value", "values"]),
+const SPELLINGS: [(Stage, &[&str]); 8] = [
+    (
+        Stage::Output,
+        &["out", "output", "outputs", "result", "context", "attentionoutput", "attnoutput", "z", "y"],
+    ),
+    (
+        Stage::Weights,
+        &["attn", "attention", "weights", "attentionweights", "attnweights", "probs", "probabilities"],
+    ),
+    (Stage::Scores, &["score", "scores", "logits", "attentionscores", "attnscores"]),
+    (Stage::Scaled, &["scaledscores", "scoresscaled", "scaled"]),
+    (Stage::Masked, &["maskedscores", "scoresmasked", "masked"]),
+    (Stage::Role(Role::Q), &["query", "queries"]),
+    (Stage::Role(Role::K), &["key", "keys"]),
+    (Stage::Role(Role::V), &["value", "values"]),
 ];
 
 /// How large a file may be that is handed in for this exercise.
@@ -137,9 +143,12 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let head = &name[word.len()..];
     let with_head = |node: &str| if head.is_empty() { node.to_string() } else { format!("{node}_{head}") };
-    let bases = right.nodes().map(|(_, node)| base(&node.name));
+    let bases = right.nodes().map(|(_, node)| base(node));
     let known = bases.filter(|known| spelled(known) == spelled(word)).chain(
-        SPELLINGS.iter().filter(|(_, words)| words.contains(&spelled(word).as_str())).map(|(node, _)| *node),
+        SPELLINGS
+            .iter()
+            .filter(|(_, words)| words.contains(&spelled(word).as_str()))
+            .map(|(stage, _)| stage.name()),
     );
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
@@ -157,12 +166,9 @@ pub(super) fn reminded(error: Error, remarks: &[String]) -> Error {
     read.fold(error, |error, remark| error.and_help(remark))
 }
 
-/// `S_scaled` for `S_scaled_2`.
-fn base(node: &str) -> &str {
-    match node.rsplit_once('_') {
-        Some((base, head)) if head.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => node,
-    }
+/// `S_scaled` for the node `S_scaled_2`.
+fn base(node: &Node) -> &str {
+    node.step.map_or(&node.name, |step| step.stage.name())
 }
 
 /// A name in small letters and digits alone.
@@ -173,8 +179,8 @@ fn spelled(name: &str) -> String {
 fn unknown(name: &str, right: &Graph) -> Error {
     let mut computed: Vec<&str> = Vec::new();
     for (_, node) in right.nodes().filter(|(_, node)| !node.op.is_given()) {
-        if !computed.contains(&base(&node.name)) {
-            computed.push(base(&node.name));
+        if !computed.contains(&base(node)) {
+            computed.push(base(node));
         }
     }
     let shown = visible(name);

@@ -4,6 +4,7 @@ use super::both_ways::both_ways;
 use super::{evidence, words};
 use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Slip, Task, Verdict};
+use crate::graph;
 
 /// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;
@@ -246,10 +247,11 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) ->
     let mut notes = Vec::new();
     let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
     let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
-    let steps: Vec<&str> = match wrong.name.as_str() {
-        name if name.starts_with(['Q', 'K', 'V', 'S']) => Vec::new(),
-        name if name.starts_with('A') => vec!["S"],
-        _ => vec!["S", "A"],
+    let [scores, weights] = [graph::Stage::Scores, graph::Stage::Weights].map(graph::Stage::name);
+    let steps: Vec<&str> = match graph::Step::parse(&wrong.name).map(|step| step.stage) {
+        Some(stage) if stage < graph::Stage::Weights => Vec::new(),
+        Some(graph::Stage::Weights) => vec![scores],
+        _ => vec![scores, weights],
     };
     let missing: Vec<String> =
         steps.into_iter().filter(|step| !handed(step)).map(|step| format!("--yours {step}=FILE")).collect();

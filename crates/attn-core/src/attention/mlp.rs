@@ -1,4 +1,4 @@
-//! What happens to each number on its own in the perceptron of a block.
+//! Functions of each number on its own, as in the perceptron of a block.
 
 use crate::elementary;
 use crate::matrix::Matrix;
@@ -16,12 +16,44 @@ pub fn relu(x: &Matrix) -> Matrix {
 /// # Source
 /// Elfwing et al. 2017; as the gate of a perceptron: Shazeer 2020, “GLU Variants Improve Transformer”.
 pub fn silu(x: &Matrix) -> Matrix {
-    x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { x / (1.0 + elementary::exp(-x)) })
+    with_limit_0(x, |x| x / (1.0 + elementary::exp(-x)))
 }
 
 /// `out = 1 / (1 + e^(−x))` of every cell, between 0 and 1.
 pub fn sigmoid(x: &Matrix) -> Matrix {
     x.map(|x| 1.0 / (1.0 + elementary::exp(-x)))
+}
+
+/// `out = tanh(x)` of every cell, between −1 and 1.
+pub fn tanh(x: &Matrix) -> Matrix {
+    x.map(elementary::tanh)
+}
+
+/// `out = x/2 · (1 + erf(x/√2))` of every cell: x times the share of a standard normal distribution that lies below it. At −∞ it
+/// is 0, its limit.
+///
+/// # Source
+/// Hendrycks and Gimpel 2016, “Gaussian Error Linear Units”, section 2; the MLP of BERT.
+pub fn gelu(x: &Matrix) -> Matrix {
+    let root = 2.0_f64.sqrt();
+    with_limit_0(x, |x| 0.5 * x * (1.0 + elementary::erf(x / root)))
+}
+
+/// `out = x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))` of every cell: [`gelu`] but for 5·10⁻⁴ at most. At −∞ it is 0, its limit.
+///
+/// # Source
+/// Hendrycks and Gimpel 2016, section 2; the MLP of GPT-2.
+pub fn gelu_tanh(x: &Matrix) -> Matrix {
+    let factor = (2.0 / std::f64::consts::PI).sqrt();
+    with_limit_0(x, |x| 0.5 * x * (1.0 + elementary::tanh(factor * (x + GELU_CUBIC * x * x * x))))
+}
+
+/// The number before x³ in the tanh form of GELU.
+pub const GELU_CUBIC: f64 = 0.044_715;
+
+/// `f` of every cell, and 0 at −∞, where f would be −∞ · 0.
+fn with_limit_0(x: &Matrix, f: impl Fn(f64) -> f64) -> Matrix {
+    x.map(|x| if x == f64::NEG_INFINITY { 0.0 } else { f(x) })
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@ pub use fast::{FastAttention, Fused, attend_fast};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, reverse_rows, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
-pub use mlp::{relu, sigmoid, silu};
-pub use norm::{minus_mean, rms_norm};
+pub use mlp::{GELU_CUBIC, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
+pub use norm::{layer_norm, minus_mean, rms_norm};
 pub use pairs::{MaskCells, Pairs};
 pub use positions::{rotary, rotary_angle, sinusoid, sinusoidal};
 pub use product::{
@@ -33,5 +33,5 @@ pub use product::{
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
     Axis, Base, divide_by_sum, exponential, guard, largest, largest_along, logarithm, minus_max,
-    single_range, softmax, sums, unguarded_softmax,
+    single_range, soft_cap, softmax, sums, unguarded_softmax,
 };

@@ -65,6 +65,15 @@ pub fn exponential(x: &Matrix, base: Base) -> Matrix {
     x.map(|x| base.power(x))
 }
 
+/// Scores kept between −c and c: `out = c · tanh(x / c)` of every cell. A score near 0 hardly changes; one of −∞ becomes −c, so
+/// that a mask has to come after the cap.
+///
+/// # Source
+/// Gemma Team 2024, “Gemma 2”, section 2, “Logit soft-capping”, with c = 50 for the scores; Bello et al. 2016 cap by 10.
+pub fn soft_cap(x: &Matrix, cap: f64) -> Matrix {
+    x.map(|x| cap * elementary::tanh(x / cap))
+}
+
 /// The sum of each row (a column of sums), or of each column (a row of sums), from left to right.
 pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
     match axis {

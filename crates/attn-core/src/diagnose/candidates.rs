@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::Graph;
 use crate::graph::build::{Comparison, Recipe, Role, Source};
+use crate::graph::{self, Graph, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::catalogue::Likelihood;
@@ -26,7 +26,7 @@ pub(super) struct Places {
     /// Whether its matrices are handed in with their rows as columns.
     transposed: bool,
     /// What is taken for what: keys for values.
-    standing_in: Vec<(&'static str, &'static str)>,
+    standing_in: Vec<(Stage, Stage)>,
 }
 
 /// The exercise with mistakes in it, computed as far as it goes.
@@ -89,10 +89,11 @@ impl Places {
         if self.standing_in.is_empty() {
             return standing_for(graph, node);
         }
-        let (step, head) = step_and_head(node);
-        match self.standing_in.iter().find(|(taken, _)| *taken == step) {
-            Some((_, other)) => standing_for(graph, &format!("{other}{head}")),
-            None => standing_for(graph, node),
+        let step = Step::parse(node);
+        let other = self.standing_in.iter().find(|(taken, _)| step.is_some_and(|step| step.stage == *taken));
+        match (other, step) {
+            (Some((_, other)), Some(step)) => standing_for(graph, &other.of_head(step.head).to_string()),
+            _ => standing_for(graph, node),
         }
     }
 }
@@ -117,46 +118,44 @@ impl Candidate {
 
 /// The matrix of a node, or of the step before it where the computation leaves the node out.
 pub(super) fn standing_for<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
-    const STEPS: [&str; 5] = ["S_masked", "S_tempered", "S_biased", "S_scaled", "S"];
-    if node == "O" {
-        return graph[graph.find(node)?].matrix();
-    }
-    let (step, head) = step_and_head(node);
-    // Weights that are rounded before they mix are what a student takes for the weights.
-    let rounded = (step == "A").then(|| graph.find(&format!("A_rounded{head}"))).flatten();
-    let own = rounded.or_else(|| graph.find(node));
-    let place = STEPS.iter().position(|known| *known == step);
-    let earlier =
-        || place.and_then(|at| STEPS[at + 1..].iter().find_map(|step| graph.find(&format!("{step}{head}"))));
-    let result = || matches!(node, "C" | "P").then(|| graph.find("O")).flatten();
-    graph[own.or_else(earlier).or_else(result)?].matrix()
+    let own = || graph.find(node);
+    let Some(Step { stage, head }) = Step::parse(node) else { return graph[own()?].matrix() };
+    let earlier = |stage: Stage| {
+        let mut steps: Vec<Stage> = Stage::all().filter(|step| step.is_scores() && *step < stage).collect();
+        steps.reverse();
+        steps.into_iter().find_map(|step| graph.find(&step.of_head(head).to_string()))
+    };
+    let found = match stage {
+        // Weights that are rounded before they mix are what a student takes for the weights.
+        Stage::Weights => graph.find(&rounded_weights(head)).or_else(own),
+        Stage::Joined | Stage::Projected => own().or_else(|| graph.find(Stage::Output.name())),
+        stage if stage.is_scores() => own().or_else(|| earlier(stage)),
+        _ => own(),
+    };
+    graph[found?].matrix()
 }
 
-/// `S_scaled` and `_2` for `S_scaled_2`.
-pub(super) fn step_and_head(node: &str) -> (&str, &str) {
-    let head_at = node.rfind('_').filter(|&at| node[at + 1..].bytes().all(|b| b.is_ascii_digit()));
-    node.split_at(head_at.unwrap_or(node.len()))
+/// What weights are called that are rounded before they mix.
+fn rounded_weights(head: Option<usize>) -> String {
+    head.map_or_else(|| "A_rounded".to_string(), |head| format!("A_rounded_{head}"))
 }
 
 /// What is taken for what with these changes.
-fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(&'static str, &'static str)> {
+fn standing_in(recipe: &Recipe, changes: &[Change]) -> Vec<(Stage, Stage)> {
     let mut recipe = *recipe;
     changes.iter().for_each(|change| change.put_into(&mut recipe));
-    let name = |role: Role| match role {
-        Role::Query => "Q",
-        Role::Key => "K",
-        Role::Value => "V",
-    };
+    let stage = |role: Role| Stage::Role(role.into());
     let mut pairs = Vec::new();
     for role in [Role::Query, Role::Key, Role::Value] {
         match recipe.roles.of(role) {
-            Source::Of(other) => pairs.push((name(role), name(other))),
-            Source::Tokens => pairs.push((name(role), "X")),
+            Source::Of(other) => pairs.push((stage(role), stage(other))),
+            Source::Tokens => pairs.push((stage(role), Stage::Role(graph::Role::X))),
             Source::Own | Source::Transposed => {}
         }
     }
     if pairs.is_empty() && recipe.comparison == Comparison::KeysWithQueries {
-        pairs = vec![("Q", "K"), ("K", "Q")];
+        let [q, k] = [Role::Query, Role::Key].map(stage);
+        pairs = vec![(q, k), (k, q)];
     }
     pairs
 }

@@ -1,5 +1,7 @@
 //! What usually makes numbers that stand out.
 
+use crate::graph::{Stage, Step};
+
 use super::{Clue, Resemblance, Task};
 
 /// exp of more than this overflows in single precision, and then ∞/∞ is NaN.
@@ -17,7 +19,7 @@ pub fn cause(task: &Task, resembles: Option<&Resemblance>, clues: &[Clue]) -> Op
                 .into(),
         ),
         Clue::Infinite(..) => Some(overflow(task)),
-        Clue::RowSums { node, .. } if node.starts_with('A') => {
+        Clue::RowSums { node, .. } if Step::parse(node).is_some_and(|step| step.stage == Stage::Weights) => {
             Some("Divide each row by its own sum: E / E.sum(axis=-1, keepdims=True).".into())
         }
         Clue::ColumnSums(_) => {

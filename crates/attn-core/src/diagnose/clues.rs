@@ -1,9 +1,10 @@
 //! What stands out in numbers that no mistake explains.
 
+use crate::graph::{Stage, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{standing_for, step_and_head};
+use super::candidates::standing_for;
 use super::compare::{Allowed, residual};
 use super::fits::DROPOUT;
 use super::{Clue, Task, Tolerance};
@@ -21,7 +22,7 @@ pub(super) fn clues(task: &Task, part: &Part<'_>, tolerance: &Tolerance) -> Vec<
         let heads = if is_joined { joined } else { 1 };
         let one = One { node, yours, right, allowed, heads };
         one.not_finite(&mut all);
-        if step_and_head(node).0 == "A" {
+        if one.stage() == Some(Stage::Weights) {
             one.weights(&mut all);
         }
         if let Some(right) = right.filter(|right| right.shape() == yours.shape()) {
@@ -63,6 +64,14 @@ struct One<'a> {
 impl One<'_> {
     fn name(&self) -> String {
         self.node.to_string()
+    }
+
+    fn stage(&self) -> Option<Stage> {
+        Step::parse(self.node).map(|step| step.stage)
+    }
+
+    fn is_scores(&self) -> bool {
+        self.stage().is_some_and(Stage::is_scores)
     }
 
     fn same(&self, a: f64, b: f64) -> bool {
@@ -138,7 +147,7 @@ impl One<'_> {
         if opposite * 10 > rows * cols * 8 {
             all.push(Clue::Signs(self.name()));
         }
-        if step_and_head(self.node).0.starts_with('S') {
+        if self.is_scores() {
             self.shifted(right, all);
         }
     }
@@ -195,7 +204,7 @@ impl One<'_> {
                 && (0..rows).all(|i| (0..i).all(|j| self.same(of[(i, j)], of[(j, i)])))
         };
         let symmetric = rows > 1 && mirrors(self.yours) && !self.right.is_some_and(mirrors);
-        if symmetric && step_and_head(self.node).0.starts_with(['S', 'A']) {
+        if symmetric && (self.is_scores() || self.stage() == Some(Stage::Weights)) {
             all.push(Clue::Symmetric(self.name()));
         }
     }

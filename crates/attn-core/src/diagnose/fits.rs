@@ -1,11 +1,11 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use crate::graph::Graph;
 use crate::graph::build::{Alter, Alteration, Scale, Stage};
+use crate::graph::{self, Graph, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Planned, standing_for, step_and_head};
+use super::candidates::{Planned, standing_for};
 use super::catalogue::{self, fitted};
 use super::compare::Allowed;
 use super::kept::Numbers;
@@ -160,20 +160,20 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
         return None;
     }
-    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let step = Step::parse(&part.matrices.first()?.0)?.stage;
     let (id, change) = match step {
-        "S" => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
-        "S_scaled" => {
+        graph::Stage::Scores => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
+        graph::Stage::Scaled => {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
             (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
         }
-        "A" => (fitted::FACTOR, at(Stage::Weights, factor)),
-        "V" => (fitted::FACTOR, at(Stage::Values, factor)),
-        "C" => (fitted::FACTOR, at(Stage::Heads, factor)),
-        "O" => (fitted::FACTOR, at(Stage::Result, factor)),
+        graph::Stage::Weights => (fitted::FACTOR, at(Stage::Weights, factor)),
+        graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Stage::Values, factor)),
+        graph::Stage::Joined => (fitted::FACTOR, at(Stage::Heads, factor)),
+        graph::Stage::Mixed | graph::Stage::Output => (fitted::FACTOR, at(Stage::Result, factor)),
         _ => return None,
     };
-    let said = format!("Every number of {step} is the right one times {}.", number(factor));
+    let said = format!("Every number of {} is the right one times {}.", step.name(), number(factor));
     let slip = slip(id, Some(format!("times {}", number(factor))))?.saying(said, None);
     let graph = search.task.with([&change]);
     fit(search, part, slip, graph, 1)

@@ -1,9 +1,9 @@
 //! Ways to compute attention that are no mistakes: numbers on the way differ, the result does not.
 
-use crate::graph::{Graph, Op};
+use crate::graph::{Graph, Op, Role, Stage, Step};
 use crate::matrix::Matrix;
 
-use super::candidates::{standing_for, step_and_head};
+use super::candidates::standing_for;
 
 /// Another right way. (A mask that is applied after the softmax, with the rows divided by what is left of them, needs no
 /// entry: its weights are the right ones.)
@@ -20,9 +20,9 @@ pub struct Form {
 #[derive(Debug)]
 enum Holds {
     /// The scores hold what this later step of them holds.
-    Step(&'static str),
-    /// The node of this name is scaled already.
-    Scaled(&'static str),
+    Step(Stage),
+    /// This role is scaled already.
+    Scaled(Role),
     /// The scores hold this step or a later one, with a number added to each row.
     Shifted,
 }
@@ -32,32 +32,32 @@ pub const FORMS: &[Form] = &[
     Form {
         id: "scaled-scores",
         says: "these are the scaled scores, S_scaled; scaling the scores or the queries gives the same result",
-        holds: Holds::Step("S_scaled"),
+        holds: Holds::Step(Stage::Scaled),
     },
     Form {
         id: "biased-scores",
         says: "these are the scores with the bias, S_biased",
-        holds: Holds::Step("S_biased"),
+        holds: Holds::Step(Stage::Biased),
     },
     Form {
         id: "tempered-scores",
         says: "these are the scores divided by the temperature, S_tempered",
-        holds: Holds::Step("S_tempered"),
+        holds: Holds::Step(Stage::Tempered),
     },
     Form {
         id: "masked-scores",
         says: "these are the masked scores, S_masked",
-        holds: Holds::Step("S_masked"),
+        holds: Holds::Step(Stage::Masked),
     },
     Form {
         id: "queries-scaled",
         says: "the queries were scaled before the product, which scales every score",
-        holds: Holds::Scaled("Q"),
+        holds: Holds::Scaled(Role::Q),
     },
     Form {
         id: "keys-scaled",
         says: "the keys were scaled before the product, which scales every score",
-        holds: Holds::Scaled("K"),
+        holds: Holds::Scaled(Role::K),
     },
     Form {
         id: "shifted-scores",
@@ -71,11 +71,11 @@ impl Form {
     /// added to each row.
     pub(super) fn matrix(&self, right: &Graph, node: &str, yours: &Matrix) -> Option<Matrix> {
         match self.holds {
-            Holds::Step(step) => {
-                let later = later_steps(right, node).find(|later| step_and_head(later).0 == step)?;
-                right[right.find(&later)?].matrix().cloned()
+            Holds::Step(stage) => {
+                let later = later(right, node).find(|later| later.stage == stage)?;
+                right[right.find(&later.to_string())?].matrix().cloned()
             }
-            Holds::Scaled(name) if step_and_head(node).0 == name => {
+            Holds::Scaled(role) if Step::parse(node)?.stage == Stage::Role(role) => {
                 let factor = right.nodes().find_map(|(_, node)| match node.op {
                     Op::Scale(factor) => Some(factor.value()),
                     _ => None,
@@ -84,9 +84,9 @@ impl Form {
             }
             Holds::Scaled(_) => None,
             Holds::Shifted => {
-                let own =
-                    std::iter::once(node.to_string()).filter(|node| step_and_head(node).0.starts_with('S'));
-                let steps = own.chain(later_steps(right, node));
+                let is_scores = Step::parse(node).is_some_and(|step| step.stage.is_scores());
+                let own = is_scores.then(|| node.to_string());
+                let steps = own.into_iter().chain(later_steps(right, node));
                 let all = steps.filter_map(|step| shifted(right[right.find(&step)?].matrix()?, yours));
                 all.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, matrix)| matrix)
             }
@@ -115,8 +115,14 @@ fn shifted(scores: &Matrix, yours: &Matrix) -> Option<(f64, Matrix)> {
 /// The nodes that may be meant where a student hands in scores: those that the right answer has after this one, before the
 /// softmax.
 pub(super) fn later_steps(right: &Graph, node: &str) -> impl Iterator<Item = String> {
-    const STEPS: [&str; 5] = ["S", "S_scaled", "S_biased", "S_tempered", "S_masked"];
-    let (step, head) = step_and_head(node);
-    let after = STEPS.iter().position(|known| *known == step).map_or(STEPS.len(), |at| at + 1);
-    STEPS[after..].iter().map(move |step| format!("{step}{head}")).filter(|later| right.find(later).is_some())
+    later(right, node).map(|step| step.to_string())
+}
+
+fn later(right: &Graph, node: &str) -> impl Iterator<Item = Step> {
+    let own = Step::parse(node).filter(|step| step.stage.is_scores());
+    let after = own.into_iter().flat_map(|own| {
+        let after = Stage::all().filter(move |stage| stage.is_scores() && *stage > own.stage);
+        after.map(move |stage| stage.of_head(own.head))
+    });
+    after.filter(|later| right.find(&later.to_string()).is_some())
 }

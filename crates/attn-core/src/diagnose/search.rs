@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::elementary;
-use crate::graph::Graph;
+use crate::graph::{Graph, Stage, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
-use super::candidates::{Candidate, Planned, standing_for, step_and_head};
+use super::candidates::{Candidate, Planned, standing_for};
 use super::compare::{Allowed, distance, residual, spread};
 use super::diagnosis::Named;
 use super::kept::{Numbers, Row};
@@ -210,13 +210,11 @@ impl Search<'_> {
 
     /// How many cells of a row tell anything: what N weights mix has N − 1 of them for each head, however wide it is.
     fn free_cells(&self, node: &str) -> usize {
-        let (step, head) = step_and_head(node);
         let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
         let heads = self.task.recipe().heads;
-        match step {
-            "A" => by_weights,
-            "O" | "C" | "P" if head.is_empty() => by_weights.saturating_mul(heads),
-            "O" => by_weights,
+        match Step::parse(node).map(|step| step.stage) {
+            Some(Stage::Weights | Stage::Mixed) => by_weights,
+            Some(Stage::Joined | Stage::Projected | Stage::Output) => by_weights.saturating_mul(heads),
             _ => usize::MAX,
         }
     }

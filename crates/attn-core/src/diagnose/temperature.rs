@@ -1,11 +1,12 @@
 //! Any temperature: the number that the scores were divided by, found from the result.
 
 use crate::elementary;
+use crate::graph::{Stage, Step};
 use crate::matrix::Matrix;
 
 use super::Change;
 use super::answer::Part;
-use super::candidates::{standing_for, step_and_head};
+use super::candidates::standing_for;
 use super::catalogue::fitted;
 use super::compare::Allowed;
 use super::fits::{fit, in_words, number, slip};
@@ -22,9 +23,9 @@ struct At {
 
 /// The scores divided by another number: looked for between neighbouring temperatures whose results the part lies between.
 pub(super) fn temperature(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
-    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    let step = Step::parse(&part.matrices.first()?.0)?;
     let numbers = part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_finite));
-    if !matches!(step, "A" | "C" | "O" | "P") || !numbers {
+    if step.stage < Stage::Weights || !numbers {
         return None;
     }
     let nodes: Vec<String> = part.matrices.iter().map(|(node, _)| node.clone()).collect();

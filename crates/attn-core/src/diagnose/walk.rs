@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::graph::build::Given;
-use crate::graph::{Graph, Origin};
+use crate::graph::{Graph, Origin, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -214,8 +214,8 @@ impl<'a> Walk<'a> {
         if found.reading > 0 && !found.named.is_empty() {
             let read = &readings[found.reading];
             taken = read;
-            judged.read_as =
-                read.matrices.first().map(|(node, _)| super::candidates::step_and_head(node).0.to_string());
+            let step = read.matrices.first().and_then(|(node, _)| Step::parse(node));
+            judged.read_as = step.map(|step| step.stage.name().to_string());
             judged.verdict = self.compared(read, task.right(), false);
         }
         judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
@@ -252,10 +252,9 @@ impl<'a> Walk<'a> {
     /// What follows is judged with the student's own node as input, if it can be computed with.
     fn carry_on(&mut self, part: &Part<'a>, judged: &Judged) {
         for (node, matrix) in &part.matrices {
-            let read = judged
-                .read_as
-                .as_ref()
-                .map(|step| format!("{step}{}", super::candidates::step_and_head(node).1));
+            let of_head =
+                |step: Step| step.stage.of_head(Step::parse(node).and_then(|own| own.head)).to_string();
+            let read = judged.read_as.as_deref().and_then(Step::parse).map(of_head);
             let node = read.as_ref().unwrap_or(node);
             let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
             let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);

@@ -1,6 +1,6 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
-use super::{CellId, Graph, NodeId};
+use super::{CellId, Graph, NodeId, Step};
 use crate::error::{Error, Result, nearest};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
@@ -61,10 +61,13 @@ pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
     if exact.is_ok() || graph.find(name).is_some() {
         return exact.map(|cells| vec![cells]);
     }
-    let of_name = graph.nodes().filter_map(|(_, node)| {
-        let (base, suffix) = node.name.rsplit_once('_')?;
-        (base == name && is_head_or_case(graph, suffix)).then_some(&node.name)
+    let of_name = graph.nodes().filter(|(_, node)| match node.step {
+        Some(Step { stage, head: Some(_) }) => stage.name() == name,
+        // A matrix that all heads share is one alone: `W` is not short for W_Q.
+        Some(Step { stage, head: None }) if stage.name() == node.name => false,
+        _ => case_of(graph, &node.name, name).is_some(),
     });
+    let of_name = of_name.map(|(_, node)| &node.name);
     let found: Vec<Result<Cells>> = of_name.map(|node| resolve(graph, &format!("{node}{inside}"))).collect();
     let first_error = || found.iter().position(Result::is_err);
     match (found.iter().any(Result::is_ok), first_error()) {
@@ -74,11 +77,12 @@ pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
     }
 }
 
-/// Whether nodes end in this because they belong to a head, or to a case: a case has several nodes of its own.
-fn is_head_or_case(graph: &Graph, suffix: &str) -> bool {
-    let of_suffix =
-        graph.nodes().filter(|(_, node)| node.name.rsplit_once('_').is_some_and(|(_, end)| end == suffix));
-    suffix.bytes().all(|b| b.is_ascii_digit()) || of_suffix.count() > 1
+/// The case of a demo that stands behind the typed name in a node's: `cave` behind `A`, or the number of a head. A case has
+/// several nodes of its own.
+fn case_of<'n>(graph: &Graph, node: &'n str, typed: &str) -> Option<&'n str> {
+    let case = node.strip_prefix(typed)?.strip_prefix('_').filter(|case| !case.contains('_'))?;
+    let of_case = || graph.nodes().filter(|(_, node)| node.name.ends_with(&format!("_{case}"))).count();
+    (case.bytes().all(|b| b.is_ascii_digit()) || of_case() > 1).then_some(case)
 }
 
 /// The address of a cell, as [`resolve`] reads it: labels where the matrix has them and they can be read back, else positions

@@ -1,125 +1,83 @@
 //! Running an op: inputs to value, by calling [`crate::attention`].
+//!
+//! A new op needs an arm here, or this does not compile.
+#![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::{Op, Side, Statistic};
+use super::op::{GeluForm, Op, Side, Statistic};
 use crate::attention;
 use crate::error::{Error, Result};
-use crate::matrix::{Labels, Matrix, labels};
+use crate::matrix::{Matrix, labels};
 
 impl Op {
     /// The op's value on these inputs.
     ///
     /// # Errors
-    /// If the number of inputs is not the op's, or their shapes do not fit.
+    /// If the number of inputs is not the op's [arity](Op::arity), their shapes do not fit, or the op is one that is recorded
+    /// with its value and not computed here.
     pub fn apply(&self, inputs: &[&Matrix]) -> Result<Matrix> {
-        match (self, inputs) {
-            (Op::Product, [a, b]) => attention::product(a, b),
-            (Op::ProductTransposed, [a, b]) => attention::product_transposed(a, b),
-            (Op::Ones { rows, cols }, []) => Ok(Matrix::filled(*rows, *cols, 1.0)),
-            (Op::Transpose, [a]) => Ok(a.transposed()),
-            (Op::Add, all) => attention::add(all),
-            (Op::Subtract, [a, b]) => attention::subtract(a, b),
-            (Op::Change, [a, b]) => attention::change(a, b),
-            (Op::Multiply, [a, b]) => attention::multiply(a, b),
-            (Op::Divide, [a, b]) => attention::divide(a, b),
-            (Op::Quotient, [a, b]) => attention::quotient(a, b),
-            (Op::Scale(factor), [a]) => Ok(a.map(|x| x * factor.value())),
-            (Op::Temperature(temperature), [a]) => Ok(a.map(|x| x / temperature)),
-            (Op::Mask(rule) | Op::MaskPattern(rule), [_]) if rule.matrix.is_some() => {
-                Err(Error::new("this mask needs a matrix, but none is given"))
-            }
-            (Op::Mask(rule) | Op::MaskPattern(rule), [_, _]) if rule.matrix.is_none() => {
-                Err(Error::new("a mask matrix is given, but no rule says what its cells mean"))
-            }
-            (Op::Mask(rule), [scores]) => attention::mask(scores, None, rule),
-            (Op::Mask(rule), [scores, matrix]) => attention::mask(scores, Some(matrix), rule),
-            (Op::MaskPattern(rule), [a]) => attention::mask_pattern(a, None, rule),
-            (Op::MaskPattern(rule), [a, matrix]) => attention::mask_pattern(a, Some(matrix), rule),
-            (Op::MinusMax(axis), [a]) => Ok(attention::minus_max(a, *axis)),
-            (Op::Exponential(base), [a]) => Ok(attention::exponential(a, *base)),
-            (Op::Logarithm, [a]) => Ok(attention::logarithm(a)),
-            (Op::SingleRange, [a]) => Ok(attention::single_range(a)),
-            (Op::Sums(axis), [a]) => Ok(attention::sums(a, *axis)),
-            (Op::BlockSums { rows, cols }, [a]) => attention::block_sums(a, *rows, *cols),
-            (Op::Largest(axis), [a]) => Ok(attention::largest_along(a, *axis)),
-            (Op::DivideBySum(axis), [a]) => Ok(attention::divide_by_sum(a, *axis)),
-            (Op::Softmax(axis, base), [a]) => Ok(attention::softmax(a, *axis, *base)),
-            (Op::UnguardedSoftmax(axis, base), [a]) => Ok(attention::unguarded_softmax(a, *axis, *base)),
-            (Op::Guard, [a, scores]) => attention::guard(a, scores),
-            (Op::EveryNthColumn { start, step }, [a]) => attention::every_nth_column(a, *start, *step),
-            (Op::Reshape { rows, cols }, [a]) => attention::reshape(a, *rows, *cols),
-            (Op::Columns { start, count }, [a]) => attention::columns(a, *start, *count),
-            (Op::Rows { start, count }, [a]) => attention::rows(a, *start, *count),
-            (Op::ReverseRows, [a]) => Ok(attention::reverse_rows(a)),
-            (Op::Concatenate, all) => attention::concatenate(all),
-            (Op::Stack(names), all) => attention::stack(all, names.clone()),
-            (Op::Relu, [a]) => Ok(attention::relu(a)),
-            (Op::Sigmoid, [a]) => Ok(attention::sigmoid(a)),
-            (Op::MinusMean, [a]) => Ok(attention::minus_mean(a)),
-            (Op::Silu, [a]) => Ok(attention::silu(a)),
-            (Op::RmsNorm(epsilon), [a]) => Ok(attention::rms_norm(a, *epsilon)),
-            (Op::Cosine, [a, b]) => attention::cosine(a, b),
-            (Op::Euclidean, [a, b]) => attention::euclidean(a, b),
-            (Op::UnitRows, [a]) => Ok(attention::unit_rows(a)),
-            (Op::Sinusoidal { tokens, width }, []) => Ok(attention::sinusoidal(*tokens, *width)),
-            (Op::Rotary { first, base }, [a]) => attention::rotary(a, *first, *base),
-            (Op::SingularVectors { side, rank }, [a]) => singular_vectors(a, *side, *rank),
-            (Op::SingularValues, [a]) => Ok(attention::singular_values(a)?.values),
-            (Op::Diagonal, [a]) => attention::diagonal(a),
-            (Op::Summary(statistic), [a]) => Ok(summary(a, *statistic)),
-            (Op::Round(decimals), [a]) => Ok(a.map(|x| rounded(x, *decimals))),
-            (Op::Truncate(decimals), [a]) => Ok(a.map(|x| truncated(x, *decimals))),
-            _ => Err(Error::new(format!("`{}` does not take {} matrices", self.name(), inputs.len()))),
+        self.arity().check(self, inputs.len())?;
+        // As many of them are there as the arity says.
+        let [a, b] = [0, 1].map(|at| move || inputs[at]);
+        let second = inputs.get(1).copied();
+        match self {
+            Op::Given(_) | Op::Fused(_) => Err(Error::new(format!(
+                "`{}` is recorded with its value and not computed from it",
+                self.name()
+            ))),
+            Op::Product => attention::product(a(), b()),
+            Op::ProductTransposed => attention::product_transposed(a(), b()),
+            Op::Ones { rows, cols } => Ok(Matrix::filled(*rows, *cols, 1.0)),
+            Op::Transpose => Ok(a().transposed()),
+            Op::Add => attention::add(inputs),
+            Op::Subtract => attention::subtract(a(), b()),
+            Op::Change => attention::change(a(), b()),
+            Op::Multiply => attention::multiply(a(), b()),
+            Op::Divide => attention::divide(a(), b()),
+            Op::Quotient => attention::quotient(a(), b()),
+            Op::Scale(factor) => Ok(a().map(|x| x * factor.value())),
+            Op::Temperature(temperature) => Ok(a().map(|x| x / temperature)),
+            Op::SoftCap(cap) => Ok(attention::soft_cap(a(), *cap)),
+            Op::Mask(rule) => attention::mask(a(), second, rule),
+            Op::MaskPattern(rule) => attention::mask_pattern(a(), second, rule),
+            Op::MinusMax(axis) => Ok(attention::minus_max(a(), *axis)),
+            Op::Exponential(base) => Ok(attention::exponential(a(), *base)),
+            Op::Logarithm => Ok(attention::logarithm(a())),
+            Op::SingleRange => Ok(attention::single_range(a())),
+            Op::Sums(axis) => Ok(attention::sums(a(), *axis)),
+            Op::BlockSums { rows, cols } => attention::block_sums(a(), *rows, *cols),
+            Op::Largest(axis) => Ok(attention::largest_along(a(), *axis)),
+            Op::DivideBySum(axis) => Ok(attention::divide_by_sum(a(), *axis)),
+            Op::Softmax(axis, base) => Ok(attention::softmax(a(), *axis, *base)),
+            Op::UnguardedSoftmax(axis, base) => Ok(attention::unguarded_softmax(a(), *axis, *base)),
+            Op::Guard => attention::guard(a(), b()),
+            Op::EveryNthColumn { start, step } => attention::every_nth_column(a(), *start, *step),
+            Op::Reshape { rows, cols } => attention::reshape(a(), *rows, *cols),
+            Op::Columns { start, count } => attention::columns(a(), *start, *count),
+            Op::Rows { start, count } => attention::rows(a(), *start, *count),
+            Op::ReverseRows => Ok(attention::reverse_rows(a())),
+            Op::Concatenate => attention::concatenate(inputs),
+            Op::Stack(names) => attention::stack(inputs, names.clone()),
+            Op::Relu => Ok(attention::relu(a())),
+            Op::Sigmoid => Ok(attention::sigmoid(a())),
+            Op::Tanh => Ok(attention::tanh(a())),
+            Op::Silu => Ok(attention::silu(a())),
+            Op::Gelu(GeluForm::Erf) => Ok(attention::gelu(a())),
+            Op::Gelu(GeluForm::Tanh) => Ok(attention::gelu_tanh(a())),
+            Op::MinusMean => Ok(attention::minus_mean(a())),
+            Op::RmsNorm(epsilon) => attention::rms_norm(a(), second, *epsilon),
+            Op::LayerNorm(epsilon) => attention::layer_norm(a(), second, inputs.get(2).copied(), *epsilon),
+            Op::Cosine => attention::cosine(a(), b()),
+            Op::Euclidean => attention::euclidean(a(), b()),
+            Op::UnitRows => Ok(attention::unit_rows(a())),
+            Op::Sinusoidal { tokens, width } => Ok(attention::sinusoidal(*tokens, *width)),
+            Op::Rotary { first, base } => attention::rotary(a(), *first, *base),
+            Op::SingularVectors { side, rank } => singular_vectors(a(), *side, *rank),
+            Op::SingularValues => Ok(attention::singular_values(a())?.values),
+            Op::Diagonal => attention::diagonal(a()),
+            Op::Summary(statistic) => Ok(summary(a(), *statistic)),
+            Op::Round(decimals) => Ok(a().map(|x| rounded(x, *decimals))),
+            Op::Truncate(decimals) => Ok(a().map(|x| truncated(x, *decimals))),
         }
-    }
-
-    /// What a reader should be warned of when the op runs on these inputs.
-    pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
-        let [a, ..] = inputs else { return None };
-        let (rows, [one, many]) = match self {
-            Op::Cosine => {
-                let longest = |a: &&&Matrix| zero_rows(a).len();
-                let a = inputs.iter().max_by_key(longest)?;
-                let one = "is all zeros and has no direction; its cosines are set to 0";
-                return said(
-                    name,
-                    a.row_labels(),
-                    zero_rows(a),
-                    [one, "are all zeros and have no direction; their cosines are set to 0"],
-                );
-            }
-            Op::UnitRows => {
-                let one = "is all zeros and has no direction; it stays as it is";
-                (zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
-            }
-            _ => return None,
-        };
-        said(name, a.row_labels(), rows, [one, many])
-    }
-}
-
-/// The rows without a direction.
-fn zero_rows(a: &Matrix) -> Vec<usize> {
-    (0..a.rows()).filter(|&i| a.row(i).all(|x| x == 0.0)).collect()
-}
-
-/// A warning about some rows of a matrix with these labels; the sentence for one row, and for several.
-pub(super) fn said(
-    name: &str,
-    labels: Option<&Labels>,
-    rows: Vec<usize>,
-    [one, many]: [&str; 2],
-) -> Option<String> {
-    const NAMED: usize = 5;
-    let label = |i: &usize| match labels {
-        Some(labels) => format!("{} ({})", i + 1, labels[*i]),
-        None => format!("{}", i + 1),
-    };
-    let named = rows.iter().take(NAMED).map(label).collect::<Vec<_>>().join(", ");
-    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
-    match rows.len() {
-        0 => None,
-        1 => Some(format!("{name}: row {named} {one}")),
-        _ => Some(format!("{name}: rows {named}{more} {many}")),
     }
 }
 

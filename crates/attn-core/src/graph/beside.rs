@@ -165,7 +165,8 @@ impl Both {
             self.graph.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(&*name))?;
         }
         let other = self.graph.push(&name, node.op, &node.inputs, node.value)?;
-        (self.graph.nodes[other.0].label, self.graph.nodes[other.0].collects) = (node.label, node.collects);
+        let added = &mut self.graph.nodes[other.0];
+        (added.label, added.collects, added.step) = (node.label, node.collects, node.step);
         let change_name = format!("{}{CHANGE}", node.name);
         let change =
             moved.map(|base| self.graph.add(&change_name, Op::Change, &[base, other])).transpose()?;

@@ -5,7 +5,7 @@
 //! label goes by it, and a node that only collects others says so: `gap, causal mask (gap_causal, 2×1) = collected from the
 //! two runs`.
 
-use super::op::{Factor, Fusion, Op, Side, Statistic};
+use super::op::{Factor, Fusion, GeluForm, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base};
 use crate::error::counted;
@@ -105,6 +105,10 @@ impl Writer<'_> {
             Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
             Op::Scale(Factor::Number(number)) => format!("{} · {}", number_text(*number), a()),
             Op::Temperature(temperature) => format!("{} / {}", a(), number_text(*temperature)),
+            Op::SoftCap(cap) => {
+                let cap = number_text(*cap);
+                format!("{cap} · tanh({} / {cap})", a())
+            }
             Op::Mask(mask) => self.masked(mask),
             Op::MaskPattern(mask) => format!("1 where {}, else 0", self.conditions(mask)),
             Op::MinusMax(axis) => format!("{} − max of {}", a(), self.each(*axis)),
@@ -131,8 +135,12 @@ impl Writer<'_> {
             Op::Relu => format!("ReLU({})", a()),
             Op::Sigmoid => format!("sigmoid({})", a()),
             Op::MinusMean => format!("{} − mean of {}", a(), self.each(Axis::Rows)),
+            Op::Tanh => format!("tanh({})", a()),
             Op::Silu => format!("SiLU({})", a()),
-            Op::RmsNorm(epsilon) => format!("RMSNorm({}), ε = {}", a(), number_text(*epsilon)),
+            Op::Gelu(GeluForm::Erf) => format!("GELU({})", a()),
+            Op::Gelu(GeluForm::Tanh) => format!("GELU({}), tanh form", a()),
+            Op::RmsNorm(epsilon) => self.norm("RMSNorm", *epsilon),
+            Op::LayerNorm(epsilon) => self.norm("LayerNorm", *epsilon),
             Op::Cosine => format!("cosine({}, {})", a(), self.input(1)),
             Op::Euclidean => format!("distance({}, {})", a(), self.input(1)),
             Op::UnitRows => format!("{} / length of {}", a(), self.each(Axis::Rows)),
@@ -191,6 +199,13 @@ impl Writer<'_> {
             true => format!("[{}]", self.joined(" | ")),
             false => format!("[{}]", self.joined(" ; ")),
         }
+    }
+
+    /// `RMSNorm(X), ε = 0.00001`, with gain and bias where there are any.
+    fn norm(&self, name: &str, epsilon: f64) -> String {
+        let learned = ["gain", "bias"].into_iter().zip(1..self.inputs.len());
+        let learned: String = learned.map(|(what, at)| format!(", {what} {}", self.input(at))).collect();
+        format!("{name}({}), ε = {}{learned}", self.input(0), number_text(epsilon))
     }
 
     fn block_sums(&self, rows: usize, cols: usize) -> String {
@@ -331,6 +346,24 @@ mod tests {
         );
         // What programs read has the names.
         assert_eq!(formula(&graph, size, Convention::Rows, false), "gap = largest absolute value of all_q");
+    }
+
+    #[test]
+    fn functions_and_norms_are_written_as_they_are_in_papers() {
+        let mut graph = graph();
+        let s = graph.find("S").unwrap();
+        let row = graph.add("g", Op::Rows { start: 0, count: 1 }, &[s]).unwrap();
+        let mut written = |op: Op, inputs: &[NodeId]| {
+            let name = format!("Y{}", graph.nodes().count());
+            let id = graph.add(&name, op, inputs).unwrap();
+            formula(&graph, id, Convention::Rows, false).split_once(" = ").unwrap().1.to_string()
+        };
+        assert_eq!(written(Op::SoftCap(50.0), &[s]), "50 · tanh(S / 50)");
+        assert_eq!(written(Op::Tanh, &[s]), "tanh(S)");
+        assert_eq!(written(Op::Gelu(GeluForm::Erf), &[s]), "GELU(S)");
+        assert_eq!(written(Op::Gelu(GeluForm::Tanh), &[s]), "GELU(S), tanh form");
+        assert_eq!(written(Op::RmsNorm(0.5), &[s]), "RMSNorm(S), ε = 0.5");
+        assert_eq!(written(Op::LayerNorm(0.5), &[s, row, row]), "LayerNorm(S), ε = 0.5, gain g, bias g");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod address;
 mod apply;
+mod arity;
 mod beside;
 pub mod build;
 mod formula;
@@ -12,6 +13,7 @@ mod node;
 mod notation;
 mod numbers;
 mod op;
+mod stage;
 mod symbols;
 mod term;
 mod terms;
@@ -21,13 +23,15 @@ mod warnings;
 
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
+pub use arity::Arity;
 pub use beside::{Beside, Difference, Movement, beside};
 
 pub use formula::{Convention, formula, number_text};
 pub use node::{Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
 pub use numbers::{MOST_LOOKED_AT, MOST_SHOWN, Numbers, edges};
-pub use op::{Factor, FusedSteps, Fusion, Op, Origin, Side, Statistic};
+pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
+pub use stage::{Role, Stage, Step};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 pub use typed::{Dtype, Typed, in_type};
@@ -140,8 +144,27 @@ impl Graph {
         self.is_fused |= matches!(op, Op::Fused(_));
         let name = name.to_string();
         self.places.insert(name.clone(), self.nodes.len());
-        self.nodes.push(Node { name, op, inputs: inputs.to_vec(), value, label: None, collects: None });
+        self.nodes.push(Node {
+            name,
+            op,
+            inputs: inputs.to_vec(),
+            value,
+            step: None,
+            label: None,
+            collects: None,
+        });
         Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// Says which step of attention a node is.
+    pub fn mark(&mut self, id: NodeId, step: impl Into<Step>) {
+        self.nodes[id.0].step = Some(step.into());
+    }
+
+    /// The first node that is this step.
+    pub fn at(&self, step: impl Into<Step>) -> Option<NodeId> {
+        let step = Some(step.into());
+        self.nodes.iter().position(|node| node.step == step).map(NodeId)
     }
 
     /// Says what people call a node: formats for people write the label where its equation has its name.

@@ -2,6 +2,7 @@
 
 use super::numbers::Numbers;
 use super::op::Op;
+use super::stage::Step;
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// A node's place in its graph.
@@ -37,6 +38,8 @@ pub struct Node {
     pub inputs: Vec<NodeId>,
     /// Its value.
     pub value: Value,
+    /// Which step of attention it is, where a recipe has made it as one.
+    pub step: Option<Step>,
     /// What people call it, where the name is made for addresses: “gap, causal mask, two layers”.
     pub label: Option<String>,
     /// What its inputs are, where it only collects them: “runs”. Its equation then says “collected from the six runs”,

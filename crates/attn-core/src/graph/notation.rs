@@ -32,7 +32,7 @@ pub trait Notation {
     fn fraction(&self, _above: &str, _below: &str) -> Option<String> {
         None
     }
-    /// A function of arguments with commas between them: exp, max, sin, cos, round.
+    /// A function of arguments with commas between them: exp, ln, tanh, erf, max, sin, cos, round, cut.
     fn function(&self, name: &'static str, arguments: &str) -> String {
         format!("{name}({arguments})")
     }
@@ -175,6 +175,8 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
             atom(notation.power(&notation.number(*base), &text(exponent)))
         }
         Term::Logarithm(term) => atom(notation.function("ln", &text(term))),
+        Term::Tanh(term) => atom(notation.function("tanh", &text(term))),
+        Term::Erf(term) => atom(notation.function("erf", &text(term))),
         Term::Root(term) => atom(notation.root(&text(term))),
         Term::Max(terms) => {
             let argument = |term: &Term| match term {
@@ -203,7 +205,7 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::{Factor, Op, Origin};
+    use crate::graph::{Factor, GeluForm, Op, Origin};
     use crate::matrix::Matrix;
 
     fn symbols_of_last(graph: &Graph, row: usize, col: usize) -> String {
@@ -237,6 +239,26 @@ mod tests {
         assert_eq!(text(&Term::Product(numbers(-2.0, 3.0))), "(−2)·3");
         assert_eq!(text(&Term::Max(numbers(-2.0, 3.0))), "max(−2, 3)");
         assert_eq!(text(&Term::Power(Base::E, Box::new(Term::Number(-1.0)))), "exp(−1)");
+    }
+
+    #[test]
+    fn functions_are_written_as_they_are_computed() {
+        let mut graph = Graph::new();
+        let z = graph.given("Z", Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap();
+        let mut written = |op: Op| {
+            graph.add(op.name(), op, &[z]).unwrap();
+            symbols_of_last(&graph, 0, 1)
+        };
+        assert_eq!(written(Op::SoftCap(5.0)), "5·tanh(z12 / 5)");
+        assert_eq!(written(Op::Gelu(GeluForm::Erf)), "0.5·z12·(1 + erf(z12 / √2))");
+        assert_eq!(
+            written(Op::Gelu(GeluForm::Tanh)),
+            "0.5·z12·(1 + tanh(√(2 / 3.141592653589793)·(z12 + 0.044715·z12·z12·z12)))"
+        );
+        assert_eq!(
+            written(Op::LayerNorm(0.5)),
+            "(z12 − m) / √(((z11 − m)·(z11 − m) + (z12 − m)·(z12 − m)) / 2 + 0.5), with m = (z11 + z12) / 2"
+        );
     }
 
     #[test]

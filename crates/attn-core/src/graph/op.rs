@@ -1,10 +1,14 @@
 //! The closed set of steps that a node can be made by.
 
+use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
+
 use crate::attention::{Axis, Base, Mask};
 use crate::matrix::{Labels, Matrix};
 
 /// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
+#[strum_discriminants(name(OpKind), derive(EnumIter), allow(missing_docs))]
+#[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]
 pub enum Op {
     /// A leaf: numbers that were given, not computed.
     Given(Origin),
@@ -37,6 +41,8 @@ pub enum Op {
     Scale(Factor),
     /// Every cell divided by the temperature.
     Temperature(f64),
+    /// `c · tanh(a / c)`: every cell stays between −c and c.
+    SoftCap(f64),
     /// Hidden cells become −∞; a mask matrix is the second input where the rule needs one.
     Mask(Mask),
     /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
@@ -106,12 +112,20 @@ pub enum Op {
     Relu,
     /// `1 / (1 + e⁻ᵃ)`.
     Sigmoid,
+    /// `tanh(a)`.
+    Tanh,
     /// `a / (1 + e⁻ᵃ)`.
     Silu,
+    /// a times the share of a standard normal distribution that lies below it.
+    Gelu(GeluForm),
     /// Each row minus its mean.
     MinusMean,
-    /// Each row divided by its root mean square; ε is added to the mean of the squares.
+    /// Each row divided by its root mean square; ε is added to the mean of the squares. A gain for each column, (1, d), is the
+    /// second input where there is one.
     RmsNorm(f64),
+    /// Each row minus its mean, divided by its standard deviation; ε is added to the variance. A gain and then a bias for each
+    /// column, (1, d), are further inputs where there are any.
+    LayerNorm(f64),
     /// The cosine of the angle between each row of a and each row of b.
     Cosine,
     /// The distance between each row of a and each row of b.
@@ -246,6 +260,15 @@ impl Factor {
     }
 }
 
+/// How the share of the normal distribution below a number is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GeluForm {
+    /// By the error function: `a/2 · (1 + erf(a/√2))`.
+    Erf,
+    /// By a hyperbolic tangent, which is close to it: `a/2 · (1 + tanh(√(2/π) · (a + 0.044715·a³)))`.
+    Tanh,
+}
+
 /// Which singular vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -268,6 +291,13 @@ pub enum Statistic {
     LargestSize,
 }
 
+impl OpKind {
+    /// All kinds, in the order of the enum.
+    pub fn all() -> impl Iterator<Item = OpKind> {
+        OpKind::iter()
+    }
+}
+
 impl Op {
     /// The op's name in JSON, in messages and in the documentation.
     pub fn name(&self) -> &'static str {
@@ -285,6 +315,7 @@ impl Op {
             Op::Quotient => "quotient",
             Op::Scale(_) => "scale",
             Op::Temperature(_) => "temperature",
+            Op::SoftCap(_) => "soft-cap",
             Op::Mask(_) => "mask",
             Op::MaskPattern(_) => "mask-pattern",
             Op::MinusMax(_) => "minus-max",
@@ -307,9 +338,13 @@ impl Op {
             Op::Reshape { .. } => "reshape",
             Op::Relu => "relu",
             Op::Sigmoid => "sigmoid",
+            Op::Tanh => "tanh",
             Op::Silu => "silu",
+            Op::Gelu(GeluForm::Erf) => "gelu",
+            Op::Gelu(GeluForm::Tanh) => "gelu-tanh",
             Op::MinusMean => "minus-mean",
             Op::RmsNorm(_) => "rms-norm",
+            Op::LayerNorm(_) => "layer-norm",
             Op::Cosine => "cosine",
             Op::Euclidean => "euclidean",
             Op::UnitRows => "unit-rows",

@@ -34,6 +34,10 @@ pub enum Term {
     Power(Base, Box<Term>),
     /// The natural logarithm.
     Logarithm(Box<Term>),
+    /// The hyperbolic tangent.
+    Tanh(Box<Term>),
+    /// The error function.
+    Erf(Box<Term>),
     /// The square root.
     Root(Box<Term>),
     /// The largest of some terms, the first of equals; NaN where one is.
@@ -119,6 +123,8 @@ impl Term {
             Term::Quotient(a, b) => of(a) / of(b),
             Term::Power(base, exponent) => base.power(of(exponent)),
             Term::Logarithm(term) => elementary::ln(of(term)),
+            Term::Tanh(term) => elementary::tanh(of(term)),
+            Term::Erf(term) => elementary::erf(of(term)),
             Term::Root(term) => of(term).sqrt(),
             Term::Max(terms) => {
                 let larger = |max: f64, x: f64| if max.is_nan() || x <= max { max } else { x };
@@ -147,6 +153,8 @@ impl Term {
             Term::With { is, within, .. } => vec![within, is],
             Term::Power(_, term)
             | Term::Logarithm(term)
+            | Term::Tanh(term)
+            | Term::Erf(term)
             | Term::Root(term)
             | Term::Size(term)
             | Term::Sine(term)
@@ -171,6 +179,8 @@ impl Term {
             Term::Quotient(a, b) => Term::Quotient(boxed(a), boxed(b)),
             Term::Power(base, term) => Term::Power(*base, boxed(term)),
             Term::Logarithm(term) => Term::Logarithm(boxed(term)),
+            Term::Tanh(term) => Term::Tanh(boxed(term)),
+            Term::Erf(term) => Term::Erf(boxed(term)),
             Term::Root(term) => Term::Root(boxed(term)),
             Term::Size(term) => Term::Size(boxed(term)),
             Term::Sine(term) => Term::Sine(boxed(term)),

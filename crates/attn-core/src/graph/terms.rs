@@ -1,13 +1,14 @@
 //! The terms of a cell: what each op says about where a number came from.
 
 mod attention;
+mod functions;
 mod vectors;
 
 use vectors::angle;
 
-use super::op::{Factor, Op, Side, Statistic};
+use super::op::{Factor, GeluForm, Op, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
-use crate::attention::{Axis, Base, is_hidden_by};
+use crate::attention::{Axis, is_hidden_by};
 use crate::matrix::same_number;
 
 /// Evaluating the terms gives the recorded bits, so they follow `attention` in the order of computing, but never call it.
@@ -52,6 +53,7 @@ impl Reader<'_> {
             Op::Quotient => over(self.cell(0, i, j), self.cell(1, i, j)),
             Op::Scale(factor) => times(self.cell(0, i, j), factor_term(*factor)),
             Op::Temperature(temperature) => over(self.cell(0, i, j), Term::Number(*temperature)),
+            Op::SoftCap(cap) => self.soft_cap(*cap, i, j),
             Op::Mask(mask) => self.masked(mask, i, j),
             Op::MaskPattern(mask) => self.pattern(mask, i, j),
             Op::MinusMax(axis) => self.minus_max(*axis, i, j),
@@ -78,8 +80,12 @@ impl Reader<'_> {
             Op::Relu => self.relu(i, j),
             Op::Sigmoid => over(Term::Number(1.0), self.one_and_power(i, j)),
             Op::MinusMean => self.minus_mean(i, j),
+            Op::Tanh => Term::Tanh(Box::new(self.cell(0, i, j))),
             Op::Silu => self.silu(i, j),
+            Op::Gelu(GeluForm::Erf) => self.gelu(i, j),
+            Op::Gelu(GeluForm::Tanh) => self.gelu_tanh(i, j),
             Op::RmsNorm(epsilon) => self.rms_norm(*epsilon, i, j),
+            Op::LayerNorm(epsilon) => self.layer_norm(*epsilon, i, j),
             Op::Cosine => self.cosine(i, j),
             Op::Euclidean => self.euclidean(i, j),
             Op::UnitRows => self.unit(i, j),
@@ -173,27 +179,6 @@ impl Reader<'_> {
             below -= self.height(input);
         }
         unreachable!("a stack is as high as its parts")
-    }
-
-    fn relu(&self, i: usize, j: usize) -> Term {
-        match self.value(0, i, j) > 0.0 {
-            true => chosen(self.cell(0, i, j), "it is positive"),
-            false => chosen(Term::Number(0.0), "it is not positive"),
-        }
-    }
-
-    fn silu(&self, i: usize, j: usize) -> Term {
-        if self.value(0, i, j) == f64::NEG_INFINITY {
-            return chosen(Term::Number(0.0), "this is its limit at −∞");
-        }
-        over(self.cell(0, i, j), self.one_and_power(i, j))
-    }
-
-    /// 1 + e⁻ᵃ
-    fn one_and_power(&self, i: usize, j: usize) -> Term {
-        let negative = times(Term::Number(-1.0), self.cell(0, i, j));
-        let power = Term::Power(Base::E, Box::new(negative));
-        Term::Sum(vec![Term::Number(1.0), power])
     }
 
     fn diagonal(&self, i: usize, j: usize) -> Term {

@@ -2,7 +2,6 @@
 
 use std::collections::HashSet;
 
-use super::apply::said;
 use super::{Dtype, Fusion, Graph, Node, NodeId, Numbers, Op, Value};
 use crate::attention::Visibility;
 use crate::matrix::{Labels, Matrix};
@@ -167,5 +166,52 @@ fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtyp
     match (blind, overflowed) {
         (Some(blind), Some(overflowed)) => Some(format!("{blind}\n{overflowed}")),
         (blind, overflowed) => blind.or(overflowed),
+    }
+}
+
+impl Op {
+    /// What a reader should be warned of when the op runs on these inputs.
+    pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
+        let [a, ..] = inputs else { return None };
+        let (rows, [one, many]) = match self {
+            Op::Cosine => {
+                let longest = |a: &&&Matrix| zero_rows(a).len();
+                let a = inputs.iter().max_by_key(longest)?;
+                let one = "is all zeros and has no direction; its cosines are set to 0";
+                return said(
+                    name,
+                    a.row_labels(),
+                    zero_rows(a),
+                    [one, "are all zeros and have no direction; their cosines are set to 0"],
+                );
+            }
+            Op::UnitRows => {
+                let one = "is all zeros and has no direction; it stays as it is";
+                (zero_rows(a), [one, "are all zeros and have no direction; they stay as they are"])
+            }
+            _ => return None,
+        };
+        said(name, a.row_labels(), rows, [one, many])
+    }
+}
+
+/// The rows without a direction.
+fn zero_rows(a: &Matrix) -> Vec<usize> {
+    (0..a.rows()).filter(|&i| a.row(i).all(|x| x == 0.0)).collect()
+}
+
+/// A warning about some rows of a matrix with these labels; the sentence for one row, and for several.
+fn said(name: &str, labels: Option<&Labels>, rows: Vec<usize>, [one, many]: [&str; 2]) -> Option<String> {
+    const NAMED: usize = 5;
+    let label = |i: &usize| match labels {
+        Some(labels) => format!("{} ({})", i + 1, labels[*i]),
+        None => format!("{}", i + 1),
+    };
+    let named = rows.iter().take(NAMED).map(label).collect::<Vec<_>>().join(", ");
+    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+    match rows.len() {
+        0 => None,
+        1 => Some(format!("{name}: row {named} {one}")),
+        _ => Some(format!("{name}: rows {named}{more} {many}")),
     }
 }

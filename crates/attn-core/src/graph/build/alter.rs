@@ -193,7 +193,8 @@ impl Chain<'_> {
             Alter::RmsNorm => (Op::RmsNorm(EPSILON), vec![a]),
             Alter::UnitRows => (Op::UnitRows, vec![a]),
             Alter::Centred => (Op::MinusMean, vec![a]),
-            Alter::LayerNorm => (Op::RmsNorm(EPSILON), vec![self.part(Op::MinusMean, &[a])?]),
+            Alter::LayerNorm => (Op::LayerNorm(EPSILON), vec![a]),
+            Alter::Tanh => (Op::Tanh, vec![a]),
             Alter::Transposed => (Op::Transpose, vec![a]),
             Alter::RowsReversed => (Op::ReverseRows, vec![a]),
             Alter::Rounded(decimals) => (Op::Round(decimals), vec![a]),
@@ -203,19 +204,8 @@ impl Chain<'_> {
                 let minus = self.part(Op::Scale(Factor::Number(-1.0)), &[a])?;
                 (Op::Add, vec![self.part(Op::Relu, &[a])?, self.part(Op::Relu, &[minus])?])
             }
-            Alter::Tanh => {
-                let mut last = a;
-                for op in [Op::Scale(Factor::Number(2.0)), Op::Sigmoid, Op::Scale(Factor::Number(2.0))] {
-                    last = self.part(op, &[last])?;
-                }
-                (Op::Subtract, vec![last, self.part(Op::Ones { rows, cols }, &[])?])
-            }
             Alter::ColumnsCentred => self.turned(Op::MinusMean, a)?,
-            Alter::ColumnsNormed => {
-                let turned = self.part(Op::Transpose, &[a])?;
-                let centred = self.part(Op::MinusMean, &[turned])?;
-                (Op::Transpose, vec![self.part(Op::RmsNorm(EPSILON), &[centred])?])
-            }
+            Alter::ColumnsNormed => self.turned(Op::LayerNorm(EPSILON), a)?,
             Alter::RowsLater => self.stacked(a, [rows.saturating_sub(1), 1], [0, rows.saturating_sub(1)])?,
             Alter::RowsEarlier => self.stacked(a, [1, rows.saturating_sub(1)], [0, 1])?,
             Alter::ColumnsReversed => self.turned(Op::ReverseRows, a)?,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::alter::{Alter, Stage, altered};
+use super::alter::{self, Alter, altered};
 use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result, counted};
-use crate::graph::{Graph, MAX_CELLS, NodeId, Origin};
+use crate::graph::{Graph, MAX_CELLS, NodeId, Origin, Role};
 use crate::matrix::{Labels, Matrix};
 
 /// A given matrix with where it came from.
@@ -75,8 +75,8 @@ pub(super) struct Sources {
     pub q: NodeId,
     pub k: NodeId,
     pub mixed: NodeId,
-    /// What the nodes are called when they are cut into heads: a role has another's name where it has its numbers.
-    pub names: [&'static str; 3],
+    /// Whose numbers queries, keys and values have: a role is that other one where it has its numbers.
+    pub roles: [Role; 3],
     pub bias: Option<NodeId>,
     pub mask: Option<NodeId>,
 }
@@ -94,33 +94,34 @@ impl Pipeline<'_> {
         let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, shift, tokens, instead } = inputs;
         self.graph.take_instead(instead);
         let named = |given| named(given, tokens.as_ref());
-        let x = self.optional("X", x.map(named))?;
+        let x = self.optional(Role::X, x.map(named))?;
         let mut mask = mask;
         if self.zeroes_padding() {
-            self.optional("M", mask.take())?;
+            self.optional(Role::Mask, mask.take())?;
         }
-        let stages = [Stage::Tokens, Stage::TokensAndResidual];
-        let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, "X", (x, 0))).transpose()?;
+        let stages = [alter::Stage::Tokens, alter::Stage::TokensAndResidual];
+        let name = Role::X.name();
+        let read = x.map(|x| altered(&mut self.graph, self.recipe, &stages, name, (x, 0))).transpose()?;
         let own = [
-            self.role("Q", q.map(named), read, w_q)?,
-            self.role("K", k.map(named), read, w_k)?,
-            self.role("V", v.map(named), read, w_v)?,
+            self.role(Role::Q, q.map(named), read, w_q)?,
+            self.role(Role::K, k.map(named), read, w_k)?,
+            self.role(Role::V, v.map(named), read, w_v)?,
         ];
-        let (roles, names) = self.taken(own, read)?;
-        let [q, k, mixed] = roles;
+        let ([q, k, mixed], roles) = self.taken(own, read)?;
         self.fit(q, k, mixed)?;
         self.room_for_all(q, k, mixed)?;
-        let bias = self.optional("B", bias)?;
+        let bias = self.optional(Role::Bias, bias)?;
         self.fits_scores("bias", bias, [q, k])?;
-        let mask = self.optional("M", mask)?.or_else(|| self.graph.find("M"));
+        let mask = self.optional(Role::Mask, mask)?.or_else(|| self.graph.at(Role::Mask));
         if self.recipe.comparison == Comparison::QueriesWithKeys {
             self.fits_scores("mask", mask, [q, k])?;
             self.check_additions(bias, mask)?;
         }
-        let w_o = self.optional("W_O", w_o)?;
-        self.optional("b", shift)?;
-        let heads = self.heads(Sources { q, k, mixed, names, bias, mask })?;
-        let with_residual = |alteration: super::Alteration| alteration.stage == Stage::TokensAndResidual;
+        let w_o = self.optional(Role::WO, w_o)?;
+        shift.map(|(matrix, origin)| self.graph.given("b", matrix, origin)).transpose()?;
+        let heads = self.heads(Sources { q, k, mixed, roles, bias, mask })?;
+        let with_residual =
+            |alteration: super::Alteration| alteration.stage == alter::Stage::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
         self.output(heads, w_o, x, own)
     }
@@ -171,8 +172,16 @@ impl Pipeline<'_> {
         }
     }
 
-    pub fn optional(&mut self, name: &str, given: Option<Given>) -> Result<Option<NodeId>> {
-        given.map(|(matrix, origin)| self.graph.given(name, matrix, origin)).transpose()
+    /// Records what is given for a role.
+    pub fn given(&mut self, role: Role, (matrix, origin): Given) -> Result<NodeId> {
+        let id = self.graph.given(role.name(), matrix, origin)?;
+        self.graph.mark(id, role);
+        Ok(id)
+    }
+
+    /// Records what is given for a role, if something is.
+    pub fn optional(&mut self, role: Role, given: Option<Given>) -> Result<Option<NodeId>> {
+        given.map(|given| self.given(role, given)).transpose()
     }
 
     pub fn shape(&self, id: NodeId) -> (usize, usize) {

@@ -8,7 +8,9 @@ use super::weights::{Additions, weights_never_formed};
 use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
-use crate::graph::{Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Typed};
+use crate::graph::{
+    Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Role, Stage, Step, Typed,
+};
 use crate::kernel::{Heads, Layout, Machine, Real, Used};
 use crate::matrix::{Labels, Matrix, Shape};
 
@@ -97,32 +99,34 @@ fn run<T: Typed + Real>(
     check(recipe)?;
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
     let tokens = tokens.as_ref();
-    let x = pipeline.optional("X", x.map(|x| named(x, tokens)))?;
-    let mut role = |name: &str, numbers: Option<GivenNumbers>, matrix, weights| match (numbers, matrix) {
-        (Some((numbers, origin)), _) => given(&mut pipeline.graph, name, numbers, origin, tokens),
+    let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
+    let mut role = |role: Role, numbers: Option<GivenNumbers>, matrix, weights| match (numbers, matrix) {
+        (Some((numbers, origin)), _) => given(&mut pipeline.graph, role, numbers, origin, tokens),
         (None, Some((matrix, origin))) => {
-            let numbers = rounded::<T>(name, &matrix)?;
-            given(&mut pipeline.graph, name, numbers, origin, tokens)
+            let numbers = rounded::<T>(role, &matrix)?;
+            given(&mut pipeline.graph, role, numbers, origin, tokens)
         }
         (None, None) => {
-            let id = pipeline.role(name, None, x, weights)?;
-            Ok((id, rounded::<T>(name, pipeline.graph.matrix(id)?)?))
+            let id = pipeline.role(role, None, x, weights)?;
+            Ok((id, rounded::<T>(role, pipeline.graph.matrix(id)?)?))
         }
     };
-    let (q, queries) = role("Q", inputs.q, q, w_q)?;
-    let (k, keys) = role("K", inputs.k, k, w_k)?;
-    let (v, values) = role("V", inputs.v, v, w_v)?;
+    let (q, queries) = role(Role::Q, inputs.q, q, w_q)?;
+    let (k, keys) = role(Role::K, inputs.k, k, w_k)?;
+    let (v, values) = role(Role::V, inputs.v, v, w_v)?;
     pipeline.fit(q, k, v)?;
-    let bias = beside_scores::<T>(&mut pipeline.graph, "B", inputs.bias, bias)?;
+    let bias = beside_scores::<T>(&mut pipeline.graph, Role::Bias, inputs.bias, bias)?;
     pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
     let mask = match recipe.mask.matrix {
         Some(MatrixRule::Allow | MatrixRule::Block) => {
-            beside_scores::<bool>(&mut pipeline.graph, "M", inputs.mask, mask)?
+            beside_scores::<bool>(&mut pipeline.graph, Role::Mask, inputs.mask, mask)?
         }
-        Some(MatrixRule::Add) | None => beside_scores::<T>(&mut pipeline.graph, "M", inputs.mask, mask)?,
+        Some(MatrixRule::Add) | None => {
+            beside_scores::<T>(&mut pipeline.graph, Role::Mask, inputs.mask, mask)?
+        }
     };
     pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
-    let w_o = pipeline.optional("W_O", w_o)?;
+    let w_o = pipeline.optional(Role::WO, w_o)?;
     let after = pipeline.after(w_o, x, [q, k, v])?;
     room_behind_the_heads(&pipeline, after, [q, v])?;
     let numbers =
@@ -140,7 +144,7 @@ fn run<T: Typed + Real>(
     };
     let fused = attend_fast(&problem, machine)?;
     let [bias, mask] = [&bias, &mask].map(|beside| beside.as_ref().map(|(id, _)| *id));
-    let sources = Sources { q, k, mixed: v, names: ["Q", "K", "V"], bias, mask };
+    let sources = Sources { q, k, mixed: v, roles: [Role::Q, Role::K, Role::V], bias, mask };
     let used = fused.used;
     let last = record(&mut pipeline, sources, after, fused, |i| problem.may_attend(i))?;
     pipeline.finish(last, after)?;
@@ -157,7 +161,7 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
         true => Ok(()),
         false => Err(Error::new(format!(
             "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
-            after.name()
+            after.stage().name()
         ))
         .help("leave out W_O and --residual, and save the heads with --save O=out.npy")),
     }
@@ -173,35 +177,49 @@ fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
 /// Records given Q, K or V.
 fn given(
     graph: &mut Graph,
-    name: &str,
+    role: Role,
     numbers: Numbers,
     origin: Origin,
     tokens: Option<&Labels>,
 ) -> Result<(NodeId, Numbers)> {
     let (rows, cols) = (tokens.or(numbers.row_labels()).cloned(), numbers.col_labels().cloned());
     let numbers = numbers.labelled(rows, cols);
-    Ok((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers))
+    Ok((recorded(graph, role, Op::Given(origin), &[], numbers.clone())?, numbers))
 }
 
-fn rounded<T: Typed>(name: &str, matrix: &Matrix) -> Result<Numbers> {
-    Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(name))
+/// Records numbers as a step.
+fn recorded(
+    graph: &mut Graph,
+    step: impl Into<Step>,
+    op: Op,
+    inputs: &[NodeId],
+    numbers: Numbers,
+) -> Result<NodeId> {
+    let step = step.into();
+    let id = graph.typed(&step.to_string(), op, inputs, numbers)?;
+    graph.mark(id, step);
+    Ok(id)
+}
+
+fn rounded<T: Typed>(role: Role, matrix: &Matrix) -> Result<Numbers> {
+    Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))
 }
 
 /// Records a mask or a bias, in the type T where it comes as a matrix.
 fn beside_scores<T: Typed>(
     graph: &mut Graph,
-    name: &str,
+    role: Role,
     numbers: Option<GivenNumbers>,
     matrix: Option<Given>,
 ) -> Result<Option<(NodeId, Numbers)>> {
     let (numbers, origin) = match (numbers, matrix) {
         (Some(given), _) => given,
-        (None, Some((matrix, origin))) => (rounded::<T>(name, &matrix)?, origin),
+        (None, Some((matrix, origin))) => (rounded::<T>(role, &matrix)?, origin),
         (None, None) => return Ok(None),
     };
     // Of another type they could not be read; what is read in a type of its own is read by the same rule.
     heads::<T>(&numbers)?;
-    Ok(Some((graph.typed(name, Op::Given(origin), &[], numbers.clone())?, numbers)))
+    Ok(Some((recorded(graph, role, Op::Given(origin), &[], numbers.clone())?, numbers)))
 }
 
 /// The cells of a mask.
@@ -240,34 +258,33 @@ fn record<T: Typed + Real>(
             *known[i].get_or_insert_with(row)
         });
         let rows = rows.collect();
-        let name = if heads == 1 { "A".to_string() } else { format!("A_{}", head + 1) };
+        let name = Stage::Weights.of_head((heads > 1).then_some(head + 1)).to_string();
         graph.warn_of_rows(&name, labels.as_ref(), rows, T::DTYPE);
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
     let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
     let lse = Numbers::new(fused.lse, by_heads)?.labelled(labels.clone(), names);
-    graph.typed("LSE", Op::Fused(Fusion::LogSumExp), &read, lse)?;
+    recorded(graph, Stage::Lse, Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
     let output = Numbers::new(fused.output, layout)?.labelled(labels, cols);
     let output = if after.is_nothing() { output } else { output.with_matrix() };
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
-    graph.typed(after.name(), Op::Fused(Fusion::Output(steps)), &inputs, output)
+    recorded(graph, after.stage(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }
 
 /// Records the steps up to the weights; returns what the softmax of each head would read.
 fn never_formed(graph: &mut Graph, recipe: &Recipe, sources: Sources) -> Result<Vec<NodeId>> {
     let additions = Additions { bias: sources.bias, mask: sources.mask };
     if recipe.heads == 1 {
-        let weights = weights_never_formed(graph, recipe, "", [sources.q, sources.k], additions)?;
+        let weights = weights_never_formed(graph, recipe, None, [sources.q, sources.k], additions)?;
         return Ok(vec![weights.read]);
     }
-    let queries = split_never_formed(graph, "Q", sources.q, recipe.heads)?;
-    let keys = split_never_formed(graph, "K", sources.k, recipe.kv_heads)?;
-    split_never_formed(graph, "V", sources.mixed, recipe.kv_heads)?;
+    let queries = split_never_formed(graph, Role::Q, sources.q, recipe.heads)?;
+    let keys = split_never_formed(graph, Role::K, sources.k, recipe.kv_heads)?;
+    split_never_formed(graph, Role::V, sources.mixed, recipe.kv_heads)?;
     let head = |(head, &query): (usize, &NodeId)| {
         let key = keys[key_value_head(head, recipe.heads, recipe.kv_heads)];
-        let weights =
-            weights_never_formed(graph, recipe, &format!("_{}", head + 1), [query, key], additions)?;
+        let weights = weights_never_formed(graph, recipe, Some(head + 1), [query, key], additions)?;
         Ok(weights.read)
     };
     queries.iter().enumerate().map(head).collect()

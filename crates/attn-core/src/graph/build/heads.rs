@@ -1,13 +1,13 @@
 //! Heads: the columns cut into blocks, and each head on its own up to what it mixes.
 
-use super::alter::{Stage, altered};
+use super::alter::{self, altered};
 use super::attend::{Pipeline, Sources};
 use super::choices::{Along, Common, Groups, Split};
 use super::recipe::Recipe;
-use super::weights::Head;
+use super::weights::{Head, suffix};
 use crate::attention::{Axis, key_value_head};
 use crate::error::{Error, Result, counted};
-use crate::graph::{Factor, Graph, NodeId, Op};
+use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
 
 impl Pipeline<'_> {
@@ -34,8 +34,9 @@ impl Pipeline<'_> {
         let waits = together || matches!(self.recipe.common, Common::FirstWeights | Common::MeanWeights);
         let (mut waiting, mut mixes) = (Vec::new(), Vec::new());
         for (head, &query) in queries.iter().enumerate() {
-            let suffix = suffix(head, heads);
-            let mut one = self.head(&suffix, &sources);
+            let number = number(head, heads);
+            let suffix = suffix(number);
+            let mut one = self.head((&suffix, number), &sources);
             let read = one.read([query, keys[group(head)]], sources.bias)?.read;
             let weights = if together { read } else { one.weights(read)? };
             // A head is finished before the next one begins, unless they have something in common.
@@ -54,18 +55,22 @@ impl Pipeline<'_> {
     /// What a head mixes; of a single head its weights and values, which are mixed later.
     fn mix(&mut self, head: usize, weights: NodeId, values: NodeId) -> Result<Vec<NodeId>> {
         let heads = self.recipe.heads;
-        let weights = rounded(&mut self.graph, self.recipe, &suffix(head, heads), weights)?;
+        let number = number(head, heads);
+        let weights = rounded(&mut self.graph, self.recipe, &suffix(number), weights)?;
         if heads == 1 {
             return Ok(vec![weights, values]);
         }
-        let official = format!("O_{}", head + 1);
-        let name = super::alter::name_before(self.recipe, &[Stage::Mixes], &official);
+        let step = Stage::Mixed.of_head(number);
+        let name = alter::name_before(self.recipe, &[alter::Stage::Mixes], &step.to_string());
         let mix = self.graph.add(&name, Op::Product, &[weights, values])?;
-        Ok(vec![altered(&mut self.graph, self.recipe, &[Stage::Mixes], &official, (mix, 0))?])
+        let mixes = &[alter::Stage::Mixes];
+        let mix = altered(&mut self.graph, self.recipe, mixes, &step.to_string(), (mix, 0))?;
+        self.graph.mark(mix, step);
+        Ok(vec![mix])
     }
 
-    fn head<'s>(&'s mut self, suffix: &'s str, sources: &Sources) -> Head<'s> {
-        Head { graph: &mut self.graph, recipe: self.recipe, suffix, mask: sources.mask, never: None }
+    fn head<'s>(&'s mut self, (suffix, number): (&'s str, Option<usize>), sources: &Sources) -> Head<'s> {
+        Head { graph: &mut self.graph, recipe: self.recipe, suffix, number, mask: sources.mask, never: None }
     }
 
     /// Queries, keys and values of each head.
@@ -80,19 +85,18 @@ impl Pipeline<'_> {
         };
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
-            let name = sources.names[at];
             let mut blocks = match heads {
                 1 => vec![node],
-                _ => split_once(&mut self.graph, name, node, count, self.recipe.split)?,
+                _ => split_once(&mut self.graph, sources.roles[at], node, count, self.recipe.split)?,
             };
-            let (stages, first): (&[Stage], usize) = match at {
-                0 => (&[Stage::Queries, Stage::QueriesAndKeys, Stage::Roles], query),
-                1 => (&[Stage::Keys, Stage::QueriesAndKeys, Stage::KeysAndValues, Stage::Roles], key),
-                _ => (&[Stage::Values, Stage::KeysAndValues, Stage::Roles], key),
+            use alter::Stage::{Keys, KeysAndValues, Queries, QueriesAndKeys, Roles, Values};
+            let (role, stages, first): (Role, &[alter::Stage], usize) = match at {
+                0 => (Role::Q, &[Queries, QueriesAndKeys, Roles], query),
+                1 => (Role::K, &[Keys, QueriesAndKeys, KeysAndValues, Roles], key),
+                _ => (Role::V, &[Values, KeysAndValues, Roles], key),
             };
             for (head, block) in blocks.iter_mut().enumerate() {
-                let role = ["Q", "K", "V"][at];
-                let name = if heads == 1 { role.to_string() } else { format!("{role}_{}", head + 1) };
+                let name = Stage::Role(role).of_head(number(head, heads)).to_string();
                 *block = altered(&mut self.graph, self.recipe, stages, &name, (*block, first))?;
             }
             all[at] = blocks;
@@ -116,10 +120,12 @@ impl Pipeline<'_> {
         let all = self.graph.add("A_lines", softmax, &[stacked])?;
         let mut weights = Vec::new();
         for head in 0..reads.len() {
-            let suffix = format!("_{}", head + 1);
+            let number = Some(head + 1);
+            let suffix = suffix(number);
             let line =
                 self.graph.add(&format!("A_line{suffix}"), Op::Rows { start: head, count: 1 }, &[all])?;
-            weights.push(self.head(&suffix, sources).add("A", Op::Reshape { rows, cols }, &[line])?);
+            let mut one = self.head((&suffix, number), sources);
+            weights.push(one.step(Stage::Weights, Op::Reshape { rows, cols }, &[line])?);
         }
         Ok(weights)
     }
@@ -139,9 +145,9 @@ impl Pipeline<'_> {
     }
 }
 
-/// `_2` for the second head of several.
-fn suffix(head: usize, heads: usize) -> String {
-    if heads == 1 { String::new() } else { format!("_{}", head + 1) }
+/// The number of a head, from 1, where there are several.
+fn number(head: usize, heads: usize) -> Option<usize> {
+    (heads > 1).then_some(head + 1)
 }
 
 /// `A_rounded`, where the recipe rounds the weights before they mix.
@@ -153,11 +159,21 @@ fn rounded(graph: &mut Graph, recipe: &Recipe, suffix: &str, weights: NodeId) ->
 }
 
 /// The blocks of a node, which two roles may share.
-fn split_once(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
-    let known: Vec<NodeId> = (1..).map_while(|head| graph.find(&format!("{name}_{head}"))).collect();
-    match known.len() == heads && heads > 0 {
-        true => Ok(known),
-        false => split(graph, name, whole, heads, how),
+fn split_once(graph: &mut Graph, role: Role, whole: NodeId, heads: usize, how: Split) -> Result<Vec<NodeId>> {
+    let of_head = |head| Stage::Role(role).of_head(Some(head));
+    let known: Vec<NodeId> = (1..).map_while(|head| graph.at(of_head(head))).collect();
+    if known.len() == heads && heads > 0 {
+        return Ok(known);
+    }
+    let blocks = split(graph, role.name(), whole, heads, how)?;
+    mark_heads(graph, role, &blocks);
+    Ok(blocks)
+}
+
+/// Says of the blocks of a role which heads they are.
+fn mark_heads(graph: &mut Graph, role: Role, blocks: &[NodeId]) {
+    for (head, &block) in (1..).zip(blocks) {
+        graph.mark(block, Stage::Role(role).of_head(Some(head)));
     }
 }
 
@@ -174,16 +190,24 @@ pub fn split(graph: &mut Graph, name: &str, whole: NodeId, heads: usize, how: Sp
     blocks.into_iter().enumerate().map(add).collect()
 }
 
-/// The same blocks, read where they are and never formed by themselves.
+/// The same blocks of a role, read where they are and never formed by themselves.
 ///
 /// # Errors
 /// As [`split`].
-pub fn split_never_formed(graph: &mut Graph, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
+pub(super) fn split_never_formed(
+    graph: &mut Graph,
+    role: Role,
+    whole: NodeId,
+    heads: usize,
+) -> Result<Vec<NodeId>> {
+    let name = role.name();
     let blocks = blocks(graph, name, whole, heads, Split::Blocks)?;
     let Shape { rows, cols } = graph[whole].shape();
     let shape = Shape { rows, cols: cols / heads };
     let add = |(head, block)| graph.never_formed(&format!("{name}_{}", head + 1), block, &[whole], shape);
-    blocks.into_iter().enumerate().map(add).collect()
+    let blocks: Vec<NodeId> = blocks.into_iter().enumerate().map(add).collect::<Result<_>>()?;
+    mark_heads(graph, role, &blocks);
+    Ok(blocks)
 }
 
 fn blocks(graph: &Graph, name: &str, whole: NodeId, heads: usize, how: Split) -> Result<Vec<Op>> {

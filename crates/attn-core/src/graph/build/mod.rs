@@ -12,6 +12,8 @@ mod recipe;
 mod roles;
 mod similarity;
 mod softmax;
+#[cfg(test)]
+mod tests;
 mod weights;
 
 pub use alter::{Alter, Alteration, Stage};

@@ -78,13 +78,7 @@ impl Head<'_> {
             Function::Squared => self.add(own, Op::Multiply, &[read, read])?,
             Function::Relu => self.add(own, Op::Relu, &[read])?,
             Function::Sigmoid => self.add(own, Op::Sigmoid, &[read])?,
-            Function::Tanh => {
-                let twice = self.add("S_twice", Op::Scale(Factor::Number(2.0)), &[read])?;
-                let sigmoid = self.add("S_sigmoid", Op::Sigmoid, &[twice])?;
-                let doubled = self.add("S_doubled", Op::Scale(Factor::Number(2.0)), &[sigmoid])?;
-                let ones = self.ones(read)?;
-                self.add(own, Op::Subtract, &[doubled, ones])?
-            }
+            Function::Tanh => self.add(own, Op::Tanh, &[read])?,
         };
         if single { self.add(name, Op::SingleRange, &[powers]) } else { Ok(powers) }
     }

@@ -1,10 +1,10 @@
 //! Behind the heads: putting them together, the output projection, the residual.
 
-use super::alter::{Stage, altered, name_before};
+use super::alter::{self, altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual};
 use crate::error::{Error, Result, counted};
-use crate::graph::{Factor, NodeId, Op};
+use crate::graph::{Factor, NodeId, Op, Stage};
 
 /// Small numbers in a norm, as PyTorch has them.
 const EPSILON: f64 = 1e-5;
@@ -22,9 +22,9 @@ impl After {
         self.w_o.is_none() && self.residual.is_none()
     }
 
-    /// What the heads side by side are called: the result, or what comes before it.
-    pub fn name(self) -> &'static str {
-        if self.is_nothing() { "O" } else { "C" }
+    /// What the heads side by side are: the result, or what comes before it.
+    pub fn stage(self) -> Stage {
+        if self.is_nothing() { Stage::Output } else { Stage::Joined }
     }
 }
 
@@ -46,27 +46,34 @@ impl Pipeline<'_> {
             return self.finish(last, after);
         }
         // A stage is over before the next one has its name.
-        let stages: &[Stage] = match self.recipe.heads {
-            1 => &[Stage::Mixes, Stage::Heads],
-            _ => &[Stage::Heads],
+        let stages: &[alter::Stage] = match self.recipe.heads {
+            1 => &[alter::Stage::Mixes, alter::Stage::Heads],
+            _ => &[alter::Stage::Heads],
         };
-        let name = if after.is_nothing() { self.before_result() } else { after.name().to_string() };
+        let stage = after.stage();
+        let name = if after.is_nothing() { self.before_result() } else { stage.name().to_string() };
         let merged = name_before(self.recipe, stages, &name);
         let last = match self.recipe.heads {
             1 => self.graph.add(&merged, Op::Product, &heads)?,
-            _ => self.merged(heads, if after.is_nothing() { "C" } else { &merged })?,
+            _ => self.merged(heads, if after.is_nothing() { Stage::Joined.name() } else { &merged })?,
         };
         let last = match self.recipe.heads > 1 && after.is_nothing() {
-            true => self.graph.add(&merged, Op::Add, &[last])?,
+            true => {
+                self.graph.mark(last, Stage::Joined);
+                self.graph.add(&merged, Op::Add, &[last])?
+            }
             false => last,
         };
         let last = altered(&mut self.graph, self.recipe, stages, &name, (last, 0))?;
+        if !after.is_nothing() {
+            self.graph.mark(last, stage);
+        }
         self.finish(last, after)
     }
 
     /// What the result is called before the last thing that is done to it.
     fn before_result(&self) -> String {
-        name_before(self.recipe, &[Stage::Result], "O")
+        name_before(self.recipe, &[alter::Stage::Result], Stage::Output.name())
     }
 
     /// What comes after the heads.
@@ -106,7 +113,9 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            last = self.graph.add(if residual.is_none() { &result } else { "P" }, op, &[last, w_o])?;
+            let projected = Stage::Projected.name();
+            last = self.graph.add(if residual.is_none() { &result } else { projected }, op, &[last, w_o])?;
+            self.graph.mark(last, Stage::Projected);
         }
         if let Some(x) = residual {
             let (tokens, shape) = (self.graph[x].shape(), self.graph[last].shape());
@@ -118,7 +127,9 @@ impl Pipeline<'_> {
             }
             last = self.with_residual(&result, x, last)?;
         }
-        altered(&mut self.graph, self.recipe, &[Stage::Result], "O", (last, 0))?;
+        let name = Stage::Output.name();
+        let last = altered(&mut self.graph, self.recipe, &[alter::Stage::Result], name, (last, 0))?;
+        self.graph.mark(last, Stage::Output);
         Ok(())
     }
 
@@ -132,8 +143,7 @@ impl Pipeline<'_> {
             Residual::SubtractedFrom => graph.add(name, Op::Subtract, &[x, last]),
             Residual::Multiplied => graph.add(name, Op::Multiply, &[last, x]),
             Residual::LayerNormed => {
-                let centred = graph.add("X_centred", Op::MinusMean, &[x])?;
-                let normed = graph.add("X_normed", Op::RmsNorm(EPSILON), &[centred])?;
+                let normed = graph.add("X_normed", Op::LayerNorm(EPSILON), &[x])?;
                 graph.add(name, Op::Add, &[normed, last])
             }
             Residual::RmsNormed => {
@@ -154,8 +164,11 @@ impl Pipeline<'_> {
             let block = self.graph.add(&format!("W_O_block_{}", head + 1), block, &[rows])?;
             parts.push(self.graph.add(&format!("P_{}", head + 1), Op::Product, &[mix, block])?);
         }
-        let name = if after.residual.is_some() { "P".to_string() } else { self.before_result() };
-        self.graph.add(&name, Op::Concatenate, &parts)
+        let projected = || Stage::Projected.name().to_string();
+        let name = if after.residual.is_some() { projected() } else { self.before_result() };
+        let id = self.graph.add(&name, Op::Concatenate, &parts)?;
+        self.graph.mark(id, Stage::Projected);
+        Ok(id)
     }
 
     /// The heads put together.

@@ -1,48 +1,45 @@
 //! From tokens to queries, keys and values.
 
 use super::attend::{Given, Pipeline};
-use super::choices::{Role, Source};
+use super::choices::{self, Source};
 use crate::error::{Error, Result, counted};
-use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin};
+use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;
 
 impl Pipeline<'_> {
     /// Where the numbers of Q, K or V come from.
-    fn source(&self, name: &str) -> Source {
-        match name {
-            "Q" => self.recipe.roles.q,
-            "K" => self.recipe.roles.k,
+    fn source(&self, role: Role) -> Source {
+        match role {
+            Role::Q => self.recipe.roles.q,
+            Role::K => self.recipe.roles.k,
             _ => self.recipe.roles.v,
         }
     }
 
-    /// What is taken for queries, keys and values: usually what they are, and what these nodes are called.
-    pub fn taken(
-        &self,
-        [q, k, v]: [NodeId; 3],
-        x: Option<NodeId>,
-    ) -> Result<([NodeId; 3], [&'static str; 3])> {
-        let taken = |role: Role, own: NodeId| match (self.recipe.roles.of(role), x) {
-            (Source::Own | Source::Transposed, _) => Ok((own, name(role))),
-            (Source::Of(other), _) => Ok(([q, k, v][other as usize], name(other))),
-            (Source::Tokens, Some(x)) => Ok((x, "X")),
+    /// What is taken for queries, keys and values, and which role that is: usually their own.
+    pub fn taken(&self, [q, k, v]: [NodeId; 3], x: Option<NodeId>) -> Result<([NodeId; 3], [Role; 3])> {
+        let taken = |role: Role, own: NodeId| match (self.source(role), x) {
+            (Source::Own | Source::Transposed, _) => Ok((own, role)),
+            (Source::Of(other), _) => Ok(([q, k, v][other as usize], other.into())),
+            (Source::Tokens, Some(x)) => Ok((x, Role::X)),
             (Source::Tokens, None) => Err(Error::new("there is no X to take")),
         };
-        let [q, k, v] = [taken(Role::Query, q)?, taken(Role::Key, k)?, taken(Role::Value, v)?];
+        let [q, k, v] = [taken(Role::Q, q)?, taken(Role::K, k)?, taken(Role::V, v)?];
         Ok(([q.0, k.0, v.0], [q.1, k.1, v.1]))
     }
 
     /// Q, K or V: as given, or from X and its weights, or X itself.
     pub fn role(
         &mut self,
-        name: &str,
+        role: Role,
         given: Option<Given>,
         x: Option<NodeId>,
         weights: Option<Given>,
     ) -> Result<NodeId> {
-        if let Some((matrix, origin)) = given {
-            return self.graph.given(name, matrix, origin);
+        if let Some(given) = given {
+            return self.given(role, given);
         }
+        let name = role.name();
         let Some(x) = x else {
             return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
                 format!(
@@ -62,7 +59,7 @@ impl Pipeline<'_> {
             )));
         }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
-        let (op, side, length) = match self.source(name) {
+        let (op, side, length) = match self.source(role) {
             Source::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
             _ => (Op::Product, "rows", weights.rows()),
         };
@@ -75,16 +72,23 @@ impl Pipeline<'_> {
             .help(format!("give W_{name} {width} {side}, one for each column of X")));
         }
         let weights = in_the_space_of(&self.graph[x], weights);
-        let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
-        self.graph.add(name, op, &[x, weights])
+        let weights = match role.weights() {
+            Some(of_role) => self.given(of_role, (weights, origin))?,
+            None => return Err(Error::new(format!("{name} is not computed from X"))),
+        };
+        let id = self.graph.add(name, op, &[x, weights])?;
+        self.graph.mark(id, role);
+        Ok(id)
     }
 }
 
-fn name(role: Role) -> &'static str {
-    match role {
-        Role::Query => "Q",
-        Role::Key => "K",
-        Role::Value => "V",
+impl From<choices::Role> for Role {
+    fn from(role: choices::Role) -> Role {
+        match role {
+            choices::Role::Query => Role::Q,
+            choices::Role::Key => Role::K,
+            choices::Role::Value => Role::V,
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! From queries and keys to weights: the steps of one head, in the order in which every pipeline takes them.
 
-use super::alter::{Stage, altered, name_before};
+use super::alter::{self, altered, name_before};
 use super::choices::{Biasing, Comparison, Hiding};
 use super::recipe::{Recipe, Score};
 use crate::attention::{Axis, Mask};
 use crate::error::Result;
-use crate::graph::{Factor, Graph, NodeId, Op};
+use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
 
 /// The nodes between the queries and the mixing of values.
@@ -45,24 +45,25 @@ pub fn weights(
     [q, k]: [NodeId; 2],
     additions: Additions,
 ) -> Result<Weights> {
-    let mut head = Head { graph, recipe, suffix, mask: additions.mask, never: None };
+    let mut head = Head { graph, recipe, suffix, number: None, mask: additions.mask, never: None };
     let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
 
-/// The same steps, each recorded as one whose matrix is never formed.
+/// The same steps of one of several heads, counted from 1, or of the only one; each recorded as one whose matrix is never formed.
 ///
 /// # Errors
 /// If a name is taken.
-pub fn weights_never_formed(
+pub(super) fn weights_never_formed(
     graph: &mut Graph,
     recipe: &Recipe,
-    suffix: &str,
+    number: Option<usize>,
     [q, k]: [NodeId; 2],
     additions: Additions,
 ) -> Result<Weights> {
     let never = Some(Shape { rows: graph[q].shape().rows, cols: graph[k].shape().rows });
-    let mut head = Head { graph, recipe, suffix, mask: additions.mask, never };
+    let suffix = suffix(number);
+    let mut head = Head { graph, recipe, suffix: &suffix, number, mask: additions.mask, never };
     let Read { scores, scaled, read } = head.read([q, k], additions.bias)?;
     Ok(Weights { scores, scaled, read, weights: head.weights(read)? })
 }
@@ -75,11 +76,19 @@ pub(super) struct Read {
     pub read: NodeId,
 }
 
+/// `_2` for the second of several heads.
+pub(super) fn suffix(head: Option<usize>) -> String {
+    head.map_or_else(String::new, |head| format!("_{head}"))
+}
+
 /// One head on its way.
 pub(super) struct Head<'a> {
     pub graph: &'a mut Graph,
     pub recipe: &'a Recipe,
+    /// What stands behind the name of each node: the head, or the case of a demo.
     pub suffix: &'a str,
+    /// Which of several heads it is, counted from 1.
+    pub number: Option<usize>,
     pub mask: Option<NodeId>,
     /// The shape of all steps, if none of them is formed.
     pub never: Option<Shape>,
@@ -101,11 +110,11 @@ impl Head<'_> {
                 Biasing::Missing | Biasing::BeforeScale | Biasing::ToWeights => None,
             };
             if let Some((op, inputs)) = biased {
-                read = self.add("S_biased", op, &inputs)?;
+                read = self.step(Stage::Biased, op, &inputs)?;
             }
         }
         if self.recipe.temperature != 1.0 {
-            read = self.add("S_tempered", Op::Temperature(self.recipe.temperature), &[read])?;
+            read = self.step(Stage::Tempered, Op::Temperature(self.recipe.temperature), &[read])?;
         }
         let read = self.masked(read)?;
         Ok(Read { scores, scaled, read })
@@ -119,6 +128,18 @@ impl Head<'_> {
         }
     }
 
+    /// A step of attention, under its own name.
+    pub(super) fn step(&mut self, stage: Stage, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
+        let id = self.add(stage.name(), op, inputs)?;
+        self.graph.mark(id, stage.of_head(self.number));
+        Ok(id)
+    }
+
+    /// The name of a step, the head or case behind it.
+    fn name(&self, stage: Stage) -> String {
+        format!("{}{}", stage.name(), self.suffix)
+    }
+
     /// The scores, and the scaled scores.
     fn scores(&mut self, [q, k]: [NodeId; 2], bias: Option<NodeId>) -> Result<(NodeId, NodeId)> {
         let factor = self.recipe.scale.factor(self.graph[k].shape().cols);
@@ -126,16 +147,17 @@ impl Head<'_> {
             Comparison::QueriesWithKeys => [q, k],
             Comparison::KeysWithQueries => [k, q],
         };
-        let name = name_before(self.recipe, &[Stage::Scores], "S");
+        let name = name_before(self.recipe, &[alter::Stage::Scores], Stage::Scores.name());
         let scores = self.compared(&name, pair)?;
-        let official = format!("S{}", self.suffix);
-        let scores = altered(self.graph, self.recipe, &[Stage::Scores], &official, (scores, 0))?;
+        let official = self.name(Stage::Scores);
+        let scores = altered(self.graph, self.recipe, &[alter::Stage::Scores], &official, (scores, 0))?;
+        self.graph.mark(scores, Stage::Scores.of_head(self.number));
         let read = match bias {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
         match factor {
-            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[read])?)),
+            Some(factor) => Ok((scores, self.step(Stage::Scaled, Op::Scale(factor), &[read])?)),
             None => Ok((scores, read)),
         }
     }
@@ -187,32 +209,32 @@ impl Head<'_> {
             read = match recipe.hiding {
                 Hiding::MinusInfinity => {
                     let inputs = self.with_matrix(read);
-                    self.add("S_masked", Op::Mask(recipe.mask), &inputs)?
+                    self.step(Stage::Masked, Op::Mask(recipe.mask), &inputs)?
                 }
                 Hiding::PlusInfinity => {
                     let negative = || Op::Scale(Factor::Number(-1.0));
                     let negated = self.add("S_negated", negative(), &[read])?;
                     let inputs = self.with_matrix(negated);
                     let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
-                    self.add("S_masked", negative(), &[hidden])?
+                    self.step(Stage::Masked, negative(), &[hidden])?
                 }
                 Hiding::Replaced(number) => {
                     let visible = self.visible(read)?;
                     let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
                     let filled = self.filled(read, number)?;
-                    self.add("S_masked", Op::Add, &[kept, filled])?
+                    self.step(Stage::Masked, Op::Add, &[kept, filled])?
                 }
                 Hiding::Zero => {
                     let visible = self.visible(read)?;
-                    self.add("S_masked", Op::Multiply, &[read, visible])?
+                    self.step(Stage::Masked, Op::Multiply, &[read, visible])?
                 }
                 Hiding::OneAddedToVisible => {
                     let visible = self.visible(read)?;
-                    self.add("S_masked", Op::Add, &[read, visible])?
+                    self.step(Stage::Masked, Op::Add, &[read, visible])?
                 }
                 Hiding::Added(number) => {
                     let filled = self.filled(read, number)?;
-                    self.add("S_masked", Op::Add, &[read, filled])?
+                    self.step(Stage::Masked, Op::Add, &[read, filled])?
                 }
                 Hiding::AfterSoftmax => read,
             };
@@ -233,7 +255,7 @@ impl Head<'_> {
     /// them.
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
-        let name = name_before(recipe, &[Stage::Weights], "A");
+        let name = name_before(recipe, &[alter::Stage::Weights], Stage::Weights.name());
         let weights = match recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some() {
             false => self.normalised(&name, read)?,
             true => {
@@ -242,9 +264,10 @@ impl Head<'_> {
                 self.add(&name, Op::Multiply, &[open, visible])?
             }
         };
-        let official = format!("A{}", self.suffix);
-        let weights = altered(self.graph, recipe, &[Stage::Weights], &official, (weights, 0))?;
-        match self.graph.find("B").filter(|_| recipe.biasing == Biasing::ToWeights) {
+        let official = self.name(Stage::Weights);
+        let weights = altered(self.graph, recipe, &[alter::Stage::Weights], &official, (weights, 0))?;
+        self.graph.mark(weights, Stage::Weights.of_head(self.number));
+        match self.graph.find(Role::Bias.name()).filter(|_| recipe.biasing == Biasing::ToWeights) {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),
         }

@@ -5,11 +5,6 @@ use crate::attention::{Base, range_factor};
 use crate::graph::Term;
 
 impl Reader<'_> {
-    pub(super) fn squares(&self, input: usize, i: usize) -> Term {
-        let square = |k| times(self.cell(input, i, k), self.cell(input, i, k));
-        Term::Sum((0..self.width(input)).map(square).collect())
-    }
-
     pub(super) fn minus_mean(&self, i: usize, j: usize) -> Term {
         let row = Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect());
         minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))
@@ -23,8 +18,31 @@ impl Reader<'_> {
     }
 
     pub(super) fn rms_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
-        let mean = over(self.squares(0, i), Term::Number(self.width(0) as f64));
-        over(self.cell(0, i, j), root(Term::Sum(vec![mean, Term::Number(epsilon)])))
+        let row = (0..self.width(0)).map(|k| self.cell(0, i, k)).collect();
+        self.gained(self.over_root_mean_square(row, j, epsilon), j)
+    }
+
+    pub(super) fn layer_norm(&self, epsilon: f64, i: usize, j: usize) -> Term {
+        let row: Vec<Term> = (0..self.width(0)).map(|k| self.cell(0, i, k)).collect();
+        let mean = over(Term::Sum(row.clone()), Term::Number(self.width(0) as f64));
+        let centred = row.into_iter().map(|cell| minus(cell, Term::Named("m"))).collect();
+        let normed = self.gained(self.over_root_mean_square(centred, j, epsilon), j);
+        let within = match self.inputs.len() {
+            3 => Term::Sum(vec![normed, self.cell(2, 0, j)]),
+            _ => normed,
+        };
+        Term::With { name: "m", is: Box::new(mean), within: Box::new(within) }
+    }
+
+    /// Part j of a row over the root of the mean of all their squares.
+    fn over_root_mean_square(&self, row: Vec<Term>, j: usize, epsilon: f64) -> Term {
+        let mean = over(sum_of_squares(&row), Term::Number(row.len() as f64));
+        over(row[j].clone(), root(Term::Sum(vec![mean, Term::Number(epsilon)])))
+    }
+
+    /// The term times the gain of column j, where there is one.
+    fn gained(&self, term: Term, j: usize) -> Term {
+        if self.inputs.len() > 1 { times(term, self.cell(1, 0, j)) } else { term }
     }
 
     pub(super) fn cosine(&self, i: usize, j: usize) -> Term {

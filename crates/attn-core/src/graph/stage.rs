@@ -1,0 +1,237 @@
+//! What the matrices of attention are called, and the order of its steps: both stand here and nowhere else.
+
+use std::fmt;
+
+use strum::{EnumIter, IntoEnumIterator};
+
+/// A matrix that attention starts from. Q, K and V are given, or computed from X.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter)]
+pub enum Role {
+    /// The tokens, one row each.
+    #[default]
+    X,
+    /// The weights that make queries of tokens.
+    WQ,
+    /// The weights that make keys of tokens.
+    WK,
+    /// The weights that make values of tokens.
+    WV,
+    /// The weights of the output projection.
+    WO,
+    /// The queries.
+    Q,
+    /// The keys.
+    K,
+    /// The values.
+    V,
+    /// The mask matrix.
+    Mask,
+    /// What is added to the scores.
+    Bias,
+}
+
+impl Role {
+    /// All of them, in the order in which they are named.
+    pub fn all() -> impl Iterator<Item = Role> {
+        Role::iter()
+    }
+
+    /// The name of its node, and of its entry in a file.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::X => "X",
+            Role::WQ => "W_Q",
+            Role::WK => "W_K",
+            Role::WV => "W_V",
+            Role::WO => "W_O",
+            Role::Q => "Q",
+            Role::K => "K",
+            Role::V => "V",
+            Role::Mask => "M",
+            Role::Bias => "B",
+        }
+    }
+
+    /// The weights that it is computed with from X, if it is.
+    pub const fn weights(self) -> Option<Role> {
+        match self {
+            Role::Q => Some(Role::WQ),
+            Role::K => Some(Role::WK),
+            Role::V => Some(Role::WV),
+            Role::X | Role::WQ | Role::WK | Role::WV | Role::WO | Role::Mask | Role::Bias => None,
+        }
+    }
+
+    /// Whether it is cut into heads: Q, K or V.
+    pub const fn has_heads(self) -> bool {
+        self.weights().is_some()
+    }
+
+    /// Whether it stands beside the scores, a cell for each query and key, and may hold −∞: a mask or a bias.
+    pub const fn is_beside_scores(self) -> bool {
+        matches!(self, Role::Mask | Role::Bias)
+    }
+
+    /// Whether it is a matrix of weights.
+    pub const fn is_weights(self) -> bool {
+        matches!(self, Role::WQ | Role::WK | Role::WV | Role::WO)
+    }
+}
+
+/// A step of attention, in the order of computing. What a recipe leaves out is missing; the order stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter)]
+pub enum Stage {
+    /// What attention starts from.
+    Role(Role),
+    /// `S`: every query compared with every key.
+    Scores,
+    /// `S_scaled`: the scores times the scale.
+    Scaled,
+    /// `S_biased`: plus the bias.
+    Biased,
+    /// `S_tempered`: divided by the temperature.
+    Tempered,
+    /// `S_masked`: −∞ where the mask hides a key.
+    Masked,
+    /// `A`: the softmax of each row.
+    Weights,
+    /// `O` of one of several heads: its weights times its values.
+    Mixed,
+    /// `C`: the heads side by side, before what follows.
+    Joined,
+    /// `P`: times W_O, before the residual.
+    Projected,
+    /// `O`: the result.
+    Output,
+    /// `LSE`: ln Σ exp of each row that a softmax reads, a column for each head.
+    Lse,
+}
+
+impl Stage {
+    /// All of them, in order.
+    pub fn all() -> impl Iterator<Item = Stage> {
+        Role::all().map(Stage::Role).chain(Stage::iter().filter(|stage| !matches!(stage, Stage::Role(_))))
+    }
+
+    /// What its node is called, the head apart.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Stage::Role(role) => role.name(),
+            Stage::Scores => "S",
+            Stage::Scaled => "S_scaled",
+            Stage::Biased => "S_biased",
+            Stage::Tempered => "S_tempered",
+            Stage::Masked => "S_masked",
+            Stage::Weights => "A",
+            Stage::Mixed | Stage::Output => "O",
+            Stage::Joined => "C",
+            Stage::Projected => "P",
+            Stage::Lse => "LSE",
+        }
+    }
+
+    /// Whether it is a step of the scores, before the softmax.
+    pub fn is_scores(self) -> bool {
+        (Stage::Scores..=Stage::Masked).contains(&self)
+    }
+
+    /// Whether each of several heads has a node of it.
+    pub const fn is_per_head(self) -> bool {
+        match self {
+            Stage::Role(role) => role.has_heads(),
+            Stage::Scores
+            | Stage::Scaled
+            | Stage::Biased
+            | Stage::Tempered
+            | Stage::Masked
+            | Stage::Weights
+            | Stage::Mixed => true,
+            Stage::Joined | Stage::Projected | Stage::Output | Stage::Lse => false,
+        }
+    }
+
+    /// The step in one head, counted from 1; in the only head, `None`.
+    pub const fn of_head(self, head: Option<usize>) -> Step {
+        Step { stage: self, head }
+    }
+}
+
+/// A step of attention in one of its heads: what a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Step {
+    /// The step.
+    pub stage: Stage,
+    /// The head, counted from 1; none where there is one head, or where the node belongs to all of them.
+    pub head: Option<usize>,
+}
+
+impl From<Stage> for Step {
+    fn from(stage: Stage) -> Step {
+        stage.of_head(None)
+    }
+}
+
+impl From<Role> for Step {
+    fn from(role: Role) -> Step {
+        Stage::Role(role).into()
+    }
+}
+
+/// Its node's name: `S_scaled`, or `S_scaled_2` for the second of several heads.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.head {
+            None => write!(f, "{}", self.stage.name()),
+            Some(head) => write!(f, "{}_{head}", self.stage.name()),
+        }
+    }
+}
+
+impl Step {
+    /// The step that a user names: `S_scaled`, `S_scaled_2`. None where no step has this name.
+    pub fn parse(text: &str) -> Option<Step> {
+        let named =
+            |name: &str, is: fn(Stage) -> bool| Stage::all().find(|&stage| stage.name() == name && is(stage));
+        if let Some(stage) = named(text, |stage| stage != Stage::Mixed) {
+            return Some(stage.into());
+        }
+        let (name, head) = text.rsplit_once('_')?;
+        let is_number = !head.starts_with('0') && head.bytes().all(|b| b.is_ascii_digit());
+        let head = head.parse().ok().filter(|_| is_number)?;
+        Some(named(name, Stage::is_per_head)?.of_head(Some(head)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_read_as_the_step_that_it_was_written_for() {
+        for stage in Stage::all() {
+            let heads = if stage.is_per_head() { [None, Some(1), Some(12)].as_slice() } else { &[None] };
+            for step in heads.iter().map(|&head| stage.of_head(head)) {
+                // The mix of the only head is the result, or the heads side by side.
+                if step != Stage::Mixed.into() {
+                    assert_eq!(Step::parse(&step.to_string()), Some(step));
+                }
+            }
+        }
+        for text in ["", "s", "S_", "S_0", "S_01", "S_a", "S_rounded", "C_1", "W_Q_1", "LSE_2", "_1", "S__1"]
+        {
+            assert_eq!(Step::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_design() {
+        let scores: Vec<&str> = Stage::all().filter(|stage| stage.is_scores()).map(Stage::name).collect();
+        assert_eq!(scores, ["S", "S_scaled", "S_biased", "S_tempered", "S_masked"]);
+        assert!(Stage::all().is_sorted());
+        assert!(
+            Stage::Masked < Stage::Weights
+                && Stage::Weights < Stage::Mixed
+                && Stage::Role(Role::V) < Stage::Scores
+        );
+    }
+}
