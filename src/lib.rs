@@ -57,5 +57,5 @@ mod terminal;
 
 pub use attn_core::{
     attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, memory, params, random,
-    unique,
+    text, unique,
 };

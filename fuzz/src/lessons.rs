@@ -9,7 +9,8 @@ use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
 use attn::lesson::play::ScriptedAnswers;
 use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
 use attn::lesson::update::update;
-use attn::lesson::{Ran, Runner, Screen, draw, read};
+use attn::lesson::{Ran, Runner, draw, read};
+use attn::render::Screen;
 use attn::matrix::Matrix;
 
 use super::commands::{is_harmless, ran};

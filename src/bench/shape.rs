@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::kernel::Band;
 
 /// The sizes of a problem.

@@ -4,7 +4,6 @@ mod figures;
 mod line;
 mod overview;
 mod single;
-mod words;
 
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use clap::{Args, ValueEnum};
 
 use super::machine::{DtypeArg, THREADS, machine};
 use super::output::{FormatArg, LookArgs, ScreenArgs};
-use super::softmax::positive;
+use super::number::positive;
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};

@@ -19,6 +19,7 @@ mod listing;
 mod machine;
 mod man;
 mod negative;
+mod number;
 mod output;
 mod params;
 mod reference;

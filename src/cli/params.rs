@@ -10,6 +10,7 @@ use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
+use crate::text::{grouped, size};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
@@ -231,42 +232,4 @@ fn totals(model: &Model, counts: &Counts, written: Written) -> Table {
 /// A text whose spaces are no places to break a line.
 fn unbreakable(text: &str) -> String {
     text.replace(' ', "\u{a0}")
-}
-
-/// A count with commas: 8,030,261,248.
-pub(super) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Bytes in binary units.
-pub(super) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut size = bytes as f64;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} bytes") } else { format!("{size:.1} {}", UNITS[unit]) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_grouped_in_thousands_and_bytes_have_units() {
-        assert_eq!(grouped(8_030_261_248), "8,030,261,248");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(size(1_073_741_824), "1.0 GiB");
-        assert_eq!(size(512), "512 bytes");
-    }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use super::number::positive;
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, VersusArgs};
 use super::{Command, Env, Streams};
@@ -103,20 +104,6 @@ impl VariedArgs {
             },
         }
     }
-}
-
-/// A positive number given to an option.
-pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
-    let number = match input::number(text) {
-        Ok(number) => number.value,
-        Err(error) if text.contains(',') => return Err(error.in_source(option)),
-        Err(_) => f64::NAN,
-    };
-    if number > 0.0 && number.is_finite() {
-        return Ok(number);
-    }
-    Err(Error::new(format!("{option} {} is not a positive number", crate::foreign::visible(text)))
-        .help("give a number above 0, such as 0.5"))
 }
 
 /// One table, a row for each number, a column for each step.

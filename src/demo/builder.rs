@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use super::condition::{Claim, Condition, own};
 use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::graph::build::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};

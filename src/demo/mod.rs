@@ -33,7 +33,8 @@ pub use source::{Passage, Source};
 pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
 pub use topic::{Place, Topic};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 
 /// A demo: what it is called, what it follows, and how it is built.
 #[derive(Debug)]

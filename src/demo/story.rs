@@ -1,7 +1,8 @@
 //! A story: a graph, and the sentences that go with its steps.
 
 use super::condition::Claim;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::explain::Explanation;
 use crate::graph::{Cells, Graph, NodeId, resolve};
 

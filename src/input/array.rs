@@ -2,7 +2,8 @@
 
 mod stack;
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::counted;
 use crate::graph::{Typed, in_type};
 use crate::matrix::Labels;
 use crate::memory;

@@ -1,6 +1,7 @@
 //! Matrices as delimited text: `.csv`, `.tsv`, and numbers set apart by blanks.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::matrix::Labels;
 use crate::memory;
 

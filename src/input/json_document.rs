@@ -1,12 +1,12 @@
 //! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::{clip, counted, listed_briefly};
 use crate::matrix::Labels;
 
 use super::container::{Container, Content, Item};
 use super::json::Json;
 use super::names::recognise;
-use crate::foreign::{clip, listed_briefly};
 
 /// The value of `schema` in a computation written as JSON.
 pub const GRAPH_SCHEMA: &str = "attn-graph";

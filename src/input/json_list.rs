@@ -3,7 +3,7 @@
 use super::dims::MOST_CELLS;
 use super::json::Json;
 use super::number::number;
-use crate::foreign::clip;
+use crate::text::clip;
 use crate::memory;
 
 /// The most strings that one list holds as strings.

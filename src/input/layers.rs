@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 
 use super::names::{CANONICAL, Recognised, TOKENS, recognise};
-use crate::foreign::{clip, listed_briefly};
+use crate::text::{clip, listed_briefly};
 
 /// The entries of a file that were chosen, and the names of the others.
 pub(super) struct Choice {

@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::counted;
 use crate::graph::MAX_CELLS;
 use crate::memory::{self, Gathered};
 

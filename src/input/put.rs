@@ -1,6 +1,7 @@
 //! Writing several files into a folder, none over what a user has there.
 
-use crate::foreign::{from_path, listed_briefly, visible};
+use crate::foreign::{from_path, visible};
+use crate::text::listed_briefly;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::foreign::{quoted, to_path};
+use crate::foreign::to_path;
+use crate::text::quoted;
 
 /// Whether a command may read the files that it is told to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! A command as a lesson writes it: an `attn` command, and nothing else.
 
-use crate::error::nearest;
+use crate::text::{clip, nearest};
 
 use super::faults::Fault;
 
@@ -35,7 +35,7 @@ impl Command {
         };
         match command.args.iter().find(writes) {
             Some(option) => {
-                Err(Fault::new(line, format!("`{}`: a lesson cannot write files", brief(option)))
+                Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
                     .help("leave the option out, or show the command in a ```console,ignore block"))
             }
             None => Ok(command),
@@ -55,7 +55,7 @@ impl Command {
                 .help("write one attn command per line; quote the sign if it is text"));
         }
         let words = shlex::split(&typed).ok_or_else(|| {
-            fault(format!("`{}` has a quotation mark that is not closed", brief(&typed))).help("close it")
+            fault(format!("`{}` has a quotation mark that is not closed", clip(&typed))).help("close it")
         })?;
         let Some((program, args)) = words.split_first() else {
             return Err(
@@ -69,7 +69,7 @@ impl Command {
                     "a lesson runs only attn; label a block that is only shown ```console,ignore".to_string()
                 }
             };
-            return Err(fault(format!("`{}` is not attn", brief(program))).help(help));
+            return Err(fault(format!("`{}` is not attn", clip(program))).help(help));
         }
         if args.first().is_some_and(|first| first == "lesson") {
             return Err(fault("a lesson inside a lesson".into()).help(
@@ -146,10 +146,6 @@ fn shell_sign(typed: &str) -> Option<&'static str> {
         }
     }
     None
-}
-
-fn brief(text: &str) -> String {
-    text.chars().take(40).collect()
 }
 
 #[cfg(test)]

@@ -5,30 +5,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::graph::Graph;
-use crate::render::{Charset, Theme};
+use crate::render::Screen;
 
 use super::command::Command;
 use super::values;
-
-/// The screen that a command writes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Screen {
-    /// Its columns.
-    pub width: usize,
-    /// Whether it shows colours.
-    pub colour: bool,
-    /// The ground that colours stand on.
-    pub theme: Theme,
-    /// The characters it shows.
-    pub charset: Charset,
-}
-
-impl Screen {
-    /// A screen without colours that shows every character: what the blocks of a lesson are compared on.
-    pub fn plain(width: usize) -> Screen {
-        Screen { width, colour: false, theme: Theme::Unknown, charset: Charset::Utf8 }
-    }
-}
 
 /// What a command left after.
 #[derive(Clone, Debug, PartialEq, Eq)]

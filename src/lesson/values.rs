@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::graph::{CellId, Cells, Graph, Origin, resolve};
 use crate::input::GRAPH_SCHEMA;
 use crate::matrix::{Labels, Matrix, labels};

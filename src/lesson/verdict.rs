@@ -6,7 +6,7 @@ use crate::foreign::visible;
 use super::key::Value;
 use super::model::{Choice, Question};
 use super::question::Answer;
-use super::run::Screen;
+use crate::render::Screen;
 use super::show::{Ink, Show, Text, Tone};
 
 /// Whether an answer is right, and the feedback to it.

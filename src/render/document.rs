@@ -5,7 +5,7 @@ use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style};
 use crate::demo::{Shown, Step, Story, Table};
-use crate::error::counted;
+use crate::text::counted;
 use crate::graph::{NodeId, Op, Origin, formula};
 use crate::matrix::Shape;
 

@@ -25,6 +25,7 @@ mod parts;
 mod plane;
 mod plot;
 mod rounding;
+mod screen;
 mod table;
 mod terminal;
 mod theme;
@@ -36,6 +37,7 @@ pub use charset::Charset;
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
+pub use screen::Screen;
 pub use theme::Theme;
 
 use std::borrow::Cow;

@@ -4,7 +4,8 @@
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
 use attn::input::Writing;
-use attn::lesson::{Ran, Screen};
+use attn::lesson::Ran;
+use attn::render::Screen;
 use attn::matrix::Matrix;
 use serde_json::Value;
 

@@ -365,7 +365,7 @@ fn examples_are_listed_printed_and_written_but_not_over_other_files() {
     let fresh = own.path().join("lesson").display().to_string();
     for command in [["examples", "--write"], ["man", "--write"]] {
         let args: Vec<String> = command.iter().map(|word| word.to_string()).chain([fresh.clone()]).collect();
-        let refused = crate::common::in_process(&args, attn::lesson::Screen::plain(80));
+        let refused = crate::common::in_process(&args, attn::render::Screen::plain(80));
         assert_eq!(refused.code, 2, "{command:?} wrote from a lesson");
         assert!(!Path::new(&fresh).exists());
     }

@@ -2,7 +2,8 @@
 
 use crate::attention::{MatrixRule, concatenate};
 use crate::cli::words::{WordArgs, WordVectors};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::foreign::visible;
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin};

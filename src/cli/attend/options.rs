@@ -4,8 +4,9 @@ use clap::{Args, ValueEnum};
 
 use super::loading::Loaded;
 use crate::attention::Mask;
-use crate::cli::softmax::positive;
-use crate::error::{Error, Result, counted};
+use crate::cli::number::positive;
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::build::{Output, Recipe, Scale, Score};
 use crate::input;
 

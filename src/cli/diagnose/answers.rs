@@ -1,8 +1,9 @@
 //! From what was handed in to the nodes that it is for.
 
 use crate::diagnose::Answer;
-use crate::error::{Error, Result, nearest};
-use crate::foreign::{listed_briefly, visible};
+use crate::error::{Error, Result};
+use crate::text::{listed_briefly, nearest};
+use crate::foreign::visible;
 use crate::graph::{Graph, Node};
 use crate::input::{Array, Files, Limit};
 

@@ -6,7 +6,8 @@ use super::batch::Judged;
 use super::words;
 use crate::demo::Table;
 use crate::diagnose::{self, Verdict};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, counted};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE};
+use crate::text::counted;
 
 /// The files by what became of them.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use crate::diagnose::{
     Answer, Close, Diagnosis, Difference, Distance, Judged, MOST_DECIMALS, Named, Resemblance, Slip, Verdict,
     decimals_of,
 };
-use crate::error::counted;
+use crate::text::counted;
 use crate::graph::{CellId, Graph, address_of};
 
 /// The one sentence that a student needs.

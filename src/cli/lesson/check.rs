@@ -6,7 +6,8 @@ use unicode_width::UnicodeWidthStr;
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
-use crate::error::{EXIT_DONE, Result, counted};
+use crate::error::{EXIT_DONE, Result};
+use crate::text::counted;
 use crate::lesson::check::Coverage;
 
 /// Check that a lesson shows what the program prints

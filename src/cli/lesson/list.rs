@@ -1,6 +1,7 @@
 //! `attn lesson list`.
 
-use crate::foreign::{from_os, from_path, quoted, to_path, visible};
+use crate::foreign::{from_os, from_path, to_path, visible};
+use crate::text::quoted;
 
 use clap::Args;
 

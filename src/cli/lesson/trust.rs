@@ -4,7 +4,8 @@ use clap::Args;
 
 use crate::cli::{Env, Streams, run};
 use crate::input::{Reading, Writing};
-use crate::lesson::{MOST_PRINTED, Ran, Screen};
+use crate::lesson::{MOST_PRINTED, Ran};
+use crate::render::Screen;
 use crate::memory::Gathered;
 
 /// Whether a lesson is trusted.

@@ -2,8 +2,9 @@
 
 mod terms;
 
-use crate::error::{Error, Result, near, one_of};
-use crate::foreign::{quoted, visible};
+use crate::error::{Error, Result};
+use crate::text::{near, one_of, quoted};
+use crate::foreign::visible;
 
 /// A term of the field.
 #[derive(Debug)]

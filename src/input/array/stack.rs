@@ -1,6 +1,7 @@
 //! Arrays as matrices: one, or one for each head.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::{Numbers, Typed};
 use crate::kernel::Layout;
 use crate::matrix::Matrix;

@@ -1,6 +1,6 @@
 //! Whether a number can be answered from the digits that the question shows.
 
-use crate::error::counted;
+use crate::text::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};

@@ -1,6 +1,6 @@
 //! The numbers in the text and in options, computed again.
 
-use crate::error::counted;
+use crate::text::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
 use crate::lesson::model::{Block, Claim, Lesson, Prose};

@@ -2,9 +2,10 @@
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
-use crate::lesson::run::{Ran, Runner, Screen};
+use crate::lesson::run::{Ran, Runner};
+use crate::render::Screen;
 use crate::lesson::source::LONGEST;
-use crate::memory;
+use crate::text::size_in_brief;
 
 use super::difference::unified;
 use super::finding::{Concern, Finding, Rewrite};
@@ -70,7 +71,7 @@ fn output(
     let first = lesson.text[..exchange.expected.start].matches('\n').count();
     let typed = &exchange.command.typed;
     if printed.len() > room {
-        let bytes = memory::size(printed.len() as u64);
+        let bytes = size_in_brief(printed.len() as u64);
         let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
         let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB";
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));

@@ -1,7 +1,7 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
-use crate::error::counted;
+use crate::text::counted;
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
 use crate::render::html_page::{Page, escaped, fragment, how};

@@ -1,7 +1,7 @@
 //! A show of hands as bars.
 
-use crate::error::counted;
-use crate::lesson::Screen;
+use crate::text::counted;
+use crate::render::Screen;
 use crate::lesson::show::{Ink, Tone};
 
 /// The longest bar.

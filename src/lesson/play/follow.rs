@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::show::{Ink, Text, Tone, inline};
-use crate::lesson::{Lesson, Screen};
+use crate::lesson::Lesson;
+use crate::render::Screen;
 
 use super::bars;
 use super::guard::{Guard, OwnTerminal};

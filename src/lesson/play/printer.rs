@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use crate::error::Result;
-use crate::lesson::Screen;
+use crate::render::Screen;
 use crate::lesson::show::{Ink, Tone};
 
 use super::view::Bottom;

@@ -1,6 +1,7 @@
 //! A small lesson for the tests of the player, and a `run` that prints what it is given.
 
-use crate::lesson::{Lesson, Ran, Screen, read};
+use crate::lesson::{Lesson, Ran, read};
+use crate::render::Screen;
 
 pub(super) const TEXT: &str = r#"---
 attn-lesson: 1

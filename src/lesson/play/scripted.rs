@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::Show;
 use crate::lesson::verdict::Verdict;
@@ -63,7 +64,8 @@ fn usable(question: &Question, typed: &str, show: &Show<'_>) -> Result<()> {
 mod tests {
     use super::*;
     use crate::lesson::play::sample;
-    use crate::lesson::{Runner, Screen};
+    use crate::lesson::Runner;
+    use crate::render::Screen;
 
     fn with_show<T>(test: impl Fn(&Show<'_>) -> T) -> T {
         let lesson = sample::lesson();

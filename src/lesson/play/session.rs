@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::Screen;
+use crate::render::Screen;
 
 use super::event::{Action, Effects};
 use super::guard::{Guard, OwnTerminal};

@@ -77,7 +77,7 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Screen;
+    use crate::render::Screen;
     use crate::lesson::play::{Key, Player, Window, sample};
 
     #[test]

@@ -45,7 +45,8 @@ pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &
 mod tests {
     use super::*;
     use crate::lesson::play::sample;
-    use crate::lesson::{Runner, Screen};
+    use crate::lesson::Runner;
+    use crate::render::Screen;
 
     #[test]
     fn answers_given_beforehand_stand_between_question_and_answer() {

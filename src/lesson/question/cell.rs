@@ -1,7 +1,7 @@
 //! `cell`: the place of a cell.
 
 use crate::error::{Error, Result};
-use crate::foreign::clip;
+use crate::text::clip;
 use crate::lesson::key::{self, Expression, Function, Key, Value};
 
 use super::answer::Answer;

@@ -4,7 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::error::{Error, Result};
-use crate::foreign::{clip, visible};
+use crate::foreign::visible;
+use crate::text::clip;
 use crate::lesson::key::{self, Key, ParseError, Value, Values};
 
 use super::answer::Answer;

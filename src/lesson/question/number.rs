@@ -2,7 +2,7 @@
 
 use crate::elementary::pow;
 use crate::error::{Error, Result};
-use crate::foreign::clip;
+use crate::text::clip;
 use crate::graph::number_text;
 use crate::input::number;
 use crate::lesson::key::{Expression, Function, Key, Value, Values, at_decimals};

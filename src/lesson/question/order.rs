@@ -1,7 +1,7 @@
 //! `order`: the columns of a row, from the largest number to the smallest.
 
 use crate::error::{Error, Result};
-use crate::foreign::clip;
+use crate::text::clip;
 use crate::lesson::key::{Expression, Function, Key, Value};
 
 use super::answer::Answer;

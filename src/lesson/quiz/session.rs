@@ -1,8 +1,8 @@
 //! One question after the other: shown, answered, judged, and its answer shown.
 
-use crate::foreign::quoted;
+use crate::text::{counted, quoted};
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};

@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::foreign::visible;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::show::{Ink, Tone};
-use crate::lesson::{Screen, Sitting};
+use crate::lesson::Sitting;
+use crate::render::Screen;
 
 /// The prompt.
 const PROMPT: &str = "> ";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::nearest;
+use crate::text::nearest;
 use crate::lesson::directive::DirectiveText;
 use crate::lesson::faults::{Fault, Faults};
 use crate::lesson::key::Expression;

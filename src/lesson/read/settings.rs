@@ -1,6 +1,6 @@
 //! The settings of a directive: `ask: id=zeros kind=choice think=30s`.
 
-use crate::error::nearest;
+use crate::text::nearest;
 use crate::lesson::faults::{Fault, Faults};
 
 /// The `name=value` pairs of a directive.

@@ -2,8 +2,7 @@
 
 use crate::demo::Table;
 use crate::graph::Convention;
-use crate::lesson::Screen;
-use crate::render::{self, Format, Heat, Style};
+use crate::render::{self, Format, Heat, Screen, Style};
 
 /// A table while it is read.
 #[derive(Default)]

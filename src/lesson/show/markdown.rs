@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::grid::Grid;
 use super::spans::{Ink, PROSE_WIDTH, Text, Tone};
-use crate::lesson::Screen;
+use crate::render::Screen;
 use crate::lesson::pieces::OPTIONS;
 
 /// A rule between blocks is shorter than those of headings.

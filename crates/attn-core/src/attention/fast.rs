@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
-use crate::error::{self, Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::{counted, nearest};
 use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
 use crate::matrix::Shape;
 use crate::memory;
@@ -19,7 +20,7 @@ impl From<kernel::Error> for Error {
         };
         match said {
             kernel::Error::UnknownSimd(name) => {
-                match error::nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
+                match nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
                     Some(near) => problem.help(format!("did you mean `{near}`? {}", here())),
                     None => problem.help(here()),
                 }

@@ -1,7 +1,8 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
 use super::{CellId, Graph, NodeId};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
 

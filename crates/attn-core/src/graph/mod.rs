@@ -36,7 +36,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
 
 use crate::attention::Axis;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
 

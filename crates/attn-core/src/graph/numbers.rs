@@ -2,7 +2,8 @@
 
 use super::typed::{Dtype, Typed, Values, in_type};
 use crate::attention::Pairs;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;

@@ -13,9 +13,10 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, Result};
+use crate::text::size_in_brief;
 
 pub use gathered::Gathered;
-pub use size::{enough, parsed, size};
+pub use size::{enough, parsed};
 
 /// A command that needs no more than this is not measured against what is free.
 pub const SMALL: u64 = 32 << 20;
@@ -202,7 +203,7 @@ pub fn left() -> Left {
 
 /// The error of a command that needs more memory than may be had.
 pub fn too_much(needed: u64, left: u64) -> Error {
-    Error::new(format!("this needs {} of memory, but at most {} may be used here", size(needed), size(left)))
+    Error::new(format!("this needs {} of memory, but at most {} may be used here", size_in_brief(needed), size_in_brief(left)))
 }
 
 /// What is said where the system refuses memory.

@@ -1,6 +1,6 @@
 //! What is shown besides the lesson: contents and keys.
 
-use crate::lesson::Screen;
+use crate::render::Screen;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::keys::{KEYS, STORY_KEYS, WHERE_TYPED};
 use crate::lesson::play::state::State;

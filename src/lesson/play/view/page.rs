@@ -1,6 +1,6 @@
 //! The pages of the lesson: the text of a stop with its heading, the answer of a question, the end.
 
-use crate::error::counted;
+use crate::text::counted;
 use crate::lesson::play::bars::{bars, right_bar};
 use crate::lesson::play::course::Course;
 use crate::lesson::play::pages::{self, Chunk, position};

@@ -1,7 +1,7 @@
 //! Sentences to the teacher.
 
 use crate::foreign::visible;
-use crate::lesson::Screen;
+use crate::render::Screen;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::state::State;
 use crate::lesson::show::{Ink, Text, Tone};

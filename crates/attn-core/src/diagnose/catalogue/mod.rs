@@ -19,7 +19,8 @@ mod softmaxes;
 mod tokens;
 mod weights;
 
-use crate::error::{Error, Result, counted, nearest};
+use crate::error::{Error, Result};
+use crate::text::{counted, nearest};
 use crate::graph::build::{Alter, Alteration, Recipe, Stage};
 
 use super::{Change, Facts};

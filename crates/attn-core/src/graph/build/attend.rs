@@ -7,7 +7,8 @@ use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::{Graph, MAX_CELLS, NodeId, Origin};
 use crate::matrix::{Labels, Matrix};
 

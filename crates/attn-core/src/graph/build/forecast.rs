@@ -3,7 +3,8 @@
 use super::attend::{AttendInputs, Given};
 use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::MAX_CELLS;
 
 /// Rows and columns.

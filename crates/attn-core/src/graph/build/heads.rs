@@ -6,7 +6,8 @@ use super::choices::{Along, Common, Groups, Split};
 use super::recipe::Recipe;
 use super::weights::Head;
 use crate::attention::{Axis, key_value_head};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::{Factor, Graph, NodeId, Op};
 use crate::matrix::Shape;
 

@@ -3,7 +3,8 @@
 use super::alter::{Stage, altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::{Factor, NodeId, Op};
 
 /// Small numbers in a norm, as PyTorch has them.

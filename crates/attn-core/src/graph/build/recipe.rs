@@ -5,7 +5,8 @@ use super::choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
 };
 use crate::attention::{Base, Mask};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::Factor;
 
 /// The options of a pipeline, in the order in which they act.

@@ -2,7 +2,8 @@
 
 use super::attend::{Given, Pipeline};
 use super::choices::{Role, Source};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin};
 use crate::matrix::Matrix;
 
