@@ -10,8 +10,8 @@ use attn::lesson::play::ScriptedAnswers;
 use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
 use attn::lesson::update::update;
 use attn::lesson::{Ran, Runner, draw, read};
-use attn::render::Screen;
 use attn::matrix::Matrix;
+use attn::render::Screen;
 
 use super::commands::{is_harmless, ran};
 use super::{assert_fit_for_a_terminal, checked};

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::kernel::Band;
+use crate::text::counted;
 
 /// The sizes of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::machine::{DtypeArg, THREADS, machine};
-use super::output::{FormatArg, LookArgs, ScreenArgs};
 use super::number::positive;
+use super::output::{FormatArg, LookArgs, ScreenArgs};
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};

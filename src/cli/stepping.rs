@@ -7,10 +7,10 @@ use super::output::{self, OutputArgs};
 use super::steps::StepArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::text::quoted;
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{Lesson, Ran, Scene, StoryPart, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
+use crate::text::quoted;
 
 /// The pages of a command, and how they are shown.
 pub(super) struct Telling<'a> {

@@ -5,10 +5,10 @@ use clap::Args;
 
 use crate::demo::{Document, words};
 use crate::error::{Error, Result};
-use crate::text::{all_of, counted, nearest};
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files};
 use crate::matrix::{Labels, Matrix, labels};
+use crate::text::{all_of, counted, nearest};
 
 /// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;

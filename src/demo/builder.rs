@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::condition::{Claim, Condition, own};
 use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::graph::build::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
+use crate::text::nearest;
 
 /// What a user changes in a demo.
 #[derive(Clone, Debug, Default)]

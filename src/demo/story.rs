@@ -2,9 +2,9 @@
 
 use super::condition::Claim;
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::explain::Explanation;
 use crate::graph::{Cells, Graph, NodeId, resolve};
+use crate::text::nearest;
 
 /// A computation told step by step.
 #[derive(Clone, Debug)]

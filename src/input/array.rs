@@ -3,10 +3,10 @@
 mod stack;
 
 use crate::error::{Error, Place, Result};
-use crate::text::counted;
 use crate::graph::{Typed, in_type};
 use crate::matrix::Labels;
 use crate::memory;
+use crate::text::counted;
 
 use super::allow::Allow;
 use super::dims::{checked_cells, shape_text};

@@ -1,8 +1,8 @@
 //! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
 
 use crate::error::{Error, Result};
-use crate::text::{clip, counted, listed_briefly};
 use crate::matrix::Labels;
+use crate::text::{clip, counted, listed_briefly};
 
 use super::container::{Container, Content, Item};
 use super::json::Json;

@@ -5,9 +5,9 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::error::{Error, Place, Result};
-use crate::text::counted;
 use crate::graph::MAX_CELLS;
 use crate::memory::{self, Gathered};
+use crate::text::counted;
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
 pub(super) const MOST_BYTES: u64 = 1 << 30;

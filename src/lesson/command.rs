@@ -34,10 +34,8 @@ impl Command {
             WRITING_OPTIONS.contains(&option)
         };
         match command.args.iter().find(writes) {
-            Some(option) => {
-                Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
-                    .help("leave the option out, or show the command in a ```console,ignore block"))
-            }
+            Some(option) => Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
+                .help("leave the option out, or show the command in a ```console,ignore block")),
             None => Ok(command),
         }
     }

@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::graph::{CellId, Cells, Graph, Origin, resolve};
 use crate::input::GRAPH_SCHEMA;
 use crate::matrix::{Labels, Matrix, labels};
+use crate::text::nearest;
 
 use super::command::Command;
 use super::key::Values;

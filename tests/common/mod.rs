@@ -5,8 +5,8 @@ use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
 use attn::input::Writing;
 use attn::lesson::Ran;
-use attn::render::Screen;
 use attn::matrix::Matrix;
+use attn::render::Screen;
 use serde_json::Value;
 
 /// What a command left behind.

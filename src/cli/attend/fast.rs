@@ -5,9 +5,9 @@ use clap::Args;
 use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine};
 use crate::error::Result;
-use crate::text::counted;
 use crate::graph::build::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node};
+use crate::text::counted;
 
 use super::Exercise;
 use super::loading::TypedRoles;

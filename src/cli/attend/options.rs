@@ -6,9 +6,9 @@ use super::loading::Loaded;
 use crate::attention::Mask;
 use crate::cli::number::positive;
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::build::{Output, Recipe, Scale, Score};
 use crate::input;
+use crate::text::counted;
 
 /// What is done with queries, keys and values.
 #[derive(Args, Debug)]

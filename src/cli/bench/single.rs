@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use super::line::Line;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
-use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::kernel::{Machine, Real};
 use crate::render;
+use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
 /// How long one shape is measured by default.
 const USUAL_SECONDS: f64 = 1.0;

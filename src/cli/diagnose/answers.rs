@@ -2,10 +2,10 @@
 
 use crate::diagnose::Answer;
 use crate::error::{Error, Result};
-use crate::text::{listed_briefly, nearest};
 use crate::foreign::visible;
 use crate::graph::{Graph, Node};
 use crate::input::{Array, Files, Limit};
+use crate::text::{listed_briefly, nearest};
 
 /// What one student handed in, and what is to be said of it.
 #[derive(Debug, Default)]

@@ -8,11 +8,11 @@ use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::foreign::visible;
 use crate::input::FolderEntry;
 use crate::memory;
 use crate::render::{self, Style};
+use crate::text::counted;
 
 /// Judges a folder.
 pub(super) struct Batch {

@@ -4,8 +4,8 @@ use crate::diagnose::{
     Answer, Close, Diagnosis, Difference, Distance, Judged, MOST_DECIMALS, Named, Resemblance, Slip, Verdict,
     decimals_of,
 };
-use crate::text::counted;
 use crate::graph::{CellId, Graph, address_of};
+use crate::text::counted;
 
 /// The one sentence that a student needs.
 pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer]) -> String {

@@ -5,8 +5,8 @@ use clap::Args;
 use crate::cli::{Env, Streams, run};
 use crate::input::{Reading, Writing};
 use crate::lesson::{MOST_PRINTED, Ran};
-use crate::render::Screen;
 use crate::memory::Gathered;
+use crate::render::Screen;
 
 /// Whether a lesson is trusted.
 #[derive(Args, Clone, Copy, Debug, Default)]

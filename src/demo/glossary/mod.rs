@@ -3,8 +3,8 @@
 mod terms;
 
 use crate::error::{Error, Result};
-use crate::text::{near, one_of, quoted};
 use crate::foreign::visible;
+use crate::text::{near, one_of, quoted};
 
 /// A term of the field.
 #[derive(Debug)]

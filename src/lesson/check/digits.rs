@@ -1,11 +1,11 @@
 //! Whether a number can be answered from the digits that the question shows.
 
-use crate::text::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
 use crate::lesson::question::Answer;
 use crate::lesson::shown_digits::ShownOperands;
+use crate::text::counted;
 
 use super::context::CheckContext;
 

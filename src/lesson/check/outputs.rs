@@ -3,8 +3,8 @@
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{Ran, Runner};
-use crate::render::Screen;
 use crate::lesson::source::LONGEST;
+use crate::render::Screen;
 use crate::text::size_in_brief;
 
 use super::difference::unified;

@@ -7,8 +7,8 @@ use unicode_width::UnicodeWidthStr;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
 use crate::lesson::run::Runner;
-use crate::render::Screen;
 use crate::lesson::source::LONGEST;
+use crate::render::Screen;
 
 use super::finding::{Concern, Finding};
 

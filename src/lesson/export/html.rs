@@ -1,10 +1,10 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
-use crate::text::counted;
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
 use crate::render::html_page::{Page, escaped, fragment, how};
+use crate::text::counted;
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");

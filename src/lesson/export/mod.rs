@@ -14,8 +14,8 @@ pub use txt::transcript;
 
 use super::model::Lesson;
 use super::run::Runner;
-use crate::render::{Screen, Theme};
 use super::show::Show;
+use crate::render::{Screen, Theme};
 
 /// Whether a link leads to a page, to a mailbox, or into the text itself.
 fn is_harmless(address: &str) -> bool {

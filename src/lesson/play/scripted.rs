@@ -3,11 +3,11 @@
 use std::collections::{HashMap, VecDeque};
 
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::Show;
 use crate::lesson::verdict::Verdict;
 use crate::lesson::{Lesson, Question};
+use crate::text::nearest;
 
 /// Answers that were given beforehand, in the order in which each question gets them.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +63,8 @@ fn usable(question: &Question, typed: &str, show: &Show<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::play::sample;
     use crate::lesson::Runner;
+    use crate::lesson::play::sample;
     use crate::render::Screen;
 
     fn with_show<T>(test: impl Fn(&Show<'_>) -> T) -> T {

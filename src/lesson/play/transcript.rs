@@ -44,8 +44,8 @@ pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::play::sample;
     use crate::lesson::Runner;
+    use crate::lesson::play::sample;
     use crate::render::Screen;
 
     #[test]

@@ -1,8 +1,8 @@
 //! `choice`: the letter of an option.
 
 use crate::error::{Error, Result};
-use crate::text::{clip, one_of};
 use crate::lesson::key::{Expression, Key, Value, Values};
+use crate::text::{clip, one_of};
 
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};

@@ -5,8 +5,8 @@ use std::ops::Deref;
 
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::text::clip;
 use crate::lesson::key::{self, Key, ParseError, Value, Values};
+use crate::text::clip;
 
 use super::answer::Answer;
 use super::typed::LONGEST;

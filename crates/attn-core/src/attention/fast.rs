@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, Result};
-use crate::text::{counted, nearest};
 use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
 use crate::matrix::Shape;
 use crate::memory;
+use crate::text::{counted, nearest};
 
 impl From<kernel::Error> for Error {
     /// With what to do about it where the kernel's words do not say it.

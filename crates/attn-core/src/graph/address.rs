@@ -2,9 +2,9 @@
 
 use super::{CellId, Graph, NodeId};
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
+use crate::text::nearest;
 
 /// What an address names; positions from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -37,9 +37,9 @@ use std::ops::Index;
 
 use crate::attention::Axis;
 use crate::error::{Error, Result};
-use crate::text::nearest;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
+use crate::text::nearest;
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;

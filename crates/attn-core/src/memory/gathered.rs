@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Held, exhausted, hold, size};
+use super::{Held, exhausted, hold};
 use crate::error::{Error, Result};
+use crate::text::size_in_brief;
 
 /// Bytes that are gathered, up to a limit, and charged as they come.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ impl Write for Gathered {
         if needed > self.most {
             // Of what is too long nobody wants the beginning.
             (self.bytes, self.held) = (Vec::new(), Vec::new());
-            let error = Error::new(format!("there is more to print than {}", size(self.most)));
+            let error = Error::new(format!("there is more to print than {}", size_in_brief(self.most)));
             return Err(io::Error::other(
                 error.help("show less of it with --only, or take smaller matrices"),
             ));

@@ -203,7 +203,11 @@ pub fn left() -> Left {
 
 /// The error of a command that needs more memory than may be had.
 pub fn too_much(needed: u64, left: u64) -> Error {
-    Error::new(format!("this needs {} of memory, but at most {} may be used here", size_in_brief(needed), size_in_brief(left)))
+    Error::new(format!(
+        "this needs {} of memory, but at most {} may be used here",
+        size_in_brief(needed),
+        size_in_brief(left)
+    ))
 }
 
 /// What is said where the system refuses memory.

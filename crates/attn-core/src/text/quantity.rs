@@ -13,7 +13,9 @@ pub fn size(bytes: u64) -> String {
 pub fn size_in_brief(bytes: u64) -> String {
     match in_units(bytes, &["KiB", "MiB", "GiB"]) {
         (_, None) => format!("{bytes} bytes"),
-        (number, Some(unit)) if unit == "GiB" || unit == "MiB" && number < 10.0 => format!("{number:.1} {unit}"),
+        (number, Some(unit)) if unit == "GiB" || unit == "MiB" && number < 10.0 => {
+            format!("{number:.1} {unit}")
+        }
         (number, Some(unit)) => format!("{number:.0} {unit}"),
     }
 }

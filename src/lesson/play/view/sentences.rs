@@ -1,10 +1,10 @@
 //! Sentences to the teacher.
 
 use crate::foreign::visible;
-use crate::render::Screen;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::state::State;
 use crate::lesson::show::{Ink, Text, Tone};
+use crate::render::Screen;
 
 /// The lines of a sentence to the teacher.
 pub(in crate::lesson::play) fn sentence(text: &str, screen: Screen) -> Vec<String> {

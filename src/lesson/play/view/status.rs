@@ -156,7 +156,7 @@ impl Status<'_, '_> {
             .state
             .step(self.course)
             .map_or(&self.course.lesson.title, |step| &self.course.lesson.steps[step].title);
-        let title = clipped_at_word(title, LONGEST_TITLE);
+        let title = clipped_at_word(title, LONGEST_TITLE).into_owned();
         let mut pieces = vec![(
             9,
             format!(

@@ -20,8 +20,8 @@ mod tokens;
 mod weights;
 
 use crate::error::{Error, Result};
-use crate::text::{counted, nearest};
 use crate::graph::build::{Alter, Alteration, Recipe, Stage};
+use crate::text::{counted, nearest};
 
 use super::{Change, Facts};
 

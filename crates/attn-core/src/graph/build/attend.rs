@@ -8,9 +8,9 @@ use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::{Graph, MAX_CELLS, NodeId, Origin};
 use crate::matrix::{Labels, Matrix};
+use crate::text::counted;
 
 /// A given matrix with where it came from.
 pub type Given = (Matrix, Origin);

@@ -4,8 +4,8 @@ use super::attend::{AttendInputs, Given};
 use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::MAX_CELLS;
+use crate::text::counted;
 
 /// Rows and columns.
 type Sides = (u128, u128);

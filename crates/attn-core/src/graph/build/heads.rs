@@ -7,9 +7,9 @@ use super::recipe::Recipe;
 use super::weights::Head;
 use crate::attention::{Axis, key_value_head};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::{Factor, Graph, NodeId, Op};
 use crate::matrix::Shape;
+use crate::text::counted;
 
 impl Pipeline<'_> {
     /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are

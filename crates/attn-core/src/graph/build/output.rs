@@ -4,8 +4,8 @@ use super::alter::{Stage, altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::{Factor, NodeId, Op};
+use crate::text::counted;
 
 /// Small numbers in a norm, as PyTorch has them.
 const EPSILON: f64 = 1e-5;

@@ -6,8 +6,8 @@ use super::choices::{
 };
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::Factor;
+use crate::text::counted;
 
 /// The options of a pipeline, in the order in which they act.
 #[derive(Clone, Copy, Debug, PartialEq)]

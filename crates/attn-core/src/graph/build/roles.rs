@@ -3,9 +3,9 @@
 use super::attend::{Given, Pipeline};
 use super::choices::{Role, Source};
 use crate::error::{Error, Result};
-use crate::text::counted;
 use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin};
 use crate::matrix::Matrix;
+use crate::text::counted;
 
 impl Pipeline<'_> {
     /// Where the numbers of Q, K or V come from.
