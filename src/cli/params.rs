@@ -5,8 +5,8 @@ use clap::Args;
 
 use super::listing;
 use super::output::{FormatArg, TablesArgs};
-use super::{Env, Streams};
-use crate::demo::Table;
+use super::{Env, Outcome, Streams};
+use crate::demo::{Table, numbers_of_tables};
 use crate::error::{Error, Result};
 use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
@@ -45,31 +45,36 @@ const WIDE: usize = 100;
 const USUAL_CONTEXT: u64 = 8192;
 
 impl ParamsArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        listing::shown(&self.look, env, streams, |streams| self.write(env, streams))
-    }
-
-    fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let Some(name) = &self.model else {
             let rows =
                 params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
-            let table = Table::new(&["model", "title"], rows);
-            return self.look.tables("params", &[("Built-in models".into(), table)], env, streams);
+            let parts = [("Built-in models".to_string(), Table::new(&["model", "title"], rows))];
+            return self.write(&parts, env, streams).map(Outcome::from);
         };
-        let mut parts = Vec::new();
+        let models = self.models(name, env, streams)?;
         let joined = self.look.format() == FormatArg::Table;
         let written = Written {
             for_people: self.look.look().is_for_people(),
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };
-        let models = self.models(name, env, streams)?;
+        let code = self.write(&self.parts(&models, written)?, env, streams)?;
+        let data = self.parts(&models, Written { for_people: false, joined: false, stacked: false })?;
+        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
+        Ok(Outcome { code, graphs: graph.into_iter().collect() })
+    }
+
+    fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        listing::shown(&self.look, env, streams, |streams| self.look.tables("params", parts, env, streams))
+    }
+
+    /// The tables of all models.
+    fn parts(&self, models: &[Model], written: Written) -> Result<Vec<(String, Table)>> {
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
-        for model in &models {
-            parts.extend(self.tables(model, context, written)?);
-        }
-        self.look.tables("params", &parts, env, streams)
+        let tables = models.iter().map(|model| self.tables(model, context, written));
+        Ok(tables.collect::<Result<Vec<_>>>()?.concat())
     }
 
     fn models(&self, name: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {

@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, Twice, VersusArgs};
 use super::words::{WordArgs, WordVectors};
-use super::{Command, Env, Streams};
+use super::{Command, Env, Outcome, Streams};
 use crate::demo::{Plane, Shown, Step, Story};
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::build::{self, Measure};
 use crate::graph::{Convention, Graph};
 use crate::input::{self, Files};
@@ -65,7 +65,7 @@ enum MeasureArg {
 }
 
 impl SimilarityArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {
@@ -79,7 +79,9 @@ impl SimilarityArgs {
                 versus::page(base, other, options, &self.nodes.only, self.output.precision)?
             }
         };
-        output::pages(&[page], "similarity", &self.output.style(env, Convention::Rows), streams)
+        let pages = vec![page];
+        output::pages(&pages, "similarity", &self.output.style(env, Convention::Rows), streams)?;
+        Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {

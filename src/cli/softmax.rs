@@ -7,10 +7,10 @@ use clap::Args;
 use super::number::positive;
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, VersusArgs};
-use super::{Command, Env, Streams};
+use super::{Command, Env, Outcome, Streams};
 use crate::attention::Base;
 use crate::demo::{Shown, Step, Story};
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::{Convention, Graph, Origin, build};
 use crate::input;
 use crate::matrix::Matrix;
@@ -53,7 +53,7 @@ struct VariedArgs {
 }
 
 impl SoftmaxArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story()?, &self.output)?,
             Some(options) => {
@@ -64,7 +64,9 @@ impl SoftmaxArgs {
                 versus::page(self.story()?, other, options, &self.nodes.only, self.output.precision)?
             }
         };
-        output::pages(&[page], "softmax", &self.output.style(env, Convention::Rows), streams)
+        let pages = vec![page];
+        output::pages(&pages, "softmax", &self.output.style(env, Convention::Rows), streams)?;
+        Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 
     fn story(&self) -> Result<Story> {

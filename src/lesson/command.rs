@@ -77,23 +77,6 @@ impl Command {
         Ok(Command { args: args.to_vec(), typed })
     }
 
-    /// The same command as data: without `--only` and `--format`, with `--format json`.
-    pub(super) fn as_json(&self) -> Vec<String> {
-        let mut args = Vec::with_capacity(self.args.len() + 2);
-        let mut rest = self.args.iter();
-        while let Some(arg) = rest.next() {
-            match arg.as_str() {
-                "--only" | "--format" => {
-                    rest.next();
-                }
-                arg if arg.starts_with("--only=") || arg.starts_with("--format=") => {}
-                _ => args.push(arg.clone()),
-            }
-        }
-        args.extend(["--format".to_string(), "json".to_string()]);
-        args
-    }
-
     /// The seed of its random numbers, where it has one.
     pub fn seed(&self) -> Option<&str> {
         let at = self.seed_at()?;
@@ -159,12 +142,6 @@ mod tests {
         assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
         let odd = Command::new("attn softmax '1 2' --seed  '3'", 1).unwrap().with_seed(8);
         assert_eq!(odd.typed, "attn softmax '1 2' --seed 8");
-    }
-
-    #[test]
-    fn as_data_it_has_every_node() {
-        let command = Command::new("attn attend x.json --only A,O --causal --format=csv", 1).unwrap();
-        assert_eq!(command.as_json(), ["attend", "x.json", "--causal", "--format", "json"]);
     }
 
     #[test]

@@ -142,7 +142,7 @@ impl Page {
     }
 
     /// Whether it says where cells come from.
-    fn explains(&self) -> bool {
+    pub fn explains(&self) -> bool {
         let explains = |shown: &Shown| matches!(shown, Shown::Explained { .. } | Shown::Symbolic(_));
         self.story.steps.iter().flat_map(|step| &step.shown).any(explains)
     }

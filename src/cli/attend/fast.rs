@@ -37,7 +37,7 @@ pub(super) struct FastArgs {
 }
 
 /// What the fast path has made of an exercise.
-pub(super) struct Ran {
+pub(super) struct FusedRun {
     pub graph: Graph,
     /// What the reader should know of the numbers.
     pub notes: Vec<String>,
@@ -52,7 +52,7 @@ impl FastArgs {
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs: matrices, typed, mut notes, .. } = exercise;
         let TypedRoles { q, k, v, bias, mask } = typed;
@@ -73,6 +73,6 @@ impl FastArgs {
             }
         }
         let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
-        Ok(Ran { graph, notes, how })
+        Ok(FusedRun { graph, notes, how })
     }
 }

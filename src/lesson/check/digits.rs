@@ -24,10 +24,7 @@ pub(super) fn enough(
     let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
-    let explanation = context.values.explanation(run, address).ok();
-    let Some(cell) = explanation.as_ref().and_then(|explanation| ShownOperands::of(explanation).ok()) else {
-        return;
-    };
+    let Ok(cell) = context.values.operands(run, address) else { return };
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
@@ -63,7 +60,7 @@ pub(super) fn enough(
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &ShownOperands<'_>) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();

@@ -2,7 +2,7 @@
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
-use crate::lesson::run::{Ran, Runner};
+use crate::lesson::run::{CommandOutput, Runner};
 use crate::lesson::source::LONGEST;
 use crate::render::Screen;
 use crate::text::size_in_brief;
@@ -30,7 +30,7 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
 }
 
 /// What is wrong with the exit code.
-fn code(exchange: &Exchange, ran: &Ran) -> Option<Finding> {
+fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
     if ran.code == exchange.code {
         return None;
     }
@@ -56,7 +56,7 @@ fn output(
     lesson: &Lesson,
     console: &Console,
     exchange: &Exchange,
-    ran: &Ran,
+    ran: &CommandOutput,
     room: usize,
 ) -> Option<Finding> {
     let body = body(lesson, exchange);
