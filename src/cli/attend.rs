@@ -17,13 +17,13 @@ use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
-use crate::demo::{self, Story};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
+use crate::story::{self, Story};
 use fast::FusedRun;
 use loading::TypedRoles;
 
@@ -212,13 +212,13 @@ impl VariedArgs {
         let Some(dtype) = self.fast.dtype() else {
             let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
             let graph = build::attend(&recipe, inputs)?;
-            return Ok((demo::pipeline("Attention", graph, convention, notes).saying_first(&of_words), None));
+            return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
         let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
         let of_words = exercise.of_words.clone();
         let FusedRun { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
-        Ok((demo::pipeline(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
+        Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
 }
 

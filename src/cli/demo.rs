@@ -12,11 +12,12 @@ use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
-use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Topic};
+use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files};
 use crate::render::Page;
+use crate::story::{Digits, Story};
 
 /// Small computations, each showing one idea step by step
 ///

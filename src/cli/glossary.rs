@@ -6,9 +6,10 @@ use colored::Colorize;
 use super::listing::{self, Group, wrapped};
 use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
-use crate::demo::{Table, Term, glossary, term};
+use crate::demo::{Term, glossary, term};
 use crate::error::{EXIT_DONE, Result};
 use crate::render::Style;
+use crate::story::Table;
 
 /// The terms of the field, each in a sentence or two
 ///

@@ -6,10 +6,10 @@ use clap::Args;
 use super::listing;
 use super::output::{FormatArg, TablesArgs};
 use super::{Env, Outcome, Streams};
-use crate::demo::{Table, numbers_of_tables};
 use crate::error::{Error, Result};
 use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
+use crate::story::{Table, numbers_of_tables};
 use crate::text::{grouped, size};
 
 /// Count every weight matrix of a model, and its key/value cache

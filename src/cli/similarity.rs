@@ -9,11 +9,11 @@ use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, Twice, VersusArgs};
 use super::words::{WordArgs, WordVectors};
 use super::{Command, Env, Outcome, Streams};
-use crate::demo::{Plane, Shown, Step, Story};
 use crate::error::{EXIT_DONE, Error, Result};
+use crate::graph::Convention;
 use crate::graph::build::{self, Measure};
-use crate::graph::{Convention, Graph};
 use crate::input::{self, Files};
+use crate::story::{self, Story};
 
 /// Compare words: dot products, cosines, distances
 #[derive(Args, Debug)]
@@ -92,7 +92,7 @@ impl SimilarityArgs {
         let WordVectors { matrix, origin, notes } =
             self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
         let graph = build::similarity(matrix, origin, &self.varied.measures())?;
-        Ok(story(graph, notes))
+        Ok(story::similarity(graph, notes))
     }
 }
 
@@ -117,24 +117,4 @@ impl VariedArgs {
             self.measure.drain(..earlier.measure.len());
         }
     }
-}
-
-fn story(graph: Graph, remarks: Vec<String>) -> Story {
-    let sentences = [
-        ("X", "The words as vectors, a row each."),
-        ("dot", "Dot products: large where vectors are long and point the same way."),
-        ("scaled", "The same, divided by the root of the width."),
-        ("cosine", "Cosines: the angle alone, 1 for the same direction, 0 for a right angle."),
-        ("euclidean", "Distances: here small means alike."),
-    ];
-    let mut steps = Vec::new();
-    for (name, text) in sentences {
-        let Some(id) = graph.find(name) else { continue };
-        let mut shown = vec![Shown::Node(id)];
-        if name == "X" && graph[id].shape().cols == 2 {
-            shown = vec![Shown::Together(vec![id]), Shown::Plane(Plane::new(&[id], &[]))];
-        }
-        steps.push(Step { text: text.into(), shown, ..Step::default() });
-    }
-    Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
 }

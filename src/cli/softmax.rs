@@ -9,11 +9,11 @@ use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
 use crate::attention::Base;
-use crate::demo::{Shown, Step, Story};
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::graph::{Convention, Graph, Origin, build};
+use crate::graph::{Convention, Origin, build};
 use crate::input;
 use crate::matrix::Matrix;
+use crate::story::{self, Story};
 
 /// Turn numbers into weights, one column per step
 #[derive(Args, Debug)]
@@ -91,7 +91,7 @@ impl SoftmaxArgs {
             positive("--temperature", &self.varied.temperature)?,
             self.varied.base()?,
         )?;
-        Ok(story(graph))
+        Ok(story::softmax(graph))
     }
 }
 
@@ -106,18 +106,4 @@ impl VariedArgs {
             },
         }
     }
-}
-
-/// One table, a row for each number, a column for each step.
-fn story(graph: Graph) -> Story {
-    let sums = [("powers", "power_sum"), ("A", "A_sum")];
-    let column = |name: &str| {
-        let id = graph.find(name)?;
-        let sum = sums.iter().find(|(of, _)| *of == name).and_then(|(_, sum)| graph.find(sum));
-        Some((id, sum))
-    };
-    let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
-    let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
-    let steps = vec![Step { text: text.into(), shown: vec![Shown::Columns(columns)], ..Step::default() }];
-    Story::of_steps("Softmax", graph, steps)
 }

@@ -7,9 +7,9 @@ use std::io::{self, Read};
 use clap::Args;
 
 use super::{Cli, Command, command, negative};
-use crate::demo::{Comparison, Digits, Story, comparison};
 use crate::error::{Error, Problem, Result};
 use crate::render::Page;
+use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
 
 /// The longest text of options that a headline and the sentences repeat.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::{Claim, Condition, own};
-use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::error::{Error, Result};
 use crate::graph::build::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::matrix::{Labels, Matrix};
+use crate::story::condition::{Claim, Condition, own};
+use crate::story::{Digits, Plane, Shown, Step, Story, Table, fill};
 use crate::text::nearest;
 
 /// What a user changes in a demo.

@@ -1,8 +1,6 @@
 //! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
 
 mod builder;
-mod comparison;
-pub mod condition;
 mod documents;
 pub mod errata;
 mod fit;
@@ -10,32 +8,23 @@ mod glossary;
 mod imagined;
 mod multiplication;
 mod notation;
-mod numbers_of_tables;
 mod one_third;
 mod papers;
-mod pipeline;
-mod portion;
 mod similarity;
 mod source;
-mod story;
 mod topic;
 mod understanding;
-mod visible;
 pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
-pub use comparison::{Comparison, comparison};
-pub use condition::{Claim, Condition, Quantity, Relation};
 pub use documents::Document;
 pub use glossary::{Term, glossary, term};
 pub use notation::notation;
-pub use numbers_of_tables::numbers_of_tables;
-pub use pipeline::pipeline;
 pub use source::{Passage, Source};
-pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
 pub use topic::{Place, Topic};
 
 use crate::error::{Error, Result};
+use crate::story::{Digits, Story};
 use crate::text::nearest;
 
 /// A demo: what it is called, what it follows, and how it is built.

@@ -5,12 +5,12 @@ use std::cell::Cell;
 use super::digits;
 use super::rounding::{self, Line};
 use super::view::Viewer;
-use crate::demo::{Digits, Explained};
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
     CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,
     written,
 };
+use crate::story::{Digits, Explained};
 use crate::text::clipped;
 
 /// The longest origin, in characters: a matrix typed on the command line need not be repeated beside each of its cells.

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 
 use super::Page;
 use super::document::{Numbered, numbered};
-use crate::demo::{Plane, Shown, Table};
 use crate::error::Result;
 use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
+use crate::story::{Plane, Shown, Table};
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {

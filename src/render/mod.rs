@@ -43,11 +43,11 @@ pub use theme::Theme;
 use std::borrow::Cow;
 use std::io::Write;
 
-use crate::demo::{Digits, Shown, Story, Table};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
 use crate::memory;
+use crate::story::{Digits, Shown, Story, Table};
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::plane::Drawing;
 use super::table;
 use super::tree;
 use super::view::{INDENT, View};
-use crate::demo::Table;
+use crate::story::Table;
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::line::Line;
 use crate::bench::{Growth, Measured, Point, SIZES, Way};
-use crate::demo::Table;
 use crate::error::Result;
 use crate::input::system::processor;
 use crate::kernel::{Machine, Real, multiply_add_rate};
+use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size, times};
 
 /// What the lines of a way are called.

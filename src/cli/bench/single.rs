@@ -8,10 +8,10 @@ use super::line::Line;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::kernel::{Machine, Real};
 use crate::render;
+use crate::story::Table;
 use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
 /// How long one shape is measured by default.

@@ -349,7 +349,7 @@ pub(super) fn number(x: f64) -> String {
     match x {
         _ if x.is_nan() => "NaN".into(),
         _ if x.is_infinite() => if x > 0.0 { "∞" } else { "−∞" }.into(),
-        _ => crate::demo::in_sentence(x, 4),
+        _ => crate::story::in_sentence(x, 4),
     }
 }
 

@@ -4,11 +4,11 @@ use clap::Args;
 
 use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::Function;
 use crate::lesson::question::{KINDS, Kind};
+use crate::story::Table;
 
 /// List what a lesson file can contain
 ///

@@ -1,12 +1,13 @@
 //! `online`: the softmax of a row of scores that is read block by block, with a running maximum, sum and mixture.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, equal, largest, less};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Source};
+use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, largest, less};
 
 pub(super) const DEMO: Demo = Demo {
     name: "online",

@@ -1,6 +1,6 @@
 //! The numbers of tables of words.
 
-use super::Table;
+use super::table::Table;
 use crate::error::Result;
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
