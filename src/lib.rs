@@ -58,6 +58,6 @@ pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, memory, params, random,
-    text, unique,
+    attention, diagnose, elementary, error, explain, foreign, graph, hint, kernel, matrix, memory, params,
+    random, text, unique,
 };

@@ -72,7 +72,7 @@ fn card(term: &Term, style: &Style) -> String {
     let formula = term.formula.map(|formula| ("formula", formula.to_string()));
     let node = term.node.map(|node| ("node", node.to_string()));
     let see =
-        term.see.iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see.to_string()));
+        term.commands().into_iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see));
     let facts: Vec<(&str, String)> = formula.into_iter().chain(node).chain(see).collect();
     text.push('\n');
     for (name, fact) in facts {
@@ -88,6 +88,6 @@ fn row(term: &Term) -> Vec<String> {
         term.means.to_string(),
         term.formula.unwrap_or_default().to_string(),
         term.node.unwrap_or_default().to_string(),
-        term.see.join("; "),
+        term.commands().join("; "),
     ]
 }

@@ -30,6 +30,7 @@ mod stepping;
 mod steps;
 mod variables;
 mod versus;
+mod vocabulary;
 mod words;
 
 pub use env::Env;
@@ -44,6 +45,7 @@ use colored::Colorize;
 
 use crate::error::{Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
+use crate::hint;
 use crate::input::system;
 use crate::kernel::SimdLevel;
 use crate::memory;
@@ -102,6 +104,7 @@ pub fn run<A: Into<OsString>>(
     // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
+    let _speaking = hint::speak(vocabulary::typed);
     let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
     let hints::Meant { args, said } = hints::meant(typed);
     let (args, env) = match variables::applied(args, env) {

@@ -18,12 +18,13 @@ pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
 pub use documents::Document;
-pub use glossary::{Term, glossary, term};
+pub use glossary::{See, Term, glossary, term};
 pub use notation::notation;
 pub use source::{Passage, Source};
 pub use topic::{Place, Topic};
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::story::{Digits, Story};
 use crate::text::nearest;
 
@@ -59,7 +60,7 @@ impl Demo {
         (self.build)(&mut builder)?;
         let story =
             builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)?;
-        Ok(Story { notes_told_by: Some(format!("attn errata --demo {}", self.name)), ..story })
+        Ok(Story { notes_told_by: Some(format!("attn errata {} {}", Hint::Demo, self.name)), ..story })
     }
 }
 

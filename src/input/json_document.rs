@@ -1,6 +1,7 @@
 //! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::matrix::Labels;
 use crate::text::{clip, counted, listed_briefly};
 
@@ -151,7 +152,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
                 "`{}` had too many numbers, so they are not in this file",
                 clip(name)
             ))
-            .help("compute again and save them in their own file: --save O=out.npy"));
+            .help(format!("compute again and save them in their own file: {} O=out.npy", Hint::Save)));
         }
         found.push((name.clone(), Json::Object(entries)));
     }

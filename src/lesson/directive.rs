@@ -23,7 +23,7 @@ pub const DIRECTIVES: [Directive; 10] = [
         does: "names the step, below its `##`; else the name comes from the heading",
     },
     Directive { word: "step", form: "step: minutes=3", does: "plans the step's time, below its `##`" },
-    Directive { word: "note", form: "note: …", does: "is for the teacher: `play --notes`, `follow`" },
+    Directive { word: "note", form: "note: …", does: "is for the teacher" },
     Directive {
         word: "run",
         form: "run: plain = attn attend …",

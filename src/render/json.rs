@@ -11,6 +11,7 @@ use super::document::{Numbered, numbered};
 use crate::error::Result;
 use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
+use crate::hint::Hint;
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
 use crate::story::{Plane, Shown, Table};
 
@@ -120,8 +121,12 @@ impl Serialize for NodeObject<'_> {
             map.serialize_entry("dtype", numbers.dtype().name())?;
             if is_left_out {
                 let name = &node.name;
-                let text =
-                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
+                let text = format!(
+                    "{} numbers; {} {name} writes them here, {} to a file",
+                    node.shape(),
+                    Hint::Only,
+                    Hint::Save
+                );
                 map.serialize_entry("left_out", &text)?;
             }
         }

@@ -46,6 +46,7 @@ use std::io::Write;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
+use crate::hint::Hint;
 use crate::memory;
 use crate::story::{Digits, Shown, Story, Table};
 
@@ -179,7 +180,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         }
         Format::Numpy | Format::Csv if explains => {
             return Err(Error::new("an explanation is a tree, not an array")
-                .help("--format json has it as data; markdown and latex have it as text"));
+                .help(format!("{} json has it as data; markdown and latex have it as text", Hint::Format)));
         }
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
@@ -220,7 +221,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Csv => return data(&csv::tables(parts)?, out),
         Format::Numpy => {
             return Err(Error::new("a table of words is no array")
-                .help("--format csv or --format json has it as data"));
+                .help(format!("{0} csv or {0} json has it as data", Hint::Format)));
         }
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),

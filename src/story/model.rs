@@ -5,6 +5,7 @@ use super::table::Table;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
 use crate::graph::{Graph, NodeId};
+use crate::hint::Hint;
 use crate::text::nearest;
 
 /// A computation told step by step.
@@ -193,7 +194,10 @@ impl Story {
             Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
                 "there is no `{name}` here: no picture of a plane is drawn"
             ))
-            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
+            .help(format!(
+                "words with two numbers each have one: attn similarity bat cave racket {} plane",
+                Hint::Only
+            ))),
             Err(error) if !planes.is_empty() => {
                 Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
             }

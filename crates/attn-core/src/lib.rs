@@ -25,6 +25,7 @@
 //!
 //! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
 //! - [`text`]: counts, lists, clipped quotations, quantities, likely meanings of a mistyped word
+//! - [`hint`]: what a sentence tells its reader to set or run, whatever has to be typed for it
 //! - [`error`]: what went wrong, where, and what to do about it
 //! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON in which no name stands twice
@@ -68,6 +69,7 @@ pub mod error;
 pub mod explain;
 pub mod foreign;
 pub mod graph;
+pub mod hint;
 pub mod matrix;
 pub mod memory;
 pub mod params;

@@ -59,6 +59,7 @@ fn directives() -> Table {
     let rows = DIRECTIVES.map(|one| {
         let does = match one.word {
             "ask" => format!("{}: {}", one.does, KINDS.map(|kind| kind.word()).join(", ")),
+            "note" => format!("{}: `play --notes`, `follow`", one.does),
             _ => one.does.to_string(),
         };
         vec![format!("<!-- {} -->", one.form), does]

@@ -1,5 +1,6 @@
 //! Whether a number can be answered from the digits that the question shows.
 
+use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
@@ -33,8 +34,10 @@ pub(super) fn enough(
             counted(decimals, "decimal")
         );
         let help = format!(
-            "its operands are {}: show them with --only and --precision {decimals}",
-            cell.operands().join(" and ")
+            "its operands are {}: show them with {} and {} {decimals}",
+            cell.operands().join(" and "),
+            Hint::Only,
+            Hint::Precision
         );
         faults.push(Fault::new(question.key_line, what).help(help));
         return;

@@ -1,5 +1,6 @@
 //! What the commands of a lesson print, compared with the outputs in its text.
 
+use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
 use crate::lesson::run::{CommandOutput, Runner};
@@ -73,7 +74,7 @@ fn output(
     if printed.len() > room {
         let bytes = size_in_brief(printed.len() as u64);
         let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
-        let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB";
+        let help = format!("print less ({}, smaller matrices): a lesson may have at most 1 MiB", Hint::Only);
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
     }
     let what = match () {

@@ -4,6 +4,7 @@ use super::attend::{Given, Pipeline};
 use super::choices::{Role, Source};
 use crate::error::{Error, Result};
 use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin};
+use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::text::counted;
 
@@ -44,11 +45,15 @@ impl Pipeline<'_> {
         if let Some((matrix, origin)) = given {
             return self.graph.given(name, matrix, origin);
         }
+        let letter = name.chars().next().unwrap_or_default();
         let Some(x) = x else {
             return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
                 format!(
-                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or --{}",
-                    name.to_lowercase()
+                    "type a sentence, as in: {} {} \"bat cave racket\", or give {}, or {}",
+                    Hint::Attend,
+                    Hint::Words,
+                    Hint::Given('X'),
+                    Hint::Given(letter)
                 ),
             ));
         };
@@ -58,8 +63,8 @@ impl Pipeline<'_> {
                 "W_{name} is not given, and an identity matrix as wide as X would have {width}×{width} numbers"
             ))
             .help(format!(
-                "give --w{}, or a narrower X: the limit is {MAX_CELLS} numbers",
-                name.to_lowercase()
+                "give {}, or a narrower X: the limit is {MAX_CELLS} numbers",
+                Hint::Weights(letter)
             )));
         }
         let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
