@@ -5,6 +5,7 @@ use super::steps::steps;
 use crate::attention::{Mask, MatrixRule, Visibility};
 use crate::error::Result;
 use crate::graph::Op;
+use crate::hint::Hint;
 use crate::input::system;
 use crate::kernel::{Attention, Heads, Layout, Machine, Real, Used, attend};
 use crate::matrix::Matrix;
@@ -82,7 +83,8 @@ impl<T: Real> Problem<T> {
         }
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let help = format!(
-            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {}",
+            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: {} {}",
+            Hint::Memory,
             memory::enough(bytes)
         );
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))

@@ -4,15 +4,14 @@ mod figures;
 mod line;
 mod overview;
 mod single;
-mod words;
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use super::machine::{DtypeArg, THREADS, machine};
+use super::number::positive;
 use super::output::{FormatArg, LookArgs, ScreenArgs};
-use super::softmax::positive;
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};

@@ -6,7 +6,8 @@ use clap::builder::StyledStr;
 
 use super::front::FRONT;
 use super::{Env, Streams, command, layout};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;

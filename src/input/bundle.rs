@@ -12,7 +12,7 @@ use super::files::Typing;
 use super::layers::{Choice, choose};
 use super::names::{Holds, TOKENS};
 use super::open::Limit;
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use unicode_width::UnicodeWidthStr;
 use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
-use crate::demo::{Digits, Story};
 use crate::graph::{
     CellId, Convention, MOST_LOOKED_AT, MOST_SHOWN, Node, NodeId, Op, PlainSymbols, Symbols, Value, edges,
     written,
 };
 use crate::matrix::{Labels, Matrix};
+use crate::story::{Digits, Story};
 
 /// What a text format shows of a matrix.
 #[derive(Clone, Debug)]

@@ -4,9 +4,10 @@ use clap::Args;
 
 use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine};
-use crate::error::{Result, counted};
+use crate::error::Result;
 use crate::graph::build::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node, Stage};
+use crate::text::counted;
 
 use super::Exercise;
 use super::loading::TypedRoles;
@@ -36,7 +37,7 @@ pub(super) struct FastArgs {
 }
 
 /// What the fast path has made of an exercise.
-pub(super) struct Ran {
+pub(super) struct FusedRun {
     pub graph: Graph,
     /// What the reader should know of the numbers.
     pub notes: Vec<String>,
@@ -51,7 +52,7 @@ impl FastArgs {
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs: matrices, typed, mut notes, .. } = exercise;
         let TypedRoles { q, k, v, bias, mask } = typed;
@@ -74,6 +75,6 @@ impl FastArgs {
             }
         }
         let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
-        Ok(Ran { graph, notes, how })
+        Ok(FusedRun { graph, notes, how })
     }
 }

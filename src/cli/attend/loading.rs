@@ -2,7 +2,7 @@
 
 use crate::attention::{MatrixRule, concatenate};
 use crate::cli::words::{WordArgs, WordVectors};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::build::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin, Role};
@@ -10,6 +10,7 @@ use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;
 use crate::memory;
 use crate::random::LegacyStream;
+use crate::text::counted;
 
 use super::inputs::{LayoutArg, MaskKindArg};
 use super::masks::{is_infinity, mask_rule, place_of};

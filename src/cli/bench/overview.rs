@@ -9,10 +9,10 @@ use super::figures::{
 use super::{BenchArgs, BenchFormat};
 use crate::bench::{Growth, Measured, Point, SIZES, Timing, Way, memory_limit};
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::kernel::Real;
 use crate::render::{self, Curve, Plot, Style};
+use crate::story::Table;
 
 /// How long all lengths are measured where nobody says.
 const USUAL_SECONDS: f64 = 20.0;

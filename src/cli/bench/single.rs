@@ -5,15 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::line::Line;
-use super::words::{digits, giga, percent, seconds, waiting};
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
-use crate::cli::params::grouped;
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::kernel::{Machine, Real};
 use crate::render;
+use crate::story::Table;
+use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
 /// How long one shape is measured by default.
 const USUAL_SECONDS: f64 = 1.0;
@@ -108,7 +107,7 @@ fn table(single: &Single) -> Table {
         format!("at most {:.1e}, compared with the exact path on some rows", single.largest_error),
     ));
     if let Some(busy) = timing.other_busy {
-        rows.push(row("others", format!("other processes kept {} processors busy", digits(busy))));
+        rows.push(row("others", format!("other processes kept {} processors busy", three_digits(busy))));
     }
     Table::new(&["what", "measured"], rows)
 }

@@ -1,9 +1,10 @@
 //! Arrays as matrices: one, or one for each head.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Numbers, Typed};
 use crate::kernel::Layout;
 use crate::matrix::Matrix;
+use crate::text::counted;
 
 use super::Array;
 use crate::input::dims::shape_text;

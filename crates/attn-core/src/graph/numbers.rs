@@ -2,10 +2,11 @@
 
 use super::typed::{Dtype, Typed, Values, in_type};
 use crate::attention::Pairs;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
+use crate::text::counted;
 
 /// So many numbers are held as a [`Matrix`] too, so that they can be looked at cell by cell.
 pub const MOST_LOOKED_AT: usize = 100_000;

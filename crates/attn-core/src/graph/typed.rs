@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 
 /// The type of numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +137,6 @@ pub fn in_type<T: Typed>(x: f64) -> Result<T> {
             Err(Error::new(format!("{x} is neither true nor false")).help("write 1 for true and 0 for false"))
         }
         (false, dtype) => Err(Error::new(format!("{x:e} is too large for {}", dtype.name()))
-            .help("give --dtype f64, or scale the numbers down")),
+            .help(format!("give {} f64, or scale the numbers down", Hint::Dtype))),
     }
 }

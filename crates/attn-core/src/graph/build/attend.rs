@@ -7,9 +7,11 @@ use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Graph, MAX_CELLS, NodeId, Origin, Role};
+use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
+use crate::text::counted;
 
 /// A given matrix with where it came from.
 pub type Given = (Matrix, Origin);
@@ -210,7 +212,11 @@ impl Pipeline<'_> {
                 q_width / heads,
                 k_width / groups
             ))
-            .help("give queries and keys of the same width per head (see --heads and --kv-heads)"));
+            .help(format!(
+                "give queries and keys of the same width per head (see {} and {})",
+                Hint::Heads,
+                Hint::KeyValueHeads
+            )));
         }
         if n != v_rows {
             return Err(Error::new(format!(
@@ -237,7 +243,10 @@ impl Pipeline<'_> {
                 counted(t, "query"),
                 counted(n, "key")
             ))
-            .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
+            .help(format!(
+                "give fewer tokens or heads, or use {}, which does not store the steps",
+                Hint::Fast
+            )));
         }
         Ok(())
     }

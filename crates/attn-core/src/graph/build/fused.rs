@@ -11,6 +11,7 @@ use crate::graph::warnings::ZeroRow;
 use crate::graph::{
     Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Role, Stage, Step, Typed,
 };
+use crate::hint::Hint;
 use crate::kernel::{Heads, Layout, Machine, Real, Used};
 use crate::matrix::{Labels, Matrix, Shape};
 
@@ -72,8 +73,11 @@ pub fn attend_fused_using(
 /// If the recipe asks for what the kernel does not do.
 fn check(recipe: &Recipe) -> Result<()> {
     if recipe.score == Score::Cosine {
-        return Err(Error::new("the fast path cannot compute cosine scores")
-            .help("leave out --score cosine or --fast"));
+        return Err(Error::new("the fast path cannot compute cosine scores").help(format!(
+            "leave out {} cosine or {}",
+            Hint::Score,
+            Hint::Fast
+        )));
     }
     if recipe.heads > MOST_HEADS {
         return Err(Error::new(format!(
@@ -163,7 +167,11 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
             "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
             after.stage().name()
         ))
-        .help("leave out W_O and --residual, and save the heads with --save O=out.npy")),
+        .help(format!(
+            "leave out W_O and {}, and save the heads with {} O=out.npy",
+            Hint::Residual,
+            Hint::Save
+        ))),
     }
 }
 
