@@ -77,33 +77,40 @@
 #![allow(clippy::needless_range_loop)]
 
 mod attend;
+mod blocks;
 mod decode;
-mod decode_block;
-mod dispatch;
 mod error;
 mod exp2;
+mod heads;
+mod kernels;
 mod layout;
+mod machine;
+mod output;
 mod peak;
 mod plain;
 mod plain_decode;
 mod pool;
 mod problem;
-mod product;
 mod real;
 mod scratch;
 mod simd;
+mod softmax;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod transpose;
-mod visible;
+mod visibility;
 
-pub use attend::{FEWEST_FOR_TILES, Machine, Used, attend};
+pub use attend::{MIN_QUERIES_FOR_TILES, attend};
+pub use blocks::BLOCK;
 pub use error::{Error, Result};
 pub use exp2::Exp2;
-pub use layout::{Heads, Layout};
+pub use heads::Heads;
+pub use kernels::Kernels;
+pub use layout::Layout;
+pub use machine::{Machine, Used};
+pub use output::Output;
 pub use peak::{multiply_add_rate, read_rate};
-pub use plain::BLOCK;
+pub use pool::MAX_THREADS;
 pub use problem::{Attention, Band};
 pub use real::Real;
 pub use simd::SimdLevel;
