@@ -4,6 +4,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cycles;
+mod imports;
 mod kinds;
 mod modules;
 mod player;

@@ -87,7 +87,7 @@ impl<T: Real> Run<'_, T> {
         self.each_tile(kernel.queries, bytes, &|tile| {
             with_scratch(bytes, |scratch| {
                 // SAFETY: the level was found available; every row is in one tile.
-                unsafe { (kernel.attend)(TileTask { tile, scratch, results: &self.results }) };
+                unsafe { (kernel.attend)(TileTask { tile, scratch, results: self.results }) };
             });
         })
     }
@@ -98,18 +98,13 @@ impl<T: Real> Run<'_, T> {
         self.each_tile(1, bytes, &|Tile { head, number, queries }| {
             with_scratch(bytes, |scratch| {
                 // SAFETY: every row is in one task.
-                unsafe { plain::attend_rows(head, *number, queries.clone(), scratch, &self.results) };
+                unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
             });
         })
     }
 
     /// Calls `work` with all tiles of `queries` queries, on all threads.
-    fn each_tile(
-        &self,
-        queries: usize,
-        bytes: usize,
-        work: &(dyn Fn(&Tile<'_, T>) + Sync),
-    ) -> Result<Used> {
+    fn each_tile(&self, queries: usize, bytes: usize, work: &(dyn Fn(Tile<'_, T>) + Sync)) -> Result<Used> {
         scratch::is_available(bytes)?;
         let q = self.attention.q.layout();
         let tiles = q.rows.div_ceil(queries);
@@ -117,7 +112,7 @@ impl<T: Real> Run<'_, T> {
             // Consecutive tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
             let (number, tile) = (task / tiles, tiles - 1 - task % tiles);
             let queries = tile * queries..((tile + 1) * queries).min(q.rows);
-            work(&Tile { head: self.attention.head(number), number, queries });
+            work(Tile { head: self.attention.head(number), number, queries });
         });
         Ok(Used { extra_bytes: bytes * threads, threads })
     }
@@ -158,14 +153,14 @@ impl<T: Real> Run<'_, T> {
         scratch::is_available(bytes)?;
         let threads = pool::run(self.threads, k.heads * parts, &|task| {
             let (group, part) = (task / parts, task % parts);
-            let partials = &Partials { rows: partials, group };
+            let partials = Partials { rows: partials, group };
             with_scratch(bytes, |scratch| {
                 // SAFETY: the level was found available; every part of a group is one task's.
                 unsafe { (kernel.attend_part)(PartTask { group: &groups[group], part, scratch, partials }) };
             });
         });
         pool::run(self.threads, k.heads, &|group| {
-            let (partials, results) = (&Partials { rows: partials, group }, &self.results);
+            let (partials, results) = (Partials { rows: partials, group }, self.results);
             for query in 0..rows {
                 with_scratch(bytes, |scratch| {
                     let task = RowTask { group: &groups[group], query, scratch, partials, results };
@@ -187,7 +182,9 @@ impl<T: Real> Run<'_, T> {
             let id = RowId { head: task / q.rows, row: task % q.rows };
             with_scratch(bytes, |scratch| {
                 // SAFETY: every row is one task's.
-                unsafe { plain_decode::attend_row(&self.attention.head(id.head), id, scratch, &self.results) };
+                unsafe {
+                    plain_decode::attend_row(&self.attention.head(id.head), id, scratch, &self.results)
+                };
             });
         });
         Ok(Used { extra_bytes: bytes * threads, threads })

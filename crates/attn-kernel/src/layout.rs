@@ -52,7 +52,9 @@ impl Layout {
     /// If it reaches past `available` numbers, or has more than 2³¹ heads, rows or columns.
     pub(crate) fn fits(&self, available: usize, name: &str) -> Result<()> {
         match self.reach() {
-            Some(needed) if needed <= available && self.heads.max(self.rows).max(self.columns) <= MAX_COUNT => {
+            Some(needed)
+                if needed <= available && self.heads.max(self.rows).max(self.columns) <= MAX_COUNT =>
+            {
                 Ok(())
             }
             _ => Err(Error::Shape(format!(

@@ -112,12 +112,7 @@ pub(crate) fn visible_part<T: Real>(head: &Head<'_, T>, i: usize, number: usize)
 
 /// Merges a part into a row, each relative to its own max: `whole = max(m₁, m₂)`, both sums and accumulators corrected to it.
 #[inline(always)]
-pub(crate) fn merge<T: Real>(
-    exp2: &Exp2<T>,
-    whole: &mut SoftmaxState<T>,
-    row: &mut [T],
-    part: &Part<'_, T>,
-) {
+pub(crate) fn merge<T: Real>(exp2: &Exp2<T>, whole: &mut SoftmaxState<T>, row: &mut [T], part: &Part<'_, T>) {
     let merged = SoftmaxState { max: whole.max.max(part.state.max), sum: whole.sum };
     let reference = merged.reference();
     let (old, new) = (exp2.correction(whole.max - reference), exp2.correction(part.state.max - reference));

@@ -12,7 +12,7 @@ use crate::cli::params::grouped;
 use crate::cli::{Env, Streams};
 use crate::demo::Table;
 use crate::error::{Error, Result, counted};
-use crate::kernel::{Machine, Real};
+use crate::kernel::{Kernels, Machine};
 use crate::render;
 
 /// How long one shape is measured by default.
@@ -26,7 +26,12 @@ const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
 
 impl BenchArgs {
     /// Measures one shape.
-    pub(super) fn single<T: Real>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn single<T: Kernels>(
+        &self,
+        shape: Shape,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
         let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         check_time::<T>(shape, machine, budget)?;
         let single = Single::measure::<T>(shape, machine, budget)?;
@@ -42,7 +47,7 @@ impl BenchArgs {
 
 /// # Errors
 /// If the shape would take far longer than the time that there is.
-fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
+fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
     Problem::<T>::check_memory(shape)?;
     let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
     let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };

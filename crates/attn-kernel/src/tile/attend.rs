@@ -80,7 +80,8 @@ pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: u
         // SAFETY: the wanted lanes are the tile's rows.
         unsafe { lanes_to_rows(simd, space.accumulator, finished, &results.output, first) };
         if let Some(log_sum_exps) = results.log_sum_exps {
-            for (lane, row) in tile.queries.clone().enumerate().filter(|(lane, _)| finished >> lane & 1 == 1) {
+            for (lane, row) in tile.queries.clone().enumerate().filter(|(lane, _)| finished >> lane & 1 == 1)
+            {
                 let log_sum_exp = states.row(simd, lane).log_sum_exp(head, shift);
                 // SAFETY: the row is the tile's.
                 unsafe { log_sum_exps.set(RowId { row, ..first }, 0, log_sum_exp) };

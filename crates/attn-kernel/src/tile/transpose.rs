@@ -95,7 +95,8 @@ pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
                 if wanted >> (first + i) & 1 == 1 {
                     // SAFETY: the row is wanted, its numbers are contiguous, and `column + LANES` columns are there.
                     unsafe {
-                        let numbers = output.row_mut(RowId { row: start.row + first + i, ..start }, column, S::LANES);
+                        let numbers =
+                            output.row_mut(RowId { row: start.row + first + i, ..start }, column, S::LANES);
                         simd.store(block[i], numbers);
                     }
                 }
