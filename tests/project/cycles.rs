@@ -6,8 +6,9 @@ use std::path::Path;
 
 use super::imports::{Import, imports, without_tests};
 
-/// The sources of each crate, and the maximum number of circles.
-const CRATES: [(&str, usize); 3] = [("crates/attn-kernel/src", 0), ("crates/attn-core/src", 99), ("src", 99)];
+/// The sources of each crate, the maximum number of circles, and of files in them: two circles that become one are no progress.
+const CRATES: [(&str, usize, usize); 3] =
+    [("crates/attn-kernel/src", 0, 0), ("crates/attn-core/src", 8, 26), ("src", 12, 37)];
 
 /// A module by its path: `["graph", "op"]`.
 type Module = Vec<String>;
@@ -72,15 +73,8 @@ impl Files {
     fn circles(&self) -> Vec<Vec<&str>> {
         let needed: BTreeMap<&Module, BTreeSet<Module>> =
             self.modules.keys().map(|module| (module, self.needed_by(module))).collect();
-        let reached = |from: &Module| {
-            let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
-            while let Some(module) = left.pop() {
-                left.extend(needed[module].iter().filter(|other| reached.insert(*other)));
-            }
-            reached
-        };
         let reached: BTreeMap<&Module, BTreeSet<&Module>> =
-            self.modules.keys().map(|module| (module, reached(module))).collect();
+            self.modules.keys().map(|module| (module, reached(module, &needed))).collect();
         let circle = |module: &Module| -> Vec<&str> {
             let both = reached[module].iter().filter(|other| reached[**other].contains(module));
             both.map(|other| self.modules[*other].0.as_str()).collect()
@@ -93,6 +87,19 @@ impl Files {
     fn count(&self) -> usize {
         self.modules.keys().map(|module| self.needed_by(module).len()).sum()
     }
+}
+
+/// All modules that one needs, directly or through others.
+fn reached<'n>(from: &Module, needed: &'n BTreeMap<&Module, BTreeSet<Module>>) -> BTreeSet<&'n Module> {
+    let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
+    while let Some(module) = left.pop() {
+        for other in &needed[module] {
+            if reached.insert(other) {
+                left.push(other);
+            }
+        }
+    }
+    reached
 }
 
 fn joined(module: &Module, child: &str) -> Module {
@@ -115,14 +122,20 @@ fn sources(root: &Path, folder: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn no_crate_has_more_circles_of_imports_than_allowed() {
-    for (folder, most) in CRATES {
+    for (folder, most_circles, most_files) in CRATES {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
         let files = Files::of(sources(&root, &root));
         let (circles, count) = (files.circles(), files.count());
         assert!(count > files.modules.len(), "{folder}: only {count} imports were found");
         let list: Vec<String> = circles.iter().map(|circle| circle.join(" ")).collect();
-        let found = circles.len();
-        assert!(found <= most, "{folder}: {found} circles, allowed are {most}:\n{}", list.join("\n"));
+        let found = (circles.len(), circles.iter().map(Vec::len).sum::<usize>());
+        assert!(
+            found.0 <= most_circles && found.1 <= most_files,
+            "{folder}: {} circles of {} files, allowed are {most_circles} of {most_files}:\n{}",
+            found.0,
+            found.1,
+            list.join("\n")
+        );
     }
 }
 
@@ -146,15 +159,17 @@ fn files_that_import_each_other_are_a_circle() {
 #[test]
 fn a_parent_that_only_declares_and_exports_its_children_is_in_no_circle() {
     let child = ("a/child.rs", "use super::other::Other;\npub struct Child;\n");
-    let other = ("a/other.rs", "pub struct Other;\n");
-    let parent = ("a/mod.rs", "mod child;\nmod other;\n\npub use child::Child;\npub use other::Other;\n");
+    let other = ("a/other.rs", "pub struct Other;\npub fn other() {}\n");
+    let parent =
+        ("a/mod.rs", "mod child;\npub mod other;\n\npub use child::Child;\npub use other::{Other, other};\n");
     assert_eq!(circles(&[parent, child, other]), Vec::<Vec<String>>::new());
+    assert_eq!(circles(&[parent, ("a/child.rs", "use super::Other;\n"), other]), Vec::<Vec<String>>::new());
     // The export leads to the file that defines the item.
     let other = ("a/other.rs", "use crate::a::Child;\npub struct Other;\n");
     assert_eq!(circles(&[parent, child, other]), [["a/child.rs", "a/other.rs"]]);
     // A parent that uses what it exports needs it.
     let parent = ("a/mod.rs", "mod child;\npub use child::Child;\npub fn a(child: Child) {}\n");
-    assert_eq!(circles(&[parent, ("a/child.rs", "use super::a;\n")]), [["a/child.rs", "a/mod.rs"]]);
+    assert_eq!(circles(&[parent, ("a/child.rs", "use super::a;\n")]), [["a/mod.rs", "a/child.rs"]]);
 }
 
 #[test]

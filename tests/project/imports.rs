@@ -33,6 +33,8 @@ pub fn imports(text: &str) -> Vec<Import> {
         rest = left;
     }
     code.push_str(rest);
+    let declares = |line: &str| line.ends_with(';') && line.split(' ').any(|word| word == "mod");
+    code = code.lines().filter(|line| !declares(line)).collect::<Vec<_>>().join("\n");
     for import in &mut found {
         import.is_used |= has_word(&code, &import.name);
     }

@@ -84,10 +84,12 @@ impl<T: Real> Run<'_, T> {
     fn tiles(&self, kernel: &TileKernel<T>) -> Result<Used> {
         // Heads differ in where their numbers lie, not in how many there are.
         let bytes = (kernel.scratch_bytes)(&self.attention.head(0));
-        self.each_tile(kernel.queries, bytes, &|tile| {
+        self.each_tile(kernel.queries, bytes, &|number, queries| {
             with_scratch(bytes, |scratch| {
+                let tile = Tile { head: self.attention.head(number), number, queries };
+                let mut task = TileTask { tile, scratch, results: self.results };
                 // SAFETY: the level was found available; every row is in one tile.
-                unsafe { (kernel.attend)(TileTask { tile, scratch, results: self.results }) };
+                unsafe { (kernel.attend)(&mut task) };
             });
         })
     }
@@ -95,24 +97,29 @@ impl<T: Real> Run<'_, T> {
     /// Tiles without SIMD: a task is a query.
     fn tiles_plain(&self) -> Result<Used> {
         let bytes = plain::scratch_bytes(&self.attention.head(0));
-        self.each_tile(1, bytes, &|Tile { head, number, queries }| {
-            with_scratch(bytes, |scratch| {
+        self.each_tile(1, bytes, &|number, queries| {
+            let head = self.attention.head(number);
+            with_scratch(bytes, |mut scratch| {
                 // SAFETY: every row is in one task.
-                unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
+                unsafe { plain::attend_rows(&head, number, queries, &mut scratch, &self.results) };
             });
         })
     }
 
-    /// Calls `work` with all tiles of `queries` queries, on all threads.
-    fn each_tile(&self, queries: usize, bytes: usize, work: &(dyn Fn(Tile<'_, T>) + Sync)) -> Result<Used> {
+    /// Calls `work` with every head and, for each, every tile of `queries` queries, on all threads.
+    fn each_tile(
+        &self,
+        queries: usize,
+        bytes: usize,
+        work: &(dyn Fn(usize, Range<usize>) + Sync),
+    ) -> Result<Used> {
         scratch::is_available(bytes)?;
         let q = self.attention.q.layout();
         let tiles = q.rows.div_ceil(queries);
         let threads = pool::run(self.threads, q.heads * tiles, &|task| {
             // Consecutive tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
-            let (number, tile) = (task / tiles, tiles - 1 - task % tiles);
-            let queries = tile * queries..((tile + 1) * queries).min(q.rows);
-            work(Tile { head: self.attention.head(number), number, queries });
+            let tile = tiles - 1 - task % tiles;
+            work(task / tiles, tile * queries..((tile + 1) * queries).min(q.rows));
         });
         Ok(Used { extra_bytes: bytes * threads, threads })
     }
@@ -155,17 +162,18 @@ impl<T: Real> Run<'_, T> {
             let (group, part) = (task / parts, task % parts);
             let partials = Partials { rows: partials, group };
             with_scratch(bytes, |scratch| {
+                let mut task = PartTask { group: &groups[group], part, scratch, partials };
                 // SAFETY: the level was found available; every part of a group is one task's.
-                unsafe { (kernel.attend_part)(PartTask { group: &groups[group], part, scratch, partials }) };
+                unsafe { (kernel.attend_part)(&mut task) };
             });
         });
         pool::run(self.threads, k.heads, &|group| {
             let (partials, results) = (Partials { rows: partials, group }, self.results);
             for query in 0..rows {
                 with_scratch(bytes, |scratch| {
-                    let task = RowTask { group: &groups[group], query, scratch, partials, results };
+                    let mut task = RowTask { group: &groups[group], query, scratch, partials, results };
                     // SAFETY: all parts are finished; every group is one task's.
-                    unsafe { (kernel.finish_row)(task) };
+                    unsafe { (kernel.finish_row)(&mut task) };
                 });
             }
         });
@@ -180,11 +188,10 @@ impl<T: Real> Run<'_, T> {
         scratch::is_available(bytes)?;
         let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
             let id = RowId { head: task / q.rows, row: task % q.rows };
-            with_scratch(bytes, |scratch| {
+            let head = self.attention.head(id.head);
+            with_scratch(bytes, |mut scratch| {
                 // SAFETY: every row is one task's.
-                unsafe {
-                    plain_decode::attend_row(&self.attention.head(id.head), id, scratch, &self.results)
-                };
+                unsafe { plain_decode::attend_row(&head, id, &mut scratch, &self.results) };
             });
         });
         Ok(Used { extra_bytes: bytes * threads, threads })

@@ -57,7 +57,7 @@ struct Workspace<'s, T, P> {
 pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     tile: &Tile<'_, T>,
-    mut scratch: Scratch<'_>,
+    scratch: &mut Scratch<'_>,
     results: &Results<'_, T>,
 ) {
     let head = &tile.head;
