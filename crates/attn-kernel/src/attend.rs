@@ -87,9 +87,8 @@ impl<T: Real> Run<'_, T> {
         self.each_tile(kernel.queries, bytes, &|number, queries| {
             with_scratch(bytes, |scratch| {
                 let tile = Tile { head: self.attention.head(number), number, queries };
-                let mut task = TileTask { tile, scratch, results: self.results };
                 // SAFETY: the level was found available; every row is in one tile.
-                unsafe { (kernel.attend)(&mut task) };
+                unsafe { (kernel.attend)(TileTask { tile: &tile, scratch, results: &self.results }) };
             });
         })
     }
@@ -99,9 +98,9 @@ impl<T: Real> Run<'_, T> {
         let bytes = plain::scratch_bytes(&self.attention.head(0));
         self.each_tile(1, bytes, &|number, queries| {
             let head = self.attention.head(number);
-            with_scratch(bytes, |mut scratch| {
+            with_scratch(bytes, |scratch| {
                 // SAFETY: every row is in one task.
-                unsafe { plain::attend_rows(&head, number, queries, &mut scratch, &self.results) };
+                unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
             });
         })
     }
@@ -160,20 +159,20 @@ impl<T: Real> Run<'_, T> {
         scratch::is_available(bytes)?;
         let threads = pool::run(self.threads, k.heads * parts, &|task| {
             let (group, part) = (task / parts, task % parts);
-            let partials = Partials { rows: partials, group };
+            let partials = &Partials { rows: partials, group };
             with_scratch(bytes, |scratch| {
-                let mut task = PartTask { group: &groups[group], part, scratch, partials };
+                let task = PartTask { group: &groups[group], part, scratch, partials };
                 // SAFETY: the level was found available; every part of a group is one task's.
-                unsafe { (kernel.attend_part)(&mut task) };
+                unsafe { (kernel.attend_part)(task) };
             });
         });
         pool::run(self.threads, k.heads, &|group| {
-            let (partials, results) = (Partials { rows: partials, group }, self.results);
+            let (partials, results) = (&Partials { rows: partials, group }, &self.results);
             for query in 0..rows {
                 with_scratch(bytes, |scratch| {
-                    let mut task = RowTask { group: &groups[group], query, scratch, partials, results };
+                    let task = RowTask { group: &groups[group], query, scratch, partials, results };
                     // SAFETY: all parts are finished; every group is one task's.
-                    unsafe { (kernel.finish_row)(&mut task) };
+                    unsafe { (kernel.finish_row)(task) };
                 });
             }
         });
@@ -189,9 +188,9 @@ impl<T: Real> Run<'_, T> {
         let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
             let id = RowId { head: task / q.rows, row: task % q.rows };
             let head = self.attention.head(id.head);
-            with_scratch(bytes, |mut scratch| {
+            with_scratch(bytes, |scratch| {
                 // SAFETY: every row is one task's.
-                unsafe { plain_decode::attend_row(&head, id, &mut scratch, &self.results) };
+                unsafe { plain_decode::attend_row(&head, id, scratch, &self.results) };
             });
         });
         Ok(Used { extra_bytes: bytes * threads, threads })

@@ -56,7 +56,7 @@ pub(crate) unsafe fn attend_rows<T: Real>(
     head: &Head<'_, T>,
     number: usize,
     queries: Range<usize>,
-    scratch: &mut Scratch<'_>,
+    mut scratch: Scratch<'_>,
     results: &Results<'_, T>,
 ) {
     let row = scratch.take::<T>(head.v.columns);

@@ -82,7 +82,7 @@ pub(crate) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
 pub(crate) unsafe fn attend_row<T: Real>(
     head: &Head<'_, T>,
     id: RowId,
-    scratch: &mut Scratch<'_>,
+    mut scratch: Scratch<'_>,
     results: &Results<'_, T>,
 ) {
     let (row, partial) = (scratch.take::<T>(head.v.columns), scratch.take::<T>(head.v.columns));

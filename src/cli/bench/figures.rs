@@ -11,7 +11,7 @@ use crate::cli::params::size;
 use crate::demo::Table;
 use crate::error::{Result, counted};
 use crate::input::system::processor;
-use crate::kernel::{Kernels, Machine, multiply_add_rate};
+use crate::kernel::{Machine, Real, multiply_add_rate};
 
 /// What the lines of a way are called.
 pub(super) fn name(way: Way) -> &'static str {
@@ -23,7 +23,7 @@ pub(super) fn name(way: Way) -> &'static str {
 }
 
 /// What people are told of a way.
-pub(super) fn title<T: Kernels>(way: Way, growth: &Growth) -> String {
+pub(super) fn title<T: Real>(way: Way, growth: &Growth) -> String {
     let mask = if growth.causal { "causal" } else { "no mask" };
     let head = format!("1 head of {}, {mask}", growth.width);
     match way {
@@ -60,7 +60,7 @@ impl Peaks {
     }
 
     /// The peak on as many threads as a way used: only the fused one has other numbers, and more threads, than one of `f64`.
-    fn beside<T: Kernels>(&self, way: Way, threads: usize) -> f64 {
+    fn beside<T: Real>(&self, way: Way, threads: usize) -> f64 {
         let [single, double] = self.rates;
         let [one, all] = if way == Way::Fused && T::NAME == f32::NAME { single } else { double };
         match threads {
@@ -110,7 +110,7 @@ pub(super) fn machine_title(machine: Machine) -> String {
 }
 
 /// The figures of one way; only the fused one has a choice of threads.
-pub(super) fn table<T: Kernels>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
+pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
     let is_fused = way == Way::Fused;
     let all = ["n", "threads", "time", "growth", "GFLOP/s", "of peak", "memory", "growth"];
     let heads: Vec<&str> = all.into_iter().filter(|head| is_fused || *head != "threads").collect();
@@ -171,7 +171,7 @@ pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
 }
 
 /// How the three ways compare, each pair at the largest size that both were measured at.
-pub(super) fn summary<T: Kernels>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Option<String> {
+pub(super) fn summary<T: Real>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Option<String> {
     let taken = |way: Way, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
         match points.iter().find(|point| point.n == n)?.measured {
@@ -200,7 +200,7 @@ pub(super) fn summary<T: Kernels>(all: &[(Way, Vec<Point>)], growth: &Growth) ->
 }
 
 /// One point as a line for a script.
-pub(super) fn line<T: Kernels>(growth: &Growth, peaks: &Peaks, way: Way, point: &Point) -> Value {
+pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Point) -> Value {
     let Machine { simd, threads: asked } = growth.machine;
     let is_fused = way == Way::Fused;
     let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));

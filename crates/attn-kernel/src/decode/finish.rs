@@ -23,7 +23,7 @@ pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
 pub(crate) unsafe fn finish_row<T: Real>(
     group: &Group<'_, T>,
     r: usize,
-    scratch: &mut Scratch<'_>,
+    mut scratch: Scratch<'_>,
     partials: &Partials<'_, T>,
     results: &Results<'_, T>,
 ) {

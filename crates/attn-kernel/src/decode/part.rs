@@ -29,7 +29,7 @@ pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
     simd: S,
     group: &Group<'_, T>,
     number: usize,
-    scratch: &mut Scratch<'_>,
+    mut scratch: Scratch<'_>,
     partials: &Partials<'_, T>,
 ) {
     let Some(Query { head, .. }) = group.queries.first() else { return };
