@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::Env;
-use crate::cli::machine::{DtypeArg, THREADS, machine};
+use crate::cli::machine::{DtypeArg, THREADS, machine, simd_names};
 use crate::error::Result;
 use crate::graph::build::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node, Stage};
@@ -29,11 +29,17 @@ pub(super) struct FastArgs {
     /// The result does not depend on it.
     #[arg(long, hide_short_help = true, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    /// Instruction set: portable, neon, avx2 or avx512 [default: the widest]
-    ///
-    /// The result does not depend on it. The variable ATTN_SIMD sets it too.
-    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast")]
+    // Its help has the names from the kernel's list.
+    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast", help = simd_help(), long_help = long_simd_help())]
     simd: Option<String>,
+}
+
+fn simd_help() -> String {
+    format!("Instruction set: {} [default: the widest]", simd_names())
+}
+
+fn long_simd_help() -> String {
+    format!("{}\n\nThe result does not depend on it. The variable ATTN_SIMD sets it too.", simd_help())
 }
 
 /// What the fast path has made of an exercise.

@@ -9,7 +9,7 @@ use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
-use crate::kernel::{Machine, Real};
+use crate::kernel::{Kernels, Machine};
 use crate::render;
 use crate::story::Table;
 use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
@@ -25,7 +25,12 @@ const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
 
 impl BenchArgs {
     /// Measures one shape.
-    pub(super) fn single<T: Real>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn single<T: Kernels>(
+        &self,
+        shape: Shape,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
         let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         check_time::<T>(shape, machine, budget)?;
         let single = Single::measure::<T>(shape, machine, budget)?;
@@ -41,7 +46,7 @@ impl BenchArgs {
 
 /// # Errors
 /// If the shape would take far longer than the time that there is.
-fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
+fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
     Problem::<T>::check_memory(shape)?;
     let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
     let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };

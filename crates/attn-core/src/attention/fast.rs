@@ -6,7 +6,7 @@ use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
-use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
+use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Used};
 use crate::matrix::Shape;
 use crate::memory;
 use crate::text::{counted, nearest};
@@ -84,7 +84,7 @@ pub struct Fused<T> {
 /// # Source
 /// Vaswani et al. 2017, section 3.2; Dao et al. 2022, “FlashAttention”, algorithm 1; grouped heads: Ainslie et al. 2023,
 /// “GQA”, section 2.2.
-pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
+pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
     fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
@@ -101,7 +101,8 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
     let layout = Layout::side_by_side(q.heads, q.rows, v.columns);
     let mut output = zeros("an output", [q.heads, q.rows, v.columns])?;
     let mut lse = zeros("log-sum-exps", [q.heads, q.rows, 1])?;
-    let used = kernel::attend(&attention, machine, (&mut output, layout), Some(&mut lse))?;
+    let used =
+        kernel::attend(&attention, machine, Output::new(&mut output, layout).with_log_sum_exps(&mut lse))?;
     Ok(Fused { output, lse, used })
 }
 

@@ -12,7 +12,7 @@ use crate::graph::{
     Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Role, Stage, Step, Typed,
 };
 use crate::hint::Hint;
-use crate::kernel::{Heads, Layout, Machine, Real, Used};
+use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Used};
 use crate::matrix::{Labels, Matrix, Shape};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
@@ -93,7 +93,7 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed + Real>(
+fn run<T: Typed + Kernels>(
     mut pipeline: Pipeline<'_>,
     inputs: FusedInputs,
     machine: Machine,
