@@ -76,6 +76,17 @@ impl Search<'_> {
         self.closest(found, self.candidates.count_singles())
     }
 
+    /// What does of all that can be done at any stage; nothing where trying it would take too long.
+    pub(super) fn general(&self) -> Searched {
+        if !self.candidates.general_is_feasible(self.task) {
+            return Searched::default();
+        }
+        let mut found = Vec::new();
+        let nodes = self.nodes();
+        self.candidates.each_general(self.task, &nodes, |row| found.extend(self.fit(row)));
+        self.closest(found, self.candidates.count_general())
+    }
+
     /// The mistakes with a number of their own that do.
     pub(super) fn fitted(&self) -> Searched {
         self.solved(super::fits::fits(self))

@@ -201,6 +201,9 @@ impl<'a> Walk<'a> {
                     Some(pairs) => found = found.or(pairs),
                     None => self.pairs_tried = false,
                 }
+                if found.named.is_empty() || only_whole_numbers(&found.named) {
+                    found = found.or(search.general());
+                }
                 found = found.or(search.fitted_by_row());
             }
             if resembles.is_some()

@@ -1,6 +1,6 @@
 //! Other ways to compare a query with a key.
 
-use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::build::{
     Alter, Biasing, Divisor, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
@@ -111,7 +111,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take the softmax of the scaled scores.",
         symptom: "The scores are right, and what the softmax reads is not.",
         demo: "weights",
-        ways: |_, _| {
+        ways: |recipe, facts| {
             let functions = [
                 (Alter::Relu, "ReLU"),
                 (Alter::Absolute, "the absolute value"),
@@ -119,13 +119,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::Exponential, "exp"),
                 (Alter::Sigmoid, "a sigmoid"),
                 (Alter::Tanh, "tanh"),
-                (Alter::Softmax, "a softmax before scale and mask"),
-                (Alter::OverSum, "division by the sum of the row"),
-                (Alter::Centred, "the mean of each row subtracted"),
-                (Alter::ColumnsCentred, "the mean of each column subtracted"),
-                (Alter::SoftmaxOfColumns, "a softmax down each column"),
+                (Alter::SOFTMAX, "a softmax before scale and mask"),
+                (Alter::OVER_SUM, "division by the sum of the row"),
+                (Alter::CENTRED, "the mean of each row subtracted"),
+                (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
+                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down each column"),
             ];
-            functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail)).to_vec()
+            let known = functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
+            known.into_iter().chain(general::ways("scores-altered", recipe, facts)).collect()
         },
     },
 ];
@@ -150,7 +151,7 @@ fn biases() -> Vec<Way> {
 /// A function of queries and keys, and their products over the sums of their rows.
 fn linear(recipe: &Recipe) -> Vec<Way> {
     let functions = [
-        (Alter::Softmax, "a softmax of each query and key"),
+        (Alter::SOFTMAX, "a softmax of each query and key"),
         (Alter::Exponential, "exp of queries and keys"),
         (Alter::Relu, "ReLU of queries and keys"),
         (Alter::Sigmoid, "a sigmoid of queries and keys"),

@@ -122,6 +122,11 @@ impl Pipeline<'_> {
         let heads = self.heads(Sources { q, k, mixed, names, bias, mask })?;
         let with_residual = |alteration: super::Alteration| alteration.stage == Stage::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
+        let w_o = w_o
+            .map(|w_o| altered(&mut self.graph, self.recipe, &[Stage::OutputWeights], "W_O", (w_o, 0)))
+            .transpose()?;
+        let x =
+            x.map(|x| altered(&mut self.graph, self.recipe, &[Stage::Residual], "X", (x, 0))).transpose()?;
         self.output(heads, w_o, x, own)
     }
 

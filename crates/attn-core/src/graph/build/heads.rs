@@ -81,6 +81,7 @@ impl Pipeline<'_> {
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
             let name = sources.names[at];
+            let node = self.whole(at, (node, if at == 0 { query } else { key }))?;
             let mut blocks = match heads {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, name, node, count, self.recipe.split)?,
@@ -98,6 +99,16 @@ impl Pipeline<'_> {
             all[at] = blocks;
         }
         Ok(all)
+    }
+
+    /// Q, K or V after what is done to all its heads together; with one head that is what is done to the head.
+    fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
+        let stages: &[Stage] = match at {
+            0 => &[Stage::WholeQueries, Stage::WholeQueriesAndKeys],
+            1 => &[Stage::WholeKeys, Stage::WholeQueriesAndKeys],
+            _ => &[Stage::WholeValues],
+        };
+        altered(&mut self.graph, self.recipe, stages, ["Q", "K", "V"][at], (node, first))
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.

@@ -14,7 +14,7 @@ mod similarity;
 mod softmax;
 mod weights;
 
-pub use alter::{Alter, Alteration, Stage};
+pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Stage};
 pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
 pub use choices::{
     Along, Biasing, Common, Comparison, Divisor, Function, Groups, Hiding, Merge, Normalise, Projection,

@@ -106,7 +106,11 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            last = self.graph.add(if residual.is_none() { &result } else { "P" }, op, &[last, w_o])?;
+            let projected = name_before(self.recipe, &[Stage::Projected], "P");
+            last = self.graph.add(if residual.is_none() { &result } else { &projected }, op, &[last, w_o])?;
+            if residual.is_some() {
+                last = altered(&mut self.graph, self.recipe, &[Stage::Projected], "P", (last, 0))?;
+            }
         }
         if let Some(x) = residual {
             let (tokens, shape) = (self.graph[x].shape(), self.graph[last].shape());

@@ -1,5 +1,6 @@
 //! From tokens to queries, keys and values.
 
+use super::alter::{Stage, altered};
 use super::attend::{Given, Pipeline};
 use super::choices::{Role, Source};
 use crate::error::{Error, Result, counted};
@@ -76,6 +77,16 @@ impl Pipeline<'_> {
         }
         let weights = in_the_space_of(&self.graph[x], weights);
         let weights = self.graph.given(&format!("W_{name}"), weights, origin)?;
+        let stages = [
+            Stage::RoleWeights,
+            match name {
+                "Q" => Stage::QueryWeights,
+                "K" => Stage::KeyWeights,
+                _ => Stage::ValueWeights,
+            },
+        ];
+        let own = format!("W_{name}");
+        let weights = altered(&mut self.graph, self.recipe, &stages, &own, (weights, 0))?;
         self.graph.add(name, op, &[x, weights])
     }
 }

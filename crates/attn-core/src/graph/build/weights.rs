@@ -134,10 +134,11 @@ impl Head<'_> {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
-        match factor {
-            Some(factor) => Ok((scores, self.add("S_scaled", Op::Scale(factor), &[read])?)),
-            None => Ok((scores, read)),
-        }
+        let Some(factor) = factor else { return Ok((scores, read)) };
+        let scaled = name_before(self.recipe, &[Stage::Scaled], "S_scaled");
+        let scaled = self.add(&scaled, Op::Scale(factor), &[read])?;
+        let official = format!("S_scaled{}", self.suffix);
+        Ok((scores, altered(self.graph, self.recipe, &[Stage::Scaled], &official, (scaled, 0))?))
     }
 
     /// Every query compared with every key.
@@ -183,40 +184,43 @@ impl Head<'_> {
     /// The scores after what is done to the hidden ones, rounded where the recipe rounds them.
     fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
+        let name = name_before(recipe, &[Stage::Masked], "S_masked");
         if recipe.mask.is_some() {
             read = match recipe.hiding {
                 Hiding::MinusInfinity => {
                     let inputs = self.with_matrix(read);
-                    self.add("S_masked", Op::Mask(recipe.mask), &inputs)?
+                    self.add(&name, Op::Mask(recipe.mask), &inputs)?
                 }
                 Hiding::PlusInfinity => {
                     let negative = || Op::Scale(Factor::Number(-1.0));
                     let negated = self.add("S_negated", negative(), &[read])?;
                     let inputs = self.with_matrix(negated);
                     let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
-                    self.add("S_masked", negative(), &[hidden])?
+                    self.add(&name, negative(), &[hidden])?
                 }
                 Hiding::Replaced(number) => {
                     let visible = self.visible(read)?;
                     let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
                     let filled = self.filled(read, number)?;
-                    self.add("S_masked", Op::Add, &[kept, filled])?
+                    self.add(&name, Op::Add, &[kept, filled])?
                 }
                 Hiding::Zero => {
                     let visible = self.visible(read)?;
-                    self.add("S_masked", Op::Multiply, &[read, visible])?
+                    self.add(&name, Op::Multiply, &[read, visible])?
                 }
                 Hiding::OneAddedToVisible => {
                     let visible = self.visible(read)?;
-                    self.add("S_masked", Op::Add, &[read, visible])?
+                    self.add(&name, Op::Add, &[read, visible])?
                 }
                 Hiding::Added(number) => {
                     let filled = self.filled(read, number)?;
-                    self.add("S_masked", Op::Add, &[read, filled])?
+                    self.add(&name, Op::Add, &[read, filled])?
                 }
                 Hiding::AfterSoftmax => read,
             };
         }
+        let official = format!("S_masked{}", self.suffix);
+        read = altered(self.graph, recipe, &[Stage::Masked], &official, (read, 0))?;
         match recipe.score_decimals {
             Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
             None => Ok(read),
