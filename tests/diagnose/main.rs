@@ -14,6 +14,7 @@ mod command;
 mod handed_in;
 mod more_names;
 mod names;
+mod operators;
 mod robust;
 mod steps;
 mod suggest;

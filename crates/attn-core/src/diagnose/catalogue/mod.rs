@@ -9,6 +9,7 @@ mod hidings;
 mod layouts;
 mod masks;
 mod operators;
+pub(super) mod partial;
 mod readings;
 mod residuals;
 mod result;
@@ -90,6 +91,7 @@ pub const GROUPS: &[Group] = &[
         mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES, general::AFTER_WEIGHTS],
     },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
+    Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },
 ];
 
 /// One way to make a mistake.

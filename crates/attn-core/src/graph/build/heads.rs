@@ -2,7 +2,8 @@
 
 use super::alter::{Stage, altered};
 use super::attend::{Pipeline, Sources};
-use super::choices::{Along, Common, Groups, Split};
+use super::choices::{Common, Groups, Split};
+use super::choices_of_weights::Along;
 use super::recipe::Recipe;
 use super::weights::Head;
 use crate::attention::{Axis, key_value_head};

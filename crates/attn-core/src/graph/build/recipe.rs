@@ -2,8 +2,9 @@
 
 use super::alter::Alteration;
 use super::choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split,
 };
+use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result, counted};
 use crate::graph::Factor;
