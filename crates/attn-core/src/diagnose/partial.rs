@@ -50,8 +50,8 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
         let splice = |task: &Task, mistaken: &Graph| with_rows(task, mistaken, &wrong);
         found.extend(fit(search, part, &planned, (partial::ROWS, &which), &splice));
     };
-    search.candidates.each_single(search.task, &nodes, &mut visit);
-    (found, search.candidates.count_singles())
+    let tried = each(search, &nodes, &mut visit);
+    (found, tried)
 }
 
 /// What is made in one head alone, and how many possibilities were looked at; nothing with a single head.
@@ -96,8 +96,19 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
             }
         }
     };
-    search.candidates.each_single(search.task, &mixes, &mut visit);
-    (found, search.candidates.count_singles().saturating_mul(heads))
+    let tried = each(search, &mixes, &mut visit);
+    (found, tried.saturating_mul(heads))
+}
+
+/// Visits every mistake, those with a name of their own first; how many there are.
+fn each(search: &Search<'_>, nodes: &[String], visit: &mut dyn FnMut(&Row<'_>)) -> usize {
+    let Search { task, candidates, .. } = search;
+    candidates.each_single(task, nodes, &mut *visit);
+    if !candidates.general_is_feasible(task) {
+        return candidates.count_singles();
+    }
+    candidates.each_general(task, nodes, visit);
+    candidates.count_singles() + candidates.count_general()
 }
 
 /// What one head makes of the result.

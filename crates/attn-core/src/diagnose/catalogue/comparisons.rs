@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::build::{
-    Alter, Biasing, Divisor, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
+    Alter, Biasing, Divisor, Featurewise, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
 };
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -41,6 +41,31 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let half = Way::detailed(Change::Score(Score::SquaredDistance), "half the square, unscaled")
                 .with(Change::Scale(Scale::Number(0.5)));
             scaled.into_iter().chain(unscaled).chain([half]).collect()
+        },
+    },
+    Mistake {
+        id: "score-function",
+        likelihood: Likelihood::Rare,
+        slip: "Queries and keys were compared by another function than the dot product.",
+        why: "The score of a query and a key is the sum of the products of their features.",
+        fix: "Use the dot products Q Kᵀ as scores.",
+        symptom: "Q and K are right, and the scores are not.",
+        demo: "similarity",
+        ways: |_, facts| {
+            let functions = [
+                (Featurewise::Manhattan, "minus the sum of |q − k|"),
+                (Featurewise::LargestDifference, "minus the largest |q − k|"),
+                (Featurewise::LargestProduct, "the largest product q k"),
+                (Featurewise::Sum, "the sum of q + k"),
+                (Featurewise::TanhOfSum, "the sum of tanh(q + k)"),
+            ];
+            let ways = functions.into_iter().flat_map(|(function, said)| {
+                let change = Change::Score(Score::Featurewise(function));
+                let scaled = Way::detailed(change, said);
+                [scaled, Way::detailed(change, format!("{said}, unscaled")).with(Change::Scale(Scale::None))]
+            });
+            // A step for each feature: of wide keys that is too much work.
+            if_possible(facts.d_k > 1 && facts.d_k <= 16, ways.collect())
         },
     },
     Mistake {

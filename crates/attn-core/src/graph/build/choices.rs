@@ -123,6 +123,8 @@ pub enum Hiding {
     PlusInfinity,
     /// Nothing; their weights become 0 after the softmax.
     AfterSoftmax,
+    /// Nothing; their weights become this number after the softmax.
+    WeightsReplaced(f64),
 }
 
 /// What becomes of the bias that is added to the scores, where there is one.

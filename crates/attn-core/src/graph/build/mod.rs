@@ -4,6 +4,7 @@ mod alter;
 mod attend;
 mod choices;
 mod choices_of_weights;
+mod featurewise;
 mod forecast;
 mod fused;
 mod heads;
@@ -23,7 +24,7 @@ pub use choices::{
 pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
 pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
 pub use heads::split;
-pub use recipe::{Output, Recipe, Scale, Score};
+pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;
 pub use weights::{Additions, Weights, weights};

@@ -76,6 +76,23 @@ pub enum Score {
     Untransposed,
     /// Q times the cells of K read row by row as (d_k, N): K is reshaped, not transposed.
     KeysReshaped,
+    /// Something else, made of each feature.
+    Featurewise(Featurewise),
+}
+
+/// What is made of each feature of a query and a key, and how the features come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Featurewise {
+    /// `−Σ |q − k|`.
+    Manhattan,
+    /// `−max |q − k|`.
+    LargestDifference,
+    /// `max q k`.
+    LargestProduct,
+    /// `Σ (q + k)`.
+    Sum,
+    /// `Σ tanh(q + k)`.
+    TanhOfSum,
 }
 
 /// What scores are multiplied by.

@@ -148,6 +148,7 @@ impl Head<'_> {
             Score::Dot => self.add(name, Op::ProductTransposed, &[a, b]),
             Score::Cosine => self.add(name, Op::Cosine, &[a, b]),
             Score::Untransposed => self.add(name, Op::Product, &[a, b]),
+            Score::Featurewise(how) => self.featurewise(name, how, [a, b]),
             Score::KeysReshaped => {
                 let shape = self.graph[b].shape();
                 let keys = Op::Reshape { rows: shape.cols, cols: shape.rows };
@@ -216,7 +217,7 @@ impl Head<'_> {
                     let filled = self.filled(read, number)?;
                     self.add(&name, Op::Add, &[read, filled])?
                 }
-                Hiding::AfterSoftmax => read,
+                Hiding::AfterSoftmax | Hiding::WeightsReplaced(_) => read,
             };
         }
         let official = format!("S_masked{}", self.suffix);
@@ -238,13 +239,25 @@ impl Head<'_> {
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let name = name_before(recipe, &[Stage::Weights], "A");
-        let weights = match recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some() {
-            false => self.normalised(&name, read)?,
-            true => {
+        let weights = match recipe.hiding {
+            Hiding::AfterSoftmax if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
                 let visible = self.visible(read)?;
                 self.add(&name, Op::Multiply, &[open, visible])?
             }
+            Hiding::WeightsReplaced(f64::NEG_INFINITY) if recipe.mask.is_some() => {
+                let open = self.normalised("A_open", read)?;
+                let inputs = self.with_matrix(open);
+                self.add(&name, Op::Mask(recipe.mask), &inputs)?
+            }
+            Hiding::WeightsReplaced(number) if recipe.mask.is_some() => {
+                let open = self.normalised("A_open", read)?;
+                let visible = self.visible(read)?;
+                let kept = self.add("A_kept", Op::Multiply, &[open, visible])?;
+                let filled = self.filled(read, number)?;
+                self.add(&name, Op::Add, &[kept, filled])?
+            }
+            _ => self.normalised(&name, read)?,
         };
         let official = format!("A{}", self.suffix);
         let weights = altered(self.graph, recipe, &[Stage::Weights], &official, (weights, 0))?;

@@ -82,10 +82,6 @@ impl<'a> Chain<'a> {
             Alter::Exponential => (Op::Exponential(Base::E), vec![a]),
             Alter::Sigmoid => (Op::Sigmoid, vec![a]),
             Alter::Absolute => self.size(a)?,
-            Alter::Sign => {
-                let size = self.size(a)?;
-                (Op::Quotient, vec![a, self.made(size)?])
-            }
             Alter::Inverse => (Op::Quotient, vec![self.filled(1.0, a)?, a]),
             Alter::Transposed => (Op::Transpose, vec![a]),
             Alter::Rounded(decimals) => (Op::Round(decimals), vec![a]),
@@ -100,6 +96,7 @@ impl<'a> Chain<'a> {
             | Alter::RootOfSize
             | Alter::LogarithmOfSize
             | Alter::LogarithmOfOneAndSize
+            | Alter::Sign
             | Alter::Tanh
             | Alter::Clipped(..) => self.function(alter, a)?,
             Alter::ReadByColumn | Alter::ReshapedAndTransposed => self.scrambled(alter, a)?,
@@ -158,8 +155,9 @@ impl<'a> Chain<'a> {
                 (Op::Add, vec![kept, self.filled(low, a)?])
             }
             _ => {
-                // tanh a = 2 σ(2 a) − 1.
-                let twice = self.times(2.0, a)?;
+                // tanh a = 2 σ(2 a) − 1; far from 0 it is a sign.
+                let steep = if alter == Alter::Sign { 1e12 } else { 1.0 };
+                let twice = self.times(2.0 * steep, a)?;
                 let sigmoid = self.part(Op::Sigmoid, &[twice])?;
                 let doubled = self.times(2.0, sigmoid)?;
                 (Op::Subtract, vec![doubled, self.filled(1.0, a)?])

@@ -26,14 +26,12 @@ impl Chain<'_> {
             Norm::RootMeanSquare(epsilon) => (Op::RmsNorm(epsilon), vec![a]),
             Norm::Standard { epsilon, sample } => {
                 let centred = self.part(Op::MinusMean, &[a])?;
-                let standard = (Op::RmsNorm(epsilon), vec![centred]);
+                let share = if sample { (count - 1.0) / count } else { 1.0 };
+                let standard = (Op::RmsNorm(epsilon * share), vec![centred]);
                 match sample {
                     false => standard,
                     // The sum of the squares over n − 1 instead of n.
-                    true => {
-                        let shorter = Factor::Number(((count - 1.0) / count).sqrt());
-                        (Op::Scale(shorter), vec![self.made(standard)?])
-                    }
+                    true => (Op::Scale(Factor::Number(share.sqrt())), vec![self.made(standard)?]),
                 }
             }
             Norm::Range => {
