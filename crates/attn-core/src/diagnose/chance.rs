@@ -28,7 +28,11 @@ impl Search<'_> {
             let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
             let right =
                 standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
-            let range = range(yours, mistaken, right);
+            let range = match right.map(|right| furthest(yours, right)) {
+                // What is only a little off may be noise, and noise falls near the right numbers.
+                Some(moved) if self.near && moved > 0.0 => 2.0 * moved,
+                _ => range(yours, mistaken, right),
+            };
             let free = self.free_cells(node);
             // Numbers that come nearer than they must tell more than those that just fit.
             let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
@@ -76,9 +80,12 @@ impl Search<'_> {
 
 /// The range over which numbers might have fallen: their spread, or how far the mistake takes them.
 fn range(yours: &Matrix, mistaken: &Matrix, right: Option<&Matrix>) -> f64 {
-    let moved = right.map_or(0.0, |right| {
-        let distances = mistaken.cells().zip(right.cells()).map(|(a, b)| distance(a, b));
-        distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
-    });
+    let moved = right.map_or(0.0, |right| furthest(mistaken, right));
     spread(yours).max(right.map_or(0.0, spread)).max(moved).max(f64::MIN_POSITIVE)
+}
+
+/// The largest finite distance between two matrices of one shape.
+fn furthest(a: &Matrix, b: &Matrix) -> f64 {
+    let distances = a.cells().zip(b.cells()).map(|(a, b)| distance(a, b));
+    distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
 }

@@ -167,6 +167,9 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
             (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
         }
+        "S_masked" if factor > 0.0 => {
+            (fitted::TEMPERATURE, Change::Temperature(search.task.recipe().temperature / factor))
+        }
         "A" => (fitted::FACTOR, at(Stage::Weights, factor)),
         "V" => (fitted::FACTOR, at(Stage::Values, factor)),
         "C" => (fitted::FACTOR, at(Stage::Heads, factor)),

@@ -5,6 +5,7 @@ use crate::graph::Graph;
 use super::Task;
 use super::answer::Part;
 use super::candidates::step_and_head;
+use super::catalogue::Likelihood;
 use super::clues::clues;
 use super::diagnosis::{Judged, Named};
 use super::evidence::evidence;
@@ -20,7 +21,7 @@ impl<'a> Walk<'a> {
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         let Examiner { task, candidates, tolerance } = self.examiner;
         let readings = readings(part, task.right());
-        let search = Search { task, candidates, tolerance, readings: &readings, earlier };
+        let search = Search { task, candidates, tolerance, readings: &readings, earlier, near: false };
         let mut found = search.singles();
         if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
             // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
@@ -41,11 +42,12 @@ impl<'a> Walk<'a> {
                     Some(pairs) => found = found.or(pairs),
                     None => self.pairs_tried = false,
                 }
-                if found.named.is_empty() || only_whole_numbers(&found.named) {
-                    found = found.or(search.general());
-                }
-                if found.named.is_empty() || only_whole_numbers(&found.named) {
-                    found = found.or(search.partial());
+                if resembles.is_none() {
+                    for further in [Search::general, Search::partial] {
+                        if found.named.is_empty() || only_whole_numbers(&found.named) {
+                            found = found.or(further(&search));
+                        }
+                    }
                 }
                 found = found.or(search.fitted_by_row());
             }
@@ -75,7 +77,7 @@ impl<'a> Walk<'a> {
         earlier: &'s [Part<'a>],
     ) -> Search<'s> {
         let readings = std::slice::from_ref(part);
-        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier }
+        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier, near: false }
     }
 
     pub(super) fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
@@ -108,8 +110,9 @@ fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
     }
     let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
     // At most this many numbers with at most this many decimals each are too few.
+    let is_rare = named.slips.iter().all(|slip| slip.mistake.likelihood == Likelihood::Rare);
     let few: &[(usize, usize)] = match named.slips.len() {
-        1 => &[(4, 2), (8, 1), (12, 0)],
+        1 if !is_rare => &[(4, 2), (8, 1), (12, 0)],
         _ => &[(4, 4), (12, 2), (24, 0)],
     };
     part.answer

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::graph::build::{Given, Merge, Projection, Stage};
+use crate::graph::build::{Alter, Given, Merge, Projection, Stage};
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
@@ -46,6 +46,10 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
             return;
         }
         let planned = search.candidates.planned(search.task, row.plan);
+        // One unit of the last digit in one row is what any noise gives.
+        if planned.changes().iter().any(is_rounding) {
+            return;
+        }
         let which = rows_in_words(&wrong);
         let splice = |task: &Task, mistaken: &Graph| with_rows(task, mistaken, &wrong);
         found.extend(fit(search, part, &planned, (partial::ROWS, &which), &splice));
@@ -89,7 +93,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
                 continue;
             }
             let planned = search.candidates.planned(search.task, row.plan);
-            if planned.changes().iter().all(is_in_a_head) {
+            if planned.changes().iter().all(is_in_a_head) && !planned.changes().iter().any(is_rounding) {
                 let which = format!("head {}", head + 1);
                 let splice = |task: &Task, mistaken: &Graph| with_head(task, mistaken, head);
                 found.extend(fit(search, part, &planned, (partial::HEAD, &which), &splice));
@@ -181,6 +185,15 @@ fn rows_in_words(rows: &[usize]) -> String {
         None => String::new(),
         Some((only, [])) => format!("row {only}"),
         Some((last, others)) => format!("rows {} and {last}", others.join(", ")),
+    }
+}
+
+/// Whether a change only rounds numbers.
+fn is_rounding(change: &Change) -> bool {
+    match change {
+        Change::ScoreDecimals(_) | Change::WeightDecimals(_) => true,
+        Change::Alteration(alteration) => matches!(alteration.alter, Alter::Rounded(_) | Alter::Truncated(_)),
+        _ => false,
     }
 }
 

@@ -51,6 +51,8 @@ pub(super) struct Search<'a> {
     pub tolerance: &'a Tolerance,
     pub readings: &'a [Part<'a>],
     pub earlier: &'a [Part<'a>],
+    /// Whether numbers near the right ones count as noise: for what is tried where nothing else fits.
+    pub near: bool,
 }
 
 /// A candidate that fits.
@@ -80,8 +82,8 @@ impl Search<'_> {
             return Searched::default();
         }
         let mut found = Vec::new();
-        let nodes = self.nodes();
-        self.candidates.each_general(self.task, &nodes, |row| found.extend(self.fit(row)));
+        let (nodes, search) = (self.nodes(), Search { near: true, ..*self });
+        self.candidates.each_general(self.task, &nodes, |row| found.extend(search.fit(row)));
         self.closest(found, self.candidates.count_general())
     }
 
@@ -92,7 +94,9 @@ impl Search<'_> {
 
     /// Those that are made in some rows alone, or in one head alone.
     pub(super) fn partial(&self) -> Searched {
-        self.solved(super::partial::in_some_rows(self)).or(self.solved(super::partial::in_one_head(self)))
+        let search = Search { near: true, ..*self };
+        self.solved(super::partial::in_some_rows(&search))
+            .or(self.solved(super::partial::in_one_head(&search)))
     }
 
     /// Those with a number for each row.
