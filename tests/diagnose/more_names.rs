@@ -17,6 +17,9 @@ const EQUALS: &[(&str, &[&str])] = &[
     ("scale-twice", &["scale-by-d"]),
     // Where nothing is hidden, every row is divided by the same number.
     ("rows-scaled", &["weights-altered"]),
+    // Half of X in the residual is X divided by 2 there, and a head that is missing has values of 0.
+    ("residual-scaled", &["residual-altered"]),
+    ("heads-weighted", &["values-altered", "heads-altered", "projections-altered", "only-one-head"]),
     // The third power of √2 is twice that root.
     ("temperature", &["scale-twice"]),
     (

@@ -3,9 +3,9 @@
 use crate::common::assert_terms_give_the_recorded_bits;
 use attn::attention::{Axis, Base, Mask, MatrixRule};
 use attn::graph::build::{
-    Along, Alter, Alteration, AttendInputs, Common, Comparison, Divisor, Function, Groups, Hiding, Merge,
-    Normalise, Output, Recipe, Role, Roles, Scale, Score, Shift, Source, Split, Stage, Then, attend,
-    attend_as_far_as_possible,
+    Along, Alter, Alteration, AttendInputs, Combine, Common, Comparison, Divisor, Function, Groups, Hiding,
+    Merge, Move, Norm, Normalise, Other, Output, Recipe, Role, Roles, Scale, Score, Shift, Source, Split,
+    Stage, Then, attend, attend_as_far_as_possible,
 };
 use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;
@@ -138,15 +138,20 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::Negated,
         Alter::Absolute,
         Alter::Tanh,
-        Alter::Softmax,
-        Alter::LayerNorm,
-        Alter::ColumnsCentred,
+        Alter::Gelu,
+        Alter::Clipped(-1.0, 1.0),
+        Alter::Normed(Norm::Softmax, Axis::Rows),
+        Alter::Normed(Norm::Standard { epsilon: 1e-5, sample: false }, Axis::Rows),
+        Alter::Normed(Norm::Standard { epsilon: 0.0, sample: true }, Axis::Columns),
+        Alter::Normed(Norm::Centred, Axis::Columns),
+        Alter::Normed(Norm::Range, Axis::Whole),
         Alter::Positions(2),
         Alter::RotaryNeighbours,
-        Alter::RowsReversed,
-        Alter::ColumnsReversed,
-        Alter::FirstRowMissing,
-        Alter::Cumulative,
+        Alter::Moved(Move::Reversed, Axis::Rows),
+        Alter::Moved(Move::Reversed, Axis::Columns),
+        Alter::Moved(Move::FirstGone, Axis::Rows),
+        Alter::Moved(Move::Cumulative, Axis::Columns),
+        Alter::With(Combine::Added, Other::Itself),
         Alter::Truncated(1),
     ]);
     proptest::option::of((stage, alter).prop_map(|(stage, alter)| Alteration { stage, alter }))

@@ -111,33 +111,41 @@ pub struct OtherSlip {
 /// The exercises of the other hand, computed once.
 pub fn more_cases() -> &'static [More] {
     static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
-    ALL.get_or_init(|| {
-        let golden = golden::json("more_mistakes.json");
-        let slip = |value: &Value| {
-            let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
-            let variant = value.get("variant").or_else(|| value.get("digits"));
-            let same = value.get("same_as").and_then(Value::as_array);
-            OtherSlip {
-                id: golden::list(value, "mistakes")[0].as_str().unwrap().to_string(),
-                variant: variant.map_or_else(String::new, text),
-                same_as: same.into_iter().flatten().map(text).collect(),
-                blame: value["blame"] != false,
-                right: value["right"] == true,
-                result: golden::matrix(&value["O"]),
-                value: value.clone(),
-            }
-        };
-        let case = |value: &Value| {
-            let task = Task::new(recipe(&value["options"]), inputs(&value["inputs"])).unwrap();
-            More {
-                name: golden::string(value, "name").to_string(),
-                examiner: Examiner::new(task, Tolerance::default()),
-                right: golden::matrix(&value["right"]["O"]),
-                slips: golden::list(value, "wrong").iter().map(slip).collect(),
-            }
-        };
-        golden::list(&golden, "cases").iter().map(case).collect()
-    })
+    ALL.get_or_init(|| of_another_hand("more_mistakes.json"))
+}
+
+/// Those of tests/golden/operators.json: something done at one stage.
+pub fn operator_cases() -> &'static [More] {
+    static ALL: std::sync::OnceLock<Vec<More>> = std::sync::OnceLock::new();
+    ALL.get_or_init(|| of_another_hand("operators.json"))
+}
+
+fn of_another_hand(file: &str) -> Vec<More> {
+    let golden = golden::json(file);
+    let slip = |value: &Value| {
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_string);
+        let variant = value.get("variant").or_else(|| value.get("digits"));
+        let same = value.get("same_as").and_then(Value::as_array);
+        OtherSlip {
+            id: golden::list(value, "mistakes")[0].as_str().unwrap().to_string(),
+            variant: variant.map_or_else(String::new, text),
+            same_as: same.into_iter().flatten().map(text).collect(),
+            blame: value["blame"] != false,
+            right: value["right"] == true,
+            result: golden::matrix(&value["O"]),
+            value: value.clone(),
+        }
+    };
+    let case = |value: &Value| {
+        let task = Task::new(recipe(&value["options"]), inputs(&value["inputs"])).unwrap();
+        More {
+            name: golden::string(value, "name").to_string(),
+            examiner: Examiner::new(task, Tolerance::default()),
+            right: golden::matrix(&value["right"]["O"]),
+            slips: golden::list(value, "wrong").iter().map(slip).collect(),
+        }
+    };
+    golden::list(&golden, "cases").iter().map(case).collect()
 }
 
 /// The exercises of tests/golden/mistakes.json, computed once.

@@ -143,6 +143,7 @@ impl One<'_> {
             }
         }
         self.dropped(right, all);
+        self.noisy(right, all);
         let opposite = self.yours.cells().zip(right.cells()).filter(|(a, b)| a * b < 0.0).count();
         if opposite * 10 > rows * cols * 8 {
             all.push(Clue::Signs(self.name()));
@@ -158,6 +159,19 @@ impl One<'_> {
         let mut heads: Vec<usize> = columns.iter().map(|column| column / width).collect();
         heads.dedup();
         heads
+    }
+
+    /// Numbers that are all a little off, in both directions.
+    fn noisy(&self, right: &Matrix, all: &mut Vec<Clue>) {
+        /// Noise moves numbers by less than this share of their spread.
+        const LITTLE: f64 = 0.05;
+        let moved = || self.yours.cells().zip(right.cells()).map(|(yours, right)| yours - right);
+        let ends = || moved().fold((0.0_f64, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+        let (low, high) = ends();
+        let is_little = high.max(-low) <= LITTLE * super::compare::spread(right);
+        if moved().all(f64::is_finite) && is_little && low < 0.0 && high > 0.0 {
+            all.push(Clue::ConsistentWith("noise, or with numbers that were rounded on the way"));
+        }
     }
 
     /// Zeros among numbers that are a little too large, all by the same factor.
@@ -179,6 +193,13 @@ impl One<'_> {
         let (rows, cols) = (self.yours.rows(), self.yours.cols());
         let columns =
             (0..cols).all(|j| (0..rows).all(|i| (moved(i, j) - moved(0, j)).abs() <= 2.0 * near(i, j)));
+        let rows_alike =
+            (0..rows).all(|i| (0..cols).all(|j| (moved(i, j) - moved(i, 0)).abs() <= 2.0 * near(i, j)));
+        if cols > 1 && rows_alike {
+            all.push(Clue::ConsistentWith(
+                "a bias of the keys, which adds a number to each row of the scores; the softmax ignores it",
+            ));
+        }
         if rows > 1 && columns {
             all.push(Clue::ConsistentWith(
                 "a bias of the queries, which adds a number to each column of the scores",

@@ -167,6 +167,9 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
             let right = search.task.recipe().scale.factor(search.task.facts().d_k)?.value();
             (fitted::TEMPERATURE, Change::Scale(Scale::Number(right * factor)))
         }
+        graph::Stage::Masked if factor > 0.0 => {
+            (fitted::TEMPERATURE, Change::Temperature(search.task.recipe().temperature / factor))
+        }
         graph::Stage::Weights => (fitted::FACTOR, at(Stage::Weights, factor)),
         graph::Stage::Role(graph::Role::V) => (fitted::FACTOR, at(Stage::Values, factor)),
         graph::Stage::Joined => (fitted::FACTOR, at(Stage::Heads, factor)),

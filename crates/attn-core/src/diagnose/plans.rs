@@ -46,7 +46,10 @@ pub(super) struct Candidates {
     alone: Vec<usize>,
     /// Which of them every class makes.
     classic: Vec<usize>,
+    /// Every operator at every stage, where no mistake has a name of its own for it.
+    general: Vec<usize>,
     singles: Kept,
+    generals: Kept,
     pairs: Kept,
     temperatures: Kept,
     even: OnceLock<Graph>,
@@ -59,17 +62,20 @@ const MOST_WORK: usize = 10_000_000_000;
 impl Candidates {
     pub(super) fn of(task: &Task) -> Candidates {
         let mut ways = Vec::new();
-        let mut alone: Vec<usize> = Vec::new();
+        let (mut alone, mut general): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
         for mistake in catalogue() {
             for way in (mistake.ways)(task.recipe(), task.facts()) {
-                let Way { changes, detail, slip, fix, alone: is_alone, rare } = way;
-                if is_alone {
+                let Way { changes, detail, slip, fix, alone: is_alone, rare, general: is_general } = way;
+                if is_general {
+                    general.push(ways.len());
+                } else if is_alone {
                     alone.push(ways.len());
                 }
-                let classic = mistake.likelihood == Likelihood::Classic && !rare;
+                let classic = mistake.likelihood == Likelihood::Classic && !rare && !is_general;
                 ways.push(Made { slip: Slip { mistake, detail, slip, fix }, changes, classic });
             }
         }
+        general.retain(|&way| !alone.iter().any(|&known| ways[known].changes == ways[way].changes));
         let likelihood = |way: usize| ways[way].slip.mistake.likelihood;
         alone.sort_by_key(|&way| likelihood(way));
         if alone.len().saturating_mul(task.work()) > MOST_WORK {
@@ -80,7 +86,9 @@ impl Candidates {
             ways: Ways { all: ways, kept: true },
             alone,
             classic,
+            general,
             singles: Kept::default(),
+            generals: Kept::default(),
             pairs: Kept::default(),
             temperatures: Kept::default(),
             even: OnceLock::new(),
@@ -97,6 +105,16 @@ impl Candidates {
     /// How many ways there are to make one mistake.
     pub(super) fn count_singles(&self) -> usize {
         self.alone.len()
+    }
+
+    /// How many ways there are to do anything at any stage that have no name of their own.
+    pub(super) fn count_general(&self) -> usize {
+        self.general.len()
+    }
+
+    /// Whether trying all of these stays within the work of a second.
+    pub(super) fn general_is_feasible(&self, task: &Task) -> bool {
+        self.general.len().saturating_mul(task.work()) <= MOST_WORK / 4
     }
 
     /// How many pairs there are.
@@ -117,6 +135,12 @@ impl Candidates {
     /// Visits the exercise with each mistake in it, in every way, the likeliest mistakes first.
     pub(super) fn each_single(&self, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
         self.singles.each((&self.ways, task), nodes, &|| self.single_plans(), visit);
+    }
+
+    /// Visits the exercise with each operator at each stage.
+    pub(super) fn each_general(&self, task: &Task, nodes: &[String], visit: impl FnMut(&Row<'_>)) {
+        let plans = || self.general.iter().map(|&way| Plan::of([Some(way), None])).collect();
+        self.generals.each((&self.ways, task), nodes, &plans, visit);
     }
 
     /// Visits the exercise with each pair of mistakes in it that every class makes.

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::elementary;
-use crate::graph::{Graph, Stage, Step};
+use crate::graph::Graph;
 use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, Planned, standing_for};
-use super::compare::{Allowed, distance, residual, spread};
+use super::compare::{Allowed, residual};
 use super::diagnosis::Named;
 use super::kept::{Numbers, Row};
 use super::plans::Candidates;
@@ -42,8 +42,6 @@ impl Searched {
 const CHANCE: f64 = 0.01;
 /// A mistake fits as well as the closest one if its residual is at most this many times as large.
 const AS_WELL: f64 = 10.0;
-/// NaN and infinities hardly ever stand in one cell by chance and not in another.
-const NOT_FINITE: f64 = 1e-6;
 
 /// What is looked for: a part, read as the step that its name says or as a later one, and what was right before it.
 #[derive(Clone, Copy)]
@@ -53,6 +51,8 @@ pub(super) struct Search<'a> {
     pub tolerance: &'a Tolerance,
     pub readings: &'a [Part<'a>],
     pub earlier: &'a [Part<'a>],
+    /// Whether numbers near the right ones count as noise: for what is tried where nothing else fits.
+    pub near: bool,
 }
 
 /// A candidate that fits.
@@ -76,9 +76,27 @@ impl Search<'_> {
         self.closest(found, self.candidates.count_singles())
     }
 
+    /// What does of all that can be done at any stage; nothing where trying it would take too long.
+    pub(super) fn general(&self) -> Searched {
+        if !self.candidates.general_is_feasible(self.task) {
+            return Searched::default();
+        }
+        let mut found = Vec::new();
+        let (nodes, search) = (self.nodes(), Search { near: true, ..*self });
+        self.candidates.each_general(self.task, &nodes, |row| found.extend(search.fit(row)));
+        self.closest(found, self.candidates.count_general())
+    }
+
     /// The mistakes with a number of their own that do.
     pub(super) fn fitted(&self) -> Searched {
         self.solved(super::fits::fits(self))
+    }
+
+    /// Those that are made in some rows alone, or in one head alone.
+    pub(super) fn partial(&self) -> Searched {
+        let search = Search { near: true, ..*self };
+        self.solved(super::partial::in_some_rows(&search))
+            .or(self.solved(super::partial::in_one_head(&search)))
     }
 
     /// Those with a number for each row.
@@ -161,64 +179,6 @@ impl Search<'_> {
         Some((largest, self.log_chance(numbers, part, largest)?))
     }
 
-    /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
-    fn log_chance<'n>(
-        &self,
-        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
-        part: &Part<'_>,
-        residual: f64,
-    ) -> Option<f64> {
-        const EXACT: f64 = 1e-9;
-        let mut shares: Vec<(u64, f64)> = Vec::new();
-        for (node, yours) in &part.matrices {
-            let Numbers { matrix: mistaken, largest } = numbers(node)?;
-            let (mistaken, largest) = (mistaken, *largest);
-            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
-            let right =
-                standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
-            let range = range(yours, mistaken, right);
-            let free = self.free_cells(node);
-            // Numbers that come nearer than they must tell more than those that just fit.
-            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
-            for i in 0..yours.rows() {
-                let mut row: Vec<(u64, f64)> = Vec::new();
-                for j in 0..yours.cols() {
-                    let near = allowed.around(mistaken[(i, j)]).min(nearest);
-                    // Only what tells the mistake from the right answer is evidence for it.
-                    let as_right = |right: &Matrix| {
-                        distance(mistaken[(i, j)], right[(i, j)]) <= allowed.around(mistaken[(i, j)])
-                    };
-                    // Nothing but zeros is no evidence at all.
-                    if right.is_some_and(as_right) || (largest == 0.0 && mistaken[(i, j)] == 0.0) {
-                        continue;
-                    }
-                    let own = yours[(i, j)];
-                    let share =
-                        if own.is_finite() { (2.0 * near / range).clamp(1e-300, 1.0) } else { NOT_FINITE };
-                    let kind = if own.is_nan() { f64::NAN.to_bits() } else { own.to_bits() };
-                    row.push((kind, share));
-                }
-                row.sort_by(|a, b| a.1.total_cmp(&b.1));
-                row.truncate(free);
-                shares.extend(row);
-            }
-        }
-        shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
-        shares.dedup_by_key(|(kind, _)| *kind);
-        Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
-    }
-
-    /// How many cells of a row tell anything: what N weights mix has N − 1 of them for each head, however wide it is.
-    fn free_cells(&self, node: &str) -> usize {
-        let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
-        let heads = self.task.recipe().heads;
-        match Step::parse(node).map(|step| step.stage) {
-            Some(Stage::Weights | Stage::Mixed) => by_weights,
-            Some(Stage::Joined | Stage::Projected | Stage::Output) => by_weights.saturating_mul(heads),
-            _ => usize::MAX,
-        }
-    }
-
     /// Whether the mistake leaves a part that was right as it is; it is looked for with its rows as rows.
     fn leaves(&self, candidate: &Candidate, part: &Part<'_>) -> bool {
         part.matrices.iter().all(|(node, yours)| {
@@ -279,15 +239,6 @@ impl Search<'_> {
         };
         part.matrices.iter().filter_map(rounding).fold(1e-12, f64::max)
     }
-}
-
-/// The range over which numbers might have fallen: their spread, or how far the mistake takes them.
-fn range(yours: &Matrix, mistaken: &Matrix, right: Option<&Matrix>) -> f64 {
-    let moved = right.map_or(0.0, |right| {
-        let distances = mistaken.cells().zip(right.cells()).map(|(a, b)| distance(a, b));
-        distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
-    });
-    spread(yours).max(right.map_or(0.0, spread)).max(moved).max(f64::MIN_POSITIVE)
 }
 
 /// Whether all of these are rounding to whole numbers, which leaves so little of them that other explanations come first.

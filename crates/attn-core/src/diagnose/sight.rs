@@ -20,6 +20,22 @@ pub enum Sight {
     Turned,
     /// Each token sees itself alone.
     ItselfOnly,
+    /// The first key is visible to all.
+    FirstKeyShown,
+    /// The first key is hidden from all.
+    FirstKeyHidden,
+    /// The last key is hidden from all.
+    LastKeyHidden,
+    /// Each token sees the keys of its own block, of this width.
+    Blocks(usize),
+    /// What any of several masks lets through is visible.
+    AnyMask,
+    /// The mask matrix hides one key more at each edge of what it hides.
+    Wider,
+    /// It hides one key less.
+    Narrower,
+    /// The columns of the mask matrix stand in reverse order.
+    Reversed,
 }
 
 /// Which row or column stands for all.
@@ -58,6 +74,7 @@ impl Sight {
             Line::Any => (0..count).any(allows),
         };
         let offset = if mask.from_start { 0 } else { keys as i64 - queries as i64 };
+        let around = |j: usize| j.saturating_sub(1)..(j + 2).min(keys);
         let sees = |i: usize, j: usize| match self {
             Sight::Later(keys) => {
                 let open = Mask { causal: false, ..*mask };
@@ -71,6 +88,17 @@ impl Sight {
             Sight::OneColumn(which) => by_rules[(i, j)] == 1.0 && line(which, keys, &|col| allows(i, col)),
             Sight::Turned => i < keys && j < queries && by_rules[(j, i)] == 1.0 && allows(j, i),
             Sight::ItselfOnly => j as i64 == i as i64 + offset,
+            Sight::FirstKeyShown => j == 0 || (by_rules[(i, j)] == 1.0 && allows(i, j)),
+            Sight::FirstKeyHidden => j != 0 && by_rules[(i, j)] == 1.0 && allows(i, j),
+            Sight::LastKeyHidden => j + 1 != keys && by_rules[(i, j)] == 1.0 && allows(i, j),
+            Sight::Blocks(width) => {
+                let width = width.max(1) as i64;
+                (i as i64 + offset).div_euclid(width) == (j as i64).div_euclid(width)
+            }
+            Sight::AnyMask => by_rules[(i, j)] == 1.0 || allows(i, j),
+            Sight::Wider => by_rules[(i, j)] == 1.0 && around(j).all(|key| allows(i, key)),
+            Sight::Narrower => by_rules[(i, j)] == 1.0 && around(j).any(|key| allows(i, key)),
+            Sight::Reversed => by_rules[(i, j)] == 1.0 && allows(i, keys - 1 - j),
         };
         Matrix::from_fn(queries, keys, |i, j| f64::from(u8::from(sees(i, j))))
     }

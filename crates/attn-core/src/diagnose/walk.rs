@@ -8,35 +8,32 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, standing_for};
-use super::clues::clues;
 use super::compare::{Allowed, Difference, difference, residual};
-use super::diagnosis::{Close, Distance, Judged, Named, Verdict};
+use super::diagnosis::{Distance, Judged, Verdict};
 use super::evidence::evidence;
 use super::examiner::Examiner;
-use super::forms::{FORMS, Form, later_steps};
-use super::half::{HalfPrecision, in_half_precision, moves_of};
+use super::forms::{FORMS, Form};
+use super::half::HalfPrecision;
 use super::plans::Candidates;
-use super::resemblance::{Resemblance, resemblance};
-use super::search::{Search, Searched, only_whole_numbers};
 use super::task::empty_rows;
-use super::{Change, Task, Tolerance};
+use super::{Change, Task};
 
 /// Where the walk has come to.
 pub(super) struct Walk<'a> {
-    examiner: &'a Examiner,
+    pub(super) examiner: &'a Examiner,
     /// The student's own nodes so far.
     own: BTreeMap<String, Given>,
     /// Scores of the student's that are wrong in an unknown way, and may be meant as any of these steps.
-    unread: Vec<Vec<String>>,
+    pub(super) unread: Vec<Vec<String>>,
     /// Whether one of the student's nodes cannot be computed with.
     broken: bool,
     /// Whether the student works with tokens as columns.
-    turned: bool,
-    any_wrong: bool,
+    pub(super) turned: bool,
+    pub(super) any_wrong: bool,
     /// Whether pairs of mistakes were tried wherever they were looked for.
     pub pairs_tried: bool,
     /// The computations with the mistakes that earlier nodes show.
-    mistaken: Vec<Candidate>,
+    pub(super) mistaken: Vec<Candidate>,
 }
 
 impl<'a> Walk<'a> {
@@ -90,45 +87,6 @@ impl<'a> Walk<'a> {
         judged
     }
 
-    /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
-    /// that this type causes in this exercise, and only close where the usual tolerance allows more.
-    fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
-        let Examiner { task, tolerance, .. } = self.examiner;
-        let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
-        if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
-            return None;
-        }
-        let moves = match verdict {
-            Verdict::Right(_) | Verdict::Wrong(_) => moves_of(task, part)?,
-            _ => return None,
-        };
-        match (moves.compared(task, part)?, verdict) {
-            (Verdict::Wrong(distance), Verdict::Right(_)) => {
-                let beyond = moves.furthest_beyond(task, part)?;
-                Some(Verdict::Close(Close { distance, beyond, half: moves.half }))
-            }
-            (right @ Verdict::Right(_), _) => Some(right),
-            _ => None,
-        }
-    }
-
-    /// Right where another type stores numbers of half precision, and that explains what they are off by.
-    fn stored_elsewhere(
-        &self,
-        part: &Part<'_>,
-        verdict: &Verdict,
-    ) -> Option<(Verdict, &'static HalfPrecision)> {
-        /// Fewer decimals are what somebody rounded by hand, and not what a type keeps.
-        const LEAST_DECIMALS: usize = 4;
-        let Examiner { task, tolerance, .. } = self.examiner;
-        let is_typed = part.answer.decimals.is_some_and(|decimals| decimals < LEAST_DECIMALS);
-        if *tolerance != Tolerance::default() || is_typed || !matches!(verdict, Verdict::Wrong(_)) {
-            return None;
-        }
-        let moves = in_half_precision(task, part.answer)?;
-        Some((moves.compared(task, part)?, moves.half))
-    }
-
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
     fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         // The same mistake in another head, or further on, is not reported again.
@@ -176,79 +134,6 @@ impl<'a> Walk<'a> {
         all
     }
 
-    /// Looks for the mistakes that give a part, and takes what is found.
-    fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
-        let Examiner { task, candidates, tolerance } = self.examiner;
-        let readings = readings(part, task.right());
-        let search = Search { task, candidates, tolerance, readings: &readings, earlier };
-        let mut found = search.singles();
-        if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
-            // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
-            let fitted = search.fitted();
-            if fitted.named.first().is_some_and(|named| named.residual * 1e3 < closest.residual) {
-                found = fitted;
-            }
-        }
-        if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(self.examiner, part);
-            // Numbers that are those of another node may still be what two mistakes make of this one.
-            let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
-            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                found = found.or(search.fitted());
-            }
-            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
-                match search.pairs() {
-                    Some(pairs) => found = found.or(pairs),
-                    None => self.pairs_tried = false,
-                }
-                found = found.or(search.fitted_by_row());
-            }
-            if resembles.is_some()
-                && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
-            {
-                found = Searched::default();
-                judged.resembles = resembles;
-            }
-        }
-        let mut taken = part;
-        if found.reading > 0 && !found.named.is_empty() {
-            let read = &readings[found.reading];
-            taken = read;
-            let step = read.matrices.first().and_then(|(node, _)| Step::parse(node));
-            judged.read_as = step.map(|step| step.stage.name().to_string());
-            judged.verdict = self.compared(read, task.right(), false);
-        }
-        judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
-        self.take(part, found, judged);
-    }
-
-    fn search<'s>(
-        &'s self,
-        part: &'s Part<'a>,
-        task: &'s Task,
-        candidates: &'s Candidates,
-        earlier: &'s [Part<'a>],
-    ) -> Search<'s> {
-        let readings = std::slice::from_ref(part);
-        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier }
-    }
-
-    fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
-        self.any_wrong = true;
-        self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
-        if found.named.is_empty() {
-            let right = self.examiner.task.right();
-            let steps =
-                |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
-            self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
-            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
-        }
-        judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
-        self.mistaken.extend(found.candidates);
-        judged.mistakes = found.named;
-        judged.too_few_digits = found.too_few_digits;
-    }
-
     /// What follows is judged with the student's own node as input, if it can be computed with.
     fn carry_on(&mut self, part: &Part<'a>, judged: &Judged) {
         for (node, matrix) in &part.matrices {
@@ -293,7 +178,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A part compared with the same nodes of a graph, as they are or with their rows as columns.
-    fn compared(&self, part: &Part<'_>, graph: &Graph, turned: bool) -> Verdict {
+    pub(super) fn compared(&self, part: &Part<'_>, graph: &Graph, turned: bool) -> Verdict {
         if part.matrices.len() != part.expected {
             return Verdict::OtherCount(part.matrices.len(), part.expected);
         }
@@ -327,42 +212,4 @@ impl<'a> Walk<'a> {
                 })
         })
     }
-}
-
-/// Whether this much remains where numbers of 64 bits were handed in, of which hardly anything should.
-fn is_rough(part: &Part<'_>, residual: f64) -> bool {
-    let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
-    exact && residual > 1e-10
-}
-
-/// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
-fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
-    if part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_nan)) {
-        return true;
-    }
-    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
-    // At most this many numbers with at most this many decimals each are too few.
-    let few: &[(usize, usize)] = match named.slips.len() {
-        1 => &[(4, 2), (8, 1), (12, 0)],
-        _ => &[(4, 4), (12, 2), (24, 0)],
-    };
-    part.answer
-        .decimals
-        .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
-}
-
-/// A part as what its name says, and as each later step of the scores.
-fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
-    let mut all = vec![part.clone()];
-    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
-    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
-    for at in 0..steps.first().map_or(0, Vec::len) {
-        let renamed = part
-            .matrices
-            .iter()
-            .zip(&steps)
-            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
-        all.push(Part { matrices: renamed.collect(), ..part.clone() });
-    }
-    all
 }

@@ -1,9 +1,9 @@
 //! Other ways to compare a query with a key.
 
-use super::{Likelihood, Mistake, Way, altered, if_possible, when};
+use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::build::{
-    Alter, Biasing, Divisor, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
+    Alter, Biasing, Divisor, Featurewise, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
 };
 
 pub(super) const MISTAKES: &[Mistake] = &[
@@ -41,6 +41,31 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let half = Way::detailed(Change::Score(Score::SquaredDistance), "half the square, unscaled")
                 .with(Change::Scale(Scale::Number(0.5)));
             scaled.into_iter().chain(unscaled).chain([half]).collect()
+        },
+    },
+    Mistake {
+        id: "score-function",
+        likelihood: Likelihood::Rare,
+        slip: "Queries and keys were compared by another function than the dot product.",
+        why: "The score of a query and a key is the sum of the products of their features.",
+        fix: "Use the dot products Q Kᵀ as scores.",
+        symptom: "Q and K are right, and the scores are not.",
+        demo: "similarity",
+        ways: |_, facts| {
+            let functions = [
+                (Featurewise::Manhattan, "minus the sum of |q − k|"),
+                (Featurewise::LargestDifference, "minus the largest |q − k|"),
+                (Featurewise::LargestProduct, "the largest product q k"),
+                (Featurewise::Sum, "the sum of q + k"),
+                (Featurewise::TanhOfSum, "the sum of tanh(q + k)"),
+            ];
+            let ways = functions.into_iter().flat_map(|(function, said)| {
+                let change = Change::Score(Score::Featurewise(function));
+                let scaled = Way::detailed(change, said);
+                [scaled, Way::detailed(change, format!("{said}, unscaled")).with(Change::Scale(Scale::None))]
+            });
+            // A step for each feature: of wide keys that is too much work.
+            if_possible(facts.d_k > 1 && facts.d_k <= 16, ways.collect())
         },
     },
     Mistake {
@@ -111,7 +136,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Take the softmax of the scaled scores.",
         symptom: "The scores are right, and what the softmax reads is not.",
         demo: "weights",
-        ways: |_, _| {
+        ways: |recipe, facts| {
             let functions = [
                 (Alter::Relu, "ReLU"),
                 (Alter::Absolute, "the absolute value"),
@@ -119,13 +144,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::Exponential, "exp"),
                 (Alter::Sigmoid, "a sigmoid"),
                 (Alter::Tanh, "tanh"),
-                (Alter::Softmax, "a softmax before scale and mask"),
-                (Alter::OverSum, "division by the sum of the row"),
-                (Alter::Centred, "the mean of each row subtracted"),
-                (Alter::ColumnsCentred, "the mean of each column subtracted"),
-                (Alter::SoftmaxOfColumns, "a softmax down each column"),
+                (Alter::SOFTMAX, "a softmax before scale and mask"),
+                (Alter::OVER_SUM, "division by the sum of the row"),
+                (Alter::CENTRED, "the mean of each row subtracted"),
+                (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
+                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down each column"),
             ];
-            functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail)).to_vec()
+            let known = functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
+            known.into_iter().chain(general::ways("scores-altered", recipe, facts)).collect()
         },
     },
 ];
@@ -150,7 +176,7 @@ fn biases() -> Vec<Way> {
 /// A function of queries and keys, and their products over the sums of their rows.
 fn linear(recipe: &Recipe) -> Vec<Way> {
     let functions = [
-        (Alter::Softmax, "a softmax of each query and key"),
+        (Alter::SOFTMAX, "a softmax of each query and key"),
         (Alter::Exponential, "exp of queries and keys"),
         (Alter::Relu, "ReLU of queries and keys"),
         (Alter::Sigmoid, "a sigmoid of queries and keys"),

@@ -1,6 +1,6 @@
 //! Other functions in place of the softmax, and things done to weights.
 
-use super::{Likelihood, Mistake, Way, altered, if_possible};
+use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::diagnose::{Change, Facts};
 use crate::graph::build::{Alter, Divisor, Function, Hiding, Normalise, Recipe, Stage};
 
@@ -128,7 +128,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply the weights by V as they are.",
         symptom: "The weights are right, and the result is not.",
         demo: "weighted-sum",
-        ways: |_, facts| altered_weights(facts),
+        ways: |recipe, facts| {
+            altered_weights(facts)
+                .into_iter()
+                .chain(general::ways("weights-altered", recipe, facts))
+                .collect()
+        },
     },
 ];
 
@@ -161,10 +166,10 @@ fn altered_weights(facts: &Facts) -> Vec<Way> {
     let mut alters = vec![
         (Alter::Squared, "squared"),
         (Alter::Negated, "negated"),
-        (Alter::ColumnsReversed, "columns in reverse order"),
-        (Alter::SoftmaxOfColumns, "a second softmax, over the queries"),
-        (Alter::Cumulative, "a running sum over the queries"),
-        (Alter::Centred, "the mean of each row subtracted"),
+        (Alter::COLUMNS_REVERSED, "columns in reverse order"),
+        (Alter::SOFTMAX_OF_COLUMNS, "a second softmax, over the queries"),
+        (Alter::CUMULATIVE, "a running sum over the queries"),
+        (Alter::CENTRED, "the mean of each row subtracted"),
     ];
     let count = facts.keys as f64;
     alters.push((Alter::Times(count), "times the number of keys"));

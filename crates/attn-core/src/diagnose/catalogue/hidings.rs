@@ -1,8 +1,8 @@
 //! Other things that happen to hidden scores.
 
 use super::{Likelihood, Mistake, Way, if_possible};
-use crate::diagnose::Change;
-use crate::graph::build::{Hiding, Normalise, Then};
+use crate::diagnose::{Change, Facts};
+use crate::graph::build::{Hiding, Normalise, Recipe, Then};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {
@@ -14,8 +14,8 @@ pub(super) const MISTAKES: &[Mistake] = &[
         symptom: "The hidden weights are small, but not 0.",
         demo: "mask",
         ways: |recipe, facts| {
-            let mut ways = Vec::new();
-            for number in [-1.0, -2.0, -5.0, -10.0, -100.0] {
+            let mut ways = before_the_scale(recipe, facts);
+            for number in [-1.0, -2.0, -5.0, -10.0, -100.0, -0.5, -3.0, -20.0, -50.0] {
                 ways.push(Way::detailed(
                     Change::Hiding(Hiding::Replaced(number)),
                     format!("−{} in their place", -number),
@@ -26,6 +26,29 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 ));
             }
             if_possible(recipe.mask.is_some() && facts.mask_only_hides, ways)
+        },
+    },
+    Mistake {
+        id: "hidden-weights-replaced",
+        likelihood: Likelihood::Rare,
+        slip: "The mask was applied after the softmax, and wrote another number than 0 into the hidden weights.",
+        why: "What is hidden has the weight 0, and the others sum to 1: that is what −∞ before the softmax gives.",
+        fix: "Write −∞ into the hidden scores, before the softmax.",
+        symptom: "The hidden weights are all the same number, and not 0.",
+        demo: "mask",
+        ways: |recipe, facts| {
+            let numbers = [
+                (f64::NEG_INFINITY, "−∞"),
+                (-1e9, "−1e9"),
+                (-1e4, "−1e4"),
+                (-1.0, "−1"),
+                (1.0, "1"),
+                (1e-9, "1e-9"),
+            ];
+            let way = |(number, said): (f64, &str)| {
+                Way::detailed(Change::Hiding(Hiding::WeightsReplaced(number)), said.to_string())
+            };
+            if_possible(recipe.mask.is_some() && facts.mask_only_hides, numbers.map(way).to_vec())
         },
     },
     Mistake {
@@ -99,3 +122,13 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The same numbers written in before the scale, which makes them smaller.
+fn before_the_scale(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let Some(factor) = recipe.scale.factor(facts.d_k) else { return Vec::new() };
+    let way = |number: f64| {
+        let change = Change::Hiding(Hiding::Replaced(number * factor.value()));
+        Way::detailed(change, format!("−{} in their place, before the scale", -number))
+    };
+    [-1.0, -10.0, -100.0].map(way).to_vec()
+}

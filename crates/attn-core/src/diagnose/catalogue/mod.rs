@@ -3,10 +3,13 @@
 mod comparisons;
 pub(super) mod fitted;
 mod functions;
+mod general;
 mod heads;
 mod hidings;
 mod layouts;
 mod masks;
+mod operators;
+pub(super) mod partial;
 mod readings;
 mod residuals;
 mod result;
@@ -16,6 +19,7 @@ mod scores;
 mod shifts;
 mod sights;
 mod softmaxes;
+mod stages;
 mod tokens;
 mod weights;
 
@@ -78,14 +82,18 @@ impl Group {
 pub const GROUPS: &[Group] = &[
     Group {
         title: "Tokens, queries, keys, values",
-        mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES],
+        mistakes: &[roles::MISTAKES, tokens::MISTAKES, shifts::MISTAKES, general::BEFORE_SCORES],
     },
     Group { title: "Scores", mistakes: &[scores::MISTAKES, comparisons::MISTAKES, scales::MISTAKES] },
     Group { title: "Mask", mistakes: &[masks::MISTAKES, sights::MISTAKES, hidings::MISTAKES] },
     Group { title: "Weights", mistakes: &[weights::MISTAKES, softmaxes::MISTAKES, functions::MISTAKES] },
     Group { title: "Heads", mistakes: &[heads::MISTAKES, layouts::MISTAKES] },
-    Group { title: "Result", mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES] },
+    Group {
+        title: "Result",
+        mistakes: &[result::MISTAKES, residuals::MISTAKES, readings::MISTAKES, general::AFTER_WEIGHTS],
+    },
     Group { title: "Numbers that fit the result", mistakes: &[fitted::MISTAKES] },
+    Group { title: "In a part alone", mistakes: &[partial::MISTAKES] },
 ];
 
 /// One way to make a mistake.
@@ -103,12 +111,15 @@ pub struct Way {
     pub alone: bool,
     /// Whether it is too rare to be looked for together with others, though the mistake is not.
     pub rare: bool,
+    /// Whether it is any operator at any stage, which is looked for where nothing else fits.
+    pub general: bool,
 }
 
 impl Way {
     /// The only way, or the usual one.
     fn plain(change: Change) -> Way {
-        Way { changes: vec![change], detail: None, slip: None, fix: None, alone: true, rare: false }
+        let (alone, rare, general) = (true, false, false);
+        Way { changes: vec![change], detail: None, slip: None, fix: None, alone, rare, general }
     }
 
     /// The same with what usually goes with it.

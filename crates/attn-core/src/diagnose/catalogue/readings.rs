@@ -22,7 +22,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Keep the order of the queries.",
         symptom: "The right rows are there, from the last to the first.",
         demo: "order",
-        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::RowsReversed))],
+        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::ROWS_REVERSED))],
     },
     Mistake {
         id: "columns-reversed",
@@ -32,7 +32,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Keep the order of the columns.",
         symptom: "The right columns are there, from the last to the first.",
         demo: "weighted-sum",
-        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::ColumnsReversed))],
+        ways: |_, _| vec![Way::plain(altered(Stage::Result, Alter::COLUMNS_REVERSED))],
     },
     Mistake {
         id: "rows-off-by-one",
@@ -44,9 +44,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "vectorize",
         ways: |_, facts| {
             let ways = [
-                (Alter::FirstRowMissing, "the first row is missing"),
-                (Alter::LastRowMissing, "the last row is missing"),
-                (Alter::FirstRowTwice, "the first row stands twice"),
+                (Alter::FIRST_ROW_MISSING, "the first row is missing"),
+                (Alter::LAST_ROW_MISSING, "the last row is missing"),
+                (Alter::FIRST_ROW_TWICE, "the first row stands twice"),
             ];
             let ways = ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail));
             super::if_possible(facts.q.rows > 1, ways.to_vec())
@@ -62,9 +62,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "pooling",
         ways: |_, _| {
             let ways = [
-                (Alter::MeanOfRows, "averaged to one row"),
-                (Alter::SumOfRows, "added up to one row"),
-                (Alter::Cumulative, "each row the sum of all rows up to it"),
+                (Alter::MEAN_OF_ROWS, "averaged to one row"),
+                (Alter::SUM_OF_ROWS, "added up to one row"),
+                (Alter::CUMULATIVE, "each row the sum of all rows up to it"),
             ];
             ways.map(|(alter, detail)| Way::detailed(altered(Stage::Result, alter), detail)).to_vec()
         },
@@ -95,10 +95,10 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::Exponential, "exp"),
                 (Alter::Sigmoid, "a sigmoid"),
                 (Alter::Tanh, "tanh"),
-                (Alter::SoftmaxOfColumns, "a softmax down the columns"),
-                (Alter::OverSum, "division by the sum of each row"),
-                (Alter::Centred, "the mean of each row subtracted"),
-                (Alter::ColumnsCentred, "the mean of each column subtracted"),
+                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns"),
+                (Alter::OVER_SUM, "division by the sum of each row"),
+                (Alter::CENTRED, "the mean of each row subtracted"),
+                (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
             ];
             let of = |stage, where_: &'static str| {
                 functions.map(|(alter, what)| {

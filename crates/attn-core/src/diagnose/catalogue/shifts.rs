@@ -44,7 +44,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             ];
             let of_tokens = |stage: Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
             let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || !of_tokens(*stage));
-            possible.map(|(stage, of)| Way::detailed(altered(stage, Alter::ColumnsNormed), of)).collect()
+            possible.map(|(stage, of)| Way::detailed(altered(stage, Alter::COLUMNS_NORMED), of)).collect()
         },
     },
 ];
@@ -82,9 +82,9 @@ fn shifted(facts: &Facts) -> Vec<Way> {
         (Stage::Tokens, "tokens"),
     ];
     let moves = [
-        (Alter::RowsLater, "one row too late"),
-        (Alter::RowsEarlier, "one row too early"),
-        (Alter::RowsReversed, "in reverse order"),
+        (Alter::ROWS_LATER, "one row too late"),
+        (Alter::ROWS_EARLIER, "one row too early"),
+        (Alter::ROWS_REVERSED, "in reverse order"),
     ];
     let possible = stages.into_iter().filter(|(stage, _)| facts.x.is_some() || *stage != Stage::Tokens);
     let way = |(stage, what): (Stage, &'static str)| {

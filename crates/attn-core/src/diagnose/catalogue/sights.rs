@@ -126,6 +126,16 @@ pub(super) const MISTAKES: &[Mistake] = &[
         ways: |recipe, facts| lines(recipe, facts, "column", Sight::OneColumn),
     },
     Mistake {
+        id: "mask-shifted",
+        likelihood: Likelihood::Rare,
+        slip: "The mask hides other keys than it should.",
+        why: "Row i of the mask says which keys query i may attend to.",
+        fix: "Compare your mask with the one of the exercise, cell by cell.",
+        symptom: "The zeros of the weights stand in other places.",
+        demo: "mask",
+        ways: |recipe, facts| shifted(recipe, facts),
+    },
+    Mistake {
         id: "mask-unasked",
         likelihood: Likelihood::Common,
         slip: "A mask was applied that the exercise does not have.",
@@ -139,6 +149,35 @@ pub(super) const MISTAKES: &[Mistake] = &[
 
 fn sight(sight: Sight, detail: &str) -> Way {
     Way::detailed(Change::Sight(sight), detail)
+}
+
+/// The right mask with more or fewer keys hidden.
+fn shifted(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let mask = recipe.mask;
+    let mut ways = vec![
+        sight(Sight::FirstKeyShown, "the first key visible to all")
+            .saying("The mask lets every query attend to the first key."),
+        sight(Sight::FirstKeyHidden, "the first key hidden too").saying("The mask hides the first key too."),
+        sight(Sight::LastKeyHidden, "the last key hidden too").saying("The mask hides the last key too."),
+    ];
+    if mask.matrix.is_some() {
+        ways.extend([
+            sight(Sight::Wider, "one key more hidden")
+                .saying("The mask hides one key too many, next to those that it should hide."),
+            sight(Sight::Narrower, "one key less hidden").saying("The mask hides one key too few."),
+            sight(Sight::Reversed, "columns reversed")
+                .saying("The columns of the mask stand in reverse order: it hides the other end."),
+        ]);
+    }
+    let rules = [mask.causal || mask.window.is_some(), mask.matrix.is_some()];
+    if rules == [true, true] {
+        ways.push(
+            sight(Sight::AnyMask, "one mask is enough").saying(
+                "A key was visible where any of the masks lets it through; it must pass all of them.",
+            ),
+        );
+    }
+    if_possible(mask.is_some() && facts.keys > 1 && facts.mask_only_hides, ways)
 }
 
 fn parts(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
@@ -197,7 +236,7 @@ fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
     }
     if mask.window.is_none() {
         // A window of 1 leaves V as it is, and that is what was handed in then.
-        for width in 2..=4 {
+        for width in 2..=6.min(facts.keys.saturating_sub(1)).max(4) {
             push(Mask { window: Some(width), ..mask }, format!("a window of {width}"));
             if !mask.causal {
                 push(
@@ -206,6 +245,18 @@ fn unasked(recipe: &Recipe, facts: &Facts) -> Vec<Way> {
                 );
             }
         }
+    }
+    if !mask.is_some() && facts.keys > 2 {
+        let sights = [
+            (Sight::ItselfOnly, "a mask that shows each token itself alone"),
+            (Sight::FirstKeyHidden, "a mask that hides the first key"),
+            (Sight::LastKeyHidden, "a mask that hides the last key"),
+            (Sight::Blocks(2), "a mask of blocks of 2"),
+            (Sight::Blocks(3), "a mask of blocks of 3"),
+        ];
+        ways.extend(sights.map(|(which, what)| {
+            sight(which, what).saying(format!("You applied {what}, and the exercise has none."))
+        }));
     }
     ways
 }

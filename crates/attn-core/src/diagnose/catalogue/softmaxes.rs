@@ -140,14 +140,14 @@ pub(super) const MISTAKES: &[Mistake] = &[
         demo: "weights",
         ways: |recipe, _| {
             let mut ways = vec![
-                Way::detailed(altered(Stage::Values, Alter::Softmax), "of the values"),
-                Way::detailed(altered(Stage::Result, Alter::Softmax), "of the result"),
-                Way::detailed(altered(Stage::Heads, Alter::Softmax), "of the heads before W_O"),
-                Way::detailed(altered(Stage::Mixes, Alter::Softmax), "of what each head mixes"),
+                Way::detailed(altered(Stage::Values, Alter::SOFTMAX), "of the values"),
+                Way::detailed(altered(Stage::Result, Alter::SOFTMAX), "of the result"),
+                Way::detailed(altered(Stage::Heads, Alter::SOFTMAX), "of the heads before W_O"),
+                Way::detailed(altered(Stage::Mixes, Alter::SOFTMAX), "of what each head mixes"),
             ];
             let identity = Normalise { function: Function::Identity, divisor: Divisor::Nothing, ..RIGHT };
             let late = Way::detailed(
-                altered(Stage::Result, Alter::Softmax),
+                altered(Stage::Result, Alter::SOFTMAX),
                 "of the result, in place of the weights",
             )
             .with(Change::Normalise(identity));

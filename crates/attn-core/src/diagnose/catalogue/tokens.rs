@@ -1,6 +1,6 @@
 //! What is done to tokens, queries, keys and values besides projecting them.
 
-use super::{Likelihood, Mistake, Way, altered, if_possible};
+use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
 use crate::graph::build::{Alter, Recipe, Stage};
@@ -14,7 +14,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Leave the layer norm out.",
         symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
         demo: "block",
-        ways: |_, facts| normed(Alter::LayerNorm, "layer norm", facts),
+        ways: |_, facts| normed(Alter::LAYER_NORM, "layer norm", facts),
     },
     Mistake {
         id: "rms-norm",
@@ -24,7 +24,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Leave the RMS norm out.",
         symptom: "The squares of each row of what was normalised have the mean 1.",
         demo: "block",
-        ways: |_, facts| normed(Alter::RmsNorm, "RMS norm", facts),
+        ways: |_, facts| normed(Alter::RMS_NORM, "RMS norm", facts),
     },
     Mistake {
         id: "unit-rows",
@@ -34,7 +34,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Use the rows as they are.",
         symptom: "The squares of each row of what was normalised sum to 1.",
         demo: "similarity",
-        ways: |_, facts| normed(Alter::UnitRows, "division by the length of each row", facts),
+        ways: |_, facts| normed(Alter::UNIT_ROWS, "division by the length of each row", facts),
     },
     Mistake {
         id: "positions-added",
@@ -95,17 +95,18 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Multiply the weights by V itself.",
         symptom: "The weights are right, and the result is not.",
         demo: "weighted-sum",
-        ways: |_, _| {
+        ways: |recipe, facts| {
             let ways = [
-                (Alter::SoftmaxOfColumns, "a softmax down the columns of V"),
+                (Alter::SOFTMAX_OF_COLUMNS, "a softmax down the columns of V"),
                 (Alter::Negated, "the sign of V"),
-                (Alter::ColumnsReversed, "the columns of V in reverse order"),
-                (Alter::Centred, "the mean of each row of V subtracted"),
-                (Alter::ColumnsCentred, "the mean of each column of V subtracted"),
-                (Alter::Cumulative, "a running sum over the rows of V"),
-                (Alter::OverSum, "each row of V divided by its sum"),
+                (Alter::COLUMNS_REVERSED, "the columns of V in reverse order"),
+                (Alter::CENTRED, "the mean of each row of V subtracted"),
+                (Alter::COLUMNS_CENTRED, "the mean of each column of V subtracted"),
+                (Alter::CUMULATIVE, "a running sum over the rows of V"),
+                (Alter::OVER_SUM, "each row of V divided by its sum"),
             ];
-            ways.map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail)).to_vec()
+            let known = ways.map(|(alter, detail)| Way::detailed(altered(Stage::Values, alter), detail));
+            known.into_iter().chain(general::ways("values-altered", recipe, facts)).collect()
         },
     },
     Mistake {
@@ -116,11 +117,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Compute the scores from Q and K themselves.",
         symptom: "The scores are wrong, and Q, K and V are right.",
         demo: "pairwise",
-        ways: |_, _| {
+        ways: |recipe, facts| {
             let what = [
-                (Alter::Softmax, "a softmax of each row"),
-                (Alter::Centred, "the mean of each row subtracted"),
-                (Alter::ColumnsCentred, "the mean of each column subtracted"),
+                (Alter::SOFTMAX, "a softmax of each row"),
+                (Alter::CENTRED, "the mean of each row subtracted"),
+                (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
                 (Alter::Relu, "a ReLU"),
             ];
             let of = [
@@ -132,9 +133,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 of.map(|(stage, of)| Way::detailed(altered(stage, alter), format!("{what}: {of}")))
             });
             let order =
-                [(Stage::Queries, Alter::ColumnsReversed, "the columns of the queries in reverse order")];
+                [(Stage::Queries, Alter::COLUMNS_REVERSED, "the columns of the queries in reverse order")];
             let order = order.map(|(stage, alter, what)| Way::detailed(altered(stage, alter), what));
-            ways.chain(order).collect()
+            ways.chain(order).chain(general::ways("queries-keys-altered", recipe, facts)).collect()
         },
     },
 ];
@@ -157,7 +158,7 @@ fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {
     ];
     let of_tokens = |stage: &Stage| matches!(stage, Stage::Tokens | Stage::TokensAndResidual);
     // Queries and keys of length 1 are compared by their cosine, which has a name of its own.
-    let is_cosine = |stage: &Stage| alter == Alter::UnitRows && *stage == Stage::QueriesAndKeys;
+    let is_cosine = |stage: &Stage| alter == Alter::UNIT_ROWS && *stage == Stage::QueriesAndKeys;
     let possible =
         stages.into_iter().filter(|(stage, _)| (facts.x.is_some() || !of_tokens(stage)) && !is_cosine(stage));
     let way = |(stage, of): (Stage, &str)| {

@@ -125,7 +125,14 @@ impl Pipeline<'_> {
         let with_residual =
             |alteration: super::Alteration| alteration.stage == alter::Stage::TokensAndResidual;
         let x = if self.recipe.alteration.is_some_and(with_residual) { read } else { x };
+        let w_o = w_o.map(|w_o| self.altered(alter::Stage::OutputWeights, Role::WO, w_o)).transpose()?;
+        let x = x.map(|x| self.altered(alter::Stage::Residual, Role::X, x)).transpose()?;
         self.output(heads, w_o, x, own)
+    }
+
+    /// What is given for a role, after what the recipe does to it that attention does not do.
+    fn altered(&mut self, at: alter::Stage, role: Role, node: NodeId) -> Result<NodeId> {
+        altered(&mut self.graph, self.recipe, &[at], role.name(), (node, 0))
     }
 
     /// Whether the key mask is used to make rows 0, and not to hide keys.

@@ -2,7 +2,8 @@
 
 use super::alter::{self, altered};
 use super::attend::{Pipeline, Sources};
-use super::choices::{Along, Common, Groups, Split};
+use super::choices::{Common, Groups, Split};
+use super::choices_of_weights::Along;
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
 use crate::attention::{Axis, key_value_head};
@@ -86,6 +87,7 @@ impl Pipeline<'_> {
         };
         let mut all = [const { Vec::new() }; 3];
         for (at, (node, count)) in whole.into_iter().enumerate() {
+            let node = self.whole(at, (node, if at == 0 { query } else { key }))?;
             let mut blocks = match heads {
                 1 => vec![node],
                 _ => split_once(&mut self.graph, sources.roles[at], node, count, self.recipe.split)?,
@@ -103,6 +105,17 @@ impl Pipeline<'_> {
             all[at] = blocks;
         }
         Ok(all)
+    }
+
+    /// Q, K or V after what is done to all its heads together; with one head that is what is done to the head.
+    fn whole(&mut self, at: usize, (node, first): (NodeId, usize)) -> Result<NodeId> {
+        use alter::Stage::{WholeKeys, WholeQueries, WholeQueriesAndKeys, WholeValues};
+        let (role, stages): (Role, &[alter::Stage]) = match at {
+            0 => (Role::Q, &[WholeQueries, WholeQueriesAndKeys]),
+            1 => (Role::K, &[WholeKeys, WholeQueriesAndKeys]),
+            _ => (Role::V, &[WholeValues]),
+        };
+        altered(&mut self.graph, self.recipe, stages, role.name(), (node, first))
     }
 
     /// Weights that sum to 1 over the heads, for each query and key.

@@ -3,6 +3,8 @@
 mod alter;
 mod attend;
 mod choices;
+mod choices_of_weights;
+mod featurewise;
 mod forecast;
 mod fused;
 mod heads;
@@ -16,15 +18,15 @@ mod softmax;
 mod tests;
 mod weights;
 
-pub use alter::{Alter, Alteration, Stage};
+pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Stage};
 pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
 pub use choices::{
-    Along, Biasing, Common, Comparison, Divisor, Function, Groups, Hiding, Merge, Normalise, Projection,
-    Residual, Role, Roles, Shift, Source, Split, Then,
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,
 };
+pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
 pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
 pub use heads::split;
-pub use recipe::{Output, Recipe, Scale, Score};
+pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;
 pub use weights::{Additions, Weights, weights};

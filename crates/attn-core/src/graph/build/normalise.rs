@@ -1,6 +1,6 @@
 //! From what the mask leaves of the scores to weights: the softmax, and what is taken for one.
 
-use super::choices::{Along, Divisor, Function, Normalise, Shift, Then};
+use super::choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
 use super::weights::Head;
 use crate::attention::{Axis, Base, Mask};
 use crate::error::Result;

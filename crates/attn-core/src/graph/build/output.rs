@@ -118,8 +118,12 @@ impl Pipeline<'_> {
             if self.recipe.output.projection == Projection::Twice {
                 last = self.graph.add("P_once", Op::Product, &[last, w_o])?;
             }
-            let projected = Stage::Projected.name();
-            last = self.graph.add(if residual.is_none() { &result } else { projected }, op, &[last, w_o])?;
+            let name = name_before(self.recipe, &[alter::Stage::Projected], Stage::Projected.name());
+            last = self.graph.add(if residual.is_none() { &result } else { &name }, op, &[last, w_o])?;
+            if residual.is_some() {
+                let stages = &[alter::Stage::Projected];
+                last = altered(&mut self.graph, self.recipe, stages, Stage::Projected.name(), (last, 0))?;
+            }
             self.graph.mark(last, Stage::Projected);
         }
         if let Some(x) = residual {

@@ -2,8 +2,9 @@
 
 use super::alter::Alteration;
 use super::choices::{
-    Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
+    Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Roles, Split,
 };
+use super::choices_of_weights::Normalise;
 use crate::attention::{Base, Mask};
 use crate::error::{Error, Result};
 use crate::graph::Factor;
@@ -77,6 +78,23 @@ pub enum Score {
     Untransposed,
     /// Q times the cells of K read row by row as (d_k, N): K is reshaped, not transposed.
     KeysReshaped,
+    /// Something else, made of each feature.
+    Featurewise(Featurewise),
+}
+
+/// What is made of each feature of a query and a key, and how the features come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Featurewise {
+    /// `−Σ |q − k|`.
+    Manhattan,
+    /// `−max |q − k|`.
+    LargestDifference,
+    /// `max q k`.
+    LargestProduct,
+    /// `Σ (q + k)`.
+    Sum,
+    /// `Σ tanh(q + k)`.
+    TanhOfSum,
 }
 
 /// What scores are multiplied by.

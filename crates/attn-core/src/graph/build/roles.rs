@@ -1,5 +1,6 @@
 //! From tokens to queries, keys and values.
 
+use super::alter::{Stage, altered};
 use super::attend::{Given, Pipeline};
 use super::choices::{self, Source};
 use crate::error::{Error, Result};
@@ -78,12 +79,23 @@ impl Pipeline<'_> {
         }
         let weights = in_the_space_of(&self.graph[x], weights);
         let weights = match role.weights() {
-            Some(of_role) => self.given(of_role, (weights, origin))?,
+            Some(of_role) => self.weights((role, of_role), (weights, origin))?,
             None => return Err(Error::new(format!("{name} is not computed from X"))),
         };
         let id = self.graph.add(name, op, &[x, weights])?;
         self.graph.mark(id, role);
         Ok(id)
+    }
+
+    /// The weights of a role, and what the recipe does to them that attention does not do.
+    fn weights(&mut self, (role, own): (Role, Role), given: Given) -> Result<NodeId> {
+        let stage = match role {
+            Role::Q => Stage::QueryWeights,
+            Role::K => Stage::KeyWeights,
+            _ => Stage::ValueWeights,
+        };
+        let weights = self.given(own, given)?;
+        altered(&mut self.graph, self.recipe, &[Stage::RoleWeights, stage], own.name(), (weights, 0))
     }
 }
 

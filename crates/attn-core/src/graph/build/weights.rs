@@ -135,9 +135,12 @@ impl Head<'_> {
         Ok(id)
     }
 
-    /// The name of a step, the head or case behind it.
-    fn name(&self, stage: Stage) -> String {
-        format!("{}{}", stage.name(), self.suffix)
+    /// A step of attention, after what the recipe does to it that attention does not do.
+    fn altered(&mut self, at: alter::Stage, stage: Stage, node: NodeId) -> Result<NodeId> {
+        let name = format!("{}{}", stage.name(), self.suffix);
+        let node = altered(self.graph, self.recipe, &[at], &name, (node, 0))?;
+        self.graph.mark(node, stage.of_head(self.number));
+        Ok(node)
     }
 
     /// The scores, and the scaled scores.
@@ -149,17 +152,16 @@ impl Head<'_> {
         };
         let name = name_before(self.recipe, &[alter::Stage::Scores], Stage::Scores.name());
         let scores = self.compared(&name, pair)?;
-        let official = self.name(Stage::Scores);
-        let scores = altered(self.graph, self.recipe, &[alter::Stage::Scores], &official, (scores, 0))?;
-        self.graph.mark(scores, Stage::Scores.of_head(self.number));
+        let scores = self.altered(alter::Stage::Scores, Stage::Scores, scores)?;
         let read = match bias {
             Some(bias) => self.add("S_with_bias", Op::Add, &[scores, bias])?,
             None => scores,
         };
-        match factor {
-            Some(factor) => Ok((scores, self.step(Stage::Scaled, Op::Scale(factor), &[read])?)),
-            None => Ok((scores, read)),
-        }
+        let Some(factor) = factor else { return Ok((scores, read)) };
+        let name = name_before(self.recipe, &[alter::Stage::Scaled], Stage::Scaled.name());
+        let scaled = self.add(&name, Op::Scale(factor), &[read])?;
+        let scaled = self.altered(alter::Stage::Scaled, Stage::Scaled, scaled)?;
+        Ok((scores, scaled))
     }
 
     /// Every query compared with every key.
@@ -169,6 +171,7 @@ impl Head<'_> {
             Score::Dot => self.add(name, Op::ProductTransposed, &[a, b]),
             Score::Cosine => self.add(name, Op::Cosine, &[a, b]),
             Score::Untransposed => self.add(name, Op::Product, &[a, b]),
+            Score::Featurewise(how) => self.featurewise(name, how, [a, b]),
             Score::KeysReshaped => {
                 let shape = self.graph[b].shape();
                 let keys = Op::Reshape { rows: shape.cols, cols: shape.rows };
@@ -205,39 +208,45 @@ impl Head<'_> {
     /// The scores after what is done to the hidden ones, rounded where the recipe rounds them.
     fn masked(&mut self, mut read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
+        let given = read;
+        let name = name_before(recipe, &[alter::Stage::Masked], Stage::Masked.name());
         if recipe.mask.is_some() {
             read = match recipe.hiding {
                 Hiding::MinusInfinity => {
                     let inputs = self.with_matrix(read);
-                    self.step(Stage::Masked, Op::Mask(recipe.mask), &inputs)?
+                    self.add(&name, Op::Mask(recipe.mask), &inputs)?
                 }
                 Hiding::PlusInfinity => {
                     let negative = || Op::Scale(Factor::Number(-1.0));
                     let negated = self.add("S_negated", negative(), &[read])?;
                     let inputs = self.with_matrix(negated);
                     let hidden = self.add("S_negated_masked", Op::Mask(recipe.mask), &inputs)?;
-                    self.step(Stage::Masked, negative(), &[hidden])?
+                    self.add(&name, negative(), &[hidden])?
                 }
                 Hiding::Replaced(number) => {
                     let visible = self.visible(read)?;
                     let kept = self.add("S_visible", Op::Multiply, &[read, visible])?;
                     let filled = self.filled(read, number)?;
-                    self.step(Stage::Masked, Op::Add, &[kept, filled])?
+                    self.add(&name, Op::Add, &[kept, filled])?
                 }
                 Hiding::Zero => {
                     let visible = self.visible(read)?;
-                    self.step(Stage::Masked, Op::Multiply, &[read, visible])?
+                    self.add(&name, Op::Multiply, &[read, visible])?
                 }
                 Hiding::OneAddedToVisible => {
                     let visible = self.visible(read)?;
-                    self.step(Stage::Masked, Op::Add, &[read, visible])?
+                    self.add(&name, Op::Add, &[read, visible])?
                 }
                 Hiding::Added(number) => {
                     let filled = self.filled(read, number)?;
-                    self.step(Stage::Masked, Op::Add, &[read, filled])?
+                    self.add(&name, Op::Add, &[read, filled])?
                 }
-                Hiding::AfterSoftmax => read,
+                Hiding::AfterSoftmax | Hiding::WeightsReplaced(_) => read,
             };
+        }
+        // Where nothing is hidden before the softmax, there is no such step.
+        if read != given {
+            read = self.altered(alter::Stage::Masked, Stage::Masked, read)?;
         }
         match recipe.score_decimals {
             Some(decimals) => self.add("S_rounded", Op::Round(decimals), &[read]),
@@ -256,17 +265,27 @@ impl Head<'_> {
     pub(super) fn weights(&mut self, read: NodeId) -> Result<NodeId> {
         let recipe = self.recipe;
         let name = name_before(recipe, &[alter::Stage::Weights], Stage::Weights.name());
-        let weights = match recipe.hiding == Hiding::AfterSoftmax && recipe.mask.is_some() {
-            false => self.normalised(&name, read)?,
-            true => {
+        let weights = match recipe.hiding {
+            Hiding::AfterSoftmax if recipe.mask.is_some() => {
                 let open = self.normalised("A_open", read)?;
                 let visible = self.visible(read)?;
                 self.add(&name, Op::Multiply, &[open, visible])?
             }
+            Hiding::WeightsReplaced(f64::NEG_INFINITY) if recipe.mask.is_some() => {
+                let open = self.normalised("A_open", read)?;
+                let inputs = self.with_matrix(open);
+                self.add(&name, Op::Mask(recipe.mask), &inputs)?
+            }
+            Hiding::WeightsReplaced(number) if recipe.mask.is_some() => {
+                let open = self.normalised("A_open", read)?;
+                let visible = self.visible(read)?;
+                let kept = self.add("A_kept", Op::Multiply, &[open, visible])?;
+                let filled = self.filled(read, number)?;
+                self.add(&name, Op::Add, &[kept, filled])?
+            }
+            _ => self.normalised(&name, read)?,
         };
-        let official = self.name(Stage::Weights);
-        let weights = altered(self.graph, recipe, &[alter::Stage::Weights], &official, (weights, 0))?;
-        self.graph.mark(weights, Stage::Weights.of_head(self.number));
+        let weights = self.altered(alter::Stage::Weights, Stage::Weights, weights)?;
         match self.graph.find(Role::Bias.name()).filter(|_| recipe.biasing == Biasing::ToWeights) {
             Some(bias) => self.add("A_biased", Op::Add, &[weights, bias]),
             None => Ok(weights),

@@ -1,0 +1,294 @@
+//! What can be done to numbers at a stage, and how to say it.
+
+use crate::attention::{Axis, Mask};
+use crate::diagnose::Facts;
+use crate::graph::build::{Alter, Combine, Move, Norm, Other, Recipe, Stage};
+
+use super::stages::Place;
+
+/// What of a stage something is done to: the subject of a sentence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Of {
+    /// All of its numbers: “the queries”.
+    All,
+    /// A part in the plural: “the rows” of the queries.
+    Parts(&'static str),
+    /// A part in the singular: “the first row” of the queries.
+    Part(&'static str),
+}
+
+/// Something that is done to numbers: “The first row of the queries was set to 0.”
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Operator {
+    pub alter: Alter,
+    pub of: Of,
+    /// What was done, as a participle: “squared”. `{their}` stands for “their” or “its”.
+    pub done: String,
+}
+
+fn all(alter: Alter, done: impl Into<String>) -> Operator {
+    Operator { alter, of: Of::All, done: done.into() }
+}
+
+/// Everything that can be done at a stage of an exercise.
+pub(super) fn operators(place: &Place, recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
+    let mut operators = functions();
+    operators.extend(norms());
+    operators.extend([Axis::Rows, Axis::Columns].into_iter().flat_map(moves));
+    operators.extend(patterns());
+    operators.extend(positions());
+    operators.extend(with_others(place));
+    // What multiplies all scores, weights, values or results is solved for.
+    let is_fitted = !matches!(
+        place.stage,
+        Stage::Tokens
+            | Stage::TokensAndResidual
+            | Stage::Residual
+            | Stage::RoleWeights
+            | Stage::Roles
+            | Stage::KeysAndValues
+            | Stage::Projected
+            | Stage::Heads
+    );
+    if !is_fitted {
+        operators.extend(factors(recipe, facts));
+    }
+    operators
+}
+
+/// Functions of each number.
+fn functions() -> Vec<Operator> {
+    let mut functions = vec![
+        all(Alter::Negated, "negated"),
+        all(Alter::Plus(1.0), "increased by 1"),
+        all(Alter::Plus(-1.0), "reduced by 1"),
+        all(Alter::From(1.0), "subtracted from 1"),
+        all(Alter::Relu, "put through a ReLU"),
+        all(Alter::LeakyRelu, "put through a leaky ReLU"),
+        all(Alter::Gelu, "put through a GELU"),
+        all(Alter::Silu, "put through a SiLU"),
+        all(Alter::Softplus, "put through a softplus"),
+        all(Alter::Sigmoid, "put through a sigmoid"),
+        all(Alter::Tanh, "put through a tanh"),
+        all(Alter::Exponential, "put through exp"),
+        all(Alter::LogarithmOfSize, "put through ln |x|"),
+        all(Alter::LogarithmOfOneAndSize, "put through ln(1 + |x|)"),
+        all(Alter::RootOfSize, "put through √|x|"),
+        all(Alter::Inverse, "put through 1/x"),
+        all(Alter::Squared, "squared"),
+        all(Alter::Cubed, "cubed"),
+        all(Alter::Absolute, "replaced by {their} absolute values"),
+        all(Alter::Sign, "replaced by {their} signs"),
+        all(Alter::Clipped(-1.0, 1.0), "clipped to the range from −1 to 1"),
+        all(Alter::Clipped(0.0, 1.0), "clipped to the range from 0 to 1"),
+        all(Alter::Truncated(0), "cut off to whole numbers"),
+    ];
+    functions.extend(
+        (0..=3).map(|digits| all(Alter::Rounded(digits), format!("rounded {}", super::decimals(digits)))),
+    );
+    functions
+}
+
+/// Times and over the usual numbers of the exercise, none of them twice.
+fn factors(recipe: &Recipe, facts: &Facts) -> Vec<Operator> {
+    let root = |n: usize| (n as f64).sqrt();
+    let width = facts.x.map_or(facts.q.cols, |x| x.cols);
+    let numbers = [
+        (2.0, "2".to_string()),
+        (3.0, "3".to_string()),
+        (10.0, "10".to_string()),
+        (root(facts.d_k), "√d_k".to_string()),
+        (facts.d_k as f64, "d_k".to_string()),
+        (root(width), "√d_model".to_string()),
+        (width as f64, "d_model".to_string()),
+        (root(facts.keys), "√N, the root of the number of tokens,".to_string()),
+        (facts.keys as f64, "N, the number of tokens,".to_string()),
+        (root(recipe.heads), "√H, the root of the number of heads,".to_string()),
+        (recipe.heads as f64, "H, the number of heads,".to_string()),
+    ];
+    let mut known: Vec<f64> = vec![1.0];
+    let mut factors = Vec::new();
+    for (number, name) in numbers {
+        if known.iter().any(|known| (known - number).abs() < 1e-9) {
+            continue;
+        }
+        known.push(number);
+        factors.push(all(Alter::Times(number), format!("multiplied by {name}").trim_end_matches(',')));
+        factors.push(all(Alter::Times(1.0 / number), format!("divided by {name}").trim_end_matches(',')));
+    }
+    factors
+}
+
+/// Norms along every axis.
+fn norms() -> Vec<Operator> {
+    let axes = [(Axis::Rows, "each row"), (Axis::Columns, "each column"), (Axis::Whole, "the whole matrix")];
+    axes.into_iter()
+        .flat_map(|(axis, each)| {
+            let norms = [
+                (Norm::Softmax, format!("put through a softmax of {each}")),
+                (Norm::Sum, format!("divided by the sum of {each}")),
+                (Norm::SizeSum, format!("divided by the sum of the absolute values of {each}")),
+                (Norm::Length, format!("divided by the Euclidean length of {each}")),
+                (Norm::Largest, format!("divided by the largest number of {each}")),
+                (Norm::LargestSize, format!("divided by the largest absolute value of {each}")),
+                (Norm::Range, format!("scaled to the range from 0 to 1 within {each}")),
+                (Norm::Centred, format!("reduced by the mean of {each}")),
+                (Norm::MinusLargest, format!("reduced by the largest number of {each}")),
+                (Norm::Standard { epsilon: 1e-5, sample: false }, format!("standardised within {each}")),
+                (
+                    Norm::Standard { epsilon: 0.0, sample: false },
+                    format!("standardised within {each}, without ε,"),
+                ),
+                (
+                    Norm::Standard { epsilon: 1e-5, sample: true },
+                    format!("standardised within {each}, with n − 1 in the variance,"),
+                ),
+                (
+                    Norm::Standard { epsilon: 0.0, sample: true },
+                    format!("standardised within {each}, with n − 1 in the variance and without ε,"),
+                ),
+                (Norm::RootMeanSquare(1e-5), format!("divided by the root mean square of {each}")),
+                (Norm::RootMeanSquare(0.0), format!("divided by the root mean square of {each}, without ε,")),
+            ];
+            norms.map(|(norm, done)| all(Alter::Normed(norm, axis), done))
+        })
+        .collect()
+}
+
+/// Rows or columns in other places.
+fn moves(axis: Axis) -> Vec<Operator> {
+    let is_rows = axis == Axis::Rows;
+    let word = |rows: &'static str, columns: &'static str| if is_rows { rows } else { columns };
+    let each = Of::Parts(word("the rows", "the columns"));
+    let first = Of::Part(word("the first row", "the first column"));
+    let last = Of::Part(word("the last row", "the last column"));
+    let first_half = Of::Part(word("the first half of the rows", "the first half of the columns"));
+    let last_half = Of::Part(word("the last half of the rows", "the last half of the columns"));
+    let halves = Of::Parts(word("the two halves of the rows", "the two halves of the columns"));
+    let ends = Of::Parts(word("the first and the last row", "the first and the last column"));
+    let largest = word("the largest number of each column", "the largest number of each row");
+    let moves = [
+        (Move::Reversed, each, "put in reverse order".to_string()),
+        (Move::Later, each, "rolled by one place, so that the last one came first,".to_string()),
+        (Move::Earlier, each, "rolled by one place, so that the first one came last,".to_string()),
+        (Move::LaterFromZero, each, "moved one place later, with zeros in the first place,".to_string()),
+        (Move::EarlierToZero, each, "moved one place earlier, with zeros in the last place,".to_string()),
+        (Move::FirstTwice, each, "moved one place later, with the first one twice,".to_string()),
+        (Move::LastTwice, each, "moved one place earlier, with the last one twice,".to_string()),
+        (Move::LastReplaced, last, "replaced by the one before it".to_string()),
+        (Move::FirstGone, first, "left out".to_string()),
+        (Move::LastGone, last, "left out".to_string()),
+        (Move::FirstZero, first, "set to 0".to_string()),
+        (Move::LastZero, last, "set to 0".to_string()),
+        (Move::FirstHalfZero, first_half, "set to 0".to_string()),
+        (Move::LastHalfZero, last_half, "set to 0".to_string()),
+        (Move::EndsSwapped, ends, "swapped".to_string()),
+        (Move::HalvesSwapped, halves, "swapped".to_string()),
+        (Move::NeighboursSwapped, each, "swapped in pairs of neighbours".to_string()),
+        (Move::FirstForAll, each, "all replaced by the first one".to_string()),
+        (Move::LastForAll, each, "all replaced by the last one".to_string()),
+        (Move::MeanForAll, each, "all replaced by their mean".to_string()),
+        (Move::SumForAll, each, "all replaced by their sum".to_string()),
+        (Move::LargestForAll, each, format!("all replaced by {largest}")),
+        (Move::Cumulative, each, "replaced by their running sums".to_string()),
+        (Move::CumulativeFromEnd, each, "replaced by their running sums from the end".to_string()),
+        (Move::RunningMean, each, "replaced by their running means".to_string()),
+        (Move::Differences, each, "replaced by their differences from the one before".to_string()),
+        (Move::Repeated, each, "taken twice".to_string()),
+        (Move::MeanOnly, each, "averaged into one".to_string()),
+        (Move::SumOnly, each, "added up into one".to_string()),
+        (Move::LargestOnly, each, format!("reduced to one, {largest},")),
+        (Move::FirstOnly, each, "left out, all but the first,".to_string()),
+        (Move::LastOnly, each, "left out, all but the last,".to_string()),
+    ];
+    let operator = |(how, of, done)| Operator { alter: Alter::Moved(how, axis), of, done };
+    moves.into_iter().map(operator).collect()
+}
+
+/// Triangles, diagonals, and other readings of the same cells.
+fn patterns() -> Vec<Operator> {
+    let plain = Mask { from_start: true, ..Mask::default() };
+    let lower = Mask { causal: true, ..plain };
+    let diagonal = Mask { window: Some(1), ..plain };
+    let strict = Mask { hides_own: true, ..lower };
+    vec![
+        all(Alter::Kept(lower), "cut to the lower triangle"),
+        all(Alter::Kept(strict), "cut to the triangle below the diagonal"),
+        all(Alter::Kept(Mask { inverted: true, ..strict }), "cut to the upper triangle"),
+        all(Alter::Kept(Mask { inverted: true, ..lower }), "cut to the triangle above the diagonal"),
+        all(Alter::Kept(diagonal), "cut to the diagonal"),
+        Operator {
+            alter: Alter::Kept(Mask { inverted: true, ..diagonal }),
+            of: Of::Part("the diagonal"),
+            done: "set to 0".into(),
+        },
+        all(Alter::IdentityAdded, "increased by the identity matrix"),
+        all(Alter::Transposed, "transposed"),
+        all(Alter::ReadByColumn, "transposed and read back into the old shape row by row"),
+        all(Alter::ReshapedAndTransposed, "reshaped to the transposed shape and transposed back"),
+    ]
+}
+
+/// Positions, added or as angles.
+fn positions() -> Vec<Operator> {
+    vec![
+        all(Alter::Positions(1), "given sinusoidal positions"),
+        all(Alter::Positions(2), "given sinusoidal positions twice"),
+        all(Alter::PositionsFromOne, "given sinusoidal positions that count from 1"),
+        all(Alter::PositionsInHalves, "given positions with all sines before all cosines"),
+        all(Alter::RotaryHalves, "rotated by {their} positions (RoPE, halves)"),
+        all(Alter::RotaryNeighbours, "rotated by {their} positions (RoPE, neighbouring columns)"),
+    ]
+}
+
+/// Other matrices of the same computation, added, subtracted, multiplied.
+fn with_others(place: &Place) -> Vec<Operator> {
+    let mut operators = Vec::new();
+    for &name in place.others {
+        let said = match name {
+            "S" => "the scores",
+            "S_scaled" => "the scaled scores",
+            _ => name,
+        };
+        let other = Other::Node(name);
+        if name.starts_with("W_") && !place.noun.starts_with("W_") {
+            let again = if is_own(place.stage, name) { " once more" } else { "" };
+            operators.push(all(Alter::With(Combine::Product, other), format!("multiplied by {name}{again}")));
+            let turned = Alter::With(Combine::ProductTransposed, other);
+            operators.push(all(turned, format!("multiplied by the transpose of {name}")));
+            continue;
+        }
+        let ways = [
+            (Combine::Replaced, format!("replaced by {said}")),
+            (Combine::Added, format!("increased by {said}")),
+            (Combine::Subtracted, format!("reduced by {said}")),
+            (Combine::SubtractedFrom, format!("subtracted from {said}")),
+            (Combine::Multiplied, format!("multiplied by {said} cell by cell")),
+            (Combine::Averaged, format!("averaged with {said}")),
+            (Combine::Product, format!("multiplied by {said} as a matrix")),
+            (Combine::ProductTransposed, format!("multiplied by the transpose of {said}")),
+        ];
+        operators.extend(ways.map(|(how, done)| all(Alter::With(how, other), done)));
+    }
+    let turned = Other::ItselfTransposed;
+    operators.extend([
+        all(Alter::With(Combine::Added, turned), "increased by {their} transpose"),
+        all(Alter::With(Combine::Averaged, turned), "averaged with {their} transpose"),
+        all(Alter::With(Combine::Subtracted, turned), "reduced by {their} transpose"),
+        all(Alter::With(Combine::Multiplied, turned), "multiplied by {their} transpose cell by cell"),
+        all(Alter::With(Combine::Product, Other::Itself), "multiplied by themselves as a matrix"),
+        all(Alter::With(Combine::ProductTransposed, Other::Itself), "multiplied by {their} transpose"),
+    ]);
+    operators
+}
+
+/// Whether a projection is the one that made what stands at a stage.
+fn is_own(stage: Stage, name: &str) -> bool {
+    match stage {
+        Stage::WholeQueries | Stage::Queries => name == "W_Q",
+        Stage::WholeKeys | Stage::Keys => name == "W_K",
+        Stage::WholeValues | Stage::Values => name == "W_V",
+        Stage::Result | Stage::Projected => name == "W_O",
+        _ => false,
+    }
+}

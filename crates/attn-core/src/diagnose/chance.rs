@@ -1,0 +1,90 @@
+//! How likely numbers without meaning fit a mistake by chance.
+
+use crate::elementary;
+use crate::graph::{Stage, Step};
+use crate::matrix::Matrix;
+
+use super::answer::Part;
+use super::candidates::standing_for;
+use super::compare::{Allowed, distance, spread};
+use super::kept::Numbers;
+use super::search::Search;
+
+/// NaN and infinities hardly ever stand in one cell by chance and not in another.
+const NOT_FINITE: f64 = 1e-6;
+
+impl Search<'_> {
+    /// The natural logarithm of how likely numbers without meaning fit a candidate that this part fits.
+    pub(super) fn log_chance<'n>(
+        &self,
+        numbers: &dyn Fn(&str) -> Option<&'n Numbers>,
+        part: &Part<'_>,
+        residual: f64,
+    ) -> Option<f64> {
+        const EXACT: f64 = 1e-9;
+        let mut shares: Vec<(u64, f64)> = Vec::new();
+        for (node, yours) in &part.matrices {
+            let Numbers { matrix: mistaken, largest } = numbers(node)?;
+            let (mistaken, largest) = (mistaken, *largest);
+            let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
+            let right =
+                standing_for(self.task.right(), node).filter(|right| right.shape() == mistaken.shape());
+            let range = match right.map(|right| furthest(yours, right)) {
+                // What is only a little off may be noise, and noise falls near the right numbers.
+                Some(moved) if self.near && moved > 0.0 => 2.0 * moved,
+                _ => range(yours, mistaken, right),
+            };
+            let free = self.free_cells(node);
+            // Numbers that come nearer than they must tell more than those that just fit.
+            let nearest = (10.0 * residual).max(allowed.rounding()).max(EXACT * largest);
+            for i in 0..yours.rows() {
+                let mut row: Vec<(u64, f64)> = Vec::new();
+                for j in 0..yours.cols() {
+                    let near = allowed.around(mistaken[(i, j)]).min(nearest);
+                    // Only what tells the mistake from the right answer is evidence for it.
+                    let as_right = |right: &Matrix| {
+                        distance(mistaken[(i, j)], right[(i, j)]) <= allowed.around(mistaken[(i, j)])
+                    };
+                    // Nothing but zeros is no evidence at all.
+                    if right.is_some_and(as_right) || (largest == 0.0 && mistaken[(i, j)] == 0.0) {
+                        continue;
+                    }
+                    let own = yours[(i, j)];
+                    let share =
+                        if own.is_finite() { (2.0 * near / range).clamp(1e-300, 1.0) } else { NOT_FINITE };
+                    let kind = if own.is_nan() { f64::NAN.to_bits() } else { own.to_bits() };
+                    row.push((kind, share));
+                }
+                row.sort_by(|a, b| a.1.total_cmp(&b.1));
+                row.truncate(free);
+                shares.extend(row);
+            }
+        }
+        shares.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        shares.dedup_by_key(|(kind, _)| *kind);
+        Some(shares.iter().map(|(_, share)| elementary::ln(*share)).sum())
+    }
+
+    /// How many cells of a row tell anything: what N weights mix has N − 1 of them for each head, however wide it is.
+    fn free_cells(&self, node: &str) -> usize {
+        let by_weights = self.task.facts().keys.saturating_sub(1).max(1);
+        let heads = self.task.recipe().heads;
+        match Step::parse(node).map(|step| step.stage) {
+            Some(Stage::Weights | Stage::Mixed) => by_weights,
+            Some(Stage::Joined | Stage::Projected | Stage::Output) => by_weights.saturating_mul(heads),
+            _ => usize::MAX,
+        }
+    }
+}
+
+/// The range over which numbers might have fallen: their spread, or how far the mistake takes them.
+fn range(yours: &Matrix, mistaken: &Matrix, right: Option<&Matrix>) -> f64 {
+    let moved = right.map_or(0.0, |right| furthest(mistaken, right));
+    spread(yours).max(right.map_or(0.0, spread)).max(moved).max(f64::MIN_POSITIVE)
+}
+
+/// The largest finite distance between two matrices of one shape.
+fn furthest(a: &Matrix, b: &Matrix) -> f64 {
+    let distances = a.cells().zip(b.cells()).map(|(a, b)| distance(a, b));
+    distances.filter(|distance| distance.is_finite()).fold(0.0, f64::max)
+}

@@ -1,0 +1,137 @@
+//! The name of what went wrong: where it is looked for, and in which order.
+
+use crate::graph::{Graph, Step};
+
+use super::Task;
+use super::answer::Part;
+use super::catalogue::Likelihood;
+use super::clues::clues;
+use super::diagnosis::{Judged, Named};
+use super::evidence::evidence;
+use super::examiner::Examiner;
+use super::forms::later_steps;
+use super::plans::Candidates;
+use super::resemblance::{Resemblance, resemblance};
+use super::search::{Search, Searched, only_whole_numbers};
+use super::walk::Walk;
+
+impl<'a> Walk<'a> {
+    /// Looks for the mistakes that give a part, and takes what is found.
+    pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
+        let Examiner { task, candidates, tolerance } = self.examiner;
+        let readings = readings(part, task.right());
+        let search = Search { task, candidates, tolerance, readings: &readings, earlier, near: false };
+        let mut found = search.singles();
+        if let Some(closest) = found.named.first().filter(|named| is_rough(part, named.residual)) {
+            // A number that is solved for comes closer than any that is tried where a mistake only happens to be near.
+            let fitted = search.fitted();
+            if fitted.named.first().is_some_and(|named| named.residual * 1e3 < closest.residual) {
+                found = fitted;
+            }
+        }
+        if found.named.is_empty() || only_whole_numbers(&found.named) {
+            let resembles = resemblance(self.examiner, part);
+            // Numbers that are those of another node may still be what two mistakes make of this one.
+            let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
+            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
+                found = found.or(search.fitted());
+            }
+            if !is_settled && (found.named.is_empty() || resembles.is_some()) {
+                match search.pairs() {
+                    Some(pairs) => found = found.or(pairs),
+                    None => self.pairs_tried = false,
+                }
+                if resembles.is_none() {
+                    for further in [Search::general, Search::partial] {
+                        if found.named.is_empty() || only_whole_numbers(&found.named) {
+                            found = found.or(further(&search));
+                        }
+                    }
+                }
+                found = found.or(search.fitted_by_row());
+            }
+            if resembles.is_some()
+                && (is_settled || found.named.is_empty() || only_whole_numbers(&found.named))
+            {
+                found = Searched::default();
+                judged.resembles = resembles;
+            }
+        }
+        let mut taken = part;
+        if found.reading > 0 && !found.named.is_empty() {
+            let read = &readings[found.reading];
+            taken = read;
+            let step = read.matrices.first().and_then(|(node, _)| Step::parse(node));
+            judged.read_as = step.map(|step| step.stage.name().to_string());
+            judged.verdict = self.compared(read, task.right(), false);
+        }
+        judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
+        self.take(part, found, judged);
+    }
+
+    pub(super) fn search<'s>(
+        &'s self,
+        part: &'s Part<'a>,
+        task: &'s Task,
+        candidates: &'s Candidates,
+        earlier: &'s [Part<'a>],
+    ) -> Search<'s> {
+        let readings = std::slice::from_ref(part);
+        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier, near: false }
+    }
+
+    pub(super) fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
+        self.any_wrong = true;
+        self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
+        if found.named.is_empty() {
+            let right = self.examiner.task.right();
+            let steps =
+                |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
+            self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
+            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
+        }
+        judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
+        self.mistaken.extend(found.candidates);
+        judged.mistakes = found.named;
+        judged.too_few_digits = found.too_few_digits;
+    }
+}
+
+/// Whether this much remains where numbers of 64 bits were handed in, of which hardly anything should.
+fn is_rough(part: &Part<'_>, residual: f64) -> bool {
+    let exact = part.answer.roundoff < 1e-15 && part.answer.decimals.is_none_or(|decimals| decimals > 9);
+    exact && residual > 1e-10
+}
+
+/// Whether a handful of coarse numbers may fit a mistake, or two together, by chance; NaN alone is what several mistakes give.
+fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
+    if part.matrices.iter().all(|(_, matrix)| matrix.cells().all(f64::is_nan)) {
+        return true;
+    }
+    let cells: usize = part.matrices.iter().map(|(_, matrix)| matrix.rows() * matrix.cols()).sum();
+    // At most this many numbers with at most this many decimals each are too few.
+    let is_rare = named.slips.iter().all(|slip| slip.mistake.likelihood == Likelihood::Rare);
+    let few: &[(usize, usize)] = match named.slips.len() {
+        1 if !is_rare => &[(4, 2), (8, 1), (12, 0)],
+        _ => &[(4, 4), (12, 2), (24, 0)],
+    };
+    part.answer
+        .decimals
+        .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
+}
+
+/// A part as what its name says, and as each later step of the scores.
+fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
+    let mut all = vec![part.clone()];
+    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
+    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
+    for at in 0..steps.first().map_or(0, Vec::len) {
+        let renamed = part
+            .matrices
+            .iter()
+            .zip(&steps)
+            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
+        all.push(Part { matrices: renamed.collect(), ..part.clone() });
+    }
+    all
+}

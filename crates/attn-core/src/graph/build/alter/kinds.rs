@@ -1,0 +1,270 @@
+//! The kinds of things that are done to numbers.
+
+use crate::attention::{Axis, Mask};
+
+/// What is done at a stage.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alter {
+    /// `−a`.
+    Negated,
+    /// Times a number.
+    Times(f64),
+    /// Plus a number.
+    Plus(f64),
+    /// A number minus a.
+    From(f64),
+    /// `max(0, a)`.
+    Relu,
+    /// `max(0, a)`, and a hundredth of what is negative.
+    LeakyRelu,
+    /// `a σ(2 √(2/π) (a + 0.044715 a³))`: a GELU as GPT-2 computes it.
+    Gelu,
+    /// `a σ(a)`.
+    Silu,
+    /// `ln(1 + eᵃ)`.
+    Softplus,
+    /// `|a|`.
+    Absolute,
+    /// 1 for what is positive, −1 for what is negative.
+    Sign,
+    /// `a ∘ a`.
+    Squared,
+    /// `a ∘ a ∘ a`.
+    Cubed,
+    /// `√|a|`.
+    RootOfSize,
+    /// `1 / a`.
+    Inverse,
+    /// `exp(a)`.
+    Exponential,
+    /// `ln |a|`.
+    LogarithmOfSize,
+    /// `ln(1 + |a|)`.
+    LogarithmOfOneAndSize,
+    /// `1 / (1 + e⁻ᵃ)`.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// Everything below the first number becomes that number, and everything above the second that one.
+    Clipped(f64, f64),
+    /// A norm along an axis.
+    Normed(Norm, Axis),
+    /// Rows (or columns) in other places.
+    Moved(Move, Axis),
+    /// Together with other numbers.
+    With(Combine, Other),
+    /// Positions of sines and cosines added, this many times.
+    Positions(u8),
+    /// The same once, but the first position is 1.
+    PositionsFromOne,
+    /// The same once, with all sines on the left and all cosines on the right.
+    PositionsInHalves,
+    /// Pairs of columns turned by their position: (p, p + d/2).
+    RotaryHalves,
+    /// Pairs of columns turned by their position: (2p, 2p + 1).
+    RotaryNeighbours,
+    /// Rows as columns.
+    Transposed,
+    /// The columns read one after the other into the rows of the same shape.
+    ReadByColumn,
+    /// Read row by row as the transposed shape, and transposed.
+    ReshapedAndTransposed,
+    /// What a mask hides becomes 0.
+    Kept(Mask),
+    /// The identity added.
+    IdentityAdded,
+    /// The rows of tokens that the key mask hides become 0.
+    PaddingZeroed(Mask),
+    /// Rounded to this many decimals.
+    Rounded(u32),
+    /// Cut off after this many decimals.
+    Truncated(u32),
+    /// Read row by row in another shape.
+    Reshaped {
+        /// Rows.
+        rows: usize,
+        /// Columns.
+        cols: usize,
+    },
+    /// A row of numbers added to every row.
+    Biased,
+}
+
+/// How numbers are made comparable along an axis: rows, columns, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Norm {
+    /// A softmax.
+    Softmax,
+    /// Over their sum.
+    Sum,
+    /// Over the sum of their sizes.
+    SizeSum,
+    /// Over the root of the sum of their squares.
+    Length,
+    /// Over the largest.
+    Largest,
+    /// Over the largest size.
+    LargestSize,
+    /// From 0 for the smallest to 1 for the largest.
+    Range,
+    /// Minus their mean.
+    Centred,
+    /// Minus the largest.
+    MinusLargest,
+    /// Minus their mean, over their standard deviation; ε is added to the variance.
+    Standard {
+        /// ε.
+        epsilon: f64,
+        /// Whether the variance is divided by n − 1.
+        sample: bool,
+    },
+    /// Over the root of the mean of their squares; ε is added to the mean.
+    RootMeanSquare(f64),
+}
+
+/// Rows in other places; the names are those of rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// In reverse order.
+    Reversed,
+    /// One place later, and the last comes first.
+    Later,
+    /// One place earlier, and the first comes last.
+    Earlier,
+    /// One place later, and the first is 0.
+    LaterFromZero,
+    /// One place earlier, and the last is 0.
+    EarlierToZero,
+    /// One place later: the first stands twice, the last is missing.
+    FirstTwice,
+    /// One place earlier: the first is missing, the last stands twice.
+    LastTwice,
+    /// The last is replaced by the one before it.
+    LastReplaced,
+    /// The first is left out.
+    FirstGone,
+    /// The last is left out.
+    LastGone,
+    /// The first becomes 0.
+    FirstZero,
+    /// The last becomes 0.
+    LastZero,
+    /// The first half becomes 0.
+    FirstHalfZero,
+    /// The last half becomes 0.
+    LastHalfZero,
+    /// The first and the last change places.
+    EndsSwapped,
+    /// The two halves change places.
+    HalvesSwapped,
+    /// Neighbours change places: the first and the second, the third and the fourth.
+    NeighboursSwapped,
+    /// The first, in the place of all.
+    FirstForAll,
+    /// The last, in the place of all.
+    LastForAll,
+    /// The mean, in the place of all.
+    MeanForAll,
+    /// The sum, in the place of all.
+    SumForAll,
+    /// The largest of each column, in the place of all.
+    LargestForAll,
+    /// Each is the sum of all up to it.
+    Cumulative,
+    /// Each is the sum of all from it on.
+    CumulativeFromEnd,
+    /// Each is the mean of all up to it.
+    RunningMean,
+    /// Each minus the one before it; the first as it is.
+    Differences,
+    /// All of them twice, below each other.
+    Repeated,
+    /// The mean alone.
+    MeanOnly,
+    /// The sum alone.
+    SumOnly,
+    /// The largest of each column alone.
+    LargestOnly,
+    /// The first alone.
+    FirstOnly,
+    /// The last alone.
+    LastOnly,
+}
+
+/// How two matrices are put together. The first is the stage's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Combine {
+    /// `b`.
+    Replaced,
+    /// `a + b`.
+    Added,
+    /// `a − b`.
+    Subtracted,
+    /// `b − a`.
+    SubtractedFrom,
+    /// `a ∘ b`.
+    Multiplied,
+    /// `(a + b) / 2`.
+    Averaged,
+    /// `a b`.
+    Product,
+    /// `a bᵀ`.
+    ProductTransposed,
+}
+
+/// Another matrix of the same computation; of the same head, where there are several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Other {
+    /// The stage itself.
+    Itself,
+    /// Its transpose.
+    ItselfTransposed,
+    /// A node by its name.
+    Node(&'static str),
+}
+
+/// The usual ε of a norm, as PyTorch has it.
+const EPSILON: f64 = 1e-5;
+
+impl Alter {
+    /// A softmax of each row.
+    pub const SOFTMAX: Alter = Alter::Normed(Norm::Softmax, Axis::Rows);
+    /// A softmax down each column.
+    pub const SOFTMAX_OF_COLUMNS: Alter = Alter::Normed(Norm::Softmax, Axis::Columns);
+    /// Each row divided by its sum.
+    pub const OVER_SUM: Alter = Alter::Normed(Norm::Sum, Axis::Rows);
+    /// Each row minus its mean, over its standard deviation.
+    pub const LAYER_NORM: Alter =
+        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Rows);
+    /// Each row over its root mean square.
+    pub const RMS_NORM: Alter = Alter::Normed(Norm::RootMeanSquare(EPSILON), Axis::Rows);
+    /// Each row over its length.
+    pub const UNIT_ROWS: Alter = Alter::Normed(Norm::Length, Axis::Rows);
+    /// Each row minus its mean.
+    pub const CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Rows);
+    /// Each column minus its mean.
+    pub const COLUMNS_CENTRED: Alter = Alter::Normed(Norm::Centred, Axis::Columns);
+    /// Each column minus its mean, over its standard deviation.
+    pub const COLUMNS_NORMED: Alter =
+        Alter::Normed(Norm::Standard { epsilon: EPSILON, sample: false }, Axis::Columns);
+    /// Every row stands one place later, and the last comes first.
+    pub const ROWS_LATER: Alter = Alter::Moved(Move::Later, Axis::Rows);
+    /// Every row stands one place earlier, and the first comes last.
+    pub const ROWS_EARLIER: Alter = Alter::Moved(Move::Earlier, Axis::Rows);
+    /// The rows in reverse order.
+    pub const ROWS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Rows);
+    /// The columns in reverse order.
+    pub const COLUMNS_REVERSED: Alter = Alter::Moved(Move::Reversed, Axis::Columns);
+    /// The first row is missing, the last stands twice.
+    pub const FIRST_ROW_MISSING: Alter = Alter::Moved(Move::LastTwice, Axis::Rows);
+    /// The last row is missing, the one before it stands twice.
+    pub const LAST_ROW_MISSING: Alter = Alter::Moved(Move::LastReplaced, Axis::Rows);
+    /// The first row stands twice, the last is missing.
+    pub const FIRST_ROW_TWICE: Alter = Alter::Moved(Move::FirstTwice, Axis::Rows);
+    /// Each row is the sum of all rows up to it.
+    pub const CUMULATIVE: Alter = Alter::Moved(Move::Cumulative, Axis::Rows);
+    /// The mean of all rows, as one row.
+    pub const MEAN_OF_ROWS: Alter = Alter::Moved(Move::MeanOnly, Axis::Rows);
+    /// The sum of all rows, as one row.
+    pub const SUM_OF_ROWS: Alter = Alter::Moved(Move::SumOnly, Axis::Rows);
+}

@@ -1,0 +1,59 @@
+//! Norms: numbers made comparable along rows, columns or all of them.
+
+use super::chain::{Chain, Step};
+use super::kinds::Norm;
+use crate::attention::{Axis, Base};
+use crate::error::Result;
+use crate::graph::{Factor, NodeId, Op};
+
+impl Chain<'_> {
+    /// A norm along an axis.
+    pub(super) fn normed(&mut self, norm: Norm, axis: Axis, a: NodeId) -> Result<Step> {
+        let whole = match norm {
+            Norm::Softmax => Op::Softmax(axis, Base::E),
+            Norm::Sum => Op::DivideBySum(axis),
+            Norm::MinusLargest => Op::MinusMax(axis),
+            _ => return self.along(axis, a, |chain, rows| chain.normed_rows(norm, rows)),
+        };
+        Ok((whole, vec![a]))
+    }
+
+    fn normed_rows(&mut self, norm: Norm, a: NodeId) -> Result<Step> {
+        let count = self.graph[a].shape().cols as f64;
+        Ok(match norm {
+            Norm::Length => (Op::UnitRows, vec![a]),
+            Norm::Centred => (Op::MinusMean, vec![a]),
+            Norm::RootMeanSquare(epsilon) => (Op::RmsNorm(epsilon), vec![a]),
+            Norm::Standard { epsilon, sample: false } => (Op::LayerNorm(epsilon), vec![a]),
+            // The sum of the squares over n − 1 instead of n.
+            Norm::Standard { epsilon, sample: true } => {
+                let share = (count - 1.0) / count;
+                let normed = self.part(Op::LayerNorm(epsilon * share), &[a])?;
+                (Op::Scale(Factor::Number(share.sqrt())), vec![normed])
+            }
+            Norm::Range => {
+                let negative = self.times(-1.0, a)?;
+                let (high, minus_low) = (
+                    self.part(Op::Largest(Axis::Rows), &[a])?,
+                    self.part(Op::Largest(Axis::Rows), &[negative])?,
+                );
+                let range = self.part(Op::Add, &[high, minus_low])?;
+                let (range, minus_low) = (self.across(range, a)?, self.across(minus_low, a)?);
+                (Op::Quotient, vec![self.part(Op::Add, &[a, minus_low])?, range])
+            }
+            Norm::Largest => {
+                let largest = self.part(Op::Largest(Axis::Rows), &[a])?;
+                (Op::Quotient, vec![a, self.across(largest, a)?])
+            }
+            Norm::LargestSize | Norm::SizeSum => {
+                let size = self.size(a)?;
+                let size = self.made(size)?;
+                let of = if norm == Norm::SizeSum { Op::Sums(Axis::Rows) } else { Op::Largest(Axis::Rows) };
+                let divisor = self.part(of, &[size])?;
+                (Op::Quotient, vec![a, self.across(divisor, a)?])
+            }
+            // These are steps of their own for every axis.
+            Norm::Softmax | Norm::Sum | Norm::MinusLargest => return self.normed(norm, Axis::Rows, a),
+        })
+    }
+}

@@ -1,0 +1,128 @@
+//! Nobody is accused wrongly: right results of random exercises, rounded in any way, and right results with noise.
+
+use crate::mistakes::{answer, by_hand, named};
+use attn::attention::Mask;
+use attn::diagnose::{Clue, Examiner, Task, Tolerance};
+use attn::graph::Origin;
+use attn::graph::build::{AttendInputs, Output, Recipe};
+use attn::matrix::Matrix;
+use attn::random::LegacyStream;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, TestRunner};
+
+/// A random exercise: tokens and weights.
+fn exercise(seed: u32, (rows, width, heads): (usize, usize, usize), causal: bool, residual: bool) -> Task {
+    let mut stream = LegacyStream::seeded(seed);
+    let mut drawn =
+        |rows: usize, cols: usize| Some((stream.standard_normal_matrix(rows, cols), Origin::Stated));
+    let all = width * heads;
+    let inputs = AttendInputs {
+        x: drawn(rows, all),
+        w_q: drawn(all, all),
+        w_k: drawn(all, all),
+        w_v: drawn(all, all),
+        w_o: if heads > 1 { drawn(all, all) } else { None },
+        ..AttendInputs::default()
+    };
+    let recipe = Recipe {
+        heads,
+        kv_heads: heads,
+        mask: Mask { causal, ..Mask::default() },
+        output: Output { residual, ..Output::default() },
+        ..Recipe::default()
+    };
+    Task::new(recipe, inputs).unwrap()
+}
+
+/// Rounded to this many binary digits, as a shorter type stores it.
+fn stored(x: f64, digits: i32) -> f64 {
+    if x == 0.0 {
+        return x;
+    }
+    let unit = 2.0_f64.powi(x.abs().log2().floor() as i32 + 1 - digits);
+    (x / unit).round_ties_even() * unit
+}
+
+#[test]
+fn right_results_that_are_rounded_or_noisy_get_no_name() {
+    let shape = (3..7_usize, 2..4_usize, 1..3_usize);
+    let strategy = (any::<u32>(), shape, any::<bool>(), any::<bool>());
+    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    runner
+        .run(&strategy, |(seed, shape, causal, residual)| {
+            let task = exercise(seed, shape, causal, residual);
+            let right = task.right()[task.right().find("O").unwrap()].matrix().unwrap().clone();
+            let examiner = Examiner::new(task, Tolerance::default());
+            for decimals in 1..6 {
+                let diagnosis = examiner.examine(&[by_hand("O", &right, decimals)]).unwrap();
+                prop_assert!(named(&diagnosis).is_empty(), "{decimals} decimals: {:?}", named(&diagnosis));
+            }
+            // Single precision, half precision and bfloat16.
+            for digits in [24, 11, 8] {
+                let mut handed = answer("O", &right.map(|x| stored(x, digits)));
+                handed.roundoff = 2.0_f64.powi(-digits);
+                let diagnosis = examiner.examine(&[handed]).unwrap();
+                prop_assert!(named(&diagnosis).is_empty(), "{digits} digits: {:?}", named(&diagnosis));
+            }
+            let mut stream = LegacyStream::seeded(seed ^ 1);
+            for size in [1e-4, 1e-3, 1e-2, 0.1, 1.0] {
+                let noise = stream.standard_normal_matrix(right.rows(), right.cols());
+                let noisy =
+                    Matrix::from_fn(right.rows(), right.cols(), |i, j| right[(i, j)] + size * noise[(i, j)]);
+                // The same noise in one row alone, which is the easiest to take for a mistake in that row.
+                let in_a_row = Matrix::from_fn(right.rows(), right.cols(), |i, j| {
+                    right[(i, j)] + if i == 1 { size * noise[(i, j)] } else { 0.0 }
+                });
+                for handed in [
+                    answer("O", &noisy),
+                    by_hand("O", &noisy, 3),
+                    answer("O", &in_a_row),
+                    by_hand("O", &in_a_row, 3),
+                ] {
+                    let diagnosis = examiner.examine(&[handed]).unwrap();
+                    prop_assert!(named(&diagnosis).is_empty(), "noise {size}: {:?}", named(&diagnosis));
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// What is said of a node with other numbers than the right ones.
+fn clues_of(task: Task, node: &str, change: impl Fn(usize, usize, f64) -> f64) -> Vec<Clue> {
+    let right = task.right()[task.right().find(node).unwrap()].matrix().unwrap().clone();
+    let yours = Matrix::from_fn(right.rows(), right.cols(), |i, j| change(i, j, right[(i, j)]));
+    let examiner = Examiner::new(task, Tolerance::default());
+    let diagnosis = examiner.examine(&[answer(node, &yours)]).unwrap();
+    assert!(named(&diagnosis).is_empty(), "{:?}", named(&diagnosis));
+    diagnosis.nodes[0].clues.clone()
+}
+
+#[test]
+fn where_only_some_heads_are_wrong_the_clue_says_which() {
+    let odd = |i: usize, j: usize| ((7 * i + 3 * j) as f64).sin();
+    let task = exercise(5, (5, 3, 2), false, false);
+    // Columns 4 to 6 of the joined heads are those of head 2.
+    let clues = clues_of(task, "C", |i, j, right| if j >= 3 { right + odd(i, j) } else { right });
+    assert!(clues.contains(&Clue::SomeHeads("C".into(), vec![1])), "{clues:?}");
+    assert_eq!(
+        Clue::SomeHeads("C".into(), vec![1]).sentence(),
+        "Only head 2 of C is wrong; the other heads are right."
+    );
+}
+
+#[test]
+fn a_little_noise_and_a_bias_of_the_keys_are_only_what_the_numbers_are_consistent_with() {
+    let sign = |i: usize, j: usize| if (i + j) % 2 == 0 { 1.0 } else { -1.0 };
+    let odd = |i: usize, j: usize| 1e-3 * sign(i, j) * (1.0 + ((5 * i + j) as f64).cos().abs());
+    let says = |clues: &[Clue], what: &str| clues.iter().any(|clue| clue.sentence().contains(what));
+    let clues = clues_of(exercise(6, (5, 4, 1), false, false), "O", |i, j, right| right + odd(i, j));
+    assert!(says(&clues, "consistent with noise"), "{clues:?}");
+    let clues = clues_of(exercise(7, (5, 4, 1), false, false), "S", |i, _, right| {
+        right + 0.37 * (i as f64 + 1.3).sin()
+    });
+    assert!(says(&clues, "consistent with a bias of the keys"), "{clues:?}");
+    let clues =
+        clues_of(exercise(7, (5, 4, 1), false, false), "O", |i, j, right| right + 3.0 * odd(i, j) * 1e3);
+    assert!(!says(&clues, "consistent with"), "{clues:?}");
+}
