@@ -156,11 +156,11 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
         return None;
     }
-    // Dropout of nothing leaves the factor that makes up for it.
-    if DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
+    let (step, _) = step_and_head(&part.matrices.first()?.0);
+    // Dropout of nothing leaves the factor that makes up for it; scores are not dropped.
+    if !step.starts_with('S') && DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
         return None;
     }
-    let (step, _) = step_and_head(&part.matrices.first()?.0);
     let (id, change) = match step {
         "S" => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
         "S_scaled" => {
