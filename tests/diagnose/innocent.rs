@@ -47,7 +47,7 @@ fn stored(x: f64, digits: i32) -> f64 {
 fn right_results_that_are_rounded_or_noisy_get_no_name() {
     let shape = (3..7_usize, 2..4_usize, 1..3_usize);
     let strategy = (any::<u32>(), shape, any::<bool>(), any::<bool>());
-    let mut runner = TestRunner::new(Config { cases: 24, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config { cases: 10, failure_persistence: None, ..Config::default() });
     runner
         .run(&strategy, |(seed, shape, causal, residual)| {
             let task = exercise(seed, shape, causal, residual);
@@ -114,7 +114,7 @@ fn where_only_some_heads_are_wrong_the_clue_says_which() {
 #[test]
 fn a_little_noise_and_a_bias_of_the_keys_are_only_what_the_numbers_are_consistent_with() {
     let sign = |i: usize, j: usize| if (i + j) % 2 == 0 { 1.0 } else { -1.0 };
-    let odd = |i: usize, j: usize| 1e-3 * sign(i, j) * (1.0 + ((5 * i + j) as f64).cos().abs());
+    let odd = |i: usize, j: usize| 0.015 * sign(i, j) * (1.0 + ((5 * i + j) as f64).cos().abs());
     let says = |clues: &[Clue], what: &str| clues.iter().any(|clue| clue.sentence().contains(what));
     let clues = clues_of(exercise(6, (5, 4, 1), false, false), "O", |i, j, right| right + odd(i, j));
     assert!(says(&clues, "consistent with noise"), "{clues:?}");
@@ -122,7 +122,6 @@ fn a_little_noise_and_a_bias_of_the_keys_are_only_what_the_numbers_are_consisten
         right + 0.37 * (i as f64 + 1.3).sin()
     });
     assert!(says(&clues, "consistent with a bias of the keys"), "{clues:?}");
-    let clues =
-        clues_of(exercise(7, (5, 4, 1), false, false), "O", |i, j, right| right + 3.0 * odd(i, j) * 1e3);
+    let clues = clues_of(exercise(7, (5, 4, 1), false, false), "O", |i, j, right| right + 200.0 * odd(i, j));
     assert!(!says(&clues, "consistent with"), "{clues:?}");
 }

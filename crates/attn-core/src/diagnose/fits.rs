@@ -156,11 +156,11 @@ fn factor(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if !factor.is_finite() || factor == 0.0 || !part.matrices.iter().all(is_multiple) {
         return None;
     }
-    // Dropout of nothing leaves the factor that makes up for it.
-    if DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
+    let step = Step::parse(&part.matrices.first()?.0)?.stage;
+    // Dropout of nothing leaves the factor that makes up for it; scores are not dropped.
+    if !step.is_scores() && DROPOUT.iter().any(|p| (factor * (1.0 - p) - 1.0).abs() < 1e-6) {
         return None;
     }
-    let step = Step::parse(&part.matrices.first()?.0)?.stage;
     let (id, change) = match step {
         graph::Stage::Scores => (fitted::TEMPERATURE, at(Stage::Scores, factor)),
         graph::Stage::Scaled => {

@@ -198,8 +198,8 @@ fn moves(axis: Axis) -> Vec<Operator> {
         (Move::MeanOnly, each, "averaged into one".to_string()),
         (Move::SumOnly, each, "added up into one".to_string()),
         (Move::LargestOnly, each, format!("reduced to one, {largest},")),
-        (Move::FirstOnly, each, "left out, all but the first,".to_string()),
-        (Move::LastOnly, each, "left out, all but the last,".to_string()),
+        (Move::FirstOnly, each, "reduced to the first one".to_string()),
+        (Move::LastOnly, each, "reduced to the last one".to_string()),
     ];
     let operator = |(how, of, done)| Operator { alter: Alter::Moved(how, axis), of, done };
     moves.into_iter().map(operator).collect()
