@@ -1,4 +1,4 @@
-//! The fused path on the shapes that it is judged by, for whoever changes it. Run with `cargo bench --bench attention`;
+//! The fused path on the shapes that it is judged by. Run with `cargo bench --bench attention`;
 //! `cargo bench --bench attention -- f32 --max-time 1` takes a part of it. Items are useful flop, so that Gitem/s are GFLOP/s.
 //!
 //! Beside other libraries: `benches/peers.py`. Beside this machine's peak: `attn bench`.

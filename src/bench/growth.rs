@@ -12,8 +12,8 @@ use crate::kernel::{Kernels, Machine};
 /// The lengths of the sequence, each twice the one before.
 pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
-/// While the exact path computes its weights it holds so many n×n matrices at most.
-const MATRICES_AT_ONCE: u128 = 6;
+/// The maximum number of n×n matrices that the exact path holds at once, while it computes the weights.
+const MAX_MATRICES: u128 = 6;
 
 /// How attention is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Growth {
     pub causal: bool,
     /// What the fused path runs on; the others have one thread and no SIMD of their own.
     pub machine: Machine,
-    /// So long each size is repeated.
+    /// How long each size is repeated.
     pub each: Duration,
     /// What would take longer once is not measured.
     pub longest: Duration,
@@ -68,9 +68,9 @@ pub enum Measured {
         /// For the fused path, the largest |O − exact|.
         largest_error: Option<f64>,
     },
-    /// By the last size that was measured, it would take so many seconds.
+    /// It would take this many seconds, as the last measured size predicts.
     TooLong(f64),
-    /// It would take so many bytes.
+    /// It would take this many bytes.
     TooLarge(u64),
 }
 
@@ -94,7 +94,7 @@ impl Growth {
     }
 
     fn refused(&self, way: Way, n: usize, shorter: &[Point]) -> Option<Measured> {
-        let matrices = if way == Way::Steps { MATRICES_AT_ONCE } else { 0 };
+        let matrices = if way == Way::Steps { MAX_MATRICES } else { 0 };
         let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n));
         if bytes > u128::from(self.most_bytes) {
             return Some(Measured::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));

@@ -1,7 +1,7 @@
 //! Measuring: how fast the ways to compute attention are, how much memory they need, and how both grow.
 //!
 //! Three ways, of the same inputs: [`loop_over_queries`], [`step_by_step`] with whole matrices, and the fused path
-//! ([`Problem::attend`]). What is measured depends on the machine and on who else uses it; what is computed does not.
+//! ([`Problem::attend`]). The figures depend on the machine and its load; the results do not.
 
 mod estimate;
 mod growth;

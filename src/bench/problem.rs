@@ -15,13 +15,13 @@ use crate::random::LegacyStream;
 /// The seed of the inputs.
 const SEED: u32 = 1234;
 
-/// So many rows of a head are compared with the exact path, and so many heads.
+/// Rows of a head that are compared with the exact path.
 const COMPARED_ROWS: usize = 16;
 
 /// Where the system does not say how much memory there is.
 const USUAL_LIMIT: u64 = 2 << 30;
 
-/// The bytes that measuring may take: what somebody has asked for, else half of what can be had, so that nobody else suffers.
+/// The bytes that a measurement may take: what the user allowed, else half of what is free, which leaves room for others.
 pub fn memory_limit() -> u64 {
     match memory::left() {
         Left::Asked(bytes) => bytes,
@@ -30,7 +30,7 @@ pub fn memory_limit() -> u64 {
     }
 }
 
-/// Queries, keys and values drawn from N(0, 1), with room for the result.
+/// Queries, keys and values drawn from N(0, 1), and memory for the result.
 #[derive(Clone, Debug)]
 pub struct Problem<T> {
     shape: Shape,
@@ -75,7 +75,7 @@ impl<T: Kernels> Problem<T> {
         (queries + 2 * keys + output) * size_of::<T>() as u128 + exact
     }
 
-    /// Whether they find room.
+    /// Checks that they fit into `limit` bytes.
     fn fits(shape: Shape, limit: u64) -> Result<()> {
         let bytes = Self::bytes(shape);
         if bytes <= u128::from(limit) {

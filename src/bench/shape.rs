@@ -1,4 +1,4 @@
-//! What is to be attended to: the sizes.
+//! The sizes of a problem.
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ impl Shape {
                 Hint::KeyValueHeads
             )));
         }
-        let largest = [4, self.heads, self.width, self.queries, self.keys];
-        match largest.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {
+        let factors = [4, self.heads, self.width, self.queries, self.keys];
+        match factors.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {
             Some(_) => Ok(self),
             None => Err(Error::new(format!("{self}: more operations than can be counted"))
                 .help("give fewer heads or a shorter sequence")),
@@ -77,7 +77,7 @@ impl Shape {
         4 * self.heads as u64 * self.width as u64 * self.pairs()
     }
 
-    /// Who sees whom.
+    /// The keys that each query sees.
     pub fn band(&self) -> Band {
         if self.causal { Band::causal(self.queries, self.keys) } else { Band::default() }
     }
@@ -103,9 +103,10 @@ impl Shape {
     /// As people say it: “12 heads of 64, 1024 queries × 1024 keys, causal”.
     pub fn in_words(&self) -> String {
         let Shape { heads, key_value_heads, queries, keys, width, causal } = *self;
-        let shared = match key_value_heads == heads {
-            true => String::new(),
-            false => format!(" over {}", counted(key_value_heads, "key/value head")),
+        let shared = if key_value_heads == heads {
+            String::new()
+        } else {
+            format!(" over {}", counted(key_value_heads, "key/value head"))
         };
         let queries = match queries {
             1 => "1 query".to_string(),

@@ -8,10 +8,10 @@ use super::timing::{Timing, time};
 use crate::error::Result;
 use crate::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Used, multiply_add_rate, read_rate};
 
-/// More than any processor keeps to itself: reading it is reading from memory.
+/// More bytes than any cache holds: reading them is reading from memory.
 const BEYOND_CACHES: usize = 1 << 29;
 
-/// So long that is read at least: several times over.
+/// The minimum time of reading from memory: several times over.
 const READING: Duration = Duration::from_millis(250);
 
 /// What one shape has come to.

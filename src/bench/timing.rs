@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::input::system::Ticks;
 
-/// So often something is repeated at least, unless once takes longer than there is time.
-const FEWEST_RUNS: usize = 3;
+/// The minimum number of runs, unless one takes longer than the budget.
+const MIN_RUNS: usize = 3;
 
-/// So often at most.
-const MOST_RUNS: usize = 20_000;
+/// The maximum number of runs.
+const MAX_RUNS: usize = 20_000;
 
-/// In less time than this the system's ticks say nothing.
+/// In less time than this the system's ticks are too coarse.
 const TELLING: Duration = Duration::from_millis(200);
 
 /// How long something takes.
@@ -60,9 +60,9 @@ pub fn time(budget: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Ti
         run()?;
     }
     let (begin, ticks) = (Instant::now(), Ticks::now());
-    let fewest = if first > budget.as_secs_f64() { 1 } else { FEWEST_RUNS };
+    let fewest = if first > budget.as_secs_f64() { 1 } else { MIN_RUNS };
     let mut seconds = Vec::new();
-    while seconds.len() < fewest || (begin.elapsed() < budget && seconds.len() < MOST_RUNS) {
+    while seconds.len() < fewest || (begin.elapsed() < budget && seconds.len() < MAX_RUNS) {
         seconds.push(run()?);
     }
     let other_busy = if begin.elapsed() > TELLING { others(ticks) } else { None };
@@ -89,7 +89,7 @@ mod tests {
             count += 1;
             Ok(())
         });
-        assert!(timing.unwrap().runs >= FEWEST_RUNS && count > FEWEST_RUNS);
+        assert!(timing.unwrap().runs >= MIN_RUNS && count > MIN_RUNS);
         let slow = time(Duration::from_nanos(1), || {
             std::thread::sleep(Duration::from_millis(1));
             Ok(())

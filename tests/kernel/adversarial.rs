@@ -33,7 +33,7 @@ fn judge_families(families: impl Fn(&Family) -> bool) {
                 let problem = family.problem::<T>(shape, &mut Random::new(seed));
                 judge_everywhere(&problem, &format!("{family:?}"))
             };
-            (0..).zip(shapes()).map(judge).fold(Shares::default(), Shares::larger)
+            (0..).zip(shapes()).map(judge).fold(Shares::default(), Shares::max)
         }
         note(&format!("{family:?}: f32 {}, f64 {}", judge::<f32>(family), judge::<f64>(family)));
         tested += 1;
@@ -133,7 +133,7 @@ fn one_score_of_1e30_above_all_gives_its_value_exactly() {
 #[test]
 fn weights_at_the_smallest_normal_number_are_themselves_or_0() {
     /// Scores around the one whose weight is the smallest normal number, in steps of a unit in the last place, beside a
-    /// largest of 0 whose value is 0: what is left of the output is their weights alone.
+    /// max of 0 whose value is 0: what is left of the output is their weights alone.
     fn check<T: Judged>(exponent: i32) {
         for (queries, keys) in [(1, 2), (1, 129), (33, 60), (33, 129)] {
             let shape = Shape::one_head(queries, keys, 3);

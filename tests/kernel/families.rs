@@ -11,13 +11,13 @@ use crate::random::Random;
 pub enum Family {
     /// All of N(0, 1).
     Normal,
-    /// Queries so many times as large.
+    /// Queries this many times as large.
     LargeQueries(f64),
     /// All scores the same.
     Equal,
     /// All scores 0, of either sign.
     Zeros,
-    /// Every score above the one before by so much, so that the largest moves in every block.
+    /// Every score above the one before by this much, so that the running max rises in every block.
     Ascending(f64),
     /// Every score below the one before.
     Descending,
@@ -154,9 +154,8 @@ impl Family {
                 with_scores(shape, random, |j| if j + 1 == shape.keys { height } else { small(j) })
             }
             Family::Masked(hidden) => normal(random).masked(|_, i, j| !hidden.hides(shape.keys, i, j)),
-            Family::Biased(hidden) => normal(random).biased(|_, i, j| match hidden.hides(shape.keys, i, j) {
-                true => T::NEG_INFINITY,
-                false => T::from_f64(small(i + j)),
+            Family::Biased(hidden) => normal(random).biased(|_, i, j| {
+                if hidden.hides(shape.keys, i, j) { T::NEG_INFINITY } else { T::from_f64(small(i + j)) }
             }),
             Family::Banded(banded) => Problem { band: banded.band(shape), ..normal(random) },
             Family::Masking(masking) => {

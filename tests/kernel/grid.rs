@@ -97,7 +97,7 @@ fn the_whole_grid_of_sizes_keeps_the_bound() {
         (judge_everywhere(&single, &format!("{family:?}")), judge_everywhere(&double, &format!("{family:?}")))
     });
     let start = (Shares::default(), Shares::default());
-    let (single, double) = shares.iter().fold(start, |(a, b), (c, d)| (a.larger(*c), b.larger(*d)));
+    let (single, double) = shares.iter().fold(start, |(a, b), (c, d)| (a.max(*c), b.max(*d)));
     say(&format!("errors on the whole grid: f32 {single}, f64 {double}: {}", levels()));
     assert_eq!(shares.len(), 26 * 26 * 26);
 }
@@ -114,10 +114,8 @@ fn long_rows_of_every_family_keep_the_bound() {
         for ((queries, keys, width), (heads, kv_heads)) in LONG.into_iter().zip(HEADS.into_iter().cycle()) {
             let shape = Shape { heads, kv_heads, queries, keys, width, value_width: width };
             let what = format!("{family:?}");
-            single =
-                single.larger(judge_everywhere(&family.problem::<f32>(shape, &mut Random::new(9)), &what));
-            double =
-                double.larger(judge_everywhere(&family.problem::<f64>(shape, &mut Random::new(9)), &what));
+            single = single.max(judge_everywhere(&family.problem::<f32>(shape, &mut Random::new(9)), &what));
+            double = double.max(judge_everywhere(&family.problem::<f64>(shape, &mut Random::new(9)), &what));
         }
     }
     say(&format!("errors of long rows: f32 {single}, f64 {double}: {}", levels()));

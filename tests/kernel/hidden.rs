@@ -169,7 +169,7 @@ fn nan_in_a_query_is_in_its_own_row_alone() {
 }
 
 #[test]
-fn nan_in_the_bias_of_a_hidden_key_reaches_nobody() {
+fn nan_in_the_bias_of_a_hidden_key_reaches_no_query() {
     fn check<T: Kernels>() {
         for shape in shapes() {
             let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(5));

@@ -1,4 +1,4 @@
-//! The exact results, computed the long way: all scores, all weights, then the mixture. Shares no code with the kernel.
+//! The exact results, computed the long way: all scores, all weights, then the weighted sum of the values. Shares no code with the kernel.
 //!
 //! `f32` is judged in `f64` with Neumaier's sums and libm's exp, `f64` in double-double. Both promises of
 //! [`attend`](attn_kernel::attend) are tested as they stand there.
@@ -114,8 +114,8 @@ impl Judged for f64 {
 
 /// The exact result of one query that sees something.
 pub struct ExactRow<T: Judged> {
-    /// The mixture, times 2^−exponent.
-    pub mixture: Vec<T::Exact>,
+    /// The output, times 2^−exponent.
+    pub output: Vec<T::Exact>,
     pub log_sum_exp: T::Exact,
     /// 2^exponent is about the largest |v| that the query sees: values may be subnormal, or close to overflow.
     pub exponent: i32,
@@ -144,8 +144,8 @@ pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<
         sum * scale.to_f64().abs() + bias(j).to_f64().abs()
     };
     let scores: Vec<T::Exact> = seen.iter().map(score).collect();
-    let largest = scores.iter().copied().reduce(|a, b| if a.high() >= b.high() { a } else { b })?;
-    let weights: Vec<T::Exact> = scores.iter().map(|score| score.minus(largest).exp()).collect();
+    let max = scores.iter().copied().reduce(|a, b| if a.high() >= b.high() { a } else { b })?;
+    let weights: Vec<T::Exact> = scores.iter().map(|score| score.minus(max).exp()).collect();
     let sum = T::Exact::sum(weights.iter().copied());
     let value = |j: usize, c| problem.v.at(kv, j, c).to_f64();
     let values = seen.iter().flat_map(|&j| (0..shape.value_width).map(move |c| value(j, c).abs()));
@@ -158,8 +158,8 @@ pub fn exact_row<T: Judged>(problem: &Problem<T>, h: usize, i: usize) -> Option<
         T::Exact::sum(seen.iter().zip(&weights).map(term)).over(sum)
     };
     Some(ExactRow {
-        mixture: (0..shape.value_width).map(mix).collect(),
-        log_sum_exp: largest.plus(sum.ln()),
+        output: (0..shape.value_width).map(mix).collect(),
+        log_sum_exp: max.plus(sum.ln()),
         exponent,
         largest_value: libm::scalbn(largest_value, -exponent),
         largest_score: seen.iter().map(size).fold(0.0, f64::max),
@@ -183,8 +183,8 @@ impl fmt::Display for Shares {
 }
 
 impl Shares {
-    /// The larger ones.
-    pub fn larger(self, other: Shares) -> Shares {
+    /// The max of each.
+    pub fn max(self, other: Shares) -> Shares {
         let output = self.output.max(other.output);
         Shares { output, log_sum_exp: self.log_sum_exp.max(other.log_sum_exp) }
     }
@@ -218,7 +218,7 @@ impl<T: Judged> ExactRow<T> {
             let x = <T::Exact as Exact>::from(libm::scalbn(x.to_f64(), -self.exponent));
             share(x.minus(*exact).high().abs(), self.bound(problem))
         };
-        let output = row.iter().zip(&self.mixture).map(error).fold(0.0, f64::max);
+        let output = row.iter().zip(&self.output).map(error).fold(0.0, f64::max);
         let error = <T::Exact as Exact>::from(log_sum_exp.to_f64()).minus(self.log_sum_exp).high().abs();
         Shares { output, log_sum_exp: share(error, self.promise(problem).log_sum_exp()) }
     }
@@ -227,7 +227,7 @@ impl<T: Judged> ExactRow<T> {
 /// The largest errors of all rows as shares of the promise. A row that sees nothing is exactly +0, its log-sum-exp −∞.
 #[track_caller]
 pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) -> Shares {
-    let mut largest = Shares::default();
+    let mut worst = Shares::default();
     for (r, row) in results.rows.iter().enumerate() {
         let (h, i) = (r / problem.shape.queries, r % problem.shape.queries);
         match exact_row(problem, h, i) {
@@ -235,7 +235,7 @@ pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) 
                 let shares = exact.judge(problem, row, results.log_sum_exps[r]);
                 let kept = shares.output <= 1.0 && shares.log_sum_exp <= 1.0;
                 assert!(kept, "{what}: head {h}, query {i}: {shares:?} of the promised error");
-                largest = largest.larger(shares);
+                worst = worst.max(shares);
             }
             None => {
                 let zeros = row.iter().all(|x| x.bits() == T::ZERO.bits());
@@ -244,5 +244,5 @@ pub fn judge<T: Judged>(problem: &Problem<T>, results: &Results<T>, what: &str) 
             }
         }
     }
-    largest
+    worst
 }

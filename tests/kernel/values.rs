@@ -1,4 +1,4 @@
-//! Values at the ends of the format: the mixture of what is almost too large or too small is still good.
+//! Values at the ends of the format: the weighted sum of values that are almost too large or too small is still good.
 
 use attn_kernel::Kernels;
 
@@ -32,7 +32,7 @@ fn quarter<T: Kernels>() -> T {
     -T::MIN * T::from_f64(0.25)
 }
 
-/// The promised share that the mixture of equal values may be off: errors of the scores do not matter to it.
+/// The promised share that the weighted sum of equal values may be off: errors of the scores do not matter to it.
 fn bound_of_equal_values<T: Judged>(shape: Shape) -> f64 {
     let Shape { width, keys, .. } = shape;
     Promise { unit: T::UNIT, least: 0.0, width, keys, largest_score: 0.0 }.output(1.0)

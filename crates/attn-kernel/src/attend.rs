@@ -31,7 +31,7 @@ const MIN_OPERATIONS_FOR_THREADS: usize = 4_000_000;
 /// # Shapes
 /// See [`Attention`] for the inputs; `output` is (H, T, d_v), its log-sum-exps (H, T).
 /// # Accuracy
-/// With u = half a unit in the last place of 1, and A the row's largest |scale| · Σ_c |q_c k_c| + |bias|, to first order in u:
+/// With u = half a unit in the last place of 1, and A the row's max of |scale| · Σ_c |q_c k_c| + |bias|, to first order in u:
 ///
 /// - |O − exact| ≤ u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), and (N + N/128 + 2)/2 of the smallest subnormal number;
 /// - |LSE − exact| ≤ u · (2(d_k+7)·A + 6⌈N/128⌉ + 3·ln N + 40).

@@ -1,6 +1,6 @@
 //! Which keys of a block a tile of queries sees.
 //!
-//! Most blocks are visible to all queries or to none. Only the others, on a causal mask's diagonal for example, need a bit for
+//! Most blocks are visible to all queries or to none. Only the others, such as those on a causal mask's diagonal, need a bit for
 //! each pair, in the order of the lanes.
 
 use std::ops::Range;

@@ -14,7 +14,7 @@ use crate::kernel::Kernels;
 use crate::render::{self, Curve, Plot, Style};
 use crate::story::Table;
 
-/// How long all lengths are measured where nobody says.
+/// How long all lengths are measured by default.
 const USUAL_SECONDS: f64 = 20.0;
 
 /// The whole time is this many times that of one measurement: about half goes to those that are repeated, the rest to the
@@ -56,9 +56,10 @@ impl BenchArgs {
         let mut overview = Overview { growth, style: self.style(env), streams, has_screen, begun: false };
         overview.working("the peak")?;
         let peaks = Peaks::measure(machine, each)?;
-        match as_lines {
-            true => overview.lines(peaks.lines(machine))?,
-            false => overview.tables(machine_title(machine), peaks.table(machine))?,
+        if as_lines {
+            overview.lines(peaks.lines(machine))?;
+        } else {
+            overview.tables(machine_title(machine), peaks.table(machine))?;
         }
         let mut all = Vec::new();
         for way in WAYS {

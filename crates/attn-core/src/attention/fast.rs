@@ -12,14 +12,14 @@ use crate::memory;
 use crate::text::{counted, nearest};
 
 impl From<kernel::Error> for Error {
-    /// With what to do about it where the kernel's words do not say it.
-    fn from(said: kernel::Error) -> Error {
-        let problem = Error::new(said.to_string());
+    /// The kernel's message, with help where there is any.
+    fn from(error: kernel::Error) -> Error {
+        let problem = Error::new(error.to_string());
         let here = || {
             let levels: Vec<&str> = kernel::SimdLevel::available().map(kernel::SimdLevel::name).collect();
             format!("this processor has {}", levels.join(", "))
         };
-        match said {
+        match error {
             kernel::Error::UnknownSimd(name) => {
                 match nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
                     Some(near) => problem.help(format!("did you mean `{near}`? {}", here())),
@@ -27,7 +27,7 @@ impl From<kernel::Error> for Error {
                 }
             }
             kernel::Error::MissingSimd(_) => problem.help(here()),
-            kernel::Error::Threads(_) => problem.help("ask for fewer"),
+            kernel::Error::Threads(_) => problem.help("give fewer threads"),
             kernel::Error::Memory { .. } => memory::exhausted(),
             _ => problem,
         }
@@ -47,13 +47,13 @@ pub struct FastAttention<'a, T> {
     pub k: Heads<'a, T>,
     /// The values.
     pub v: Heads<'a, T>,
-    /// What scores are multiplied by.
+    /// The factor of the scores.
     pub scale: f64,
-    /// What is added to the scaled scores; −∞ hides.
+    /// Added to the scaled scores; −∞ hides the key.
     pub bias: Option<Pairs<'a, T>>,
-    /// What scaled and biased scores are divided by.
+    /// The divisor of the scaled and biased scores.
     pub temperature: f64,
-    /// Who may attend to whom.
+    /// The rules that hide keys.
     pub mask: Mask,
     /// The cells of the mask matrix, where the mask has a rule for it.
     pub mask_cells: Option<MaskCells<'a, T>>,
@@ -64,7 +64,7 @@ pub struct FastAttention<'a, T> {
 pub struct Fused<T> {
     /// The heads side by side, row by row: (T, H · d_v).
     pub output: Vec<T>,
-    /// ln Σ exp of the scores that the softmax reads, head by head: (H, T). −∞ where a query sees nothing.
+    /// ln Σ exp of the scores that the softmax reads, head by head: (H, T). −∞ for a fully masked row.
     pub lse: Vec<T>,
     /// Threads, and memory beside inputs and outputs.
     pub used: Used,
@@ -73,10 +73,10 @@ pub struct Fused<T> {
 /// `O = softmax(mask((Q Kᵀ · scale + bias) / temperature)) V` for every head, by the fused kernel. The bits depend neither
 /// on `machine` nor on where the inputs lie.
 ///
-/// A row that may attend to nothing is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
+/// A fully masked row is 0, its log-sum-exp −∞. The error bound is that of [`kernel::attend`].
 ///
-/// Everything is read where it lies. One further (T, N) matrix is made where the kernel cannot: of T where a bias is divided
-/// by a temperature or added to a mask, of truth values for [`MatrixRule::Block`].
+/// Everything is read in place, with two exceptions that need a (T, N) matrix: of T where a bias is divided by a temperature or
+/// added to a mask, of booleans where the mask is more than a band or a boolean matrix ([`MatrixRule::Block`], for example).
 ///
 /// # Errors
 /// If shapes do not fit, there is no memory for the result, what is added is +∞ or NaN, or this processor lacks the instructions
@@ -106,7 +106,7 @@ pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine)
     Ok(Fused { output, lse, used })
 }
 
-/// Room for so many heads, rows and columns.
+/// Zeros for these heads, rows and columns.
 fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
     let count = sides.into_iter().try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
     let [heads, rows, columns] = sides;
@@ -117,7 +117,7 @@ fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
 }
 
 impl Mask {
-    /// Whether what hides by position hides all but a band of neighbouring keys.
+    /// Whether the keys that the rules of position leave visible are a band.
     fn is_band(&self) -> bool {
         !self.hides_own && !self.inverted
     }
@@ -137,8 +137,8 @@ impl Mask {
     }
 }
 
-/// Cells for the kernel, where they lie or made for it, and how they are read.
-type Beside<'a, T> = (Cow<'a, [T]>, Layout);
+/// Cells for the kernel, borrowed or computed for it, and their layout.
+type PairCells<'a, T> = (Cow<'a, [T]>, Layout);
 
 impl<'a, T: Real> FastAttention<'a, T> {
     fn mask_cell(&self, i: usize, j: usize) -> Option<f64> {
@@ -148,7 +148,7 @@ impl<'a, T: Real> FastAttention<'a, T> {
         })
     }
 
-    /// Whether query i may attend to a key, whatever its score: no rule hides it, nor is −∞ added to it.
+    /// Whether query i sees any key: one that no rule hides, and to whose score −∞ is not added.
     pub fn may_attend(&self, i: usize) -> bool {
         let scores = Shape { rows: self.q.layout().rows, cols: self.k.layout().rows };
         let key = |bound: Option<isize>, missing: usize| match bound {
@@ -164,13 +164,13 @@ impl<'a, T: Real> FastAttention<'a, T> {
         (key(band.from, 0)..key(band.until, scores.cols)).any(is_reached)
     }
 
-    /// How cells that were made row by row are read.
+    /// The layout of cells that were computed row by row, the same for every head.
     fn for_all_heads(&self, scores: Shape) -> Layout {
         Layout { head_stride: 0, ..Layout::stacked(self.q.layout().heads, scores.rows, scores.cols) }
     }
 
-    /// What no band can say, as booleans.
-    fn visible(&self, scores: Shape) -> Result<Option<Beside<'a, bool>>> {
+    /// The visible pairs as booleans, where a band does not say it all.
+    fn visible(&self, scores: Shape) -> Result<Option<PairCells<'a, bool>>> {
         let rules = match (self.mask.is_band(), self.mask.matrix, self.mask_cells) {
             (true, Some(MatrixRule::Allow), Some(MaskCells::Truth(cells))) => {
                 let (cells, layout) = cells.for_heads(self.q.layout().heads);
@@ -187,8 +187,8 @@ impl<'a, T: Real> FastAttention<'a, T> {
         Ok(Some((gathered(scores, cell)?.into(), self.for_all_heads(scores))))
     }
 
-    /// What is added to the scaled scores: the bias, over the temperature as they are, and a mask that is added.
-    fn added(&self, scores: Shape) -> Result<Option<Beside<'a, T>>> {
+    /// The sum of what is added to the scaled scores: the bias, divided by the temperature as they are, and an additive mask.
+    fn added(&self, scores: Shape) -> Result<Option<PairCells<'a, T>>> {
         let mask = match self.mask_cells {
             Some(MaskCells::Added(cells))
                 if self.mask.matrix == Some(MatrixRule::Add) && !self.mask.inverted =>
@@ -223,7 +223,7 @@ fn check_added<T: Real>(cells: &[T]) -> Result<()> {
     }
 }
 
-/// What is said where a bias over the temperature, with a mask that is added, is neither finite nor −∞ in a type.
+/// The error where the bias over the temperature, plus an additive mask, is neither finite nor −∞ in a type.
 pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
     let help = match dtype {
         "f32" => {
@@ -251,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_band_sees_what_the_rules_see() {
+    fn a_band_holds_the_keys_that_the_rules_leave_visible() {
         for (rows, cols) in [(1, 1), (3, 3), (2, 5), (5, 2), (4, 9)] {
             let shape = Shape { rows, cols };
             for (causal, from_start) in [(false, false), (true, false), (true, true), (false, true)] {

@@ -193,13 +193,6 @@ impl One<'_> {
         let (rows, cols) = (self.yours.rows(), self.yours.cols());
         let columns =
             (0..cols).all(|j| (0..rows).all(|i| (moved(i, j) - moved(0, j)).abs() <= 2.0 * near(i, j)));
-        let rows_alike =
-            (0..rows).all(|i| (0..cols).all(|j| (moved(i, j) - moved(i, 0)).abs() <= 2.0 * near(i, j)));
-        if cols > 1 && rows_alike {
-            all.push(Clue::ConsistentWith(
-                "a bias of the keys, which adds a number to each row of the scores; the softmax ignores it",
-            ));
-        }
         if rows > 1 && columns {
             all.push(Clue::ConsistentWith(
                 "a bias of the queries, which adds a number to each column of the scores",

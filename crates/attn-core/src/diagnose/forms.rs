@@ -61,7 +61,7 @@ pub const FORMS: &[Form] = &[
     },
     Form {
         id: "shifted-scores",
-        says: "these are the scores plus one number in each row, which the softmax cancels",
+        says: "these are the scores plus one number in each row, as a bias of the keys adds it; the softmax cancels it",
         holds: Holds::Shifted,
     },
 ];

@@ -101,7 +101,8 @@ impl Search<'_> {
 
     /// Those with a number for each row.
     pub(super) fn fitted_by_row(&self) -> Searched {
-        self.solved(super::fits::fits_by_row(self))
+        let search = Search { near: true, ..*self };
+        self.solved(super::fits::fits_by_row(&search))
     }
 
     fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {

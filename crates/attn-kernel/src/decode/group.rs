@@ -35,6 +35,7 @@ impl<'a, T: Real> Partials<'a, T> {
     /// # Safety
     /// The row exists, and nobody else reads or writes it meanwhile.
     #[inline(always)]
+    #[allow(clippy::mut_from_ref)]
     pub unsafe fn row_mut(&self, row: usize) -> &mut [T] {
         // SAFETY: the caller's promise.
         unsafe { self.rows.row_mut(RowId { head: self.group, row }, 0, self.rows.columns()) }

@@ -53,7 +53,7 @@ pub(crate) fn total<T: Real, S: Simd<T>>(simd: S, numbers: &[T]) -> T {
     let mut sums = [simd.splat(T::ZERO); SUMS];
     for numbers in numbers.chunks_exact(SUMS * S::LANES) {
         for (i, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: SUMS times so many are there.
+            // SAFETY: a chunk is SUMS registers long.
             *sum = simd.add(*sum, unsafe { simd.load(&numbers[i * S::LANES..]) });
         }
     }

@@ -1,7 +1,7 @@
 //! Rows of memory to lanes of registers and back.
 //!
 //! Queries lie row by row in memory; the tile wants one query a lane. Blocks of LANES × LANES numbers are transposed in
-//! registers, in log₂ LANES rounds of exchanges: groups of one lane between neighbouring rows, groups of two between rows
+//! registers, in log₂ LANES rounds of exchanges: groups of one lane between adjacent rows, groups of two between rows
 //! two apart, and so on. What does not fill a block is moved number by number.
 
 use super::lanes::Lanes;
