@@ -6,6 +6,7 @@ use super::lesson::by_hand;
 use super::output::{self, OutputArgs};
 use super::steps::StepArgs;
 use super::{Env, Streams};
+use crate::cli::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, Scene, StoryPart, story_lesson};
@@ -84,7 +85,12 @@ impl Telling<'_> {
             _ => (format!("{} demos", pages.len()), scenes.len()),
         };
         let whole = self.wholes.first().filter(|_| pages.len() == 1).cloned();
-        Some(story_lesson(&title, scenes, StoryPart { before: page.skipped, last: of, whole }))
+        Some(story_lesson(
+            &title,
+            scenes,
+            StoryPart { before: page.skipped, last: of, whole },
+            LESSON_OPTIONS,
+        ))
     }
 
     /// What the scene at a position prints on a screen.

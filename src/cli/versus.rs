@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use clap::Args;
 
 use super::{Cli, Command, command, negative};
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Result};
 use crate::render::Page;
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
@@ -99,14 +99,10 @@ fn refusal(failed: &clap::Error) -> Error {
 
 /// An error of the second computation, which says so.
 pub(super) fn in_versus(error: Error) -> Error {
-    let Error::Unusable(problem) = error else { return error };
-    let Problem { what, place, help } = *problem;
-    let place = place.map_or(String::new(), |place| format!("{place}: "));
-    let error = Error::new(format!("in --versus: {place}{what}"));
-    match help {
-        Some(help) => error.help(help),
-        None => error,
-    }
+    let Error::Unusable(mut problem) = error else { return error };
+    let place = problem.place.take().map_or(String::new(), |place| format!("{place}: "));
+    problem.what = format!("in --versus: {place}{}", problem.what);
+    Error::Unusable(problem)
 }
 
 /// What is said if the further options made another command of it.

@@ -6,5 +6,6 @@ mod common;
 
 mod kinds;
 mod modules;
+mod options;
 mod player;
 mod readme;

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::text::size_in_brief;
 
@@ -209,6 +209,7 @@ pub fn too_much(needed: u64, left: u64) -> Error {
         size_in_brief(needed),
         size_in_brief(left)
     ))
+    .of_kind(ErrorKind::TooLarge)
 }
 
 /// What is said where the system refuses memory.
@@ -216,7 +217,7 @@ pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
 
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new(EXHAUSTED).help(format!(
+    Error::new(EXHAUSTED).of_kind(ErrorKind::TooLarge).help(format!(
         "give smaller matrices, or end other programs; {} 500M makes attn stop before it takes more",
         Hint::Memory
     ))
