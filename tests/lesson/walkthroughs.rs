@@ -167,7 +167,8 @@ fn each_has_what_a_lesson_for_a_class_should_have() {
         let drawn = |question: &Question| {
             let runs = question.key.iter().flat_map(|key| key.runs());
             let mut named = runs.map(|name| lesson.runs.iter().find(|run| run.name == name).expect("a run"));
-            question.kind.is_graded() && named.all(|run| run.command.seed().is_some())
+            question.kind.is_graded()
+                && named.all(|run| run.command.seed(attn::cli::LESSON_OPTIONS).is_some())
         };
         assert!(lesson.questions().any(drawn), "{file}: no question can be drawn again");
     }
