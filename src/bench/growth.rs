@@ -12,7 +12,7 @@ use crate::kernel::{Machine, Real};
 /// The lengths of the sequence, each twice the one before.
 pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 
-/// While the exact path computes its weights it holds so many n×n matrices at most.
+/// The most n×n matrices that the exact path holds at once.
 const MATRICES_AT_ONCE: u128 = 6;
 
 /// How attention is computed.
@@ -68,9 +68,9 @@ pub enum Measured {
         /// For the fused path, the largest |O − exact|.
         largest_error: Option<f64>,
     },
-    /// By the last size that was measured, it would take so many seconds.
+    /// The seconds that it would take, judged by the last size that was measured.
     TooLong(f64),
-    /// It would take so many bytes.
+    /// The bytes that it would take.
     TooLarge(u64),
 }
 

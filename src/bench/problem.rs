@@ -15,7 +15,7 @@ use crate::random::LegacyStream;
 /// The seed of the inputs.
 const SEED: u32 = 1234;
 
-/// So many rows of a head are compared with the exact path, and so many heads.
+/// The rows of a head, and the heads, that are compared with the exact path.
 const COMPARED_ROWS: usize = 16;
 
 /// Where the system does not say how much memory there is.

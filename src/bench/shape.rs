@@ -103,9 +103,10 @@ impl Shape {
     /// As people say it: “12 heads of 64, 1024 queries × 1024 keys, causal”.
     pub fn in_words(&self) -> String {
         let Shape { heads, key_value_heads, queries, keys, width, causal } = *self;
-        let shared = match key_value_heads == heads {
-            true => String::new(),
-            false => format!(" over {}", counted(key_value_heads, "key/value head")),
+        let shared = if key_value_heads == heads {
+            String::new()
+        } else {
+            format!(" over {}", counted(key_value_heads, "key/value head"))
         };
         let queries = match queries {
             1 => "1 query".to_string(),

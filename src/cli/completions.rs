@@ -57,21 +57,21 @@ impl CompletionsArgs {
 }
 
 /// The names that an argument of a command can be.
-struct Named {
+struct Completion {
     path: &'static [&'static str],
     arg: &'static str,
     is_positional: bool,
     values: Vec<(String, String)>,
 }
 
-fn named() -> Vec<Named> {
-    let positional = |path, arg, values: &[(String, String)]| Named {
+fn named() -> Vec<Completion> {
+    let positional = |path, arg, values: &[(String, String)]| Completion {
         path,
         arg,
         is_positional: true,
         values: values.to_vec(),
     };
-    let option = |path, arg, values: &[(String, String)]| Named {
+    let option = |path, arg, values: &[(String, String)]| Completion {
         path,
         arg,
         is_positional: false,
@@ -144,7 +144,7 @@ fn with_values(
 }
 
 /// Lines for fish, one for each name.
-fn fish(named: &Named) -> String {
+fn fish(named: &Completion) -> String {
     let seen = |name: &&str| format!("__fish_seen_subcommand_from {name}");
     let when: Vec<String> = named.path.iter().map(seen).collect();
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");

@@ -9,9 +9,9 @@ use crate::graph::{CellId, Cells, Graph, NodeId, resolve_each};
 use crate::render::Page;
 use crate::story::{Explained, Shown, Step, Story};
 
-/// A whole node is explained where it has at most so many cells.
+/// The most cells of a node that is explained as a whole.
 const MOST_OF_A_NODE: usize = 64;
-/// If so many cells are explained, a note says how to see fewer.
+/// From this many explained cells on, a note says how to see fewer.
 const MANY: usize = 20;
 
 /// Which cells are explained, and how.
@@ -71,12 +71,11 @@ impl ExplainArgs {
         if !is_data && let Some(hint) = self.hint(&explanations) {
             story.remarks.push(hint);
         }
-        let shown = match self.symbolic.is_some() && !is_data {
-            true => Shown::Symbolic(explanations),
-            false => {
-                let plain = |explanation| Explained { caption: String::new(), explanation };
-                Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
-            }
+        let shown = if self.symbolic.is_some() && !is_data {
+            Shown::Symbolic(explanations)
+        } else {
+            let plain = |explanation| Explained { caption: String::new(), explanation };
+            Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
         };
         let explained = Step { shown: vec![shown], ..Step::default() };
         // In symbols a node of --only stands instead of its table.

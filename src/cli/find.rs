@@ -93,9 +93,10 @@ impl FindArgs {
 fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[Kind]) -> String {
     let replaced = |word: &String| if word == mistyped { meant.to_string() } else { word.clone() };
     let all: Vec<String> = words.iter().map(replaced).collect();
-    match kinds.iter().any(|kind| found(kind, &all).is_some()) {
-        true => format!("attn find {}", all.join(" ")),
-        false => format!("attn find {meant}"),
+    if kinds.iter().any(|kind| found(kind, &all).is_some()) {
+        format!("attn find {}", all.join(" "))
+    } else {
+        format!("attn find {meant}")
     }
 }
 

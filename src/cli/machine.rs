@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::graph::Dtype;
 use crate::kernel::{Machine, SimdLevel};
 
-/// So many threads `--threads` may ask for.
+/// The most threads that `--threads` may ask for.
 pub(super) const THREADS: RangeInclusive<i64> = 1..=256;
 
 /// `--dtype`.

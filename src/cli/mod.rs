@@ -107,7 +107,7 @@ pub fn run<A: Into<OsString>>(
     crossterm::style::force_color_output(true);
     let _speaking = hint::speak(vocabulary::typed);
     let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
-    let hints::Meant { args, said } = hints::meant(typed);
+    let hints::CorrectedArgs { args, said } = hints::meant(typed);
     let (args, env) = match variables::applied(args, env) {
         Ok(applied) => applied,
         Err(error) => {
@@ -121,8 +121,8 @@ pub fn run<A: Into<OsString>>(
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
-            Parsed::Command(cli) => execute(*cli, &args, env, streams),
-            Parsed::Answered(code) => Ok(Outcome::of_code(code)),
+            CommandLine::Command(cli) => execute(*cli, &args, env, streams),
+            CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
         }
     });
     let outcome = outcome.and_then(|outcome| {
@@ -153,22 +153,22 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 }
 
 /// What a command line comes to before anything is computed.
-enum Parsed {
+enum CommandLine {
     /// A command to be run.
     Command(Box<Cli>),
     /// Help, the version, or what is wrong with the command line has been written; the exit code.
     Answered(u8),
 }
 
-impl Parsed {
+impl CommandLine {
     /// Whether the command line cannot be read.
     fn is_misunderstood(&self) -> bool {
-        matches!(self, Parsed::Answered(EXIT_UNUSABLE))
+        matches!(self, CommandLine::Answered(EXIT_UNUSABLE))
     }
 }
 
 /// Reads the command line, and answers what needs no command to run.
-fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Parsed> {
+fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<CommandLine> {
     let has = |flag: &str| args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag);
     let (is_short, is_long) = (has("-h"), has("--help"));
     let definitions = command().term_width(help::width(env));
@@ -178,7 +178,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Pars
         (false, false) => definitions,
     };
     let mut failed = match Cli::read(definitions, args) {
-        Ok(cli) => return Ok(Parsed::Command(Box::new(cli))),
+        Ok(cli) => return Ok(CommandLine::Command(Box::new(cli))),
         Err(failed) => failed,
     };
     // Nothing typed at all is asking what there is.
@@ -187,7 +187,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Pars
     if is_help {
         let text = help::written(&failed.render(), env);
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
-        return Ok(Parsed::Answered(EXIT_DONE));
+        return Ok(CommandLine::Answered(EXIT_DONE));
     }
     hints::improve(&mut failed, args);
     let text = failed.render();
@@ -200,7 +200,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Pars
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
-    Ok(Parsed::Answered(EXIT_UNUSABLE))
+    Ok(CommandLine::Answered(EXIT_UNUSABLE))
 }
 
 impl Cli {

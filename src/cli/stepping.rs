@@ -14,7 +14,7 @@ use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
 
 /// The pages of a command, and how they are shown.
-pub(super) struct Telling<'a> {
+pub(super) struct Presentation<'a> {
     /// The name of the command.
     pub command: &'a str,
     /// For each page the command that tells all of it.
@@ -24,7 +24,7 @@ pub(super) struct Telling<'a> {
     pub style: Style,
 }
 
-impl Telling<'_> {
+impl Presentation<'_> {
     /// Shows the pages: step by step on a terminal that they are too long for, else all at once. Returns the exit code.
     ///
     /// # Errors

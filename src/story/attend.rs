@@ -105,7 +105,7 @@ enum Stage {
     Concatenation,
     Output,
     Residual,
-    /// Of so many heads; the first one is shown.
+    /// The number of heads; the first one is shown.
     NeverFormed(usize),
     Fused,
 }
@@ -162,12 +162,13 @@ fn turned(word: &str) -> String {
 
 fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
     let of = |head: &String| if head.is_empty() { String::new() } else { format!("Head {head}: ") };
-    let start = |head: &String, text: &str| match head.is_empty() {
-        true => {
+    let start = |head: &String, text: &str| {
+        if head.is_empty() {
             let mut letters = text.chars();
             letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+        } else {
+            format!("{}{text}", of(head))
         }
-        false => format!("{}{text}", of(head)),
     };
     match stage {
         Stage::Given => String::new(),

@@ -56,9 +56,10 @@ impl BenchArgs {
         let mut overview = Overview { growth, style: self.style(env), streams, has_screen, begun: false };
         overview.working("the peak")?;
         let peaks = Peaks::measure(machine, each)?;
-        match as_lines {
-            true => overview.lines(peaks.lines(machine))?,
-            false => overview.tables(machine_title(machine), peaks.table(machine))?,
+        if as_lines {
+            overview.lines(peaks.lines(machine))?
+        } else {
+            overview.tables(machine_title(machine), peaks.table(machine))?
         }
         let mut all = Vec::new();
         for way in WAYS {

@@ -52,11 +52,12 @@ fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Resu
         waiting(needed.as_secs_f64()),
         waiting(most.as_secs_f64()),
     ));
-    Err(match budget > MOST_SECONDS {
-        true => error.help("give a shorter sequence, or fewer or narrower heads"),
-        false => error.help(format!(
+    Err(if budget > MOST_SECONDS {
+        error.help("give a shorter sequence, or fewer or narrower heads")
+    } else {
+        error.help(format!(
             "give a shorter sequence, or fewer or narrower heads; --seconds {budget} allows it"
-        )),
+        ))
     })
 }
 
@@ -114,17 +115,21 @@ fn table(single: &Single) -> Table {
 
 /// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
 fn read(reading: &Reading) -> String {
-    let alone = match reading.fused <= reading.alone {
-        true => format!(
+    let alone = if reading.fused <= reading.alone {
+        format!(
             "{} of the {} GB/s of only reading them",
             percent(reading.fused, reading.alone),
             giga(reading.alone)
-        ),
-        false => "as fast as only reading them".to_string(),
+        )
+    } else {
+        "as fast as only reading them".to_string()
     };
-    let memory = reading.memory.map(|rate| match reading.fused.max(reading.alone) <= rate {
-        true => format!("; {} of the {} GB/s of memory", percent(reading.fused, rate), giga(rate)),
-        false => format!("; a cache holds them, so memory ({} GB/s) is not the limit", giga(rate)),
+    let memory = reading.memory.map(|rate| {
+        if reading.fused.max(reading.alone) <= rate {
+            format!("; {} of the {} GB/s of memory", percent(reading.fused, rate), giga(rate))
+        } else {
+            format!("; a cache holds them, so memory ({} GB/s) is not the limit", giga(rate))
+        }
     });
     format!("{} GB/s of keys and values: {alone}{}", giga(reading.fused), memory.unwrap_or_default())
 }

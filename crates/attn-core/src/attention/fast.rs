@@ -106,7 +106,7 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
     Ok(Fused { output, lse, used })
 }
 
-/// Room for so many heads, rows and columns.
+/// Room for this many heads, rows and columns.
 fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
     let count = sides.into_iter().try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
     let [heads, rows, columns] = sides;

@@ -131,7 +131,7 @@ pub fn hold(bytes: u64) -> Result<Held> {
     Ok(Held { bytes, here: PhantomData })
 }
 
-/// Whether so many bytes may be had now; they are not charged.
+/// Whether `bytes` may be had now; they are not charged.
 ///
 /// # Errors
 /// If they are more than may be had.
@@ -139,7 +139,7 @@ pub fn room(bytes: u64) -> Result<()> {
     hold(bytes).map(drop)
 }
 
-/// Room for so many numbers, which are not charged.
+/// Room for `count` numbers, which are not charged.
 ///
 /// # Errors
 /// If it is more than may be had, or the system has not got it.
@@ -150,7 +150,7 @@ pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
-/// Room for so many numbers, charged until the command is over.
+/// Room for `count` numbers, charged until the command is over.
 ///
 /// # Errors
 /// If it is more than may be had, or the system has not got it.
@@ -175,7 +175,7 @@ pub fn grow<T>(numbers: &mut Vec<T>, more: usize, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of so many numbers.
+/// The bytes of `count` numbers.
 pub fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
