@@ -70,7 +70,7 @@ impl<'a> Html<'a> {
         let mut any_made = false;
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
-            let table = if is_result {
+            let table = if *is_result {
                 let (table, made) = html_table::result(view, &page.story.graph, &telling, &mut self.maker);
                 any_made |= made;
                 table
