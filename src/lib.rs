@@ -22,7 +22,7 @@
 //! # The way through
 //!
 //! ```text
-//! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ render ──▶ bytes
+//! argv ──▶ cli ──▶ input ──▶ graph (built by a demo, or by `attend`) ──▶ story ──▶ render ──▶ bytes
 //!                              ▲       │
 //!                              │       ├──▶ explain   one cell: its terms, and theirs
 //!                  attention ──┘       ├──▶ diagnose  the same with one step taken wrongly, run again and compared

@@ -42,7 +42,7 @@ pub struct Reading {
     pub fused: f64,
     /// By reading the same keys and values and doing nothing with them.
     pub alone: f64,
-    /// By reading more than fits any cache; `None` where there is not so much memory.
+    /// By reading more than fits any cache; `None` where there is too little memory.
     pub memory: Option<f64>,
 }
 

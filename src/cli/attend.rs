@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::output::{self, NodeArgs, OutputArgs};
-use super::stepping::{self, Telling};
+use super::stepping::{self, Presentation};
 use super::steps::StepArgs;
-use super::versus::{self, Twice, VersusArgs};
+use super::versus::{self, ReplayedInput, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
@@ -129,7 +129,7 @@ impl AttendArgs {
             input::save(&to_path(&file), &graph[node].name, input::table(graph, node)?, env.writing)?;
         }
         let (style, headed) = (self.output.style(env, convention), page.headed);
-        let telling = Telling {
+        let presentation = Presentation {
             command: "attend",
             wholes: vec![stepping::whole(typed)],
             steps: &self.steps,
@@ -137,7 +137,7 @@ impl AttendArgs {
             style,
         };
         let pages = vec![page];
-        let code = telling.show(&pages, env, streams)?;
+        let code = presentation.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
             output::whisper(&ran, &style, env, streams);
         }
@@ -168,7 +168,7 @@ impl AttendArgs {
             return Err(versus::another_command());
         };
         other.varied.computation.inputs.replace_earlier(&self.varied.computation.inputs);
-        let mut input = Twice::new(input);
+        let mut input = ReplayedInput::new(input);
         let (base, _) = self.varied.story(convention, env, &mut input.first())?;
         let other = other.varied.story(convention, env, &mut input.again());
         let (other, _) = other.map_err(versus::in_versus)?;

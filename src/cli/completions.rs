@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use super::Streams;
+use crate::cli::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
@@ -56,21 +57,21 @@ impl CompletionsArgs {
 }
 
 /// The names that an argument of a command can be.
-struct Named {
+struct Completion {
     path: &'static [&'static str],
     arg: &'static str,
     is_positional: bool,
     values: Vec<(String, String)>,
 }
 
-fn named() -> Vec<Named> {
-    let positional = |path, arg, values: &[(String, String)]| Named {
+fn named() -> Vec<Completion> {
+    let positional = |path, arg, values: &[(String, String)]| Completion {
         path,
         arg,
         is_positional: true,
         values: values.to_vec(),
     };
-    let option = |path, arg, values: &[(String, String)]| Named {
+    let option = |path, arg, values: &[(String, String)]| Completion {
         path,
         arg,
         is_positional: false,
@@ -80,7 +81,9 @@ fn named() -> Vec<Named> {
     let demos: Vec<_> = demos_by_topic().iter().map(|demo| pair(demo.name, demo.summary)).collect();
     let lessons: Vec<_> = BUILT_IN
         .iter()
-        .filter_map(|(file, text)| Some(pair(file.trim_end_matches(".md"), &read(file, text).ok()?.title)))
+        .filter_map(|(file, text)| {
+            Some(pair(file.trim_end_matches(".md"), &read(file, text, LESSON_OPTIONS).ok()?.title))
+        })
         .collect();
     let models: Vec<_> = params::BUILT_IN.iter().map(|model| pair(model.name, model.title)).collect();
     let mistakes: Vec<_> = catalogue().map(|mistake| pair(mistake.id, mistake.slip)).collect();
@@ -141,7 +144,7 @@ fn with_values(
 }
 
 /// Lines for fish, one for each name.
-fn fish(named: &Named) -> String {
+fn fish(named: &Completion) -> String {
     let seen = |name: &&str| format!("__fish_seen_subcommand_from {name}");
     let when: Vec<String> = named.path.iter().map(seen).collect();
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");

@@ -8,9 +8,9 @@ use clap::Args;
 
 use super::listing::{self, Group};
 use super::output::{self, NodeArgs, OutputArgs};
-use super::stepping::{self, Telling};
+use super::stepping::{self, Presentation};
 use super::steps::StepArgs;
-use super::versus::{self, Twice, VersusArgs};
+use super::versus::{self, ReplayedInput, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
@@ -117,16 +117,18 @@ impl DemoArgs {
             several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
         };
         let style = self.output.style(env, Convention::Rows);
-        let telling = Telling { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
-        let code = telling.show(&pages, env, streams)?;
+        let presentation =
+            Presentation { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
+        let code = presentation.show(&pages, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
 
     /// The list of demos.
     fn lists(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (groups, other) = match self.by_document {
-            true => (by_document(), "`attn demo --document 000` shows all demos of a text."),
-            false => (by_topic(), "`attn demo --by-document` lists them by text."),
+        let (groups, other) = if self.by_document {
+            (by_document(), "`attn demo --document 000` shows all demos of a text.")
+        } else {
+            (by_topic(), "`attn demo --by-document` lists them by text.")
         };
         let closing = format!("`attn demo NAME` shows one. {other}");
         listing::write(&groups, &closing, "demo", &self.output.look, env, streams)
@@ -144,7 +146,7 @@ impl DemoArgs {
             return Err(versus::another_command());
         };
         other.numbers.replace_earlier(self.numbers.set.len());
-        let mut input = Twice::new(input);
+        let mut input = ReplayedInput::new(input);
         let story = |args: &DemoArgs, input: &mut dyn Read| {
             let mut stories = args.stories(&[demo], &args.numbers.settings(env, input)?)?;
             stories.pop().ok_or_else(versus::another_command)

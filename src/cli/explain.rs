@@ -4,14 +4,12 @@ use clap::Args;
 
 use super::output::{FormatArg, OutputArgs};
 use crate::error::{Error, Result};
-use crate::explain::{Depth, Explanation, Sums, explain};
-use crate::graph::{CellId, Cells, Graph, NodeId, resolve_each};
+use crate::explain::{Depth, Explanation, MOST_OF_A_NODE, Sums, cells_at, cells_named, explain};
+use crate::graph::{CellId, Cells, NodeId};
 use crate::render::Page;
 use crate::story::{Explained, Shown, Step, Story};
 
-/// A whole node is explained where it has at most so many cells.
-const MOST_OF_A_NODE: usize = 64;
-/// If so many cells are explained, a note says how to see fewer.
+/// From this many explained cells on, a note says how to see fewer.
 const MANY: usize = 20;
 
 /// Which cells are explained, and how.
@@ -59,7 +57,10 @@ impl ExplainArgs {
         let graph = &story.graph;
         let cells = match self.addresses() {
             none if none.is_empty() => in_symbols(&story, &nodes, is_table)?,
-            addresses => cells_of(graph, &addresses)?,
+            addresses => {
+                let cells = addresses.into_iter().map(|address| cells_named(graph, address));
+                cells.collect::<Result<Vec<_>>>()?.concat()
+            }
         };
         let is_data = output.look.format == FormatArg::Json;
         if is_data && is_table && self.symbolic.is_none() {
@@ -71,12 +72,11 @@ impl ExplainArgs {
         if !is_data && let Some(hint) = self.hint(&explanations) {
             story.remarks.push(hint);
         }
-        let shown = match self.symbolic.is_some() && !is_data {
-            true => Shown::Symbolic(explanations),
-            false => {
-                let plain = |explanation| Explained { caption: String::new(), explanation };
-                Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
-            }
+        let shown = if self.symbolic.is_some() && !is_data {
+            Shown::Symbolic(explanations)
+        } else {
+            let plain = |explanation| Explained { caption: String::new(), explanation };
+            Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
         };
         let explained = Step { shown: vec![shown], ..Step::default() };
         // In symbols a node of --only stands instead of its table.
@@ -106,17 +106,6 @@ impl ExplainArgs {
     }
 }
 
-/// The cells that addresses name.
-fn cells_of(graph: &Graph, addresses: &[&String]) -> Result<Vec<CellId>> {
-    let mut cells = Vec::new();
-    for address in addresses {
-        for named in resolve_each(graph, address)? {
-            cells.extend(cells_at(graph, named)?);
-        }
-    }
-    Ok(cells)
-}
-
 /// The cells of everything that a story shows and computes; of a node with too many cells the first. If nodes are named, theirs.
 fn in_symbols(story: &Story, named: &[NodeId], is_named: bool) -> Result<Vec<CellId>> {
     let graph = &story.graph;
@@ -140,28 +129,4 @@ fn in_symbols(story: &Story, named: &[NodeId], is_named: bool) -> Result<Vec<Cel
         }
     };
     Ok(nodes.into_iter().flat_map(cells).collect())
-}
-
-/// The cells that an address names.
-fn cells_at(graph: &Graph, named: Cells) -> Result<Vec<CellId>> {
-    match named {
-        Cells::Cell(cell) => Ok(vec![cell]),
-        Cells::Row(node, row) => {
-            Ok((0..graph[node].shape().cols).map(|col| CellId { node, row, col }).collect())
-        }
-        Cells::Node(node) => {
-            let shape = graph[node].shape();
-            let count = shape.rows * shape.cols;
-            if count > MOST_OF_A_NODE {
-                let name = &graph[node].name;
-                return Err(Error::new(format!(
-                    "{name} ({shape}) has {count} cells, and a whole node is explained up to {MOST_OF_A_NODE}"
-                ))
-                .help(format!("name a row of it, {name}[1], or a cell, {name}[1,1]")));
-            }
-            Ok((0..shape.rows)
-                .flat_map(|row| (0..shape.cols).map(move |col| CellId { node, row, col }))
-                .collect())
-        }
-    }
 }

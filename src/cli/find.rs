@@ -1,5 +1,6 @@
 //! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::visible;
 use crate::text::{near, one_of, quoted};
 use clap::Args;
@@ -92,9 +93,10 @@ impl FindArgs {
 fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[Kind]) -> String {
     let replaced = |word: &String| if word == mistyped { meant.to_string() } else { word.clone() };
     let all: Vec<String> = words.iter().map(replaced).collect();
-    match kinds.iter().any(|kind| found(kind, &all).is_some()) {
-        true => format!("attn find {}", all.join(" ")),
-        false => format!("attn find {meant}"),
+    if kinds.iter().any(|kind| found(kind, &all).is_some()) {
+        format!("attn find {}", all.join(" "))
+    } else {
+        format!("attn find {meant}")
     }
 }
 
@@ -180,7 +182,7 @@ fn everything() -> Vec<Kind> {
 fn lessons() -> Vec<Entry> {
     let mut entries = Vec::new();
     for (file, text) in BUILT_IN {
-        let Ok(lesson) = read(file, text) else { continue };
+        let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { continue };
         let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
         entries.push(Entry::new(play.clone(), &lesson.title, "lesson".to_string()));
         for step in &lesson.steps {

@@ -39,10 +39,8 @@ impl GlossaryArgs {
             return listing::write(&[group], closing, "glossary", &self.look.look(), env, streams);
         }
         let asked = self.term.join(" ");
-        let terms: Vec<&Term> = match self.term.is_empty() {
-            true => glossary().iter().collect(),
-            false => vec![term(&asked)?],
-        };
+        let terms: Vec<&Term> =
+            if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
         if let ([one], FormatArg::Table) = (&terms[..], self.look.format()) {
             let style = self.look.style(env);
             let text = card(one, &style);

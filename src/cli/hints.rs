@@ -22,7 +22,7 @@ const WORKED: [(&str, &[&str]); 3] = [
 ];
 
 /// What is run for what was typed.
-pub(super) struct Meant {
+pub(super) struct CorrectedArgs {
     /// The arguments.
     pub args: Vec<OsString>,
     /// What is said first, if the command is an example.
@@ -31,7 +31,7 @@ pub(super) struct Meant {
 
 /// The arguments as they are meant: `demo list` is `demo --list`, `lesson 0-tour` plays it, and a command that needs an input
 /// and has none shows an example.
-pub(super) fn meant(args: Vec<OsString>) -> Meant {
+pub(super) fn meant(args: Vec<OsString>) -> CorrectedArgs {
     let words: Vec<&str> = args.iter().map_while(|arg| arg.to_str()).collect();
     let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     if let [only] = words[..]
@@ -40,16 +40,16 @@ pub(super) fn meant(args: Vec<OsString>) -> Meant {
     {
         let typed: Vec<String> = example.iter().map(|word| quoted(word).into_owned()).collect();
         let said = format!("`attn {only}` needs an input. An example: attn {}", typed.join(" "));
-        return Meant { args: with(example), said: Some(said) };
+        return CorrectedArgs { args: with(example), said: Some(said) };
     }
     let first = match words[..] {
         ["demo", "list", ..] => with(&["demo", "--list"]),
         ["lesson", "play"] => with(&["lesson", "list"]),
         ["lesson", name, ..] if is_lesson(name) => with(&["lesson", "play", name]),
-        _ => return Meant { args, said: None },
+        _ => return CorrectedArgs { args, said: None },
     };
     let rest = args.into_iter().skip(2);
-    Meant { args: first.into_iter().chain(rest).collect(), said: None }
+    CorrectedArgs { args: first.into_iter().chain(rest).collect(), said: None }
 }
 
 /// Whether a lesson, and no subcommand of `lesson`, has this name.
@@ -152,9 +152,10 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
     match failed.kind() {
         ErrorKind::InvalidSubcommand => {
             let typed = text(failed, ContextKind::InvalidSubcommand)?;
-            match first == "lesson" && args.len() > 1 {
-                true => Some(of_lessons(typed)),
-                false => other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some()),
+            if first == "lesson" && args.len() > 1 {
+                Some(of_lessons(typed))
+            } else {
+                other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some())
             }
         }
         ErrorKind::UnknownArgument => {

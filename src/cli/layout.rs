@@ -86,11 +86,10 @@ fn section(command: &Command, heading: &str, args: &[&Arg], whole: bool, width: 
         let lines = lines.break_words(false).word_splitter(textwrap::WordSplitter::NoHyphenation);
         let words: Vec<String> = words(arg, whole).iter().map(|line| textwrap::fill(line, &lines)).collect();
         let words = words.join("\n");
-        let (option, value) = match arg.is_positional() {
-            true => (format!("{placeholder}{option}{placeholder:#}"), String::new()),
-            false => {
-                (format!("{literal}{option}{literal:#}"), format!("{placeholder}{value}{placeholder:#}"))
-            }
+        let (option, value) = if arg.is_positional() {
+            (format!("{placeholder}{option}{placeholder:#}"), String::new())
+        } else {
+            (format!("{literal}{option}{literal:#}"), format!("{placeholder}{value}{placeholder:#}"))
         };
         text.push_str(&format!("\n  {option}{value}{gap}{}", words.trim_start()));
     }
@@ -181,9 +180,10 @@ pub(super) fn shortened(command: Command) -> Command {
             id if is_long && LEFT_TO_LONG_HELP.contains(&id) => arg.hide_short_help(true),
             _ => arg,
         };
-        match arg.get_action().takes_values() {
-            true => arg.hide_possible_values(true).hide_default_value(true),
-            false => arg,
+        if arg.get_action().takes_values() {
+            arg.hide_possible_values(true).hide_default_value(true)
+        } else {
+            arg
         }
     };
     command.mut_args(shorter).mut_subcommands(shortened)

@@ -89,12 +89,11 @@ fn lines(groups: &[Group], style: &Style) -> String {
             let blank = " ".repeat(column);
             let words = wrapped(&spelled(line), &blank, style.width);
             let words = words.trim_start();
-            match name.width() + 4 <= column {
-                true => {
-                    let rest = " ".repeat(column - 2 - name.width());
-                    text.push_str(format!("  {shown}{rest}{words}").trim_end());
-                }
-                false => text.push_str(&format!("  {shown}\n{blank}{words}")),
+            if name.width() + 4 <= column {
+                let rest = " ".repeat(column - 2 - name.width());
+                text.push_str(format!("  {shown}{rest}{words}").trim_end());
+            } else {
+                text.push_str(&format!("  {shown}\n{blank}{words}"))
             }
             text.push('\n');
         }

@@ -34,6 +34,7 @@ mod vocabulary;
 mod words;
 
 pub use env::Env;
+pub use lesson::LESSON_OPTIONS;
 pub use outcome::Outcome;
 
 use std::ffi::OsString;
@@ -43,7 +44,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
-use crate::error::{Error, Result};
+use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
 use crate::hint;
 use crate::input::system;
@@ -106,22 +107,22 @@ pub fn run<A: Into<OsString>>(
     crossterm::style::force_color_output(true);
     let _speaking = hint::speak(vocabulary::typed);
     let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
-    let hints::Meant { args, said } = hints::meant(typed);
+    let hints::CorrectedArgs { args, said } = hints::meant(typed);
     let (args, env) = match variables::applied(args, env) {
         Ok(applied) => applied,
         Err(error) => {
             report(&error, env, streams);
-            return Outcome::of_code(error.exit_code());
+            return Outcome::of_error(&error);
         }
     };
     let env = &env.with_colour_asked_for(&args);
-    let outcome = parse(&args, env, streams).and_then(|cli| {
-        if let Some(said) = said {
+    let outcome = parse(&args, env, streams).and_then(|parsed| {
+        if let (Some(said), false) = (said, parsed.is_misunderstood()) {
             writeln!(streams.out, "{said}\n")?;
         }
-        match cli {
-            Some(cli) => execute(cli, &args, env, streams),
-            None => Ok(Outcome::from(())),
+        match parsed {
+            CommandLine::Command(cli) => execute(*cli, &args, env, streams),
+            CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
         }
     });
     let outcome = outcome.and_then(|outcome| {
@@ -130,7 +131,7 @@ pub fn run<A: Into<OsString>>(
     });
     outcome.unwrap_or_else(|error| {
         report(&error, env, streams);
-        Outcome::of_code(error.exit_code())
+        Outcome::of_error(&error)
     })
 }
 
@@ -141,7 +142,7 @@ pub fn settle() {
 }
 
 fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
-    if matches!(error, Error::ClosedPipe | Error::AlreadySaid) {
+    if outcome::is_closed_pipe(error) {
         return;
     }
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
@@ -151,8 +152,23 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
     let _ = writeln!(streams.err, "{head} {text}");
 }
 
-/// The parsed command; `None` if help or the version was asked for and has been written.
-fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Option<Cli>> {
+/// What a command line comes to before anything is computed.
+enum CommandLine {
+    /// A command to be run.
+    Command(Box<Cli>),
+    /// Help, the version, or what is wrong with the command line has been written; the exit code.
+    Answered(u8),
+}
+
+impl CommandLine {
+    /// Whether the command line cannot be read.
+    fn is_misunderstood(&self) -> bool {
+        matches!(self, CommandLine::Answered(EXIT_UNUSABLE))
+    }
+}
+
+/// Reads the command line, and answers what needs no command to run.
+fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<CommandLine> {
     let has = |flag: &str| args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag);
     let (is_short, is_long) = (has("-h"), has("--help"));
     let definitions = command().term_width(help::width(env));
@@ -162,7 +178,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
         (false, false) => definitions,
     };
     let mut failed = match Cli::read(definitions, args) {
-        Ok(cli) => return Ok(Some(cli)),
+        Ok(cli) => return Ok(CommandLine::Command(Box::new(cli))),
         Err(failed) => failed,
     };
     // Nothing typed at all is asking what there is.
@@ -171,7 +187,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     if is_help {
         let text = help::written(&failed.render(), env);
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
-        return Ok(None);
+        return Ok(CommandLine::Answered(EXIT_DONE));
     }
     hints::improve(&mut failed, args);
     let text = failed.render();
@@ -184,7 +200,7 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Opti
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
-    Err(Error::AlreadySaid)
+    Ok(CommandLine::Answered(EXIT_UNUSABLE))
 }
 
 impl Cli {

@@ -54,13 +54,13 @@ impl ParamsArgs {
         };
         let models = self.models(name, env, streams)?;
         let joined = self.look.format() == FormatArg::Table;
-        let written = Written {
+        let written = CountFormat {
             for_people: self.look.look().is_for_people(),
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };
         let code = self.write(&self.parts(&models, written)?, env, streams)?;
-        let data = self.parts(&models, Written { for_people: false, joined: false, stacked: false })?;
+        let data = self.parts(&models, CountFormat { for_people: false, joined: false, stacked: false })?;
         let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
         Ok(Outcome { code, graphs: graph.into_iter().collect() })
     }
@@ -70,7 +70,7 @@ impl ParamsArgs {
     }
 
     /// The tables of all models.
-    fn parts(&self, models: &[Model], written: Written) -> Result<Vec<(String, Table)>> {
+    fn parts(&self, models: &[Model], written: CountFormat) -> Result<Vec<(String, Table)>> {
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
         let tables = models.iter().map(|model| self.tables(model, context, written));
@@ -93,7 +93,7 @@ impl ParamsArgs {
         params::named(name)
     }
 
-    fn tables(&self, model: &Model, context: u64, written: Written) -> Result<Vec<(String, Table)>> {
+    fn tables(&self, model: &Model, context: u64, written: CountFormat) -> Result<Vec<(String, Table)>> {
         let weights = params::weights(model)?;
         let counts = Counts::of(&weights)?;
         let counting = model.counting.map_or(String::new(), |counting| format!(", {counting}"));
@@ -121,7 +121,7 @@ impl ParamsArgs {
         Ok(parts)
     }
 
-    fn cache_table(&self, model: &Model, context: u64, written: Written) -> Result<(String, Table)> {
+    fn cache_table(&self, model: &Model, context: u64, written: CountFormat) -> Result<(String, Table)> {
         if context == 0 {
             return Err(Error::new("a context of 0 tokens needs no cache").help("--context 8192"));
         }
@@ -151,14 +151,14 @@ impl ParamsArgs {
 
 /// How counts are written: for people or for programs, and whether formula and numbers share a cell.
 #[derive(Clone, Copy)]
-struct Written {
+struct CountFormat {
     for_people: bool,
     joined: bool,
     /// Whether a count and its share share a cell too.
     stacked: bool,
 }
 
-impl Written {
+impl CountFormat {
     fn count(self, count: u64) -> String {
         if self.for_people { grouped(count) } else { count.to_string() }
     }
@@ -168,7 +168,7 @@ impl Written {
     }
 }
 
-fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table {
+fn weight_table(weights: &[Weight], counts: &Counts, written: CountFormat) -> Table {
     let row = |weight: &Weight| {
         let count = match weight.same_as {
             Some(same) if written.for_people => format!("is {same}"),
@@ -184,9 +184,10 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: Written) -> Table 
             false => row.extend([weight.formula(), weight.figures()]),
         }
         let share = written.share(counts.share(weight.count));
-        match written.stacked {
-            true => row.push(format!("{}\n{}", unbreakable(&count), unbreakable(&share))),
-            false => row.extend([count, share]),
+        if written.stacked {
+            row.push(format!("{}\n{}", unbreakable(&count), unbreakable(&share)))
+        } else {
+            row.extend([count, share])
         }
         row
     };
@@ -222,7 +223,7 @@ fn ratios(model: &Model) -> Vec<String> {
     dense.then(|| ratio("d_ff", model.intermediate)).into_iter().chain(expert).collect()
 }
 
-fn totals(model: &Model, counts: &Counts, written: Written) -> Table {
+fn totals(model: &Model, counts: &Counts, written: CountFormat) -> Table {
     let row = |name: &str, count: u64| {
         vec![name.to_string(), written.count(count), written.share(counts.share(count))]
     };

@@ -84,9 +84,10 @@ fn heading(document: Document) -> String {
 
 /// Line and section: `Line 8, in “Computing the attention weights”`.
 fn place(erratum: &Erratum) -> String {
-    match erratum.place == erratum.document.title() {
-        true => format!("Line {}, the title", erratum.line),
-        false => format!("Line {}, in “{}”", erratum.line, erratum.place),
+    if erratum.place == erratum.document.title() {
+        format!("Line {}, the title", erratum.line)
+    } else {
+        format!("Line {}, in “{}”", erratum.line, erratum.place)
     }
 }
 

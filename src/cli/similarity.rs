@@ -6,7 +6,7 @@ use std::io::Read;
 use clap::{Args, ValueEnum};
 
 use super::output::{self, NodeArgs, OutputArgs};
-use super::versus::{self, Twice, VersusArgs};
+use super::versus::{self, ReplayedInput, VersusArgs};
 use super::words::{WordArgs, WordVectors};
 use super::{Command, Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
@@ -73,7 +73,7 @@ impl SimilarityArgs {
                     return Err(versus::another_command());
                 };
                 other.varied.replace_earlier(&self.varied);
-                let mut input = Twice::new(streams.input);
+                let mut input = ReplayedInput::new(streams.input);
                 let base = self.story(env, &mut input.first())?;
                 let other = other.story(env, &mut input.again()).map_err(versus::in_versus)?;
                 versus::page(base, other, options, &self.nodes.only, self.output.precision)?
@@ -104,9 +104,10 @@ impl VariedArgs {
             MeasureArg::Cosine => Measure::Cosine,
             MeasureArg::Euclidean => Measure::Euclidean,
         };
-        match self.measure.is_empty() {
-            true => Measure::ALL.to_vec(),
-            false => self.measure.iter().map(measure).collect(),
+        if self.measure.is_empty() {
+            Measure::ALL.to_vec()
+        } else {
+            self.measure.iter().map(measure).collect()
         }
     }
 

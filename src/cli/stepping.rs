@@ -6,6 +6,7 @@ use super::lesson::by_hand;
 use super::output::{self, OutputArgs};
 use super::steps::StepArgs;
 use super::{Env, Streams};
+use crate::cli::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
 use crate::lesson::{CommandOutput, Lesson, Scene, StoryPart, story_lesson};
@@ -13,7 +14,7 @@ use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
 
 /// The pages of a command, and how they are shown.
-pub(super) struct Telling<'a> {
+pub(super) struct Presentation<'a> {
     /// The name of the command.
     pub command: &'a str,
     /// For each page the command that tells all of it.
@@ -23,7 +24,7 @@ pub(super) struct Telling<'a> {
     pub style: Style,
 }
 
-impl Telling<'_> {
+impl Presentation<'_> {
     /// Shows the pages: step by step on a terminal that they are too long for, else all at once. Returns the exit code.
     ///
     /// # Errors
@@ -84,7 +85,12 @@ impl Telling<'_> {
             _ => (format!("{} demos", pages.len()), scenes.len()),
         };
         let whole = self.wholes.first().filter(|_| pages.len() == 1).cloned();
-        Some(story_lesson(&title, scenes, StoryPart { before: page.skipped, last: of, whole }))
+        Some(story_lesson(
+            &title,
+            scenes,
+            StoryPart { before: page.skipped, last: of, whole },
+            LESSON_OPTIONS,
+        ))
     }
 
     /// What the scene at a position prints on a screen.

@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use clap::Args;
 
 use super::{Cli, Command, command, negative};
-use crate::error::{Error, Problem, Result};
+use crate::error::{Error, Result};
 use crate::render::Page;
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
@@ -15,7 +15,7 @@ use crate::text::clipped;
 /// The longest text of options that a headline and the sentences repeat.
 const LONGEST_QUOTE: usize = 60;
 
-/// So many bytes of standard input are kept for the second computation.
+/// The most bytes of standard input that are kept for the second computation.
 const MOST_KEPT: usize = 1 << 30;
 
 /// The other computation.
@@ -99,14 +99,10 @@ fn refusal(failed: &clap::Error) -> Error {
 
 /// An error of the second computation, which says so.
 pub(super) fn in_versus(error: Error) -> Error {
-    let Error::Unusable(problem) = error else { return error };
-    let Problem { what, place, help } = *problem;
-    let place = place.map_or(String::new(), |place| format!("{place}: "));
-    let error = Error::new(format!("in --versus: {place}{what}"));
-    match help {
-        Some(help) => error.help(help),
-        None => error,
-    }
+    let Error::Unusable(mut problem) = error else { return error };
+    let place = problem.place.take().map_or(String::new(), |place| format!("{place}: "));
+    problem.what = format!("in --versus: {place}{}", problem.what);
+    Error::Unusable(problem)
 }
 
 /// What is said if the further options made another command of it.
@@ -143,19 +139,19 @@ fn quoted(options: &str) -> String {
 }
 
 /// Standard input for two readers, one after the other: what the first has read the second reads again.
-pub(super) struct Twice<'a> {
+pub(super) struct ReplayedInput<'a> {
     input: &'a mut dyn Read,
     kept: Vec<u8>,
 }
 
-impl<'a> Twice<'a> {
-    pub(super) fn new(input: &'a mut dyn Read) -> Twice<'a> {
-        Twice { input, kept: Vec::new() }
+impl<'a> ReplayedInput<'a> {
+    pub(super) fn new(input: &'a mut dyn Read) -> ReplayedInput<'a> {
+        ReplayedInput { input, kept: Vec::new() }
     }
 
     /// The input, of which everything that is read is kept.
     pub(super) fn first(&mut self) -> impl Read {
-        Keeping { input: self.input, kept: &mut self.kept }
+        RecordingReader { input: self.input, kept: &mut self.kept }
     }
 
     /// The same input from its beginning.
@@ -164,12 +160,12 @@ impl<'a> Twice<'a> {
     }
 }
 
-struct Keeping<'a> {
+struct RecordingReader<'a> {
     input: &'a mut dyn Read,
     kept: &'a mut Vec<u8>,
 }
 
-impl Read for Keeping<'_> {
+impl Read for RecordingReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(buffer)?;
         if self.kept.len() + read > MOST_KEPT {

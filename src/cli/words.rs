@@ -38,7 +38,7 @@ pub(super) struct WordVectors {
 
 /// A word's vector, and where it comes from.
 #[derive(Clone)]
-struct Found {
+struct WordVector {
     row: Vec<f64>,
     origin: Origin,
     /// The built-in word that it is.
@@ -72,7 +72,7 @@ impl WordArgs {
         let mut distinct: Vec<&str> = names.iter().map(String::as_str).collect();
         distinct.sort_unstable();
         distinct.dedup();
-        let mut found: Vec<Option<Found>> =
+        let mut found: Vec<Option<WordVector>> =
             distinct.iter().map(|word| of_definition(word, &defined)).collect();
         let mut width = None;
         if let Some(file) = &self.embeddings {
@@ -85,7 +85,7 @@ impl WordArgs {
                 let rows = vectors
                     .rows
                     .into_iter()
-                    .map(|row| row.map(|row| Found { row, origin: origin.clone(), built_in: None }));
+                    .map(|row| row.map(|row| WordVector { row, origin: origin.clone(), built_in: None }));
                 fill(&mut found, rows);
             }
         }
@@ -98,7 +98,7 @@ impl WordArgs {
             let at = distinct.binary_search(&name.as_str()).unwrap_or_default();
             &vectors[at]
         };
-        let rows: Vec<&Found> = names.iter().map(of).collect();
+        let rows: Vec<&WordVector> = names.iter().map(of).collect();
         check_widths(names, &rows)?;
         let origins: Vec<Origin> = rows.iter().map(|found| found.origin.clone()).collect();
         let origin = match origins.split_first() {
@@ -143,7 +143,7 @@ impl WordArgs {
 }
 
 /// What the reader should know of words whose numbers nobody gave.
-fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
+fn told(names: &[String], words: &[&str], found: &[WordVector]) -> Vec<String> {
     let at = |name: &str| words.binary_search(&name).ok().map(|at| &found[at]);
     let mut in_order: Vec<&str> = Vec::new();
     for name in names {
@@ -181,14 +181,15 @@ fn told(names: &[String], words: &[&str], found: &[Found]) -> Vec<String> {
     let (ours, stated) = (of_list(true), of_list(false));
     if !ours.is_empty() {
         let document = Document::Similarity;
-        let theirs = match stated.is_empty() {
-            true => String::new(),
-            false => format!(
+        let theirs = if stated.is_empty() {
+            String::new()
+        } else {
+            format!(
                 "; those of {} are in “{}” (document {})",
                 listed(&stated),
                 document.title(),
                 document.number()
-            ),
+            )
         };
         notes.push(format!("We chose the coordinates of {}{theirs}.", listed(&ours)));
     }
@@ -219,9 +220,12 @@ fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<St
 /// Words one after the other, marks in quotation marks, and of many the first: `bat, cave and “,”`.
 fn listed(words: &[&str]) -> String {
     const MOST: usize = 12;
-    let name = |word: &&str| match word.contains(char::is_alphanumeric) {
-        true => visible(word).into_owned(),
-        false => format!("“{}”", visible(word)),
+    let name = |word: &&str| {
+        if word.contains(char::is_alphanumeric) {
+            visible(word).into_owned()
+        } else {
+            format!("“{}”", visible(word))
+        }
     };
     let shown = if words.len() > MOST + 1 { MOST } else { words.len() };
     let mut names: Vec<String> = words[..shown].iter().map(name).collect();
@@ -232,30 +236,30 @@ fn listed(words: &[&str]) -> String {
 }
 
 /// The words that are not found yet.
-fn missing<'w>(words: &[&'w str], found: &[Option<Found>]) -> Vec<&'w str> {
+fn missing<'w>(words: &[&'w str], found: &[Option<WordVector>]) -> Vec<&'w str> {
     words.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(word, _)| *word).collect()
 }
 
 /// Puts what was found for the missing words in their places.
-fn fill(found: &mut [Option<Found>], rows: impl IntoIterator<Item = Option<Found>>) {
+fn fill(found: &mut [Option<WordVector>], rows: impl IntoIterator<Item = Option<WordVector>>) {
     let empty = found.iter_mut().filter(|found| found.is_none());
     empty.zip(rows).for_each(|(place, row)| *place = row);
 }
 
-fn of_definition(word: &str, defined: &[(String, Vec<f64>)]) -> Option<Found> {
+fn of_definition(word: &str, defined: &[(String, Vec<f64>)]) -> Option<WordVector> {
     let of = |word: &str| defined.iter().find(|(defined, _)| defined == word);
     let (_, row) = of(word).or_else(|| of(&word.to_lowercase()))?;
-    Some(Found { row: row.clone(), origin: Origin::User("--define".into()), built_in: None })
+    Some(WordVector { row: row.clone(), origin: Origin::User("--define".into()), built_in: None })
 }
 
-fn built_in(word: &str) -> Option<Found> {
+fn built_in(word: &str) -> Option<WordVector> {
     let word = words::find(word)?;
-    Some(Found { row: word.coordinates.to_vec(), origin: Origin::Stated, built_in: Some(word) })
+    Some(WordVector { row: word.coordinates.to_vec(), origin: Origin::Stated, built_in: Some(word) })
 }
 
 /// The vectors, with invented ones for the words that have none: of the width of the others and, where these are not the
 /// built-in words, of their mean length.
-fn invent(words: &[&str], found: Vec<Option<Found>>, width: Option<usize>) -> Vec<Found> {
+fn invent(words: &[&str], found: Vec<Option<WordVector>>, width: Option<usize>) -> Vec<WordVector> {
     let taken: Vec<Vec<f64>> = found.iter().flatten().map(|found| found.row.clone()).collect();
     let width = width.or_else(|| taken.first().map(Vec::len)).unwrap_or(2);
     let foreign = found.iter().flatten().filter(|found| found.built_in.is_none() && found.row.len() == width);
@@ -266,7 +270,7 @@ fn invent(words: &[&str], found: Vec<Option<Found>>, width: Option<usize>) -> Ve
     let mean = lengths.iter().sum::<f64>() / lengths.len() as f64;
     let length = if mean.is_finite() { mean } else { USUAL_LENGTH };
     let mut invented = input::invented(&missing(words, &found), width, length, &taken).into_iter();
-    let letters = |row| Found { row, origin: Origin::Letters, built_in: None };
+    let letters = |row| WordVector { row, origin: Origin::Letters, built_in: None };
     found.into_iter().filter_map(|found| found.or_else(|| invented.next().map(letters))).collect()
 }
 
@@ -285,7 +289,7 @@ fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
     unused.map(|(word, _)| format!("{} is defined but does not occur.", visible(word))).collect()
 }
 
-fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
+fn check_widths(names: &[String], rows: &[&WordVector]) -> Result<()> {
     let first = rows.first().map_or(0, |found| found.row.len());
     let other = names.iter().zip(rows).find(|(_, found)| found.row.len() != first);
     let Some((name, found)) = other else { return Ok(()) };
@@ -303,7 +307,7 @@ fn check_widths(names: &[String], rows: &[&Found]) -> Result<()> {
 }
 
 /// The names of the columns, where all words are built-in ones of one plane.
-fn axes(rows: &[&Found]) -> Option<Labels> {
+fn axes(rows: &[&WordVector]) -> Option<Labels> {
     let planes: Vec<_> = rows.iter().map(|found| found.built_in.map(|word| word.axes)).collect();
     let first = planes.first().copied().flatten()?;
     planes.iter().all(|plane| *plane == Some(first)).then(|| labels(&first))

@@ -23,7 +23,7 @@ pub use notation::notation;
 pub use source::{Passage, Source};
 pub use topic::{Place, Topic};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::story::{Digits, Story};
 use crate::text::nearest;
@@ -91,7 +91,7 @@ pub fn demos_about(word: &str) -> Vec<&'static Demo> {
 /// If there is none: the error names those that the word is a keyword of, or the nearest name.
 pub fn find(name: &str) -> Result<&'static Demo> {
     demos().find(|demo| demo.name == name).ok_or_else(|| {
-        let error = Error::new(format!("there is no demo `{name}`"));
+        let error = Error::new(format!("there is no demo `{name}`")).of_kind(ErrorKind::Unknown);
         let about: Vec<String> =
             demos_about(name).iter().take(3).map(|demo| format!("attn demo {}", demo.name)).collect();
         match (&about[..], nearest(name, demos().map(|demo| demo.name))) {

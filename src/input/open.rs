@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{self, Error, Place, Result};
 use crate::graph::MAX_CELLS;
 use crate::memory::{self, Gathered};
 use crate::text::counted;
@@ -238,7 +238,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
         return own.in_source(name);
     }
     let said = match error.kind() {
-        ErrorKind::OutOfMemory => memory::exhausted(),
+        ErrorKind::OutOfMemory => return memory::exhausted().in_source(name),
         ErrorKind::NotFound => Error::new("no such file"),
         ErrorKind::PermissionDenied => {
             Error::new("permission denied").help("you may not read this file: check its permissions")
@@ -248,7 +248,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
         }
         _ => Error::new(format!("the file cannot be read: {error}")),
     };
-    said.in_source(name)
+    said.of_kind(error::ErrorKind::File).in_source(name)
 }
 
 fn empty(name: &str) -> Error {

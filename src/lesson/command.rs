@@ -3,9 +3,7 @@
 use crate::text::{clip, nearest};
 
 use super::faults::Fault;
-
-/// The options that write files, to be named before anything runs. What runs a lesson's commands writes none anyway.
-const WRITING_OPTIONS: [&str; 2] = ["--save", "--suggest-input"];
+use super::option_names::{OptionNames, name_of};
 
 /// An `attn` command.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,13 +24,11 @@ impl Command {
     /// A command of a lesson, at its line.
     ///
     /// # Errors
-    /// As [`Command::by_hand`]; and if it would write files.
-    pub fn new(typed: &str, line: usize) -> Result<Command, Fault> {
+    /// As [`Command::by_hand`]; and if it would write files, before anything runs. What runs a lesson's commands writes none
+    /// anyway.
+    pub fn new(typed: &str, line: usize, options: &OptionNames) -> Result<Command, Fault> {
         let command = Command::by_hand(typed, line)?;
-        let writes = |arg: &&String| {
-            let option = arg.split_once('=').map_or(arg.as_str(), |(option, _)| option);
-            WRITING_OPTIONS.contains(&option)
-        };
+        let writes = |arg: &&String| options.writing.contains(&name_of(arg));
         match command.args.iter().find(writes) {
             Some(option) => Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
                 .help("leave the option out, or show the command in a ```console,ignore block")),
@@ -78,35 +74,29 @@ impl Command {
     }
 
     /// The seed of its random numbers, where it has one.
-    pub fn seed(&self) -> Option<&str> {
-        let at = self.seed_at()?;
-        match self.args[at].strip_prefix("--seed=") {
-            Some(seed) => Some(seed),
-            None => self.args.get(at + 1).map(String::as_str),
-        }
+    pub fn seed(&self, options: &OptionNames) -> Option<&str> {
+        OptionNames::value(&self.args, options.seed)
     }
 
     /// The same command with other random numbers; as it is where it draws none.
-    pub fn with_seed(&self, seed: u32) -> Command {
-        let (Some(at), Some(old)) = (self.seed_at(), self.seed()) else { return self.clone() };
+    pub fn with_seed(&self, seed: u32, options: &OptionNames) -> Command {
+        let option = options.seed;
+        let at = self.args.iter().position(|arg| name_of(arg) == option);
+        let (Some(at), Some(old)) = (at, self.seed(options)) else { return self.clone() };
         let mut args = self.args.clone();
-        let joined = args[at].starts_with("--seed=");
+        let joined = args[at].contains('=');
         let typed = if joined {
-            args[at] = format!("--seed={seed}");
-            self.typed.replacen(&format!("--seed={old}"), &format!("--seed={seed}"), 1)
+            args[at] = format!("{option}={seed}");
+            self.typed.replacen(&format!("{option}={old}"), &format!("{option}={seed}"), 1)
         } else {
             args[at + 1] = seed.to_string();
-            self.typed.replacen(&format!("--seed {old}"), &format!("--seed {seed}"), 1)
+            self.typed.replacen(&format!("{option} {old}"), &format!("{option} {seed}"), 1)
         };
         let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
         // Where blanks or quotes stand about the seed, the line is written again.
         let is_it = shlex::split(&typed).is_some_and(|split| split == words);
         let quoted = || shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
         Command { typed: if is_it { typed } else { quoted() }, args }
-    }
-
-    fn seed_at(&self) -> Option<usize> {
-        self.args.iter().position(|arg| arg == "--seed" || arg.starts_with("--seed="))
     }
 }
 
@@ -132,16 +122,20 @@ fn shell_sign(typed: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::option_names::SAMPLE;
 
     #[test]
     fn a_line_is_split_as_a_shell_does() {
-        let command = Command::new("attn softmax '1 2' --seed 3", 1).unwrap();
-        assert_eq!(command.args, ["softmax", "1 2", "--seed", "3"]);
-        assert_eq!(command.seed(), Some("3"));
-        assert_eq!(command.with_seed(8).typed, "attn softmax '1 2' --seed 8");
-        assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
-        let odd = Command::new("attn softmax '1 2' --seed  '3'", 1).unwrap().with_seed(8);
-        assert_eq!(odd.typed, "attn softmax '1 2' --seed 8");
+        let command = Command::new("attn softmax '1 2' +seed 3", 1, SAMPLE).unwrap();
+        assert_eq!(command.args, ["softmax", "1 2", "+seed", "3"]);
+        assert_eq!(command.seed(SAMPLE), Some("3"));
+        assert_eq!(command.with_seed(8, SAMPLE).typed, "attn softmax '1 2' +seed 8");
+        assert_eq!(
+            Command::new("attn a +seed=3", 1, SAMPLE).unwrap().with_seed(8, SAMPLE).args,
+            ["a", "+seed=8"]
+        );
+        let odd = Command::new("attn softmax '1 2' +seed  '3'", 1, SAMPLE).unwrap().with_seed(8, SAMPLE);
+        assert_eq!(odd.typed, "attn softmax '1 2' +seed 8");
     }
 
     #[test]
@@ -154,17 +148,17 @@ mod tests {
             ("attn demo $(ls)", "`$(`"),
             ("attn demo `ls`", "no shell"),
             ("attn lesson play tour", "a lesson inside a lesson"),
-            ("attn attend x.json --save O=o.npy", "cannot write files"),
-            ("attn diagnose --x x.npy --suggest-input=made.npz", "cannot write files"),
+            ("attn attend x.json +save O=o.npy", "cannot write files"),
+            ("attn diagnose +x x.npy +suggest-input=made.npz", "cannot write files"),
             ("attn 'demo", "quotation mark that is not closed"),
             ("", "this command is empty"),
         ] {
-            let fault = Command::new(typed, 7).unwrap_err();
+            let fault = Command::new(typed, 7, SAMPLE).unwrap_err();
             assert!(
                 fault.what.contains(words) && fault.line == 7 && fault.help.is_some(),
                 "{typed}: {fault:?}"
             );
         }
-        assert!(Command::new("attn attend --x '1 2; 3 4'", 1).is_ok());
+        assert!(Command::new("attn attend +x '1 2; 3 4'", 1, SAMPLE).is_ok());
     }
 }

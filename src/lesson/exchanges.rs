@@ -5,10 +5,16 @@ use std::ops::Range;
 use super::command::Command;
 use super::faults::{Fault, Faults};
 use super::model::Exchange;
+use super::option_names::OptionNames;
 use super::source::Source;
 
 /// The commands of a block, each with its expected output.
-pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults) -> Vec<Exchange> {
+pub(super) fn exchanges(
+    source: &Source,
+    body: Range<usize>,
+    options: &OptionNames,
+    faults: &mut Faults,
+) -> Vec<Exchange> {
     let mut found: Vec<Exchange> = Vec::new();
     let mut refused = false;
     let mut position = body.start;
@@ -44,7 +50,7 @@ pub(super) fn exchanges(source: &Source, body: Range<usize>, faults: &mut Faults
             position += lines.next().map_or(0, str::len);
         }
         let line = source.line(start);
-        let command = Command::new(&typed.join(" "), line);
+        let command = Command::new(&typed.join(" "), line, options);
         refused = command.is_err();
         match command {
             Ok(command) => found.push(Exchange { line, command, typed, code, expected: position..position }),

@@ -1,9 +1,10 @@
 //! Where lessons come from: those in the program, and files.
 
+use super::option_names::OptionNames;
 use crate::foreign::{to_path, visible};
 use crate::text::{counted, nearest, quoted};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::input::{exists, read_text};
 
 use super::faults::Faults;
@@ -60,13 +61,13 @@ impl Lesson {
 ///
 /// # Errors
 /// If there is no such lesson or step, or the file is no lesson: its first fault, and how many more there are.
-pub fn open(asked: &str) -> Result<(Lesson, Option<usize>)> {
+pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Option<usize>)> {
     let (name, step) = match asked.split_once('#') {
         Some((name, step)) if !exists(asked) => (name, Some(step)),
         _ => (asked, None),
     };
     let (file, text) = text_of(name)?;
-    let lesson = read(&file, &text).map_err(|faults| first_of(&file, &faults))?;
+    let lesson = read(&file, &text, options).map_err(|faults| first_of(&file, &faults))?;
     let position = match step {
         None => None,
         Some(step) => Some(lesson.find_step(step).ok_or_else(|| no_step(&lesson, step))?),
@@ -90,7 +91,8 @@ pub fn text_of(name: &str) -> Result<(String, String)> {
 
 fn unknown(name: &str) -> Error {
     let shown = visible(name).into_owned();
-    let error = Error::new(format!("there is no lesson `{shown}`, and no such file"));
+    let error =
+        Error::new(format!("there is no lesson `{shown}`, and no such file")).of_kind(ErrorKind::Unknown);
     match near_lesson(&shown) {
         Some(near) => error.help(format!("did you mean `{near}`? `attn lesson` lists the lessons")),
         None if exists(&format!("{name}.md")) => error.help(format!("did you mean `{shown}.md`?")),
@@ -99,7 +101,8 @@ fn unknown(name: &str) -> Error {
 }
 
 fn no_step(lesson: &Lesson, step: &str) -> Error {
-    let error = Error::new(format!("`{}` has no step `{}`", lesson.name, visible(step)));
+    let error =
+        Error::new(format!("`{}` has no step `{}`", lesson.name, visible(step))).of_kind(ErrorKind::Unknown);
     match nearest(step, lesson.steps.iter().map(|step| step.id.as_str())) {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => {

@@ -18,6 +18,7 @@ mod library;
 mod model;
 mod names;
 mod new;
+mod option_names;
 mod pieces;
 pub mod play;
 mod progress;
@@ -45,6 +46,7 @@ pub use model::{
     Step, StoryPart,
 };
 pub use new::new_lesson;
+pub use option_names::OptionNames;
 pub use progress::{Progress, Sitting, Store};
 pub use read::read;
 pub use run::{CommandOutput, MOST_PRINTED, Run, Runner};

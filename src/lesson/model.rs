@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::command::Command;
 use super::faults::Fault;
 use super::key::{Expression, Key};
+use super::option_names::OptionNames;
 use super::question::Kind;
 
 /// A whole lesson.
@@ -21,6 +22,8 @@ pub struct Lesson {
     pub minutes: Option<f64>,
     /// The screen that it is written for.
     pub size: Size,
+    /// How the options of its commands are spelled.
+    pub options: &'static OptionNames,
     /// The named commands.
     pub runs: Vec<NamedRun>,
     /// What stands before the first step.

@@ -2,6 +2,7 @@
 
 use super::check::check;
 use super::faults::Faults;
+use super::option_names::OptionNames;
 use super::read::read;
 use super::run::Run;
 use super::update::{UpdateOutcome, update};
@@ -13,10 +14,10 @@ const TEMPLATE: &str = include_str!("new_lesson.md");
 ///
 /// # Errors
 /// If the program no longer runs what the lesson has.
-pub fn new_lesson(name: &str, run: &Run<'_>) -> Result<String, Faults> {
+pub fn new_lesson(name: &str, run: &Run<'_>, options: &'static OptionNames) -> Result<String, Faults> {
     let text = TEMPLATE.replace("{title}", &title(name));
-    let report = check(&read(name, &text)?, run);
-    match update(name, &text, &report, run)? {
+    let report = check(&read(name, &text, options)?, run);
+    match update(name, &text, &report, run, options)? {
         UpdateOutcome::Rewritten(text, _) => Ok(text),
         UpdateOutcome::Current => Ok(text),
         UpdateOutcome::Refused => {

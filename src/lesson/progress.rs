@@ -180,11 +180,12 @@ fn shown(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::option_names::SAMPLE;
     use crate::lesson::read;
 
     fn lesson(file: &str) -> Lesson {
         let text = "---\nattn-lesson: 1\ntitle: T\n---\n\n# T\n\n## One\n\na\n\n## Two\n\nb\n";
-        read(file, text).unwrap_or_else(|faults| panic!("{faults:?}"))
+        read(file, text, SAMPLE).unwrap_or_else(|faults| panic!("{faults:?}"))
     }
 
     fn progress(step: &str, done: &[&str]) -> Progress {

@@ -2,6 +2,7 @@
 
 use super::command::Command;
 use super::model::{Block, Console, Exchange, Lesson, Part, Size, Step, StoryPart};
+use super::option_names::OptionNames;
 
 /// One step of a story.
 #[derive(Clone, Debug)]
@@ -14,7 +15,12 @@ pub struct Scene {
 
 /// A lesson whose steps are these scenes, in order. What plays it is given a run that prints the scene at a position, which
 /// is its only argument.
-pub fn story_lesson(title: &str, scenes: Vec<Scene>, story: StoryPart) -> Lesson {
+pub fn story_lesson(
+    title: &str,
+    scenes: Vec<Scene>,
+    story: StoryPart,
+    options: &'static OptionNames,
+) -> Lesson {
     let steps =
         scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
     Lesson {
@@ -23,6 +29,7 @@ pub fn story_lesson(title: &str, scenes: Vec<Scene>, story: StoryPart) -> Lesson
         title: title.to_string(),
         minutes: None,
         size: Size { columns: 80, rows: 24 },
+        options,
         runs: Vec::new(),
         opening: Vec::new(),
         steps,

@@ -2,6 +2,7 @@
 
 use super::check::{Concern, Report, check};
 use super::faults::Faults;
+use super::option_names::OptionNames;
 use super::read::read;
 use super::run::Run;
 
@@ -21,7 +22,13 @@ pub enum UpdateOutcome {
 ///
 /// # Errors
 /// If the new outputs would break their lesson.
-pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<UpdateOutcome, Faults> {
+pub fn update(
+    file: &str,
+    text: &str,
+    report: &Report,
+    run: &Run<'_>,
+    options: &'static OptionNames,
+) -> Result<UpdateOutcome, Faults> {
     if report.findings.iter().any(|finding| finding.concern == Concern::Structure) {
         return Ok(UpdateOutcome::Refused);
     }
@@ -29,7 +36,7 @@ pub fn update(file: &str, text: &str, report: &Report, run: &Run<'_>) -> Result<
         return Ok(UpdateOutcome::Current);
     }
     let text = rewritten(text, report);
-    let report = check(&read(file, &text)?, run);
+    let report = check(&read(file, &text, options)?, run);
     Ok(UpdateOutcome::Rewritten(text, report))
 }
 

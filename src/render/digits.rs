@@ -78,9 +78,10 @@ fn with_infinity(texts: Vec<String>, charset: Charset) -> Vec<String> {
 
 /// NumPy writes the integer 1 as “1.”; a table of nothing but integers does without the points.
 fn without_bare_points(texts: Vec<String>) -> Vec<String> {
-    match texts.iter().all(|text| text.ends_with('.')) {
-        true => texts.iter().map(|text| text.trim_end_matches('.').to_string()).collect(),
-        false => texts,
+    if texts.iter().all(|text| text.ends_with('.')) {
+        texts.iter().map(|text| text.trim_end_matches('.').to_string()).collect()
+    } else {
+        texts
     }
 }
 

@@ -1,6 +1,6 @@
 //! The walk through a story, shared by every format for people; a format supplies the marks.
 
-use super::explained::{Symbolic, Telling};
+use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style};
@@ -42,7 +42,7 @@ pub(super) trait Markup {
     /// A table of words.
     fn table(&mut self, table: &Table);
     /// Where cells come from.
-    fn explained(&mut self, telling: &Telling<'_>);
+    fn explained(&mut self, telling: &ExplanationWriter<'_>);
     /// Cells in symbols alone.
     fn symbolic(&mut self, symbolic: &Symbolic<'_>);
     /// What to notice in a step.
@@ -192,7 +192,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
             Shown::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
             Shown::Table(table) => markup.table(table),
             Shown::Explained { of, side_by_side } => {
-                let telling = Telling::new(viewer, of, *side_by_side);
+                let telling = ExplanationWriter::new(viewer, of, *side_by_side);
                 markup.explained(&telling);
                 if let Some(note) = telling.convention_note() {
                     markup.note(&note);

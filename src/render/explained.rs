@@ -20,7 +20,7 @@ const LONGEST_ORIGIN: usize = 44;
 const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, and not with those shown";
 
 /// Explanations in the style of a story.
-pub(super) struct Telling<'a> {
+pub(super) struct ExplanationWriter<'a> {
     viewer: &'a Viewer<'a>,
     /// The symbols of the graph, in the style's convention.
     pub symbols: Symbols,
@@ -45,7 +45,7 @@ pub(super) struct Operand {
 }
 
 /// A formula worked out, written in the marks of a format.
-pub(super) struct Worked {
+pub(super) struct Derivation {
     /// What the cell equals: its formula in symbols, the same in numbers step by step, the value itself; before each the sign
     /// that it is read with.
     pub lines: Vec<(Sign, String)>,
@@ -74,15 +74,19 @@ impl Sign {
     }
 }
 
-impl<'a> Telling<'a> {
-    pub(super) fn new(viewer: &'a Viewer<'a>, of: &'a [Explained], side_by_side: bool) -> Telling<'a> {
+impl<'a> ExplanationWriter<'a> {
+    pub(super) fn new(
+        viewer: &'a Viewer<'a>,
+        of: &'a [Explained],
+        side_by_side: bool,
+    ) -> ExplanationWriter<'a> {
         let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
-        Telling { of, side_by_side, ..Telling::of_nothing(viewer, symbols) }
+        ExplanationWriter { of, side_by_side, ..ExplanationWriter::of_nothing(viewer, symbols) }
     }
 
     /// What tells no cell of its own, with the symbols of the story's graph, which cost a look at every node.
-    pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> Telling<'a> {
-        Telling { viewer, symbols, of: &[], side_by_side: false, said_rounded: Cell::new(false) }
+    pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> ExplanationWriter<'a> {
+        ExplanationWriter { viewer, symbols, of: &[], side_by_side: false, said_rounded: Cell::new(false) }
     }
 
     /// How numbers are written.
@@ -131,7 +135,7 @@ impl<'a> Telling<'a> {
         explanation: &Explanation,
         symbols: &dyn Notation,
         numbers: impl Fn(Digits) -> N,
-    ) -> Worked {
+    ) -> Derivation {
         let graph = &self.viewer.story.graph;
         let derived = rounding::lines(graph, &steps(graph, &explanation.term), self.digits());
         let first = derived.first().map_or(self.digits(), |line| line.digits);
@@ -155,7 +159,7 @@ impl<'a> Telling<'a> {
         if lines.iter().any(|(sign, _)| *sign == Sign::Rounded) && !self.said_rounded.replace(true) {
             notes.push(ROUNDED.to_string());
         }
-        Worked { lines, with, notes }
+        Derivation { lines, with, notes }
     }
 
     /// What readers of turned matrices have to know.
@@ -170,7 +174,7 @@ impl<'a> Telling<'a> {
 
 /// Terms as plain text.
 pub(super) struct Plain<'a> {
-    telling: &'a Telling<'a>,
+    telling: &'a ExplanationWriter<'a>,
     digits: Digits,
     in_numbers: bool,
     /// Whether these are the numbers of one sum, which all get the same decimals.
@@ -179,12 +183,12 @@ pub(super) struct Plain<'a> {
 
 impl<'a> Plain<'a> {
     /// Terms with symbols in them.
-    pub(super) fn symbols(telling: &'a Telling<'a>) -> Plain<'a> {
+    pub(super) fn symbols(telling: &'a ExplanationWriter<'a>) -> Plain<'a> {
         Plain { telling, digits: telling.digits(), in_numbers: false, of_sum: false }
     }
 
     /// Terms with numbers in them, written in these digits.
-    pub(super) fn numbers(telling: &'a Telling<'a>, digits: Digits) -> Plain<'a> {
+    pub(super) fn numbers(telling: &'a ExplanationWriter<'a>, digits: Digits) -> Plain<'a> {
         Plain { telling, digits, in_numbers: true, of_sum: false }
     }
 }
@@ -195,10 +199,7 @@ impl Notation for Plain<'_> {
     }
 
     fn number(&self, number: f64) -> String {
-        match self.of_sum {
-            true => digits::of_sum(number, self.digits),
-            false => digits::one(number, self.digits),
-        }
+        if self.of_sum { digits::of_sum(number, self.digits) } else { digits::one(number, self.digits) }
     }
 
     fn of_sum(&self, numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {

@@ -1,7 +1,7 @@
 //! Stories as HTML: tables that know what made each of their cells.
 
 use super::document::{Computed, Markup};
-use super::explained::{Symbolic, Telling};
+use super::explained::{ExplanationWriter, Symbolic};
 use super::html_made::Maker;
 use super::html_page::escaped;
 use super::plane::Drawing;
@@ -66,23 +66,19 @@ impl<'a> Html<'a> {
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
-        let telling = Telling::of_nothing(&viewer, symbols.clone());
+        let telling = ExplanationWriter::of_nothing(&viewer, symbols.clone());
         let mut any_made = false;
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
-            let table = match is_result {
-                true => {
-                    let (table, made) =
-                        html_table::result(view, &page.story.graph, &telling, &mut self.maker);
-                    any_made |= made;
-                    table
-                }
-                false => html_table::matrix(view),
+            let table = if *is_result {
+                let (table, made) = html_table::result(view, &page.story.graph, &telling, &mut self.maker);
+                any_made |= made;
+                table
+            } else {
+                html_table::matrix(view)
             };
-            let sign = match sign.is_empty() {
-                true => String::new(),
-                false => format!("<span class=\"sign\">{sign}</span>"),
-            };
+            let sign =
+                if sign.is_empty() { String::new() } else { format!("<span class=\"sign\">{sign}</span>") };
             inside.push_str(&format!("<div class=\"part\">{sign}{table}</div>\n"));
         }
         self.text.push_str("<figure>\n");
@@ -170,7 +166,7 @@ impl Markup for Html<'_> {
         self.text.push_str(&html_table::words(table));
     }
 
-    fn explained(&mut self, telling: &Telling<'_>) {
+    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
         self.text.push_str(&html_told::explanations(telling));
     }
 

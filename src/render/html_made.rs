@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::explained::{Plain, Sign, Telling, Worked};
+use super::explained::{Derivation, ExplanationWriter, Plain, Sign};
 use crate::explain::{Explanation, Note, decided, notes, shortened};
 use crate::graph::{CellId, Graph, NodeId, Term};
 use crate::matrix::Shape;
 
-/// So many numbers are read for the cells of one page; what comes after them does without.
+/// The most numbers that are read for the cells of one page; later cells have no marks.
 const MOST_READ: usize = 2_000_000;
 /// A table of more cells shows no formulas.
 const MOST_WITH_FORMULA: usize = 144;
@@ -70,7 +70,12 @@ fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
 }
 
 /// The sum of a cell in symbols, in numbers and what it comes to: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a number that is not derived, and in tables of many cells.
-pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: usize) -> Option<String> {
+pub(super) fn sum(
+    telling: &ExplanationWriter<'_>,
+    graph: &Graph,
+    cell: CellId,
+    in_table: usize,
+) -> Option<String> {
     if in_table > MOST_WITH_FORMULA || graph[cell.node].matrix().is_none() {
         return None;
     }
@@ -83,7 +88,7 @@ pub(super) fn sum(telling: &Telling<'_>, graph: &Graph, cell: CellId, in_table: 
     let value = Term::Cell(cell).evaluate(graph);
     let (address, operands) = (String::new(), Vec::new());
     let explanation = Explanation { cell, address, value, term, shown, notes, operands };
-    let Worked { mut lines, with, .. } =
+    let Derivation { mut lines, with, .. } =
         telling.worked(&explanation, &Plain::symbols(telling), |digits| Plain::numbers(telling, digits));
     // In symbols, with the numbers put in, and the value: what lies between is for `--explain`.
     if lines.len() > 3 {

@@ -252,9 +252,10 @@ impl Frame {
         let best = places.iter().filter(keeps_off).find(|place| is_free(&covered.lines, **place));
         let (at, line) = *best.or_else(|| places.iter().find(keeps_off)).unwrap_or(&places[0]);
         covered.letters.push(area(at, line));
-        let (circle, class) = match is_point {
-            true => (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), ""),
-            false => (String::new(), " class=\"moved\""),
+        let (circle, class) = if is_point {
+            (format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>"), "")
+        } else {
+            (String::new(), " class=\"moved\"")
         };
         format!("{circle}<text{class} x=\"{at:.1}\" y=\"{line:.1}\">{}</text>\n", escaped(&label))
     }

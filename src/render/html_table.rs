@@ -1,6 +1,6 @@
 //! Tables in HTML: matrices with their labels, and tables of words.
 
-use super::explained::Telling;
+use super::explained::ExplanationWriter;
 use super::heat::Shade;
 use super::html_made::{Maker, sum};
 use super::html_page::escaped;
@@ -14,7 +14,12 @@ pub(super) fn matrix(view: &View) -> String {
 }
 
 /// A matrix whose cells know what made them, and whether any does.
-pub(super) fn result(view: &View, graph: &Graph, telling: &Telling<'_>, maker: &mut Maker) -> (String, bool) {
+pub(super) fn result(
+    view: &View,
+    graph: &Graph,
+    telling: &ExplanationWriter<'_>,
+    maker: &mut Maker,
+) -> (String, bool) {
     let size = view.rows.len() * view.cols.len();
     let mut any = false;
     let table = grid(view, &mut |cell| {
@@ -30,9 +35,10 @@ pub(super) fn result(view: &View, graph: &Graph, telling: &Telling<'_>, maker: &
 
 fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     let place = place(view);
-    let name = match view.name.is_empty() {
-        true => "<td></td>".to_string(),
-        false => format!("<th scope=\"col\" class=\"name\">{}</th>", escaped(&view.name)),
+    let name = if view.name.is_empty() {
+        "<td></td>".to_string()
+    } else {
+        format!("<th scope=\"col\" class=\"name\">{}</th>", escaped(&view.name))
     };
     let heads: String =
         view.cols.iter().map(|label| format!("<th scope=\"col\">{}</th>", escaped(label))).collect();

@@ -1,16 +1,17 @@
 //! Explanations in HTML: a cell's formula, worked out line by line, and its operands as a list that folds.
 
-use super::explained::{Plain, Sign, Telling, Worked};
+use super::explained::{Derivation, ExplanationWriter, Plain, Sign};
 use super::html_page::escaped;
 use crate::explain::{Branch, Explanation};
 
 /// All explanations; two of them stand next to each other where there is room.
-pub(super) fn explanations(telling: &Telling<'_>) -> String {
+pub(super) fn explanations(telling: &ExplanationWriter<'_>) -> String {
     let class = if telling.side_by_side { "told beside" } else { "told" };
     let one = |one: &crate::story::Explained| {
-        let caption = match one.caption.is_empty() {
-            true => String::new(),
-            false => format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption)),
+        let caption = if one.caption.is_empty() {
+            String::new()
+        } else {
+            format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption))
         };
         format!("<section>\n{caption}{}</section>\n", root(telling, &one.explanation))
     };
@@ -18,7 +19,7 @@ pub(super) fn explanations(telling: &Telling<'_>) -> String {
 }
 
 /// A cell that was asked for.
-fn root(telling: &Telling<'_>, explanation: &Explanation) -> String {
+fn root(telling: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
     format!(
         "<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}",
         escaped(&explanation.address),
@@ -29,8 +30,8 @@ fn root(telling: &Telling<'_>, explanation: &Explanation) -> String {
 }
 
 /// The formula in symbols and in numbers, one line below the other, with what is to be said of it.
-fn body(telling: &Telling<'_>, explanation: &Explanation) -> String {
-    let Worked { lines, with, notes } =
+fn body(telling: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
+    let Derivation { lines, with, notes } =
         telling.worked(explanation, &Plain::symbols(telling), |digits| Plain::numbers(telling, digits));
     let symbol = escaped(&telling.symbols.cell(explanation.cell));
     let line = |(i, (sign, line)): (usize, &(Sign, String))| {
@@ -47,7 +48,7 @@ fn body(telling: &Telling<'_>, explanation: &Explanation) -> String {
     format!("<table class=\"worked\" role=\"presentation\">\n{rows}</table>\n{with}{notes}")
 }
 
-fn operands(telling: &Telling<'_>, branches: &[Branch]) -> String {
+fn operands(telling: &ExplanationWriter<'_>, branches: &[Branch]) -> String {
     if branches.is_empty() {
         return String::new();
     }
@@ -57,7 +58,7 @@ fn operands(telling: &Telling<'_>, branches: &[Branch]) -> String {
 }
 
 /// An operand: symbol, address, value, origin; one that is explained unfolds.
-fn operand(telling: &Telling<'_>, branch: &Branch) -> String {
+fn operand(telling: &ExplanationWriter<'_>, branch: &Branch) -> String {
     let row = telling.operand(branch);
     let head = format!(
         "<code>{}</code> {} = <b>{}</b> <span class=\"dim\">{}</span>",

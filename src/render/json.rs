@@ -157,16 +157,16 @@ pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut d
 
 pub(super) fn finish(value: &impl Serialize, out: &mut dyn Write) -> Result<()> {
     let mut out = BufWriter::new(out);
-    let mut serializer = serde_json::Serializer::with_formatter(&mut out, Escaping);
+    let mut serializer = serde_json::Serializer::with_formatter(&mut out, EscapingFormatter);
     value.serialize(&mut serializer).map_err(std::io::Error::from)?;
     writeln!(out)?;
     Ok(out.flush()?)
 }
 
 /// JSON in one line, in whose texts what cannot be seen is an escape of JSON's own: `\u202e`. It is read as the same text.
-struct Escaping;
+struct EscapingFormatter;
 
-impl Formatter for Escaping {
+impl Formatter for EscapingFormatter {
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, text: &str) -> std::io::Result<()> {
         let mut end = 0;
         for (at, c) in hidden(text) {

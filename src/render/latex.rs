@@ -1,16 +1,16 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
 use super::document::{Computed, Markup};
-use super::explained::{Symbolic, Telling};
+use super::explained::{ExplanationWriter, Symbolic};
 use super::latex_terms::{self, shown_width};
 use super::latex_words::{cell, escaped, math, number, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use crate::story::Table;
 
-/// A display of about so many characters fills the line of an article.
+/// The characters of a display that fill the line of an article, about.
 const LINE: usize = 56;
-/// A table of words of about so many characters fills the line of an article.
+/// The characters of a table of words that fill the line of an article, about.
 const LINE_OF_WORDS: usize = 66;
 /// This many lines of a table fit on a page.
 const LINES_OF_A_PAGE: usize = 36;
@@ -23,11 +23,12 @@ const FIT: &str = "\\providecommand{\\attnfit}[1]{\\resizebox\
 
 /// The packages that the text needs, as a comment.
 fn needs(text: &str) -> String {
-    match text.contains("\\attnfit{") {
-        true => format!(
+    if text.contains("\\attnfit{") {
+        format!(
             "% Needs, before \\begin{{document}}: \\usepackage{{amsmath}} \\usepackage{{graphicx}}\n{FIT}\n"
-        ),
-        false => "% Needs, before \\begin{document}: \\usepackage{amsmath}\n".to_string(),
+        )
+    } else {
+        "% Needs, before \\begin{document}: \\usepackage{amsmath}\n".to_string()
     }
 }
 
@@ -228,7 +229,7 @@ impl Markup for Latex {
         }
     }
 
-    fn explained(&mut self, telling: &Telling<'_>) {
+    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
         for paragraph in latex_terms::explanations(telling) {
             self.paragraph(&paragraph);
         }

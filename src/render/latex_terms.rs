@@ -1,7 +1,7 @@
 //! Terms and explanations as LaTeX: `o_{21} = a_{21} v_{11} + …`, `\frac`, `\sqrt`, `\max`.
 
 use super::digits;
-use super::explained::{Sign, Symbolic, Telling, Worked};
+use super::explained::{Derivation, ExplanationWriter, Sign, Symbolic};
 use super::latex::fitted;
 use super::latex_words::{indexed, math, number, prose};
 use crate::explain::{Branch, Explanation};
@@ -87,9 +87,10 @@ impl Notation for Terms<'_> {
 /// A cell as a letter with indices.
 fn symbol(symbols: &Symbols, cell: CellId) -> String {
     let (letter, (row, col)) = (symbols.letter(cell.node), symbols.indices(cell));
-    let indices = match letter.chars().count() == 1 && row < 10 && col < 10 {
-        true => format!("{row}{col}"),
-        false => format!("{row},{col}"),
+    let indices = if letter.chars().count() == 1 && row < 10 && col < 10 {
+        format!("{row}{col}")
+    } else {
+        format!("{row},{col}")
     };
     indexed(letter, &indices)
 }
@@ -101,9 +102,10 @@ pub(super) fn symbolic(symbolic: &Symbolic<'_>) -> String {
         format!("{} &= {}", symbol(&symbolic.symbols, one.cell), broken(&written(&one.term, &terms)))
     };
     let lines: Vec<String> = symbolic.of.iter().map(line).collect();
-    match lines.iter().flat_map(|line| rows(line)).any(is_wide) {
-        true => lines.into_iter().map(|line| aligned(vec![line])).collect::<Vec<_>>().join("\n\n"),
-        false => aligned(lines),
+    if lines.iter().flat_map(|line| rows(line)).any(is_wide) {
+        lines.into_iter().map(|line| aligned(vec![line])).collect::<Vec<_>>().join("\n\n")
+    } else {
+        aligned(lines)
     }
 }
 
@@ -217,7 +219,7 @@ fn aligned(lines: Vec<String>) -> String {
 }
 
 /// A tree as paragraphs: the cell, its formula, a table of its operands; then those of them that are explained.
-pub(super) fn explanations(telling: &Telling<'_>) -> Vec<String> {
+pub(super) fn explanations(telling: &ExplanationWriter<'_>) -> Vec<String> {
     let mut paragraphs = Vec::new();
     for one in telling.of {
         if !one.caption.is_empty() {
@@ -228,7 +230,7 @@ pub(super) fn explanations(telling: &Telling<'_>) -> Vec<String> {
     paragraphs
 }
 
-fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<String>) {
+fn tell(telling: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: &mut Vec<String>) {
     paragraphs.push(format!(
         "\\textbf{{{}}}, ${}$",
         prose(&explanation.address),
@@ -239,7 +241,7 @@ fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<S
         Terms { symbols: &telling.symbols, digits, in_numbers, of_sum: false }
     };
     let symbols = terms(telling.digits(), false);
-    let Worked { lines: texts, with, notes } =
+    let Derivation { lines: texts, with, notes } =
         telling.worked(explanation, &symbols, |digits| terms(digits, true));
     let symbol_of = symbol(&telling.symbols, explanation.cell);
     let mut lines: Vec<String> =
@@ -262,7 +264,7 @@ fn tell(telling: &Telling<'_>, explanation: &Explanation, paragraphs: &mut Vec<S
     }
 }
 
-fn operands(telling: &Telling<'_>, branches: &[Branch]) -> String {
+fn operands(telling: &ExplanationWriter<'_>, branches: &[Branch]) -> String {
     let row = |branch: &Branch| {
         let operand = telling.operand(branch);
         let value = number(&operand.value.replace('−', "-"));

@@ -1,7 +1,7 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
 use super::document::{Computed, Markup};
-use super::explained::{Symbolic, Telling};
+use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};
@@ -137,7 +137,7 @@ impl Markup for Markdown {
         self.grid(&table.header, &table.rows, false);
     }
 
-    fn explained(&mut self, telling: &Telling<'_>) {
+    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
         for block in tree::blocks(telling, WIDTH, Charset::Utf8, false) {
             let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
             self.paragraph(&fenced(&lines.join("\n")));

@@ -12,7 +12,7 @@ mod canvas;
 
 use canvas::{Axis, Canvas, DOTS, LINES};
 
-/// A plot is at most so many columns wide.
+/// The most columns of a plot.
 const MOST_COLUMNS: usize = 90;
 
 /// Curves of positive numbers.

@@ -8,7 +8,7 @@ use crate::story::Digits;
 
 /// No line gets more decimals than these, unless all have.
 const MOST: usize = 6;
-/// NumPy prints so many decimals.
+/// The decimals that NumPy prints.
 const NUMPY: usize = 8;
 
 /// A line of a derivation: how its numbers are written, and whether the line before it gives them.

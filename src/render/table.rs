@@ -41,10 +41,7 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
     let (lines_apart, lines_joint) = (height(&apart), height(&joint));
     // Names of tokens say that it is the same tokens; mere numbers do not.
     let are_tokens = !views.iter().any(|view| view.has_plain_rows());
-    match lines_joint < lines_apart || (lines_joint == lines_apart && are_tokens) {
-        true => joint,
-        false => apart,
-    }
+    if lines_joint < lines_apart || (lines_joint == lines_apart && are_tokens) { joint } else { apart }
 }
 
 /// The columns of a view as rows of a frame without a head, the last row, their sums, in a part of its own; nothing if that
@@ -89,9 +86,12 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
         let is_framed = is_framed(view, width, gap);
         bands(view, width, gap)
             .into_iter()
-            .map(|at| match is_framed {
-                true => joint::frame(&[view], gap, style),
-                false => band(view, at.from, at.to, gap, style),
+            .map(|at| {
+                if is_framed {
+                    joint::frame(&[view], gap, style)
+                } else {
+                    band(view, at.from, at.to, gap, style)
+                }
             })
             .collect::<Vec<_>>()
     };
@@ -118,10 +118,7 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
     let (mut least, mut enough) = (widths.len().div_ceil(fewest.max(1)), widths.len());
     while least < enough {
         let most = least.midpoint(enough);
-        match filled(most).len() == fewest {
-            true => enough = most,
-            false => least = most + 1,
-        }
+        if filled(most).len() == fewest { enough = most } else { least = most + 1 }
     }
     let mut bands = filled(enough);
     if let [whole] = &mut bands[..]
@@ -132,7 +129,7 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
     bands
 }
 
-/// The bands of a matrix with columns of these widths, each as wide as there is room for, of at most so many columns.
+/// The bands of a matrix with columns of these widths, each as wide as there is room for, with a limit on its columns.
 fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<Band> {
     let mut bands: Vec<Band> = Vec::new();
     let frame = view.label_width() + FRAME;

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::Style;
 use super::block::{self, Block, Level};
 use super::document::{Computed, Markup};
-use super::explained::{Symbolic, Telling};
+use super::explained::{ExplanationWriter, Symbolic};
 use super::parts::{Layout, Part};
 use super::plane::Drawing;
 use super::table;
@@ -262,7 +262,7 @@ impl Markup for Terminal<'_> {
         }
     }
 
-    fn explained(&mut self, telling: &Telling<'_>) {
+    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
         self.settle(None);
         for block in tree::blocks(telling, self.room(), self.style.charset, self.style.colour) {
             if !self.text.is_empty() {

@@ -9,13 +9,13 @@ use unicode_width::UnicodeWidthStr;
 use super::Charset;
 use super::block::{Block, Level};
 use super::digits;
-use super::explained::{Operand, Plain, Telling, Worked};
+use super::explained::{Derivation, ExplanationWriter, Operand, Plain};
 use crate::explain::{Branch, Explanation};
 use crate::graph::CellId;
 
 /// Formulas are not made wider, so that they are read at a glance.
 const WIDEST: usize = 110;
-/// Two trees stand next to each other where each has so many columns.
+/// The columns of a tree that stands next to another.
 const HALF: usize = 44;
 /// Between two trees next to each other.
 const GAP: usize = 4;
@@ -42,11 +42,16 @@ struct Line {
 }
 
 /// All explanations, as wide as the room.
-pub(super) fn blocks(telling: &Telling<'_>, room: usize, charset: Charset, colour: bool) -> Vec<Block> {
+pub(super) fn blocks(
+    telling: &ExplanationWriter<'_>,
+    room: usize,
+    charset: Charset,
+    colour: bool,
+) -> Vec<Block> {
     let half = room.saturating_sub(GAP) / 2;
     let beside = telling.side_by_side && telling.of.len() == 2 && half >= HALF;
     let width = if beside { half } else { room }.min(WIDEST);
-    let mut teller = Teller { telling, charset, seen: HashSet::new() };
+    let mut teller = TreeWriter { telling, charset, seen: HashSet::new() };
     let blocks = telling.of.iter().map(|one| {
         let mut lines = Vec::new();
         if !one.caption.is_empty() {
@@ -56,10 +61,7 @@ pub(super) fn blocks(telling: &Telling<'_>, room: usize, charset: Charset, colou
         block(lines, colour)
     });
     let blocks: Vec<Block> = blocks.collect();
-    match beside {
-        true => vec![Block::beside(&blocks, GAP, Level::Tops)],
-        false => blocks,
-    }
+    if beside { vec![Block::beside(&blocks, GAP, Level::Tops)] } else { blocks }
 }
 
 fn block(lines: Vec<Line>, colour: bool) -> Block {
@@ -77,13 +79,13 @@ fn block(lines: Vec<Line>, colour: bool) -> Block {
     Block { lines: lines.into_iter().map(line).collect(), width }
 }
 
-struct Teller<'a> {
-    telling: &'a Telling<'a>,
+struct TreeWriter<'a> {
+    telling: &'a ExplanationWriter<'a>,
     charset: Charset,
     seen: HashSet<CellId>,
 }
 
-impl Teller<'_> {
+impl TreeWriter<'_> {
     fn spelled(&self, text: &str) -> String {
         self.charset.spelled(text).into_owned()
     }
@@ -107,7 +109,7 @@ impl Teller<'_> {
     fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<Line> {
         let symbols = Plain::symbols(self.telling);
         let numbers = |digits| Plain::numbers(self.telling, digits);
-        let Worked { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, numbers);
+        let Derivation { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, numbers);
         let symbol = self.spelled(symbol);
         if symbol.width() > SYMBOL {
             let mut lines = vec![Line { before: before.to_string(), text: symbol, ink: Ink::Plain }];
@@ -228,7 +230,7 @@ fn empty(before: &str) -> Line {
     Line { before: before.trim_end().to_string(), text: String::new(), ink: Ink::Plain }
 }
 
-/// A text in lines of at most so many columns; words are broken where one alone is wider.
+/// A text in lines of at most `width` columns; words are broken where one alone is wider.
 fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
     let width = width.max(LEAST + first.width().max(rest.width()));
     let options = textwrap::Options::new(width)

@@ -44,7 +44,7 @@ const SUM: &str = "sum";
 pub(super) const OPEN: &str = "?";
 /// What stands for rows and columns that are too many.
 const ELIDED: &str = "…";
-/// What stands under a step is set in by so many columns.
+/// The indent of what stands under a step, in columns.
 pub(super) const INDENT: usize = 3;
 /// A matrix that is too wide for the screen keeps at least this many decimals.
 const FEWEST_PLACES: usize = 2;
@@ -105,12 +105,11 @@ impl Viewer<'_> {
         let is_whole = view.rows.len() == self.story.graph[id].shape().rows;
         let notes: Vec<String> =
             (0..view.rows.len()).map(|row| origin.row_note(row).unwrap_or_default()).collect();
-        match is_whole
-            && self.style.convention == Convention::Rows
-            && notes.iter().any(|note| !note.is_empty())
+        if is_whole && self.style.convention == Convention::Rows && notes.iter().any(|note| !note.is_empty())
         {
-            true => View { notes, ..view },
-            false => view,
+            View { notes, ..view }
+        } else {
+            view
         }
     }
 
@@ -160,9 +159,10 @@ impl Viewer<'_> {
         let symbols = Symbols::of(graph, self.style.convention);
         let cell = |row, col| {
             let cell = CellId { node: id, row, col };
-            match graph[id].op.is_given() {
-                true => symbols.cell(cell),
-                false => written(&graph.terms(cell), &PlainSymbols { symbols: &symbols }),
+            if graph[id].op.is_given() {
+                symbols.cell(cell)
+            } else {
+                written(&graph.terms(cell), &PlainSymbols { symbols: &symbols })
             }
         };
         self.finished(id, texts(shape.rows, shape.cols, cell), false)
@@ -239,9 +239,10 @@ impl Viewer<'_> {
         let node = &self.story.graph[id];
         let shape = node.shape();
         let (rows, cols) = node.labels();
-        let (rows, cols) = match cells.is_empty() {
-            true => (Vec::new(), Vec::new()),
-            false => (labels(rows, shape.rows), labels(cols, shape.cols)),
+        let (rows, cols) = if cells.is_empty() {
+            (Vec::new(), Vec::new())
+        } else {
+            (labels(rows, shape.rows), labels(cols, shape.cols))
         };
         self.in_convention(View { name: heading(node), rows, cols, cells, notes: Vec::new() }, turned)
     }
@@ -377,10 +378,7 @@ fn widest_line(text: &str) -> usize {
 
 /// A text that is too wide, in several lines.
 fn in_lines(text: &str, width: usize) -> String {
-    match text.width() <= width {
-        true => text.to_string(),
-        false => textwrap::wrap(text, width).join("\n"),
-    }
+    if text.width() <= width { text.to_string() } else { textwrap::wrap(text, width).join("\n") }
 }
 
 fn are_numbers(names: &[String]) -> bool {

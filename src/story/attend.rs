@@ -106,7 +106,7 @@ enum Stage {
     Concatenation,
     Output,
     Residual,
-    /// Of so many heads; the first one is shown.
+    /// The number of heads; the first one is shown.
     NeverFormed(usize),
     Fused,
 }

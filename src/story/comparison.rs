@@ -39,7 +39,7 @@ pub fn comparison(base: Story, other: Story, with: &str, only: &[String]) -> Res
     let mut remarks = base.remarks;
     remarks.extend(other.remarks.into_iter().filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
     let both = beside(base.graph, other.graph, SUFFIX)?;
-    let teller = Teller { both: &both, with, places };
+    let teller = DifferenceSteps { both: &both, with, places };
     let (steps, nodes) = match only {
         [] => (teller.steps(), both.differences.iter().flat_map(nodes).collect()),
         only => teller.only(only, &mut remarks)?,
@@ -69,13 +69,13 @@ fn shown(difference: &Difference) -> Shown {
     }
 }
 
-struct Teller<'a> {
+struct DifferenceSteps<'a> {
     both: &'a Beside,
     with: &'a str,
     places: usize,
 }
 
-impl Teller<'_> {
+impl DifferenceSteps<'_> {
     fn graph(&self) -> &Graph {
         &self.both.graph
     }
@@ -133,9 +133,10 @@ impl Teller<'_> {
         let any_given = all.iter().any(|difference| reshaped(difference, true));
         let (mut told, mut untold) = (Vec::new(), Vec::new());
         for (at, difference) in all.iter().enumerate() {
-            match any_given && reshaped(difference, false) && Some(at) != last {
-                true => untold.push(difference.name.as_str()),
-                false => told.push(difference),
+            if any_given && reshaped(difference, false) && Some(at) != last {
+                untold.push(difference.name.as_str())
+            } else {
+                told.push(difference)
             }
         }
         (told, untold)

@@ -61,8 +61,6 @@ pub enum Condition {
     Symmetric(String),
     /// Every number of a node is whole.
     Whole(String),
-    /// Each row of a node sums to the number, within the tolerance.
-    RowsSumTo(String, f64, f64),
     /// A node holds NaN at the address.
     NotANumber(String),
     /// These given nodes have the demo's own numbers, and what is drawn has its own seed. No names: all given nodes.
@@ -198,11 +196,6 @@ pub fn whole(node: &str) -> Condition {
     Condition::Whole(node.to_string())
 }
 
-/// Each row of a node sums to the number, up to rounding.
-pub fn rows_sum_to(node: &str, number: f64) -> Condition {
-    Condition::RowsSumTo(node.to_string(), number, 1e-9)
-}
-
 /// A node holds NaN at the address.
 pub fn not_a_number(address: &str) -> Condition {
     Condition::NotANumber(address.to_string())
@@ -263,11 +256,6 @@ impl Condition {
                 Some(m.rows() == m.cols() && everywhere(m, |i, j| m[(i, j)] == m[(j, i)]))
             }
             Condition::Whole(node) => Some(matrix(graph, node)?.cells().all(|x| x.fract() == 0.0)),
-            Condition::RowsSumTo(node, number, tolerance) => {
-                let m = matrix(graph, node)?;
-                let is_near = |i| (m.row(i).sum::<f64>() - number).abs() <= *tolerance;
-                Some((0..m.rows()).all(is_near))
-            }
             Condition::NotANumber(address) => Some(cells(graph, address)?.iter().any(|x| x.is_nan())),
             Condition::Own(names) => is_own(graph, names, seed),
             Condition::All(conditions) => conditions

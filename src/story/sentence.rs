@@ -32,10 +32,8 @@ pub fn in_sentence(value: f64, places: usize) -> String {
         return format!("{value:.places$e}").replace('-', "−");
     }
     let rounded = format!("{value:.places$}");
-    let trimmed = match rounded.contains('.') {
-        true => rounded.trim_end_matches('0').trim_end_matches('.'),
-        false => &rounded,
-    };
+    let trimmed =
+        if rounded.contains('.') { rounded.trim_end_matches('0').trim_end_matches('.') } else { &rounded };
     match trimmed {
         "-0" => "0".to_string(),
         text => text.replace('-', "−").replace("inf", "∞"),

@@ -207,7 +207,6 @@ fn what_cannot_be_written_leaves_nothing_behind() {
     let missing = folder.path().join("no/such/folder/A.csv");
     let error = save(&missing, "A", &Matrix::identity(2), Writing::Allowed).unwrap_err();
     assert!(error.to_string().contains("A.csv: there is no folder"), "{error}");
-    assert_eq!(error.exit_code(), 2);
     let directory = folder.path().join("A.csv");
     fs::create_dir(&directory).unwrap();
     assert!(save(&directory, "A", &Matrix::identity(2), Writing::Allowed).is_err());

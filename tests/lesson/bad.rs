@@ -381,7 +381,7 @@ proptest! {
             "4-transformer-imagined", "5-one-third"];
         let text = fs::read_to_string(folder.join(format!("{}.md", names[which]))).expect("UTF-8");
         let text = slipped(&text, &slips);
-        match read("x.md", &text) {
+        match read("x.md", &text, attn::cli::LESSON_OPTIONS) {
             Ok(lesson) => {
                 for finding in check(&lesson, &in_process).findings {
                     prop_assert!(finding.fault.line <= 1 + text.lines().count());

@@ -9,5 +9,6 @@ mod examples;
 mod imports;
 mod kinds;
 mod modules;
+mod options;
 mod player;
 mod readme;

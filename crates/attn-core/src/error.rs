@@ -15,26 +15,40 @@ pub const EXIT_CHECK_FAILED: u8 = 1;
 /// The command or its input cannot be used.
 pub const EXIT_UNUSABLE: u8 = 2;
 
-/// Why a command ends early.
+/// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The command, or a file it names, cannot be used: exit code 2.
+    /// What was given cannot be used.
     #[error("{0}")]
     Unusable(Box<Problem>),
-    /// Nobody reads the output any more (`attn … | head`): a quiet exit code 0.
-    #[error("the program that reads the output has ended")]
-    ClosedPipe,
-    /// The message has been written already, by the reading of the command line: exit code 2.
-    #[error("see above")]
-    AlreadySaid,
-    /// The output could not be written: exit code 2.
+    /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(io::Error),
+}
+
+/// What kind of error it is, for programs that decide by it. The words are for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// What was given cannot be used; the words say why.
+    Unusable,
+    /// Matrices whose shapes do not fit each other.
+    Shape,
+    /// A name or an address that nothing has.
+    Unknown,
+    /// More numbers or more memory than may be had.
+    TooLarge,
+    /// A file that is not there, or may not be read.
+    File,
+    /// The output could not be written.
+    Output,
 }
 
 /// One problem, for the person who reads it: *what* is wrong, *where*, and *what to do*.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
+    /// What kind of error it is.
+    pub kind: ErrorKind,
     /// What is wrong, as a sentence without a full stop.
     pub what: String,
     /// The place in the user's input, where there is one.
@@ -84,7 +98,8 @@ impl fmt::Display for Problem {
 impl Error {
     /// A problem with what the user gave.
     pub fn new(what: impl Into<String>) -> Error {
-        Error::Unusable(Box::new(Problem { what: what.into(), place: None, help: None }))
+        let kind = ErrorKind::Unusable;
+        Error::Unusable(Box::new(Problem { kind, what: what.into(), place: None, help: None }))
     }
 
     /// The same error, at a place. An inner place, which is nearer to the cause, is kept.
@@ -119,12 +134,20 @@ impl Error {
         self
     }
 
-    /// The exit code that this error ends a command with.
-    pub fn exit_code(&self) -> u8 {
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Error::ClosedPipe => EXIT_DONE,
-            Error::Unusable(_) | Error::AlreadySaid | Error::Output(_) => EXIT_UNUSABLE,
+            Error::Unusable(problem) => problem.kind,
+            Error::Output(_) => ErrorKind::Output,
         }
+    }
+
+    /// The same error as one of this kind.
+    pub fn of_kind(mut self, kind: ErrorKind) -> Error {
+        if let Error::Unusable(problem) = &mut self {
+            problem.kind = kind;
+        }
+        self
     }
 }
 
@@ -141,13 +164,7 @@ impl Error {
 impl From<io::Error> for Error {
     /// For writing to the program's own output; reading a user's file names the file instead.
     fn from(error: io::Error) -> Error {
-        if let Some(own) = Error::carried_by(&error) {
-            return own;
-        }
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Error::ClosedPipe,
-            _ => Error::Output(error),
-        }
+        Error::carried_by(&error).unwrap_or(Error::Output(error))
     }
 }
 
@@ -165,18 +182,21 @@ mod tests {
             said,
             "scores.csv:3:7: `abc` is not a number\n  help: write decimals such as 0.25, or -inf to mask"
         );
-        assert_eq!(error.exit_code(), EXIT_UNUSABLE);
+        assert_eq!(error.kind(), ErrorKind::Unusable);
     }
 
     #[test]
     fn the_place_nearest_to_the_cause_is_kept() {
-        let error = Error::new("empty").in_source("inner.csv").in_source("--q");
+        let error = Error::new("empty").in_source("inner.csv").in_source("outer");
         assert_eq!(error.to_string(), "inner.csv: empty");
     }
 
     #[test]
-    fn a_closed_pipe_is_no_failure() {
-        let error = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
-        assert_eq!(error.exit_code(), EXIT_DONE);
+    fn a_kind_stays_with_an_error_that_is_told_more_of() {
+        let error =
+            Error::new("there is no `X`").of_kind(ErrorKind::Unknown).in_source("a.csv").help("name another");
+        assert_eq!(error.kind(), ErrorKind::Unknown);
+        let output = Error::from(io::Error::from(io::ErrorKind::StorageFull));
+        assert_eq!(output.kind(), ErrorKind::Output);
     }
 }

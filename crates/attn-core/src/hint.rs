@@ -182,17 +182,17 @@ thread_local! {
 
 /// While this lives, sentences of its thread are written in a vocabulary.
 #[must_use]
-pub struct Speaking {
+pub struct VocabularyGuard {
     before: Option<Vocabulary>,
     here: PhantomData<*const ()>,
 }
 
 /// Writes the sentences of this thread in a vocabulary, until the result is dropped.
-pub fn speak(vocabulary: Vocabulary) -> Speaking {
-    Speaking { before: VOCABULARY.replace(Some(vocabulary)), here: PhantomData }
+pub fn speak(vocabulary: Vocabulary) -> VocabularyGuard {
+    VocabularyGuard { before: VOCABULARY.replace(Some(vocabulary)), here: PhantomData }
 }
 
-impl Drop for Speaking {
+impl Drop for VocabularyGuard {
     fn drop(&mut self) {
         VOCABULARY.set(self.before);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::text::counted;
 
 /// The names of the rows, or of the columns, of a matrix: tokens, words, features.
@@ -71,7 +71,8 @@ impl Matrix {
                 "row {} has {}, but row 1 has {cols}",
                 i + 1,
                 counted(row.len(), "number")
-            )));
+            ))
+            .of_kind(ErrorKind::Shape));
         }
         Ok(Matrix::from_fn(rows.len(), cols, |i, j| rows[i][j]))
     }

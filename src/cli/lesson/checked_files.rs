@@ -1,5 +1,6 @@
 //! The lessons that a command was given, each checked, and how the findings are shown.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::visible;
 
 use colored::Colorize;
@@ -64,7 +65,7 @@ fn of_one(name: &str, trust: TrustArgs) -> CheckedFile {
         Ok(found) => found,
         Err(error) => return CheckedFile::unreadable(name, error),
     };
-    let state = match read(&file, &text) {
+    let state = match read(&file, &text, LESSON_OPTIONS) {
         Ok(lesson) => FileState::Checked(check(&lesson, &trust.run(name))),
         Err(faults) => FileState::Malformed(faults),
     };

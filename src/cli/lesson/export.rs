@@ -1,5 +1,6 @@
 //! `attn lesson export`.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::{from_path, visible};
 use crate::text::quoted;
 use std::path::{Path, PathBuf};
@@ -110,7 +111,7 @@ impl Target {
 
 impl ExportArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let (lesson, step) = open(&self.lesson)?;
+        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
         if step.is_some() {
             return Err(
                 Error::new("only a whole lesson can be exported").help("leave out the step behind `#`")
@@ -166,7 +167,7 @@ impl ExportArgs {
 /// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
-    let is_one = |text: String| is_lesson(&text) || read(&name, &text).is_ok();
+    let is_one = |text: String| is_lesson(&text) || read(&name, &text, LESSON_OPTIONS).is_ok();
     if !read_text(path, LONGEST).is_ok_and(is_one) {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::cli::LESSON_OPTIONS;
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
@@ -24,7 +25,11 @@ pub(super) struct FollowArgs {
 
 impl FollowArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let lesson = self.lesson.as_deref().map(|asked| open(asked).map(|(lesson, _)| lesson)).transpose()?;
+        let lesson = self
+            .lesson
+            .as_deref()
+            .map(|asked| open(asked, LESSON_OPTIONS).map(|(lesson, _)| lesson))
+            .transpose()?;
         let Some(state) = env.state else {
             return Err(Error::new("there is no folder in which the player can record its position")
                 .help("set ATTN_STATE_DIR to a folder of your own, in both terminals"));

@@ -1,5 +1,6 @@
 //! `attn lesson list`.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::{from_os, from_path, to_path, visible};
 use crate::text::quoted;
 
@@ -80,7 +81,7 @@ fn of_folder(folder: &str, env: &Env) -> Result<Vec<Vec<String>>> {
 
 /// The row of a lesson, called `name`.
 fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
-    let Ok(lesson) = read(file, text) else { return broken(name, file) };
+    let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { return broken(name, file) };
     vec![
         name.to_string(),
         lesson.title.clone(),

@@ -7,6 +7,7 @@ mod export;
 mod follow;
 mod list;
 mod new;
+mod options;
 mod play;
 mod quiz;
 mod seed;
@@ -15,6 +16,7 @@ mod update;
 
 use clap::{Args, Subcommand};
 
+pub use options::LESSON_OPTIONS;
 pub(super) use trust::by_hand;
 
 use super::output::TablesArgs;

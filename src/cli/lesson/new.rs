@@ -1,5 +1,6 @@
 //! `attn lesson new`.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::{to_path, visible};
 use crate::text::{counted, quoted};
 
@@ -43,7 +44,7 @@ impl NewArgs {
                 .in_source(shown)
                 .help("name a new file; this one is not overwritten"));
         }
-        let text = new_lesson(&file, &TrustArgs::default().run(&file)).map_err(|faults| {
+        let text = new_lesson(&file, &TrustArgs::default().run(&file), LESSON_OPTIONS).map_err(|faults| {
             let first = faults.0.into_iter().next();
             first.map_or_else(
                 || Error::new("no lesson"),
@@ -51,7 +52,8 @@ impl NewArgs {
             )
         })?;
         write_text(&to_path(&file), &text)?;
-        let lesson = read(&file, &text).map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
+        let lesson = read(&file, &text, LESSON_OPTIONS)
+            .map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;
         let [steps, questions] = [(lesson.steps.len(), "step"), (lesson.questions().count(), "question")]
             .map(|(n, word)| counted(n, word));
         let name = quoted(&shown);

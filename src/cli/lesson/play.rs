@@ -1,5 +1,6 @@
 //! `attn lesson play`.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::text::{counted, quoted};
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
@@ -57,7 +58,7 @@ Examples:
 
 impl PlayArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (lesson, first) = open(&self.lesson)?;
+        let (lesson, first) = open(&self.lesson, LESSON_OPTIONS)?;
         let screen = self.screen.shaded_screen(env);
         let run = self.trust.run(&lesson.file);
         let runner = Runner::new(&run);

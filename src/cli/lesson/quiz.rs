@@ -1,5 +1,6 @@
 //! `attn lesson quiz`.
 
+use crate::cli::LESSON_OPTIONS;
 use crate::foreign::{from_path, visible};
 use crate::text::quoted;
 use std::collections::HashSet;
@@ -88,7 +89,7 @@ Examples:
 
 impl QuizArgs {
     pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let (lesson, step) = open(&self.lesson)?;
+        let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
         if step.is_some() {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
 use super::trust::TrustArgs;
+use crate::cli::LESSON_OPTIONS;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::to_path;
@@ -49,7 +50,7 @@ fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
         let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
-    match update(file, &checked.text, report, &trust.run(&checked.path)) {
+    match update(file, &checked.text, report, &trust.run(&checked.path), LESSON_OPTIONS) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();

@@ -72,9 +72,10 @@ fn row_of_scores(s: &Matrix) -> Result<usize> {
     if s.rows() != 1 {
         return Err(Error::new(format!("S is {}, and the demo follows one row of scores", s.shape())));
     }
-    match s.cells().all(|score| score == f64::NEG_INFINITY) {
-        true => Err(Error::new("S has no finite score, and so no maximum").help("give at least one")),
-        false => Ok(s.cols()),
+    if s.cells().all(|score| score == f64::NEG_INFINITY) {
+        Err(Error::new("S has no finite score, and so no maximum").help("give at least one"))
+    } else {
+        Ok(s.cols())
     }
 }
 

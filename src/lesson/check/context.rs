@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::lesson::key::{Expression, Value};
+use crate::lesson::option_names::OptionNames;
 use crate::lesson::values::RunValues;
 
 /// What numbers and keys are computed from.
@@ -12,6 +13,8 @@ pub(super) struct CheckContext<'a> {
     pub values: &'a RunValues<'a>,
     /// The runs without numbers; each has been reported already.
     pub failing: &'a HashSet<&'a str>,
+    /// How the options of the commands are spelled.
+    pub options: &'static OptionNames,
 }
 
 impl CheckContext<'_> {

@@ -4,6 +4,7 @@ use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
+use crate::lesson::option_names::OptionNames;
 use crate::lesson::question::Answer;
 use crate::lesson::shown_digits::ShownOperands;
 use crate::text::counted;
@@ -26,7 +27,7 @@ pub(super) fn enough(
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
     let Ok(cell) = context.values.operands(run, address) else { return };
-    let on_screen = decimals_on_screen(question, &cell);
+    let on_screen = decimals_on_screen(question, &cell, context.options);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
             "the key of `{}` expects numbers shown at {}, but the question shows none of its operands that way",
@@ -63,7 +64,7 @@ pub(super) fn enough(
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands, options: &OptionNames) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();
@@ -74,9 +75,9 @@ fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
         match block {
             Block::Console(console) => {
                 for exchange in &console.exchanges {
-                    let value = |name: &str| value_of(&exchange.command.args, name);
-                    if value("--only").is_some_and(|only| only.split(',').any(is_operand)) {
-                        let precision = value("--precision").and_then(|text| text.parse().ok());
+                    let value = |name: &str| OptionNames::value(&exchange.command.args, name);
+                    if value(options.only).is_some_and(|only| only.split(',').any(is_operand)) {
+                        let precision = value(options.precision).and_then(|text| text.parse().ok());
                         decimals.push(precision.unwrap_or(USUAL_DECIMALS));
                     }
                 }
@@ -96,15 +97,4 @@ fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
     }
     decimals.sort_unstable();
     decimals
-}
-
-/// What an option of a command is set to: `--only A,V` or `--only=A,V`.
-fn value_of<'a>(args: &'a [String], name: &str) -> Option<&'a str> {
-    let at = args
-        .iter()
-        .position(|arg| arg == name || arg.strip_prefix(name).is_some_and(|rest| rest.starts_with('=')))?;
-    match args[at].split_once('=') {
-        Some((_, value)) => Some(value),
-        None => args.get(at + 1).map(String::as_str),
-    }
 }

@@ -35,7 +35,7 @@ pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     outputs::check(lesson, runner, &mut findings);
     screen::check(lesson, runner, &mut findings);
     let failing = runs::check(lesson, runner, &mut findings);
-    let context = context::CheckContext { values: &values, failing: &failing };
+    let context = context::CheckContext { values: &values, failing: &failing, options: lesson.options };
     numbers::check(lesson, context, &mut findings);
     questions::check(lesson, context, &mut findings);
     plan::check(lesson, &mut findings);

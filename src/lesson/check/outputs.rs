@@ -52,7 +52,7 @@ fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
     Some(Finding::new(Concern::Structure, fault))
 }
 
-/// How what is printed differs from the lesson, in which there is room for so many bytes more.
+/// The difference between the printed output and the lesson, which has room for `room` more bytes.
 fn output(
     lesson: &Lesson,
     console: &Console,

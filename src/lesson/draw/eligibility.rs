@@ -52,7 +52,7 @@ impl Question {
         }
         let named = self.runs(lesson).into_iter().map(|run| &run.command);
         let shown = self.blocks().flat_map(commands);
-        let mut seeds = named.chain(shown).map(|command| command.seed());
+        let mut seeds = named.chain(shown).map(|command| command.seed(lesson.options));
         let seed = seeds.next()??;
         seeds.all(|other| other == Some(seed)).then_some(seed)
     }
@@ -66,7 +66,7 @@ impl Question {
         let mut claims = outside().filter_map(Block::prose).flat_map(|prose| &prose.claims);
         let is_alike = |command: &Command| {
             let of_the_kind = |run: &&NamedRun| run.command.args.first() == command.args.first();
-            command.seed() == Some(seed) && runs.iter().any(of_the_kind)
+            command.seed(lesson.options) == Some(seed) && runs.iter().any(of_the_kind)
         };
         claims.any(|claim| claim.expression.runs().into_iter().any(reads))
             || outside().flat_map(commands).any(is_alike)

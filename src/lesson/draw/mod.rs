@@ -68,7 +68,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     let renamed = |name: &str| format!("{name}@{seed}");
     let again = |run: &NamedRun| NamedRun {
         name: renamed(&run.name),
-        command: run.command.with_seed(seed),
+        command: run.command.with_seed(seed, lesson.options),
         line: run.line,
     };
     let runs: Vec<NamedRun> = question.runs(lesson).into_iter().map(again).collect();
@@ -89,7 +89,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
     question.key = question.key.map(|key| key.computed_by(|expression| expression.of_runs(&renamed)));
     survives_rounding(&question, &values)?;
     for exchange in question.exchanges_mut() {
-        run_again(exchange, seed, runner, lesson.size.columns, &mut text);
+        run_again(exchange, seed, runner, lesson, &mut text);
     }
     let alone = Lesson {
         name: lesson.name.clone(),
@@ -97,6 +97,7 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
         title: lesson.title.clone(),
         minutes: None,
         size: lesson.size,
+        options: lesson.options,
         runs,
         opening: vec![Block::Question(Box::new(in_order_of_numbers(question)))],
         steps: Vec::new(),
@@ -109,12 +110,13 @@ fn alone(question: &Question, lesson: &Lesson, runner: &Runner<'_>, seed: u32) -
 }
 
 /// The command of an exchange with another seed, and what it prints.
-fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, columns: usize, text: &mut String) {
-    let command = exchange.command.with_seed(seed);
-    let lines = exchange.command.seed().map(|own| {
+fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, lesson: &Lesson, text: &mut String) {
+    let command = exchange.command.with_seed(seed, lesson.options);
+    let lines = exchange.command.seed(lesson.options).map(|own| {
+        let option = lesson.options.seed;
         let in_line = |line: &String| {
             [" ", "="].iter().fold(line.clone(), |line, between| {
-                line.replacen(&format!("--seed{between}{own}"), &format!("--seed{between}{seed}"), 1)
+                line.replacen(&format!("{option}{between}{own}"), &format!("{option}{between}{seed}"), 1)
             })
         };
         exchange.typed.iter().map(in_line).collect::<Vec<String>>()
@@ -123,7 +125,7 @@ fn run_again(exchange: &mut Exchange, seed: u32, runner: &Runner<'_>, columns: u
         lines.filter(|lines| lines.join(" ") == command.typed).unwrap_or_else(|| vec![command.typed.clone()]);
     exchange.command = command;
     let start = text.len();
-    text.push_str(&runner.run(&exchange.command.args, Screen::plain(columns)).shown());
+    text.push_str(&runner.run(&exchange.command.args, Screen::plain(lesson.size.columns)).shown());
     exchange.expected = start..text.len();
     text.push('\n');
 }

@@ -86,6 +86,7 @@ fn letters_in(markdown: &str, letters: &[char]) -> Vec<char> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::option_names::SAMPLE;
     use crate::lesson::{Lesson, read};
 
     fn lesson(asked: &str, reveal: &str) -> Lesson {
@@ -95,7 +96,7 @@ mod tests {
              <!-- opt B: x:A[1,1] -->\n<!-- opt C: x:A[1,1] -->\n<!-- if A: too much -->\n\n<details>\n<summary>Answer</summary>\n\n\
              {reveal}\n\n</details>\n"
         );
-        read("x.md", &text).unwrap()
+        read("x.md", &text, SAMPLE).unwrap()
     }
 
     fn ordered(asked: &str, reveal: &str) -> Question {

@@ -1,6 +1,7 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
+use crate::lesson::option_names::name_of;
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Question, Step};
 use crate::render::html_page::{Page, escaped, fragment, how};
@@ -138,10 +139,12 @@ impl Writer<'_> {
 
     /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
     fn in_html(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
-        if command.args.iter().any(|arg| arg == "--format" || arg.starts_with("--format=")) {
+        let options = self.show.lesson.options;
+        if command.args.iter().any(|arg| name_of(arg) == options.format) {
             return None;
         }
-        let args: Vec<String> = command.args.iter().cloned().chain(["--format=html".to_string()]).collect();
+        let page = format!("{}={}", options.format, options.page);
+        let args: Vec<String> = command.args.iter().cloned().chain([page]).collect();
         let ran = self.show.runner.run(&args, self.show.screen);
         if ran.code == plain.code { fragment(&ran.out) } else { None }
     }

@@ -222,6 +222,7 @@ impl Positions {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::option_names::SAMPLE;
     use crate::lesson::play::{Key, Window, sample};
     use crate::lesson::read;
     use crate::render::Screen;
@@ -267,7 +268,7 @@ mod tests {
         assert!(!Position { left: true, ..position.clone() }.is_alive());
         assert!(!Position { written: position.written - 60, ..position.clone() }.is_alive());
         assert!(!Position { process: i32::MAX as u32, ..position }.is_alive());
-        let elsewhere = read("other/mask.md", sample::TEXT).unwrap();
+        let elsewhere = read("other/mask.md", sample::TEXT, SAMPLE).unwrap();
         assert_eq!(elsewhere.name, lesson.name);
         assert_eq!(positions.read(Some(&elsewhere)), None, "another lesson of the same name");
         assert!(positions.read(Some(&lesson)).is_some());

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::graph::{Graph, Origin};
+use crate::lesson::option_names::SAMPLE;
 use crate::lesson::{CommandOutput, Lesson, read};
 use crate::matrix::Matrix;
 use crate::render::Screen;
@@ -29,8 +30,8 @@ A decoder may not read the future.
 Each row says where one token looks.
 
 ```console
-$ attn plain --only A
-attn plain --only A at 80
+$ attn plain A
+attn plain A at 80
 
 ```
 
@@ -115,7 +116,7 @@ Try the mask on your own words.
 "#;
 
 pub(in crate::lesson) fn lesson() -> Lesson {
-    let lesson = read("mask.md", TEXT).unwrap_or_else(|faults| panic!("{faults:?}"));
+    let lesson = read("mask.md", TEXT, SAMPLE).unwrap_or_else(|faults| panic!("{faults:?}"));
     assert!(lesson.faults.is_empty(), "{:?}", lesson.faults);
     lesson
 }

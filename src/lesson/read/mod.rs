@@ -14,6 +14,7 @@ use super::head::{head, minutes};
 use super::key::is_run_name;
 use super::model::{Block, Console, Lesson, Literal, NamedRun, Note, Size};
 use super::names::{ids_are_unique, runs_are_unique, slug};
+use super::option_names::OptionNames;
 use super::pieces::{Piece, PieceKind, pieces};
 use super::prose::prose;
 use super::source::Source;
@@ -26,16 +27,17 @@ use settings::settings;
 /// Where a lesson's screen has no size of its own.
 const USUAL: Size = Size { columns: 80, rows: 24 };
 
-/// Reads a lesson. `file` is what messages call it; its name is the file's without folder and ending.
+/// Reads a lesson. `file` is what messages call it; its name is the file's without folder and ending. `options` says how the
+/// options of its commands are spelled.
 ///
 /// # Errors
 /// Everything that keeps it from being a lesson, in the order of the lines.
-pub fn read(file: &str, text: &str) -> Result<Lesson, Faults> {
+pub fn read(file: &str, text: &str, options: &'static OptionNames) -> Result<Lesson, Faults> {
     let source = Source::new(file, text).map_err(|error| Faults(vec![Fault::of(1, error)]))?;
     let mut misread = Faults::default();
     let pieces = pieces(&source, &mut misread);
     let mut faults = Faults::default();
-    let mut reader = Reader::new(&source, file);
+    let mut reader = Reader::new(&source, file, options);
     for piece in &pieces {
         reader.take(piece, &mut faults);
     }
@@ -70,7 +72,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(source: &'a Source, file: &str) -> Reader<'a> {
+    fn new(source: &'a Source, file: &str, options: &'static OptionNames) -> Reader<'a> {
         let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
         let lesson = Lesson {
             name: visible(name.strip_suffix(".md").unwrap_or(name)).into_owned(),
@@ -78,6 +80,7 @@ impl<'a> Reader<'a> {
             title: String::new(),
             minutes: None,
             size: USUAL,
+            options,
             runs: Vec::new(),
             opening: Vec::new(),
             steps: Vec::new(),
@@ -199,7 +202,7 @@ impl<'a> Reader<'a> {
             );
             return;
         };
-        match Command::new(typed, line) {
+        match Command::new(typed, line, self.lesson.options) {
             Ok(command) => self.lesson.runs.push(NamedRun { name: name.to_string(), command, line }),
             Err(fault) => faults.push(fault),
         }
@@ -222,7 +225,7 @@ impl<'a> Reader<'a> {
             return;
         }
         let faults_before = faults.0.len();
-        let exchanges = exchanges(self.source, body, faults);
+        let exchanges = exchanges(self.source, body, self.lesson.options, faults);
         // A block whose commands cannot be run has an error already.
         if exchanges.is_empty() && faults.0.len() == faults_before {
             faults.push(

@@ -1,6 +1,7 @@
 //! What is read, and the errors of broken lessons.
 
 use super::*;
+use crate::lesson::option_names::SAMPLE;
 
 const WHOLE: &str = r#"---
 attn-lesson: 1
@@ -16,7 +17,7 @@ A decoder may not read the future.
 <!-- note: Slide a sheet of paper along a sentence,
 word by word. -->
 <!-- run: plain = attn attend examples/data/bat.json -->
-<!-- run: causal = attn attend examples/data/bat.json --causal -->
+<!-- run: causal = attn attend examples/data/causal.json -->
 
 ## Before the mask
 
@@ -26,7 +27,7 @@ Each row sums to 1:
 `bat` gives 0.18<!-- = plain:A[bat,cave] --> to `cave`.
 
 ```console
-$ attn attend examples/data/bat.json --only A
+$ attn attend examples/data/bat.json
 the table
 
 $ attn nonsense
@@ -65,7 +66,7 @@ After the mask, how many?
 
 #[test]
 fn the_lesson_of_the_format_is_read() {
-    let lesson = read("folder/mask.md", WHOLE).unwrap();
+    let lesson = read("folder/mask.md", WHOLE, SAMPLE).unwrap();
     assert_eq!((lesson.name.as_str(), lesson.title.as_str()), ("mask", "Why the mask?"));
     assert_eq!((lesson.minutes, lesson.size), (Some(12.0), Size { columns: 100, rows: 30 }));
     assert_eq!(lesson.runs.iter().map(|run| run.name.as_str()).collect::<Vec<_>>(), ["plain", "causal"]);
@@ -95,7 +96,7 @@ fn spoilt(from: &str, to: &str, at: &str, words: &str) {
     assert!(WHOLE.contains(from), "{from}");
     let text = WHOLE.replacen(from, to, 1);
     let line = 1 + text.lines().position(|line| line.starts_with(at)).expect(at);
-    let faults = read("x.md", &text).expect_err(to);
+    let faults = read("x.md", &text, SAMPLE).expect_err(to);
     let is_it = |fault: &Fault| fault.line == line && fault.what.contains(words) && fault.help.is_some();
     assert!(faults.0.iter().any(is_it), "{to}: no “{words}” at {line} in {faults:?}");
 }
@@ -111,15 +112,10 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
         (
             "<!-- run: causal",
             "<!-- run: plain",
-            "<!-- run: plain = attn attend examples/data/bat.json --c",
+            "<!-- run: plain = attn attend examples/data/c",
             "the command at line 14 already has the name",
         ),
-        (
-            "= attn attend examples/data/bat.json --causal",
-            "= python x",
-            "<!-- run: causal",
-            "`python` is not attn",
-        ),
+        ("= attn attend examples/data/causal.json", "= python x", "<!-- run: causal", "`python` is not attn"),
         ("## Before the mask", "## Zeros", "<!-- ask", "already has the name `zeros`"),
         ("```text\nas it is\n```", "```text\nas it is\n", "```text", "never closed"),
         ("kind=choice", "kind=choise", "<!-- ask", "`choise` is not a kind"),
@@ -149,7 +145,7 @@ fn every_fault_is_named_at_its_line_with_a_remedy() {
 
 #[test]
 fn a_fault_knows_its_step() {
-    let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1)).unwrap_err();
+    let faults = read("x.md", &WHOLE.replacen("kind=choice", "kind=x", 1), SAMPLE).unwrap_err();
     assert_eq!(faults.0[0].step.as_deref(), Some("Predict: how many zeros?"));
     let said = faults.0[0].in_file("x.md").to_string();
     assert!(said.starts_with("x.md:42: `x` is not a kind of question\n  step: Predict"), "{said}");
@@ -157,7 +153,7 @@ fn a_fault_knows_its_step() {
 
 #[test]
 fn a_file_that_is_no_lesson_is_called_that_and_nothing_else() {
-    let faults = read("x.md", "# Read me\n\n```\nx\n```\n").unwrap_err();
+    let faults = read("x.md", "# Read me\n\n```\nx\n```\n", SAMPLE).unwrap_err();
     assert_eq!(faults.0.len(), 1);
     assert!(faults.0[0].what.contains("not a lesson"));
 }
@@ -171,7 +167,7 @@ fn one_slip_is_one_fault() {
         ("```text\nas it is\n```", "```text\nas it is\n"),
         (" == 2 -->", " == 2 --"),
     ] {
-        let faults = read("x.md", &WHOLE.replacen(from, to, 1)).expect_err(to);
+        let faults = read("x.md", &WHOLE.replacen(from, to, 1), SAMPLE).expect_err(to);
         assert_eq!(faults.0.len(), 1, "{to}: {faults:?}");
     }
 }

@@ -160,13 +160,16 @@ mod tests {
 
     #[test]
     fn a_command_is_broken_so_that_a_shell_reads_it_as_one() {
-        let typed = "attn attend --words \"bat cave\" --only A --causal --precision 2";
-        let lines = broken(typed, 34);
-        assert_eq!(lines, ["attn attend --words \"bat cave\" \\", "--only A --causal --precision 2"]);
-        assert_eq!(shlex::split(&lines.join("\n")), shlex::split(typed));
+        let with_options = |text: &str| text.replace('@', "--");
+        let typed = with_options("attn attend @words \"bat cave\" @only A @causal @precision 2");
+        let lines = broken(&typed, 34);
+        assert_eq!(lines[0], with_options("attn attend @words \"bat cave\" \\"));
+        assert_eq!(lines[1..], [with_options("@only A @causal @precision 2")]);
+        assert_eq!(shlex::split(&lines.join("\n")), shlex::split(&typed));
         assert!(lines.iter().all(|line| line.chars().count() <= 34), "{lines:?}");
         assert_eq!(broken("attn demo", 26), ["attn demo"]);
         // An option keeps its value.
-        assert_eq!(broken("attn attend --only A --causal", 20), ["attn attend \\", "--only A --causal"]);
+        let lines = broken(&with_options("attn attend @only A @causal"), 20);
+        assert_eq!(lines, ["attn attend \\".to_string(), with_options("@only A @causal")]);
     }
 }

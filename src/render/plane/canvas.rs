@@ -6,7 +6,7 @@ use super::{Bounds, Drawing, Spot, Ticks};
 
 /// The drawing, without the labels to its right, is at most this wide.
 const MOST_COLUMNS: usize = 64;
-/// A character is about twice as high as wide: so many columns to a row keep a square square.
+/// Columns for each row: a character is about twice as high as wide, and a square stays square.
 const COLUMNS_PER_ROW: f64 = 2.1;
 /// The most rows of a drawing.
 pub(super) const MOST_ROWS: f64 = 12.0;
@@ -167,9 +167,10 @@ impl Canvas {
             numbers.push_str(&text);
         }
         let name = format!("{name} →");
-        match numbers.chars().count() + 3 + name.width() <= width {
-            true => vec![format!("{numbers}   {name}")],
-            false => vec![numbers, format!("{}{name}", " ".repeat(self.margin))],
+        if numbers.chars().count() + 3 + name.width() <= width {
+            vec![format!("{numbers}   {name}")]
+        } else {
+            vec![numbers, format!("{}{name}", " ".repeat(self.margin))]
         }
     }
 

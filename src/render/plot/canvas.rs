@@ -8,7 +8,7 @@ use crate::render::{Charset, Style};
 
 /// The lines of the drawing, without the axis.
 pub(super) const LINES: usize = 14;
-/// A character of the drawing is so many dots wide and high.
+/// The dots of a character, across and down.
 pub(super) const DOTS: (usize, usize) = (2, 4);
 /// Each curve's points, in UTF-8 and in ASCII, and its colour.
 const MARKS: [(char, char, Color); 3] =
@@ -57,7 +57,7 @@ struct Cell {
 /// The drawing, and right of it the names of its curves.
 pub(super) struct Canvas<'a> {
     cells: Vec<Vec<Cell>>,
-    /// So many of a line's characters are the drawing's.
+    /// The characters of a line that belong to the drawing.
     columns: usize,
     across: Axis,
     up: Axis,
@@ -149,9 +149,10 @@ impl<'a> Canvas<'a> {
         let mut text = String::new();
         for same in row.chunk_by(|a, b| (a.curve, is_blank(a)) == (b.curve, is_blank(b))) {
             let run: String = same.iter().map(character).collect();
-            match self.style.colour && !is_blank(&same[0]) {
-                true => text.push_str(&run.color(MARKS[same[0].curve % MARKS.len()].2).to_string()),
-                false => text.push_str(&run),
+            if self.style.colour && !is_blank(&same[0]) {
+                text.push_str(&run.color(MARKS[same[0].curve % MARKS.len()].2).to_string())
+            } else {
+                text.push_str(&run)
             }
         }
         text

@@ -58,9 +58,6 @@ fn truth(graph: &Graph, condition: &Condition) -> Option<bool> {
             Some(table == turned)
         }
         Condition::Whole(name) => Some(table(name)?.concat().into_iter().all(|x| x == x.round())),
-        Condition::RowsSumTo(name, total, most) => Some(
-            table(name)?.iter().all(|row| (row.iter().fold(0.0, |sum, x| sum + x) - total).abs() <= *most),
-        ),
         Condition::NotANumber(address) => Some(numbers(graph, address)?.into_iter().any(f64::is_nan)),
         Condition::Own(names) => {
             let given: Vec<(&str, &Op)> = graph

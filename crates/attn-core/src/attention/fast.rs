@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Used};
 use crate::matrix::Shape;
@@ -29,6 +29,7 @@ impl From<kernel::Error> for Error {
             kernel::Error::MissingSimd(_) => problem.help(here()),
             kernel::Error::Threads(_) => problem.help("give fewer threads"),
             kernel::Error::Memory { .. } => memory::exhausted(),
+            kernel::Error::Shape(_) => problem.of_kind(ErrorKind::Shape),
             _ => problem,
         }
     }

@@ -1,6 +1,6 @@
 //! Products and cell-by-cell arithmetic of two matrices.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::matrix::{Matrix, same_number};
 
 /// The matrix product: `out[i,j] = Σ_k a[i,k] · b[k,j]`, summed over k from left to right.
@@ -18,7 +18,8 @@ pub fn product(a: &Matrix, b: &Matrix) -> Result<Matrix> {
             b.shape(),
             a.cols(),
             b.rows()
-        )));
+        ))
+        .of_kind(ErrorKind::Shape));
     }
     Ok(mixed_columns(a, b.cols(), |k, j| b[(k, j)])
         .with_row_labels(a.row_labels().cloned())
@@ -126,7 +127,8 @@ fn cell_by_cell(a: &Matrix, b: &Matrix, done: &str, f: impl Fn(f64, f64) -> f64)
             "a {} matrix and a {} one cannot be {done}: the shapes must be the same",
             a.shape(),
             b.shape()
-        )));
+        ))
+        .of_kind(ErrorKind::Shape));
     }
     let labels = |of: fn(&Matrix) -> Option<&crate::matrix::Labels>| of(a).or_else(|| of(b)).cloned();
     Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| f(a[(i, j)], b[(i, j)]))
@@ -145,7 +147,8 @@ pub(super) fn same_width(a: &Matrix, b: &Matrix) -> Result<()> {
         b.cols(),
         a.shape(),
         b.shape()
-    )))
+    ))
+    .of_kind(ErrorKind::Shape))
 }
 
 #[cfg(test)]

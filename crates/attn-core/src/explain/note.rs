@@ -19,9 +19,9 @@ pub enum Note {
     },
     /// Cells that decide which case of the formula holds and do not stand in it: what a mask hides, and the mask's own cell.
     Decided(Vec<CellId>),
-    /// A sum is shortened: so many terms are left out, and add up to this.
+    /// A sum is shortened: this many terms are left out, and they add up to this.
     ShortenedSum(usize, f64),
-    /// A maximum is shortened: so many terms are left out.
+    /// A maximum is shortened: this many terms are left out.
     ShortenedMaximum(usize),
 }
 

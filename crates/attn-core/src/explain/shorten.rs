@@ -4,7 +4,7 @@ use crate::graph::{Bindings, Graph, Term};
 
 /// A sum of more terms is shortened.
 pub const LONGEST: usize = 8;
-/// So many terms of it are kept.
+/// The number of terms that are kept of it.
 pub const SHOWN: usize = 6;
 
 /// The term, in it every sum of more than [`LONGEST`] terms cut to the [`SHOWN`] largest by size, in their order, and a

@@ -9,17 +9,17 @@ use crate::error::{Error, Result};
 use crate::graph::{CellId, Graph, NodeId, Op, Term, address_of};
 use crate::hint::Hint;
 
-/// So many cells are explained at once at most.
+/// The most cells that are explained at once.
 pub const MOST_EXPLAINED: usize = 10_000;
 /// A cell that is made of more numbers is not written out.
 const MOST_NUMBERS: usize = 100_000;
-/// All formulas together have so many parts at most.
+/// The most parts of all formulas together.
 const MOST_PARTS: usize = 2_000_000;
 
 /// How far down operands are explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// So many levels; 1 is the cell itself, with the values of its operands.
+    /// This many levels; 1 is the cell itself, with the values of its operands.
     Levels(usize),
     /// Down to the numbers that are given.
     All,
@@ -112,7 +112,7 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Res
 }
 
 /// What is known of a cell before the tree is written.
-struct Found {
+struct FoundCell {
     level: usize,
     term: Term,
     shown: Term,
@@ -120,7 +120,7 @@ struct Found {
 }
 
 /// The cells to be explained, level by level, each with the smallest level that it occurs at.
-fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<HashMap<CellId, Found>> {
+fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<HashMap<CellId, FoundCell>> {
     let mut found = HashMap::new();
     let mut known: HashSet<CellId> = asked.iter().copied().collect();
     let mut queue: VecDeque<(CellId, usize)> = asked.iter().map(|&cell| (cell, 1)).collect();
@@ -143,7 +143,7 @@ fn find(graph: &Graph, asked: &[CellId], depth: Depth, sums: Sums) -> Result<Has
                 operands.iter().filter(|&&operand| known.insert(operand)).map(|&cell| (cell, level + 1)),
             );
         }
-        found.insert(cell, Found { level, term, shown, operands });
+        found.insert(cell, FoundCell { level, term, shown, operands });
         if known.len() > MOST_EXPLAINED || parts > MOST_PARTS {
             return Err(too_many());
         }
@@ -199,14 +199,14 @@ fn cells_of(term: &Term, cells: &mut Vec<CellId>, known: &mut HashSet<CellId>) -
 
 struct Writer<'a> {
     graph: &'a Graph,
-    found: HashMap<CellId, Found>,
+    found: HashMap<CellId, FoundCell>,
     written: HashSet<CellId>,
 }
 
 impl Writer<'_> {
     /// The cell's explanation at a level; taken out of what was found, so that it is written once.
     fn explanation(&mut self, cell: CellId, level: usize) -> Option<Explanation> {
-        let Found { term, shown, operands, .. } = self.found.remove(&cell)?;
+        let FoundCell { term, shown, operands, .. } = self.found.remove(&cell)?;
         let operands = operands.into_iter().map(|operand| self.branch(operand, level + 1)).collect();
         Some(Explanation {
             cell,

@@ -40,7 +40,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
 
 use crate::attention::Axis;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
@@ -131,6 +131,7 @@ impl Graph {
             cells if cells > MAX_CELLS => Err(Error::new(format!(
                 "it would have {more} numbers. With the {recorded} recorded before, that is more than the limit of {MAX_CELLS}"
             ))
+            .of_kind(ErrorKind::TooLarge)
             .help("give smaller matrices: every intermediate matrix is stored and shown")),
             cells => memory::room(memory::bytes_of::<f64>(cells.saturating_add(more))),
         }
@@ -217,7 +218,7 @@ impl Graph {
                 0 => listed,
                 more => format!("{listed} and {more} more"),
             };
-            let error = Error::new(format!("there is no node `{name}`"));
+            let error = Error::new(format!("there is no node `{name}`")).of_kind(ErrorKind::Unknown);
             match nearest(name, names.iter().copied()) {
                 Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
                 None => error.help(format!("the nodes are {listed}")),

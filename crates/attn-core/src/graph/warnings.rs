@@ -132,8 +132,9 @@ impl Graph {
                     _ => format!(", and so do {}", others.join(", ")),
                 };
                 format!(
-                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; --dtype f64 has a \
-                     wider range"
+                    "{name} holds NaN{others}: an intermediate number is too large for a 32-bit float; {} f64 has a \
+                     wider range",
+                    Hint::Dtype
                 )
             }
             _ => format!("{name} has NaN: an intermediate number is too large for a 64-bit float"),

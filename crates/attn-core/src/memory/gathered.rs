@@ -15,7 +15,7 @@ pub struct Gathered {
     most: u64,
 }
 
-/// So much room is made at least at a time.
+/// The least room that is made at a time, in bytes.
 const STEP: usize = 1 << 16;
 
 impl Gathered {

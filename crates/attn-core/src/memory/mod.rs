@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::marker::PhantomData;
 use std::mem;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::text::size_in_brief;
 
@@ -131,7 +131,7 @@ pub fn hold(bytes: u64) -> Result<Held> {
     Ok(Held { bytes, here: PhantomData })
 }
 
-/// Whether so many bytes may be had now; they are not charged.
+/// Whether `bytes` may be had now; they are not charged.
 ///
 /// # Errors
 /// If they are more than may be had.
@@ -139,7 +139,7 @@ pub fn room(bytes: u64) -> Result<()> {
     hold(bytes).map(drop)
 }
 
-/// Room for so many numbers, which are not charged.
+/// Room for `count` numbers, which are not charged.
 ///
 /// # Errors
 /// If it is more than may be had, or the system has not got it.
@@ -150,7 +150,7 @@ pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
     Ok(room)
 }
 
-/// Room for so many numbers, charged until the command is over.
+/// Room for `count` numbers, charged until the command is over.
 ///
 /// # Errors
 /// If it is more than may be had, or the system has not got it.
@@ -175,7 +175,7 @@ pub fn grow<T>(numbers: &mut Vec<T>, more: usize, count: usize) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of so many numbers.
+/// The bytes of `count` numbers.
 pub fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
@@ -209,6 +209,7 @@ pub fn too_much(needed: u64, left: u64) -> Error {
         size_in_brief(needed),
         size_in_brief(left)
     ))
+    .of_kind(ErrorKind::TooLarge)
 }
 
 /// What is said where the system refuses memory.
@@ -216,7 +217,7 @@ pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
 
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new(EXHAUSTED).help(format!(
+    Error::new(EXHAUSTED).of_kind(ErrorKind::TooLarge).help(format!(
         "give smaller matrices, or end other programs; {} 500M makes attn stop before it takes more",
         Hint::Memory
     ))

@@ -1,6 +1,6 @@
 //! Sizes of memory as people type them.
 
-/// A value of `--memory` that is enough for so many bytes.
+/// A value of `--memory` that allows `bytes`.
 pub fn enough(bytes: u64) -> String {
     match bytes {
         0..=0x3fff_ffff => format!("{}M", bytes.div_ceil(1 << 20).max(1)),

@@ -171,9 +171,9 @@ fn a_number_that_comes_too_late_goes_to_no_step() {
 #[test]
 fn commands_run_again_at_the_present_width() {
     played(40, |class| {
-        assert_shows(&class.typed(" "), "attn plain --only A at 80");
+        assert_shows(&class.typed(" "), "attn plain A at 80");
         class.player.resize(Window { screen: Screen::plain(66), rows: 40 }, Duration::ZERO);
-        assert_shows(&class.typed("r"), "attn plain --only A at 66");
+        assert_shows(&class.typed("r"), "attn plain A at 66");
     });
 }
 

@@ -13,7 +13,7 @@ fn a_search_goes_round_and_gives_no_answer_away() {
         assert_shows(&class.typed("/\n"), "Your own");
         assert_shows(&class.typed("/\n"), "A decoder may not read");
         assert_shows(&class.typed("/two tokens lie\n"), "was not found");
-        assert_shows(&class.typed("/plain --only\n"), "Each row says");
+        assert_shows(&class.typed("/plain A\n"), "Each row says");
     });
 }
 
@@ -80,13 +80,10 @@ fn a_command_of_ones_own_is_run_and_the_place_is_kept() {
     played(40, |class| {
         class.typed(" !");
         class.key(Key::Up);
-        assert_shows(&class.bottom(), "$ attn plain --only A");
+        assert_shows(&class.bottom(), "$ attn plain A");
         class.key(Key::Backspace);
-        assert_shows(&class.typed("S\n"), "attn plain --only S at 80");
-        assert_shows(
-            &class.typed("!softmax '1 2' --save A=x.npy\n"),
-            "attn softmax 1 2 --save A=x.npy at 80",
-        );
+        assert_shows(&class.typed("S\n"), "attn plain S at 80");
+        assert_shows(&class.typed("!softmax '1 2' +save A=x.npy\n"), "attn softmax 1 2 +save A=x.npy at 80");
         assert_shows(&class.typed("!fails\n"), "error: no such thing");
         assert_shows(
             &class.typed("!attn lesson play x\n"),

@@ -23,7 +23,7 @@ mod stages;
 mod tokens;
 mod weights;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graph::build::{Alter, Alteration, Recipe, Stage};
 use crate::hint::Hint;
 use crate::text::{counted, nearest};
@@ -186,7 +186,7 @@ pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
 /// If there is none: the error names the nearest.
 pub fn find(id: &str) -> Result<&'static Mistake> {
     catalogue().find(|mistake| mistake.id == id).ok_or_else(|| {
-        let error = Error::new(format!("there is no mistake `{id}`"));
+        let error = Error::new(format!("there is no mistake `{id}`")).of_kind(ErrorKind::Unknown);
         let all = format!("{} {} shows all mistakes", Hint::Diagnose, Hint::List);
         match nearest(id, catalogue().map(|mistake| mistake.id)) {
             Some(near) => error.help(format!("did you mean `{near}`? {all}")),
