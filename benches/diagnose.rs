@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use attn::diagnose::{Change, Task};
 use attn::graph::Origin;
-use attn::graph::build::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
+use attn::graph::recipes::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
 use attn::input::{Writing, save};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use attn::diagnose::{Answer, Examiner, Task, Tolerance};
 use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Recipe};
+use attn::graph::recipes::{AttendInputs, Recipe};
 use attn::matrix::Matrix;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

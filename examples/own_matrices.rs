@@ -2,7 +2,7 @@
 
 use attn::attention::Mask;
 use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Recipe, attend};
+use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::matrix::Matrix;
 
 fn main() -> attn::error::Result<()> {

@@ -4,7 +4,7 @@
 //! Demos and `attn attend` build such a graph; everything that is shown is read from it.
 //!
 //! ```
-//! use attn::graph::build::{AttendInputs, Recipe, attend};
+//! use attn::graph::recipes::{AttendInputs, Recipe, attend};
 //! use attn::graph::{CellId, Origin, symbolic};
 //! use attn::matrix::Matrix;
 //!

@@ -71,7 +71,7 @@ fn bytes(matrix: &Matrix) -> usize {
 mod tests {
     use super::*;
     use crate::graph::Origin;
-    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
     use crate::random::LegacyStream;
 
     fn inputs() -> [Matrix; 3] {

@@ -20,7 +20,7 @@ use super::{Command, Env, Streams};
 use crate::demo::{self, Story};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
-use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
+use crate::graph::recipes::{self, AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
@@ -210,7 +210,7 @@ impl VariedArgs {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
             let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
-            let graph = build::attend(&recipe, inputs)?;
+            let graph = recipes::attend(&recipe, inputs)?;
             return Ok((demo::pipeline("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
         let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;

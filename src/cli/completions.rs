@@ -10,7 +10,7 @@ use super::Streams;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
-use crate::graph::build::{AttendInputs, Recipe, attend};
+use crate::graph::recipes::{AttendInputs, Recipe, attend};
 use crate::graph::{Graph, Origin};
 use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};

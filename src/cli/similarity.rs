@@ -11,7 +11,7 @@ use super::words::{WordArgs, WordVectors};
 use super::{Command, Env, Streams};
 use crate::demo::{Plane, Shown, Step, Story};
 use crate::error::{Error, Result};
-use crate::graph::build::{self, Measure};
+use crate::graph::recipes::{self, Measure};
 use crate::graph::{Convention, Graph};
 use crate::input::{self, Files};
 
@@ -89,7 +89,7 @@ impl SimilarityArgs {
         }
         let WordVectors { matrix, origin, notes } =
             self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
-        let graph = build::similarity(matrix, origin, &self.varied.measures())?;
+        let graph = recipes::similarity(matrix, origin, &self.varied.measures())?;
         Ok(story(graph, notes))
     }
 }

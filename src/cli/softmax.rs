@@ -10,7 +10,7 @@ use super::{Command, Env, Streams};
 use crate::attention::Base;
 use crate::demo::{Shown, Step, Story};
 use crate::error::{Error, Result};
-use crate::graph::{Convention, Graph, Origin, build};
+use crate::graph::{Convention, Graph, Origin, recipes};
 use crate::input;
 use crate::matrix::Matrix;
 
@@ -82,7 +82,7 @@ impl SoftmaxArgs {
         if scores.is_empty() {
             return Err(Error::new("there is no number").help("attn softmax 1 2 3"));
         }
-        let graph = build::softmax(
+        let graph = recipes::softmax(
             Matrix::from_row_major(1, scores.len(), &scores)?,
             Origin::User("the command line".into()),
             positive("--temperature", &self.varied.temperature)?,

@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use attn::attention::{Axis, Base, Mask, MatrixRule};
-use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score, attend};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score, attend};
 use attn::graph::{Factor, GeluForm, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
 use attn::matrix::Matrix;
 use proptest::prelude::*;

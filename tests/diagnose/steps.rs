@@ -3,7 +3,7 @@
 use crate::mistakes::{answer, by_hand, named};
 use attn::attention::Mask;
 use attn::diagnose::{Answer, Diagnosis, Examiner, Resemblance, Task, Tolerance, Verdict};
-use attn::graph::build::{AttendInputs, Hiding, Recipe, Scale};
+use attn::graph::recipes::{AttendInputs, Hiding, Recipe, Scale};
 use attn::graph::{Graph, Origin};
 use attn::matrix::Matrix;
 

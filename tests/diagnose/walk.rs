@@ -4,7 +4,7 @@ use crate::mistakes::{Case, answer, by_hand, cases, named};
 use attn::attention::Mask;
 use attn::diagnose::{Answer, Examiner, Task, Tolerance, Verdict, catalogue, suggest};
 use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Recipe};
+use attn::graph::recipes::{AttendInputs, Recipe};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
 

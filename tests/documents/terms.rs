@@ -2,7 +2,7 @@
 
 use crate::common::assert_terms_give_the_recorded_bits;
 use attn::attention::{Axis, Base, Mask, MatrixRule};
-use attn::graph::build::{
+use attn::graph::recipes::{
     Along, Alter, Alteration, AttendInputs, Common, Comparison, Divisor, Function, Groups, Hiding, Merge,
     Normalise, Output, Recipe, Role, Roles, Scale, Score, Shift, Source, Split, Stage, Then, attend,
     attend_as_far_as_possible,

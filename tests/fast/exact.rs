@@ -7,7 +7,7 @@ use crate::cases::{Case, cases, node};
 use crate::common::attn;
 use attn::attention::{Mask, key_value_head};
 use attn::cli::Env;
-use attn::graph::build::{AttendInputs, FusedInputs, Recipe, Score, attend_fused};
+use attn::graph::recipes::{AttendInputs, FusedInputs, Recipe, Score, attend_fused};
 use attn::graph::{Dtype, Graph};
 use attn::kernel::{Machine, SimdLevel};
 use attn::matrix::Matrix;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use attn::attention::{Mask, MatrixRule};
 use attn::diagnose::{Answer, Diagnosis, Examiner, Named, Task, Tolerance};
 use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score};
 use attn::matrix::Matrix;
 use serde_json::Value;
 

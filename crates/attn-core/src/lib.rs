@@ -4,7 +4,7 @@
 //! again with one step changed, or compare it with somebody else's numbers.
 //!
 //! ```
-//! use attn_core::graph::build::{AttendInputs, Recipe, attend};
+//! use attn_core::graph::recipes::{AttendInputs, Recipe, attend};
 //! use attn_core::graph::{CellId, Origin, symbolic};
 //! use attn_core::matrix::Matrix;
 //!

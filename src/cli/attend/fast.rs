@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine};
 use crate::error::{Result, counted};
-use crate::graph::build::{FusedInputs, attend_fused_using};
+use crate::graph::recipes::{FusedInputs, attend_fused_using};
 use crate::graph::{Dtype, Graph, Node, Stage};
 
 use super::Exercise;

@@ -4,7 +4,7 @@ use crate::attention::{MatrixRule, concatenate};
 use crate::cli::words::{WordArgs, WordVectors};
 use crate::error::{Error, Result, counted};
 use crate::foreign::visible;
-use crate::graph::build::{AttendInputs, Given, GivenNumbers};
+use crate::graph::recipes::{AttendInputs, Given, GivenNumbers};
 use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin, Role};
 use crate::input::{self, Array, Bundle, Files, Layout};
 use crate::matrix::Labels;

@@ -6,7 +6,7 @@ use super::loading::Loaded;
 use crate::attention::Mask;
 use crate::cli::softmax::positive;
 use crate::error::{Error, Result, counted};
-use crate::graph::build::{Output, Recipe, Scale, Score};
+use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
 
 /// What is done with queries, keys and values.

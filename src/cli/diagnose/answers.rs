@@ -194,7 +194,7 @@ fn unknown(name: &str, right: &Graph) -> Error {
 mod tests {
     use super::*;
     use crate::graph::Origin;
-    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
     use crate::matrix::Matrix;
 
     fn right(heads: usize) -> Graph {

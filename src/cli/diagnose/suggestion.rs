@@ -9,7 +9,7 @@ use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Suggestion, Task, suggest};
 use crate::error::{Error, Result, counted};
 use crate::graph::Graph;
-use crate::graph::build::{AttendInputs, Recipe, Scale, Score};
+use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;

@@ -5,7 +5,7 @@ use crate::demo::condition::{all, at_most, equal, every, largest, largest_size, 
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 

@@ -4,7 +4,7 @@ use crate::attention::Mask;
 use crate::demo::condition::{all, equal, every, own, rows};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 

@@ -4,7 +4,7 @@ use crate::attention::Axis;
 use crate::demo::condition::{all, equal, every, less, not, own, smallest, sum, within};
 use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
 use crate::error::Result;
-use crate::graph::build::{Recipe, Weights};
+use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 

@@ -5,7 +5,7 @@ use crate::attention::Mask;
 use crate::demo::condition::{all, equal, not, own};
 use crate::demo::{Builder, Demo, Digits, Document, Source};
 use crate::error::Result;
-use crate::graph::build::{Recipe, Weights};
+use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 

@@ -10,7 +10,7 @@ mod understanding;
 
 use attn::attention::{Axis, Base, product_transposed, softmax};
 use attn::demo::{Settings, Story, errata, find};
-use attn::graph::build::{AttendInputs, Recipe, attend};
+use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::graph::{Graph, Origin};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;

@@ -1,7 +1,7 @@
 //! An input on which mistakes can be told from the right answer, and from each other.
 
 use crate::error::Result;
-use crate::graph::build::{AttendInputs, Given};
+use crate::graph::recipes::{AttendInputs, Given};
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
-use crate::graph::build::{
+use crate::graph::recipes::{
     Alter, Alteration, AttendInputs, Given, Recipe, attend, attend_as_far_as_possible,
 };
 use crate::graph::{Graph, Node, Op, Origin};

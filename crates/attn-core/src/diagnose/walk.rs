@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::build::Given;
+use crate::graph::recipes::Given;
 use crate::graph::{Graph, Origin, Step};
 use crate::matrix::Matrix;
 

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::Change;
-use crate::graph::build::{Hiding, Normalise, Then};
+use crate::graph::recipes::{Hiding, Normalise, Then};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -20,7 +20,7 @@ mod tokens;
 mod weights;
 
 use crate::error::{Error, Result, counted, nearest};
-use crate::graph::build::{Alter, Alteration, Recipe, Stage};
+use crate::graph::recipes::{Alter, Alteration, Recipe, Stage};
 
 use super::{Change, Facts};
 

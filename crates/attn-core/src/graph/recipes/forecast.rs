@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::attention::Mask;
     use crate::graph::Origin;
-    use crate::graph::build::{Output, Scale, attend};
+    use crate::graph::recipes::{Output, Scale, attend};
     use crate::matrix::Matrix;
 
     fn given(rows: usize, cols: usize) -> Option<Given> {
