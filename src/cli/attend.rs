@@ -21,11 +21,11 @@ use crate::demo::{self, Story};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::recipes::{self, AttendInputs, Recipe, Scale, Score};
-use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
+use crate::graph::{Convention, Graph, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
+use crate::tensor::{Dtype, MOST_SHOWN};
 use fast::Ran;
-use loading::TypedRoles;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -209,11 +209,12 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
-            let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
+            let Exercise { recipe, inputs, notes, of_words, .. } =
+                self.computation.exercise(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
             return Ok((demo::pipeline("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
-        let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
+        let exercise = self.computation.exercise(Some(dtype), &mut files)?;
         let of_words = exercise.of_words.clone();
         let Ran { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
@@ -222,13 +223,8 @@ impl VariedArgs {
 }
 
 impl ComputationArgs {
-    /// What the options ask for, with its matrices.
-    pub(super) fn exercise(&self, files: &mut Files<'_>) -> Result<Exercise> {
-        self.exercise_in(None, files)
-    }
-
-    /// The same; --q, --k and --v read straight into numbers of a type, if one is given.
-    fn exercise_in(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
+    /// What the options ask for, with its matrices; --q, --k, --v, --bias and --mask in a type of the fast path, if one is given.
+    pub(super) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
         let loaded = self.inputs.load(files, dtype)?;
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;
@@ -236,7 +232,7 @@ impl ComputationArgs {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
         let of_words = loaded.of_words;
-        Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes, of_words })
+        Ok(Exercise { recipe, inputs: loaded.inputs, notes, of_words })
     }
 }
 
@@ -246,8 +242,6 @@ pub(super) struct Exercise {
     pub recipe: Recipe,
     /// From what.
     pub inputs: AttendInputs,
-    /// Queries, keys and values that were read in a type of their own.
-    typed: TypedRoles,
     /// What the user should know of what was read.
     pub notes: Vec<String>,
     /// Those of the notes that are about the words: they stand next to X.

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use super::Env;
 use crate::error::{Error, Result};
-use crate::graph::Dtype;
 use crate::kernel::{Machine, SimdLevel};
+use crate::tensor::Dtype;
 
 /// So many threads `--threads` may ask for.
 pub(super) const THREADS: RangeInclusive<i64> = 1..=256;

@@ -8,7 +8,7 @@ const CRATES: [&str; 3] = ["crates/attn-kernel/src", "crates/attn-core/src", "sr
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 21] = [
+const MODULES: [&str; 22] = [
     "foreign",
     "error",
     "memory",
@@ -17,6 +17,7 @@ const MODULES: [&str; 21] = [
     "matrix",
     "random",
     "kernel",
+    "tensor",
     "attention",
     "graph",
     "explain",

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::recipes::Given;
-use crate::graph::{Graph, Origin, Step};
+use crate::graph::{Given, Graph, Origin, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -260,7 +259,7 @@ impl<'a> Walk<'a> {
             let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);
             match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
                 true => {
-                    self.own.insert(node.clone(), (matrix, Origin::User("the student".into())));
+                    self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
                 }
                 false => self.broken = true,
             }

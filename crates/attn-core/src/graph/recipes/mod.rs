@@ -17,12 +17,12 @@ mod tests;
 mod weights;
 
 pub use alter::{Alter, Alteration, Stage};
-pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
+pub use attend::{AttendInputs, attend, attend_as_far_as_possible};
 pub use choices::{
     Along, Biasing, Common, Comparison, Divisor, Function, Groups, Hiding, Merge, Normalise, Projection,
     Residual, Role, Roles, Shift, Source, Split, Then,
 };
-pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
+pub use fused::attend_fused;
 pub use heads::split;
 pub use recipe::{Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
