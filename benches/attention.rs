@@ -4,7 +4,7 @@
 //! Beside other libraries: `benches/peers.py`. Beside this machine's peak: `attn bench`.
 
 use attn::bench::{Problem, Shape};
-use attn::kernel::{Machine, Real};
+use attn::kernel::{Kernels, Machine};
 use divan::Bencher;
 use divan::counter::ItemsCount;
 
@@ -31,7 +31,7 @@ const SHAPES: [Shape; 11] = [
 ];
 
 /// One shape on some threads.
-fn attend<T: Real>(bencher: Bencher<'_, '_>, shape: Shape, threads: usize) {
+fn attend<T: Kernels>(bencher: Bencher<'_, '_>, shape: Shape, threads: usize) {
     let machine = Machine { threads, ..Machine::here() };
     let mut problem = Problem::<T>::drawn(shape).expect("a shape of the list, and memory for it");
     bencher

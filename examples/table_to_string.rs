@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
-use attn::demo::{Digits, Settings, Story, find};
+use attn::demo::{Settings, find};
 use attn::graph::{Convention, Graph, Op, Origin};
 use attn::matrix::Matrix;
 use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
+use attn::story::{Digits, Story};
 
 fn main() -> attn::error::Result<()> {
     let mut graph = Graph::new();

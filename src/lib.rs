@@ -38,6 +38,7 @@
 //!   - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
 //!   - [`input`]: files, typed matrices, word vectors
 //!   - [`mod@bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
+//!   - [`story`]: graphs to steps and sentences
 //!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
 //!   - [`lesson`]: Markdown to steps that are played, checked and exported
@@ -52,9 +53,10 @@ pub mod demo;
 pub mod input;
 pub mod lesson;
 pub mod render;
+pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, foreign, graph, kernel, matrix, memory, params, random,
-    tensor, unique,
+    attention, diagnose, elementary, error, explain, foreign, graph, hint, kernel, matrix, memory, params,
+    random, tensor, text, unique,
 };

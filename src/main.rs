@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut streams =
         Streams { input: &mut io::stdin().lock(), out: &mut out, err: &mut io::stderr().lock() };
-    let code = run(std::env::args_os().skip(1), &Env::of_process(), &mut streams);
+    let outcome = run(std::env::args_os().skip(1), &Env::of_process(), &mut streams);
     settle();
-    ExitCode::from(code)
+    ExitCode::from(outcome.code)
 }

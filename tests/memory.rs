@@ -9,7 +9,7 @@ mod counting;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use attn::kernel::{Attention, Band, Heads, Layout, Machine, Real, SimdLevel, Used, attend};
+use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, Used, attend};
 use common::attn;
 use counting::Counting;
 
@@ -47,7 +47,7 @@ struct Taken {
     used: Used,
 }
 
-fn taken<T: Real>(shape: Shape, band: Band, machine: Machine) -> Taken {
+fn taken<T: Kernels>(shape: Shape, band: Band, machine: Machine) -> Taken {
     let Shape { heads, kv_heads, queries, keys } = shape;
     let numbers = |rows| (0..rows * WIDTH).map(|i| T::from_f64((i % 17) as f64 * 0.1)).collect::<Vec<T>>();
     let (of_queries, of_keys) =
@@ -66,7 +66,8 @@ fn taken<T: Real>(shape: Shape, band: Band, machine: Machine) -> Taken {
     };
     let before = MEMORY.taken();
     let (used, most) = MEMORY.most_during(|| {
-        attend(&attention, machine, (&mut output, of_queries), Some(&mut lse)).expect("it fits")
+        let to = Output::new(&mut output, of_queries).with_log_sum_exps(&mut lse);
+        attend(&attention, machine, to).expect("it fits")
     });
     Taken { in_all: most - own, more: most - before, used }
 }
@@ -78,7 +79,7 @@ fn levels() -> impl Iterator<Item = SimdLevel> {
 
 #[test]
 fn heads_of_32768_tokens_take_at_most_2_mb_beside_inputs_and_outputs() {
-    fn check<T: Real>(shape: Shape, band: Band) {
+    fn check<T: Kernels>(shape: Shape, band: Band) {
         for simd in levels() {
             let taken = taken::<T>(shape, band, Machine { simd, threads: 2 });
             assert!(taken.in_all <= ALLOWED, "{simd}, {}, {shape:?}: {taken:?}", T::NAME);
@@ -110,7 +111,7 @@ fn the_memory_that_is_stated_is_what_was_taken() {
     /// The list of the tasks, and what a thread begins with.
     const UNSAID: usize = 16 << 10;
     /// A thread of its own has kept nothing yet.
-    fn check<T: Real>(shape: Shape, simd: SimdLevel) {
+    fn check<T: Kernels>(shape: Shape, simd: SimdLevel) {
         let machine = Machine { simd, threads: 1 };
         let band = Band::causal(shape.queries, shape.keys);
         let fresh = thread::spawn(move || taken::<T>(shape, band, machine));

@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
+use std::rc::Rc;
 
 use attn::cli::{Env, Streams, run};
 use attn::input::Writing;
+use attn::lesson::CommandOutput;
 
 use super::assert_fit_for_a_terminal;
 use super::bytes::pieces;
@@ -28,11 +30,18 @@ pub fn cli(bytes: &[u8]) {
     }
 }
 
+/// The exit code of a command and what it prints.
+fn ran(args: &[OsString], input: &[u8]) -> (u8, String, String) {
+    let CommandOutput { code, out, err, .. } = output(args, input);
+    (code, out, err)
+}
+
 /// What a command leaves behind; its exit code is one of three, and what it prints is fit for a terminal.
-pub fn ran(args: &[OsString], input: &[u8]) -> (u8, String, String) {
+pub fn output(args: &[OsString], input: &[u8]) -> CommandOutput {
     let env = Env { writing: Writing::Refused, ..Env::default() };
     let (mut out, mut err, mut input) = (Vec::new(), Vec::new(), input);
-    let code = run(args, &env, &mut Streams { input: &mut input, out: &mut out, err: &mut err });
+    let outcome = run(args, &env, &mut Streams { input: &mut input, out: &mut out, err: &mut err });
+    let code = outcome.code;
     assert!(code <= 2, "attn {args:?} ends with {code}");
     let [out, err] = [out, err].map(|bytes| String::from_utf8(bytes).expect("what is printed is UTF-8"));
     let asked = |what: &str| args.iter().any(|arg| arg.to_string_lossy().contains(what));
@@ -43,7 +52,7 @@ pub fn ran(args: &[OsString], input: &[u8]) -> (u8, String, String) {
         }
         assert_fit_for_a_terminal(&err);
     }
-    (code, out, err)
+    CommandOutput { code, out, err, graphs: outcome.graphs.into_iter().map(Rc::new).collect() }
 }
 
 /// Whether a command writes no file, reads none outside this folder, and ends soon.

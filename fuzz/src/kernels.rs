@@ -1,6 +1,6 @@
 //! The fast path: shapes, distances, masks and numbers from bytes.
 
-use attn::kernel::{Attention, Band, Heads, Layout, Machine, Real, SimdLevel, attend};
+use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
 
 use super::bytes::Bytes;
 
@@ -16,7 +16,7 @@ pub fn kernel(bytes: &[u8]) {
 /// What comes out: the numbers and the log-sum-exps by their bits, or what is wrong.
 type Outcome = Result<(Vec<u64>, Vec<u64>), String>;
 
-fn compare<T: Real>(mut bytes: Bytes<'_>) {
+fn compare<T: Kernels>(mut bytes: Bytes<'_>) {
     let shape = Shape::of(&mut bytes);
     let problem: Problem<T> = shape.problem(&mut bytes);
     let plain = problem.run(Machine { simd: SimdLevel::Portable, threads: 1 });
@@ -52,7 +52,7 @@ impl Shape {
         }
     }
 
-    fn problem<T: Real>(&self, bytes: &mut Bytes<'_>) -> Problem<T> {
+    fn problem<T: Kernels>(&self, bytes: &mut Bytes<'_>) -> Problem<T> {
         let Shape { heads, kv_heads, queries, keys, width, value_width } = *self;
         let q = Numbers::of([heads, queries, width], bytes);
         let k = Numbers::of([kv_heads, keys, width], bytes);
@@ -83,7 +83,7 @@ struct Problem<T> {
     rows: usize,
 }
 
-impl<T: Real> Problem<T> {
+impl<T: Kernels> Problem<T> {
     fn run(&self, machine: Machine) -> Outcome {
         let truth: Option<Vec<bool>> =
             self.mask.as_ref().map(|mask| mask.numbers.iter().map(|&x| x > T::ZERO).collect());
@@ -97,7 +97,8 @@ impl<T: Real> Problem<T> {
                 attention.mask = Some(Heads::new("mask", truth, mask.layout)?);
             }
             attention.bias = self.bias.as_ref().map(|bias| bias.heads("bias")).transpose()?;
-            attend(&attention, machine, (&mut output, self.output), Some(&mut lse))
+            let output = Output::new(&mut output, self.output).with_log_sum_exps(&mut lse);
+            attend(&attention, machine, output)
         };
         run().map_err(|error: attn::kernel::Error| error.to_string())?;
         let bits = |numbers: &[T]| numbers.iter().map(|&x| bits(x)).collect::<Vec<u64>>();
@@ -108,7 +109,7 @@ impl<T: Real> Problem<T> {
 }
 
 /// No NaN differs from another.
-fn bits<T: Real>(x: T) -> u64 {
+fn bits<T: Kernels>(x: T) -> u64 {
     if x.to_f64().is_nan() { u64::MAX } else { x.bits() }
 }
 
@@ -118,7 +119,7 @@ struct Numbers<T> {
     layout: Layout,
 }
 
-impl<T: Real> Numbers<T> {
+impl<T: Kernels> Numbers<T> {
     fn of(dims: [usize; 3], bytes: &mut Bytes<'_>) -> Numbers<T> {
         let layout = Numbers::<T>::layout(dims, bytes);
         // Now and then there is one number too few.

@@ -9,20 +9,20 @@ use attn::lesson::key::{Expression, Value, Values, WrittenNumber, numbers_in};
 use attn::lesson::play::ScriptedAnswers;
 use attn::lesson::question::{Answer, KINDS, Kind, is_show_of_hands, kind_named, votes};
 use attn::lesson::update::update;
-use attn::lesson::{Ran, Runner, Screen, draw, read};
+use attn::lesson::{CommandOutput, Runner, draw, read};
 use attn::matrix::Matrix;
+use attn::render::Screen;
 
-use super::commands::{is_harmless, ran};
+use super::commands::{is_harmless, output};
 use super::{assert_fit_for_a_terminal, checked};
 
 /// Runs what a lesson asks for, within the same bounds as any other command here.
-fn bounded(args: &[String], _: Screen) -> Ran {
+fn bounded(args: &[String], _: Screen) -> CommandOutput {
     let args: Vec<OsString> = args.iter().map(OsString::from).collect();
     if !is_harmless(&args) {
-        return Ran { code: 2, out: String::new(), err: "error: not run here\n".to_string() };
+        return CommandOutput::of_text(2, String::new(), "error: not run here\n".to_string());
     }
-    let (code, out, err) = ran(&args, &[]);
-    Ran { code, out, err }
+    output(&args, &[])
 }
 
 /// A lesson: read, checked, updated, drawn again, handed out in every form.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::problem::Problem;
 use super::shape::Shape;
 use crate::error::Result;
-use crate::kernel::{Machine, Real};
+use crate::kernel::{Kernels, Machine};
 
 /// A shape of fewer operations and fewer numbers takes no time that would be worth an estimate.
 const QUICK: (u64, u128) = (10_000_000_000, 10_000_000);
@@ -18,7 +18,7 @@ const SAMPLE: (usize, usize, usize) = (64, 1024, 1024);
 ///
 /// # Errors
 /// If the shape is none, or this processor lacks `machine.simd`.
-pub fn estimate<T: Real>(shape: Shape, machine: Machine) -> Result<Option<Duration>> {
+pub fn estimate<T: Kernels>(shape: Shape, machine: Machine) -> Result<Option<Duration>> {
     let shape = shape.checked()?;
     let numbers = |shape: Shape| shape.numbers().into_iter().sum::<u128>();
     if shape.flop() < QUICK.0 && numbers(shape) < QUICK.1 {

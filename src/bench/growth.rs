@@ -7,7 +7,7 @@ use super::shape::Shape;
 use super::steps::{loop_over_queries, step_by_step};
 use super::timing::{Timing, time};
 use crate::error::Result;
-use crate::kernel::{Machine, Real};
+use crate::kernel::{Kernels, Machine};
 
 /// The lengths of the sequence, each twice the one before.
 pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
@@ -79,7 +79,7 @@ impl Growth {
     ///
     /// # Errors
     /// If this processor lacks `machine.simd`.
-    pub fn point<T: Real>(&self, way: Way, n: usize, shorter: &[Point]) -> Result<Point> {
+    pub fn point<T: Kernels>(&self, way: Way, n: usize, shorter: &[Point]) -> Result<Point> {
         let measured = match self.refused(way, n, shorter) {
             Some(refused) => refused,
             None => self.taken::<T>(way, self.shape(n))?,
@@ -107,7 +107,7 @@ impl Growth {
         (seconds > self.longest.as_secs_f64()).then_some(Measured::TooLong(seconds))
     }
 
-    fn taken<T: Real>(&self, way: Way, shape: Shape) -> Result<Measured> {
+    fn taken<T: Kernels>(&self, way: Way, shape: Shape) -> Result<Measured> {
         let taken = |timing: Timing, extra_bytes, threads, largest_error| {
             let rate = shape.flop() as f64 / timing.median;
             Measured::Taken { timing, rate, extra_bytes, threads, largest_error }

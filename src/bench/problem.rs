@@ -5,8 +5,9 @@ use super::steps::steps;
 use crate::attention::{Mask, MatrixRule, Visibility};
 use crate::error::Result;
 use crate::graph::Op;
+use crate::hint::Hint;
 use crate::input::system;
-use crate::kernel::{Attention, Heads, Layout, Machine, Real, Used, attend};
+use crate::kernel::{Attention, Heads, Kernels, Layout, Machine, Output, Used, attend};
 use crate::matrix::Matrix;
 use crate::memory::{self, Left};
 use crate::random::LegacyStream;
@@ -39,7 +40,7 @@ pub struct Problem<T> {
     output: Vec<T>,
 }
 
-impl<T: Real> Problem<T> {
+impl<T: Kernels> Problem<T> {
     /// The same numbers every time.
     ///
     /// # Errors
@@ -82,7 +83,8 @@ impl<T: Real> Problem<T> {
         }
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
         let help = format!(
-            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: --memory {}",
+            "give fewer heads or a shorter sequence, or, if this machine has the memory, allow it: {} {}",
+            Hint::Memory,
             memory::enough(bytes)
         );
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))
@@ -115,7 +117,7 @@ impl<T: Real> Problem<T> {
         let [k, v] = [("k", &self.k), ("v", &self.v)].map(|(name, x)| Heads::new(name, x, shared));
         let mut attention = Attention::new(Heads::new("q", &self.q, own)?, k?, v?);
         attention.band = self.shape.band();
-        Ok(attend(&attention, machine, (&mut self.output, own), None)?)
+        Ok(attend(&attention, machine, Output::new(&mut self.output, own))?)
     }
 
     /// Q, K and V of a query head for the exact path.

@@ -2,8 +2,10 @@
 
 use std::fmt;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::kernel::Band;
+use crate::text::counted;
 
 /// The sizes of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +31,11 @@ impl Shape {
     /// If there is nothing to compute, heads cannot be shared, or a count has more digits than the machine.
     pub fn checked(self) -> Result<Shape> {
         let sizes = [
-            ("--heads", self.heads),
-            ("--kv-heads", self.key_value_heads),
-            ("--n", self.keys),
-            ("--n-q", self.queries),
-            ("--dim", self.width),
+            (Hint::Heads, self.heads),
+            (Hint::KeyValueHeads, self.key_value_heads),
+            (Hint::Tokens, self.keys),
+            (Hint::Queries, self.queries),
+            (Hint::Width, self.width),
         ];
         if let Some((option, _)) = sizes.into_iter().find(|(_, size)| *size == 0) {
             return Err(Error::new(format!("{option} 0 leaves nothing to compute")).help("give 1 or more"));
@@ -44,7 +46,11 @@ impl Shape {
                 counted(self.heads, "query head"),
                 counted(self.key_value_heads, "key/value head")
             ))
-            .help("give a number of --heads that is a multiple of --kv-heads"));
+            .help(format!(
+                "give a number of {} that is a multiple of {}",
+                Hint::Heads,
+                Hint::KeyValueHeads
+            )));
         }
         let largest = [4, self.heads, self.width, self.queries, self.keys];
         match largest.into_iter().try_fold(1_u64, |product, size| product.checked_mul(size as u64)) {
@@ -133,7 +139,7 @@ mod tests {
     #[test]
     fn a_shape_without_numbers_or_with_too_many_is_refused() {
         let refused = |shape: Shape| shape.checked().unwrap_err().to_string();
-        assert!(refused(shape(1, 0, true)).contains("--n 0"));
+        assert!(refused(shape(1, 0, true)).contains(&format!("{} 0", Hint::Tokens)));
         assert!(refused(shape(usize::MAX / 2, usize::MAX / 2, false)).contains("can be counted"));
         let odd = Shape { heads: 8, key_value_heads: 3, ..shape(4, 4, false) };
         assert!(refused(odd).contains("8 query heads cannot share 3"));

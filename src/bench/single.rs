@@ -6,7 +6,7 @@ use super::problem::{Problem, memory_limit};
 use super::shape::Shape;
 use super::timing::{Timing, time};
 use crate::error::Result;
-use crate::kernel::{FEWEST_FOR_TILES, Machine, Real, Used, multiply_add_rate, read_rate};
+use crate::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Used, multiply_add_rate, read_rate};
 
 /// More than any processor keeps to itself: reading it is reading from memory.
 const BEYOND_CACHES: usize = 1 << 29;
@@ -60,7 +60,7 @@ impl Single {
     ///
     /// # Errors
     /// If the shape is none, there is not the memory, or this processor lacks `machine.simd`.
-    pub fn measure<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Result<Single> {
+    pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<Single> {
         let mut problem = Problem::<T>::drawn(shape)?;
         let used = problem.attend(machine)?;
         let largest_error = problem.largest_error()?;
@@ -69,7 +69,7 @@ impl Single {
         let before = multiply_add_rate::<T>(busy, aside)?;
         let timing = time(budget, || problem.attend(machine).map(drop))?;
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
-        let is_decode = shape.queries < FEWEST_FOR_TILES;
+        let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
         let reading = if is_decode { Some(Reading::of(&problem, machine, &timing, aside)?) } else { None };
         Ok(Single { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
     }
@@ -82,7 +82,7 @@ impl Single {
 }
 
 impl Reading {
-    fn of<T: Real>(
+    fn of<T: Kernels>(
         problem: &Problem<T>,
         machine: Machine,
         timing: &Timing,

@@ -16,16 +16,16 @@ use super::output::{self, NodeArgs, OutputArgs};
 use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
-use super::{Command, Env, Streams};
-use crate::demo::{self, Story};
+use super::{Command, Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
 use crate::graph::recipes::{self, AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Convention, Graph, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
+use crate::story::{self, Story};
 use crate::tensor::{Dtype, MOST_SHOWN};
-use fast::Ran;
+use fast::FusedRun;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -107,7 +107,7 @@ enum ConventionArg {
 }
 
 impl AttendArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let convention = match self.convention {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
@@ -136,11 +136,12 @@ impl AttendArgs {
             output: &self.output,
             style,
         };
-        let code = telling.show(&[page], env, streams)?;
+        let pages = vec![page];
+        let code = telling.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
             output::whisper(&ran, &style, env, streams);
         }
-        Ok(code)
+        Ok(Outcome::of_pages(code, pages))
     }
 
     /// Where the rest is of a matrix that is shown by its edges, if nobody has asked for it yet.
@@ -212,13 +213,13 @@ impl VariedArgs {
             let Exercise { recipe, inputs, notes, of_words, .. } =
                 self.computation.exercise(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
-            return Ok((demo::pipeline("Attention", graph, convention, notes).saying_first(&of_words), None));
+            return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
         let exercise = self.computation.exercise(Some(dtype), &mut files)?;
         let of_words = exercise.of_words.clone();
-        let Ran { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
+        let FusedRun { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
-        Ok((demo::pipeline(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
+        Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
 }
 

@@ -4,15 +4,14 @@ mod figures;
 mod line;
 mod overview;
 mod single;
-mod words;
 
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use super::machine::{DtypeArg, THREADS, machine};
+use super::machine::{DtypeArg, THREADS, machine, simd_names};
+use super::number::positive;
 use super::output::{FormatArg, LookArgs, ScreenArgs};
-use super::softmax::positive;
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};
@@ -49,10 +48,8 @@ pub(super) struct BenchArgs {
     /// Threads of the fused path [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    /// Instruction set: portable, neon, avx2 or avx512
-    ///
-    /// Without this option the variable ATTN_SIMD decides; without both, it is the widest that the processor has.
-    #[arg(long, value_name = "LEVEL")]
+    // Its help has the names from the kernel's list.
+    #[arg(long, value_name = "LEVEL", help = simd_help(), long_help = long_simd_help())]
     simd: Option<String>,
     /// Seconds to measure [default: 1 for one shape, else 20]
     #[arg(long, value_name = "S")]
@@ -72,6 +69,17 @@ Examples:
   attn bench --n 1024 --format json    one line for a script
   attn bench --n 8192 --n-q 1 --heads 32 --kv-heads 8 --dim 128
                                        decoding with a cache";
+
+fn simd_help() -> String {
+    format!("Instruction set: {}", simd_names())
+}
+
+fn long_simd_help() -> String {
+    format!(
+        "{}\n\nWithout this option the variable ATTN_SIMD decides; without both, it is the widest that the processor has.",
+        simd_help()
+    )
+}
 
 /// `--format`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

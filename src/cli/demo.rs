@@ -11,12 +11,13 @@ use super::output::{self, NodeArgs, OutputArgs};
 use super::stepping::{self, Telling};
 use super::steps::StepArgs;
 use super::versus::{self, Twice, VersusArgs};
-use super::{Command, Env, Streams};
-use crate::demo::{self, Demo, Digits, Document, Passage, Settings, Source, Story, Topic};
+use super::{Command, Env, Outcome, Streams};
+use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
 use crate::input::{Allow, Files};
 use crate::render::Page;
+use crate::story::{Digits, Story};
 
 /// Small computations, each showing one idea step by step
 ///
@@ -82,7 +83,7 @@ Examples:
   attn demo context --explain 'A_cave[1,2]'";
 
 impl DemoArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let chosen = self.chosen()?;
         let options = [
             ("--versus", self.versus.options().is_some()),
@@ -98,10 +99,10 @@ impl DemoArgs {
             if self.numbers.seed.is_some() {
                 return Err(Error::new("--seed needs a demo").help("attn demo mask --seed 1"));
             }
-            return self.lists(env, streams);
+            return self.lists(env, streams).map(Outcome::from);
         }
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
-        let pages = match (self.versus.options(), &chosen[..]) {
+        let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
             (Some(options), [demo]) => vec![self.beside(demo, options, typed, (env, streams.input))?],
             _ => {
                 let settings = self.numbers.settings(env, streams.input)?;
@@ -117,7 +118,8 @@ impl DemoArgs {
         };
         let style = self.output.style(env, Convention::Rows);
         let telling = Telling { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
-        telling.show(&pages, env, streams)
+        let code = telling.show(&pages, env, streams)?;
+        Ok(Outcome::of_pages(code, pages))
     }
 
     /// The list of demos.

@@ -1,13 +1,14 @@
 //! `attn examples`: the small data that travels with the program.
 
-use crate::foreign::{from_path, quoted, to_path, visible};
+use crate::foreign::{from_path, to_path, visible};
+use crate::text::{counted, nearest, quoted};
 
 use clap::Args;
 
 use super::listing::{self, Group};
 use super::output::TablesArgs;
 use super::{Env, Streams};
-use crate::error::{EXIT_DONE, Error, Result, counted, nearest};
+use crate::error::{EXIT_DONE, Error, Result};
 use crate::input::{Bundled, Put, bundled, put_files};
 
 /// Example data to try commands on: list it, print it, or write it to a folder

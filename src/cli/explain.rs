@@ -3,11 +3,11 @@
 use clap::Args;
 
 use super::output::{FormatArg, OutputArgs};
-use crate::demo::{Explained, Shown, Step, Story};
 use crate::error::{Error, Result};
 use crate::explain::{Depth, Explanation, Sums, explain};
 use crate::graph::{CellId, Cells, Graph, NodeId, resolve_each};
 use crate::render::Page;
+use crate::story::{Explained, Shown, Step, Story};
 
 /// A whole node is explained where it has at most so many cells.
 const MOST_OF_A_NODE: usize = 64;

@@ -1,6 +1,7 @@
 //! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
 
-use crate::foreign::{quoted, visible};
+use crate::foreign::visible;
+use crate::text::{near, one_of, quoted};
 use clap::Args;
 
 use super::listing::{self, Group};
@@ -8,7 +9,7 @@ use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
-use crate::error::{Error, Result, near, one_of};
+use crate::error::{Error, Result};
 use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::params;
@@ -150,7 +151,7 @@ fn everything() -> Vec<Kind> {
     });
     let terms = glossary().iter().map(|term| {
         let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
-        let more = format!("{} {} {}", term.means, term.also.join(" "), term.see.join(" "));
+        let more = format!("{} {} {}", term.means, term.also.join(" "), term.commands().join(" "));
         Entry::new(format!("attn glossary {}", term.name), line, more)
     });
     let mistakes = catalogue().map(|mistake| {

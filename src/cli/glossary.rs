@@ -6,9 +6,10 @@ use colored::Colorize;
 use super::listing::{self, Group, wrapped};
 use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
-use crate::demo::{Table, Term, glossary, term};
+use crate::demo::{Term, glossary, term};
 use crate::error::{EXIT_DONE, Result};
 use crate::render::Style;
+use crate::story::Table;
 
 /// The terms of the field, each in a sentence or two
 ///
@@ -71,7 +72,7 @@ fn card(term: &Term, style: &Style) -> String {
     let formula = term.formula.map(|formula| ("formula", formula.to_string()));
     let node = term.node.map(|node| ("node", node.to_string()));
     let see =
-        term.see.iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see.to_string()));
+        term.commands().into_iter().enumerate().map(|(at, see)| (if at == 0 { "see" } else { "" }, see));
     let facts: Vec<(&str, String)> = formula.into_iter().chain(node).chain(see).collect();
     text.push('\n');
     for (name, fact) in facts {
@@ -87,6 +88,6 @@ fn row(term: &Term) -> Vec<String> {
         term.means.to_string(),
         term.formula.unwrap_or_default().to_string(),
         term.node.unwrap_or_default().to_string(),
-        term.see.join("; "),
+        term.commands().join("; "),
     ]
 }

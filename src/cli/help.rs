@@ -5,8 +5,10 @@ use clap::Args;
 use clap::builder::StyledStr;
 
 use super::front::FRONT;
+use super::machine::simd_names;
 use super::{Env, Streams, command, layout};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 
 /// The columns that help is laid out for, whatever the screen has.
 const WIDTHS: std::ops::RangeInclusive<usize> = 40..=100;
@@ -22,7 +24,7 @@ pub(super) struct HelpArgs {
     topic: Vec<String>,
 }
 
-/// The variables that `attn` looks at.
+/// The variables that `attn` looks at; `{SIMD}` stands for the names of the instruction sets.
 const ENVIRONMENT: &str = "\
 Variables that set defaults. An option of the command wins over its variable.
 
@@ -33,7 +35,7 @@ Variables that set defaults. An option of the command wins over its variable.
   ATTN_CHARSET     auto, utf8 or ascii              as --charset
   ATTN_WIDTH       columns of the screen            as --width
   ATTN_MEMORY      memory, such as 500M or 2G       as --memory
-  ATTN_SIMD        portable, neon, avx2 or avx512   as --simd
+  ATTN_SIMD        {SIMD}as --simd
   ATTN_STATE_DIR   the folder that remembers how far a lesson has come
 
 Variables of the system that count where neither option nor variable is given:
@@ -50,7 +52,7 @@ impl HelpArgs {
         let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
         let text = match words[..] {
             [] => FRONT.to_string(),
-            ["environment" | "variables"] => ENVIRONMENT.to_string(),
+            ["environment" | "variables"] => ENVIRONMENT.replace("{SIMD}", &format!("{:<33}", simd_names())),
             ["screen" | "output"] => of_screen(env),
             _ => of_command(&words, env)?,
         };

@@ -1,6 +1,7 @@
 //! What somebody means who types a command that is nearly right.
 
-use crate::foreign::{quoted, visible};
+use crate::foreign::visible;
+use crate::text::{near, nearest, one_of, quoted};
 use std::ffi::OsString;
 
 use clap::builder::StyledStr;
@@ -9,7 +10,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use super::command;
 use super::variables::deepest;
 use crate::demo::{Document, demos, demos_about};
-use crate::error::{near, nearest, one_of};
 use crate::input::exists;
 use crate::lesson::{built_in, near_lesson};
 use crate::params;

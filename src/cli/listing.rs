@@ -5,10 +5,10 @@ use unicode_width::UnicodeWidthStr;
 
 use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};
-use crate::demo::Table;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{paged, rows};
 use crate::render::Style;
+use crate::story::Table;
 
 /// Names and their lines under a heading.
 pub(super) struct Group {

@@ -1,4 +1,4 @@
-//! On how many threads, and with which instructions, the fast path computes; neither changes what comes out.
+//! The threads and the instruction set of the fast path; neither changes the result.
 
 use std::ops::RangeInclusive;
 
@@ -6,11 +6,17 @@ use clap::ValueEnum;
 
 use super::Env;
 use crate::error::{Error, Result};
-use crate::kernel::{Machine, SimdLevel};
+use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
 use crate::tensor::Dtype;
+use crate::text::one_of;
 
-/// So many threads `--threads` may ask for.
-pub(super) const THREADS: RangeInclusive<i64> = 1..=256;
+/// The numbers of threads that `--threads` takes.
+pub(super) const THREADS: RangeInclusive<i64> = 1..=MAX_THREADS as i64;
+
+/// The names that `--simd` takes: “portable, neon, avx2 or avx512”.
+pub(super) fn simd_names() -> String {
+    one_of(&SimdLevel::ALL.map(SimdLevel::name))
+}
 
 /// `--dtype`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -30,10 +36,10 @@ impl From<DtypeArg> for Dtype {
     }
 }
 
-/// The machine that `--threads` and `--simd` ask for, then the surroundings, and else all of this one.
+/// The machine that `--threads` and `--simd` ask for, else the variable ATTN_SIMD; by default all of this machine.
 ///
 /// # Errors
-/// If there are no such instructions, or this processor lacks them.
+/// If there is no such instruction set, or this processor lacks it.
 pub(super) fn machine(threads: Option<u16>, simd: Option<&str>, env: &Env) -> Result<Machine> {
     let here = Machine::here();
     let named = |name: &str, asked: &str| {

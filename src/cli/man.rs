@@ -1,13 +1,14 @@
 //! `attn man`: a manual page for each command, made from the definition of the command line.
 
-use crate::foreign::{quoted, to_path, visible};
+use crate::foreign::{to_path, visible};
+use crate::text::{counted, nearest, quoted};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use clap::Args;
 
 use super::{Env, Streams, help, layout};
-use crate::error::{Error, Result, counted, nearest};
+use crate::error::{Error, Result};
 use crate::input::put_files;
 
 /// Print the manual page of attn or of one command, or write all pages to a folder

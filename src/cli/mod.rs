@@ -19,6 +19,8 @@ mod listing;
 mod machine;
 mod man;
 mod negative;
+mod number;
+mod outcome;
 mod output;
 mod params;
 mod reference;
@@ -28,9 +30,11 @@ mod stepping;
 mod steps;
 mod variables;
 mod versus;
+mod vocabulary;
 mod words;
 
 pub use env::Env;
+pub use outcome::Outcome;
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -39,8 +43,9 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
 
-use crate::error::{EXIT_DONE, Error, Result};
+use crate::error::{Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
+use crate::hint;
 use crate::input::system;
 use crate::kernel::SimdLevel;
 use crate::memory;
@@ -87,21 +92,26 @@ enum Command {
     Completions(completions::CompletionsArgs),
 }
 
-/// Runs one command and returns its exit code. Nothing global decides what it prints: the same arguments, surroundings and
+/// Runs one command and returns its exit code and the graphs that it computed. Nothing global decides what it prints: the same arguments, surroundings and
 /// input give the same bytes, also when several run at once.
 ///
 /// `args` begins with the first argument, not with the program's name.
-pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, streams: &mut Streams<'_>) -> u8 {
+pub fn run<A: Into<OsString>>(
+    args: impl IntoIterator<Item = A>,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Outcome {
     // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
+    let _speaking = hint::speak(vocabulary::typed);
     let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
     let hints::Meant { args, said } = hints::meant(typed);
     let (args, env) = match variables::applied(args, env) {
         Ok(applied) => applied,
         Err(error) => {
             report(&error, env, streams);
-            return error.exit_code();
+            return Outcome::of_code(error.exit_code());
         }
     };
     let env = &env.with_colour_asked_for(&args);
@@ -111,20 +121,17 @@ pub fn run<A: Into<OsString>>(args: impl IntoIterator<Item = A>, env: &Env, stre
         }
         match cli {
             Some(cli) => execute(cli, &args, env, streams),
-            None => Ok(EXIT_DONE),
+            None => Ok(Outcome::from(())),
         }
     });
-    let outcome = outcome.and_then(|code| {
+    let outcome = outcome.and_then(|outcome| {
         streams.out.flush()?;
-        Ok(code)
+        Ok(outcome)
     });
-    match outcome {
-        Ok(code) => code,
-        Err(error) => {
-            report(&error, env, streams);
-            error.exit_code()
-        }
-    }
+    outcome.unwrap_or_else(|error| {
+        report(&error, env, streams);
+        Outcome::of_code(error.exit_code())
+    })
 }
 
 /// Takes in what the terminal has been asked and answers late, so that the shell does not read it. Call it once, when
@@ -199,25 +206,24 @@ fn version() -> String {
 }
 
 /// Runs the command that the arguments `typed` have been parsed to.
-fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
     let _account = memory::enter(cli.memory.or(env.memory), system::memory_available);
     match cli.command {
-        Command::Demo(args) => return args.run(typed, env, streams),
-        Command::Attend(args) => return args.run(typed, env, streams),
-        Command::Diagnose(args) => return args.run(env, streams),
-        Command::Lesson(args) => return args.run(env, streams),
-        Command::Glossary(args) => return args.run(env, streams),
-        Command::Find(args) => return args.run(env, streams),
-        Command::Examples(args) => return args.run(env, streams),
-        Command::Notation(args) => return args.run(env, streams),
-        Command::Errata(args) => return args.run(env, streams),
-        Command::Params(args) => return args.run(env, streams),
-        Command::Similarity(args) => args.run(typed, env, streams)?,
-        Command::Softmax(args) => args.run(typed, env, streams)?,
-        Command::Bench(args) => args.run(env, streams)?,
-        Command::Help(args) => args.run(env, streams)?,
-        Command::Man(args) => args.run(env, streams)?,
-        Command::Completions(args) => args.run(streams)?,
+        Command::Demo(args) => args.run(typed, env, streams),
+        Command::Attend(args) => args.run(typed, env, streams),
+        Command::Softmax(args) => args.run(typed, env, streams),
+        Command::Similarity(args) => args.run(typed, env, streams),
+        Command::Params(args) => args.run(env, streams),
+        Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
+        Command::Lesson(args) => args.run(env, streams).map(Outcome::from),
+        Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
+        Command::Find(args) => args.run(env, streams).map(Outcome::from),
+        Command::Examples(args) => args.run(env, streams).map(Outcome::from),
+        Command::Notation(args) => args.run(env, streams).map(Outcome::from),
+        Command::Errata(args) => args.run(env, streams).map(Outcome::from),
+        Command::Bench(args) => args.run(env, streams).map(Outcome::from),
+        Command::Help(args) => args.run(env, streams).map(Outcome::from),
+        Command::Man(args) => args.run(env, streams).map(Outcome::from),
+        Command::Completions(args) => args.run(streams).map(Outcome::from),
     }
-    Ok(EXIT_DONE)
 }

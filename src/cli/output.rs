@@ -7,12 +7,11 @@ use colored::Colorize;
 
 use super::explain::ExplainArgs;
 use super::{Env, Streams};
-use crate::demo::{Shown, Step, Story, Table};
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible_lines};
 use crate::graph::{Convention, Graph};
-use crate::lesson::Screen;
-use crate::render::{self, Charset, Format, Heat, Page, Style, Theme};
+use crate::render::{self, Charset, Format, Heat, Page, Screen, Style, Theme};
+use crate::story::{Shown, Step, Story, Table};
 use crate::terminal;
 
 /// What the output is, and on what screen.

@@ -5,11 +5,12 @@ use clap::Args;
 
 use super::listing;
 use super::output::{FormatArg, TablesArgs};
-use super::{Env, Streams};
-use crate::demo::Table;
+use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::input::{self, Files};
 use crate::params::{self, Cache, Counts, Model, Part, Weight};
+use crate::story::{Table, numbers_of_tables};
+use crate::text::{grouped, size};
 
 /// Count every weight matrix of a model, and its key/value cache
 #[derive(Args, Debug)]
@@ -44,31 +45,36 @@ const WIDE: usize = 100;
 const USUAL_CONTEXT: u64 = 8192;
 
 impl ParamsArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        listing::shown(&self.look, env, streams, |streams| self.write(env, streams))
-    }
-
-    fn write(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let Some(name) = &self.model else {
             let rows =
                 params::BUILT_IN.iter().map(|model| vec![model.name.to_string(), model.title.to_string()]);
-            let table = Table::new(&["model", "title"], rows);
-            return self.look.tables("params", &[("Built-in models".into(), table)], env, streams);
+            let parts = [("Built-in models".to_string(), Table::new(&["model", "title"], rows))];
+            return self.write(&parts, env, streams).map(Outcome::from);
         };
-        let mut parts = Vec::new();
+        let models = self.models(name, env, streams)?;
         let joined = self.look.format() == FormatArg::Table;
         let written = Written {
             for_people: self.look.look().is_for_people(),
             joined,
             stacked: joined && self.look.style(env).width < WIDE,
         };
-        let models = self.models(name, env, streams)?;
+        let code = self.write(&self.parts(&models, written)?, env, streams)?;
+        let data = self.parts(&models, Written { for_people: false, joined: false, stacked: false })?;
+        let graph = numbers_of_tables(data.iter().map(|(_, table)| table))?;
+        Ok(Outcome { code, graphs: graph.into_iter().collect() })
+    }
+
+    fn write(&self, parts: &[(String, Table)], env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        listing::shown(&self.look, env, streams, |streams| self.look.tables("params", parts, env, streams))
+    }
+
+    /// The tables of all models.
+    fn parts(&self, models: &[Model], written: Written) -> Result<Vec<(String, Table)>> {
         let longest = models.iter().filter_map(|model| model.positions.longest()).min();
         let context = self.context.unwrap_or_else(|| longest.unwrap_or(USUAL_CONTEXT).min(USUAL_CONTEXT));
-        for model in &models {
-            parts.extend(self.tables(model, context, written)?);
-        }
-        self.look.tables("params", &parts, env, streams)
+        let tables = models.iter().map(|model| self.tables(model, context, written));
+        Ok(tables.collect::<Result<Vec<_>>>()?.concat())
     }
 
     fn models(&self, name: &str, env: &Env, streams: &mut Streams<'_>) -> Result<Vec<Model>> {
@@ -231,42 +237,4 @@ fn totals(model: &Model, counts: &Counts, written: Written) -> Table {
 /// A text whose spaces are no places to break a line.
 fn unbreakable(text: &str) -> String {
     text.replace(' ', "\u{a0}")
-}
-
-/// A count with commas: 8,030,261,248.
-pub(super) fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Bytes in binary units.
-pub(super) fn size(bytes: u64) -> String {
-    const UNITS: [&str; 6] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut size = bytes as f64;
-    let mut unit = 0;
-    while size >= 1024.0 && unit + 1 < UNITS.len() {
-        size /= 1024.0;
-        unit += 1;
-    }
-    if unit == 0 { format!("{bytes} bytes") } else { format!("{size:.1} {}", UNITS[unit]) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_are_grouped_in_thousands_and_bytes_have_units() {
-        assert_eq!(grouped(8_030_261_248), "8,030,261,248");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(size(1_073_741_824), "1.0 GiB");
-        assert_eq!(size(512), "512 bytes");
-    }
 }

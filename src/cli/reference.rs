@@ -6,10 +6,11 @@ use super::listing;
 use super::output::{self, TablesArgs};
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
-use crate::demo::{Document, Step, Story, Table, find, notation};
+use crate::demo::{Document, find, notation};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::render::Page;
+use crate::story::{Step, Story, Table};
 
 /// Mistakes and contradictions in the five texts
 ///

@@ -8,12 +8,12 @@ use clap::{Args, ValueEnum};
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, Twice, VersusArgs};
 use super::words::{WordArgs, WordVectors};
-use super::{Command, Env, Streams};
-use crate::demo::{Plane, Shown, Step, Story};
-use crate::error::{Error, Result};
+use super::{Command, Env, Outcome, Streams};
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::graph::Convention;
 use crate::graph::recipes::{self, Measure};
-use crate::graph::{Convention, Graph};
 use crate::input::{self, Files};
+use crate::story::{self, Story};
 
 /// Compare words: dot products, cosines, distances
 #[derive(Args, Debug)]
@@ -65,7 +65,7 @@ enum MeasureArg {
 }
 
 impl SimilarityArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {
@@ -79,7 +79,9 @@ impl SimilarityArgs {
                 versus::page(base, other, options, &self.nodes.only, self.output.precision)?
             }
         };
-        output::pages(&[page], "similarity", &self.output.style(env, Convention::Rows), streams)
+        let pages = vec![page];
+        output::pages(&pages, "similarity", &self.output.style(env, Convention::Rows), streams)?;
+        Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {
@@ -90,7 +92,7 @@ impl SimilarityArgs {
         let WordVectors { matrix, origin, notes } =
             self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
         let graph = recipes::similarity(matrix, origin, &self.varied.measures())?;
-        Ok(story(graph, notes))
+        Ok(story::similarity(graph, notes))
     }
 }
 
@@ -115,24 +117,4 @@ impl VariedArgs {
             self.measure.drain(..earlier.measure.len());
         }
     }
-}
-
-fn story(graph: Graph, remarks: Vec<String>) -> Story {
-    let sentences = [
-        ("X", "The words as vectors, a row each."),
-        ("dot", "Dot products: large where vectors are long and point the same way."),
-        ("scaled", "The same, divided by the root of the width."),
-        ("cosine", "Cosines: the angle alone, 1 for the same direction, 0 for a right angle."),
-        ("euclidean", "Distances: here small means alike."),
-    ];
-    let mut steps = Vec::new();
-    for (name, text) in sentences {
-        let Some(id) = graph.find(name) else { continue };
-        let mut shown = vec![Shown::Node(id)];
-        if name == "X" && graph[id].shape().cols == 2 {
-            shown = vec![Shown::Together(vec![id]), Shown::Plane(Plane::new(&[id], &[]))];
-        }
-        steps.push(Step { text: text.into(), shown, ..Step::default() });
-    }
-    Story { remarks, ..Story::of_steps("Similarity", graph, steps) }
 }

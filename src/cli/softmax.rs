@@ -4,15 +4,16 @@ use std::ffi::OsString;
 
 use clap::Args;
 
+use super::number::positive;
 use super::output::{self, NodeArgs, OutputArgs};
 use super::versus::{self, VersusArgs};
-use super::{Command, Env, Streams};
+use super::{Command, Env, Outcome, Streams};
 use crate::attention::Base;
-use crate::demo::{Shown, Step, Story};
-use crate::error::{Error, Result};
-use crate::graph::{Convention, Graph, Origin, recipes};
+use crate::error::{EXIT_DONE, Error, Result};
+use crate::graph::{Convention, Origin, recipes};
 use crate::input;
 use crate::matrix::Matrix;
+use crate::story::{self, Story};
 
 /// Turn numbers into weights, one column per step
 #[derive(Args, Debug)]
@@ -52,7 +53,7 @@ struct VariedArgs {
 }
 
 impl SoftmaxArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story()?, &self.output)?,
             Some(options) => {
@@ -63,7 +64,9 @@ impl SoftmaxArgs {
                 versus::page(self.story()?, other, options, &self.nodes.only, self.output.precision)?
             }
         };
-        output::pages(&[page], "softmax", &self.output.style(env, Convention::Rows), streams)
+        let pages = vec![page];
+        output::pages(&pages, "softmax", &self.output.style(env, Convention::Rows), streams)?;
+        Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 
     fn story(&self) -> Result<Story> {
@@ -88,7 +91,7 @@ impl SoftmaxArgs {
             positive("--temperature", &self.varied.temperature)?,
             self.varied.base()?,
         )?;
-        Ok(story(graph))
+        Ok(story::softmax(graph))
     }
 }
 
@@ -103,32 +106,4 @@ impl VariedArgs {
             },
         }
     }
-}
-
-/// A positive number given to an option.
-pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
-    let number = match input::number(text) {
-        Ok(number) => number.value,
-        Err(error) if text.contains(',') => return Err(error.in_source(option)),
-        Err(_) => f64::NAN,
-    };
-    if number > 0.0 && number.is_finite() {
-        return Ok(number);
-    }
-    Err(Error::new(format!("{option} {} is not a positive number", crate::foreign::visible(text)))
-        .help("give a number above 0, such as 0.5"))
-}
-
-/// One table, a row for each number, a column for each step.
-fn story(graph: Graph) -> Story {
-    let sums = [("powers", "power_sum"), ("A", "A_sum")];
-    let column = |name: &str| {
-        let id = graph.find(name)?;
-        let sum = sums.iter().find(|(of, _)| *of == name).and_then(|(_, sum)| graph.find(sum));
-        Some((id, sum))
-    };
-    let columns = ["x", "x_tempered", "shifted", "powers", "A"].into_iter().filter_map(column).collect();
-    let text = "Subtract the largest score: no weight changes, and no power overflows. Then take powers and divide by their sum.";
-    let steps = vec![Step { text: text.into(), shown: vec![Shown::Columns(columns)], ..Step::default() }];
-    Story::of_steps("Softmax", graph, steps)
 }

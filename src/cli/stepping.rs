@@ -7,10 +7,10 @@ use super::output::{self, OutputArgs};
 use super::steps::StepArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::foreign::quoted;
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
-use crate::lesson::{Lesson, Ran, Scene, Screen, StoryPart, story_lesson};
-use crate::render::{self, Format, Page, Style};
+use crate::lesson::{CommandOutput, Lesson, Scene, StoryPart, story_lesson};
+use crate::render::{self, Format, Page, Screen, Style};
+use crate::text::quoted;
 
 /// The pages of a command, and how they are shown.
 pub(super) struct Telling<'a> {
@@ -88,7 +88,7 @@ impl Telling<'_> {
     }
 
     /// What the scene at a position prints on a screen.
-    fn printed(&self, pages: &[Page], args: &[String], screen: Screen) -> Ran {
+    fn printed(&self, pages: &[Page], args: &[String], screen: Screen) -> CommandOutput {
         let position = args.first().and_then(|arg| arg.parse().ok()).unwrap_or_default();
         let Screen { width, colour, theme, charset } = screen;
         let style = Style { width, colour, theme, charset, ..self.style };
@@ -98,7 +98,7 @@ impl Telling<'_> {
             None => Ok(()),
         };
         let err = said.map_err(|error| error.to_string()).err().unwrap_or_default();
-        Ran { code: EXIT_DONE, out: String::from_utf8_lossy(&out).into_owned(), err }
+        CommandOutput::of_text(EXIT_DONE, String::from_utf8_lossy(&out).into_owned(), err)
     }
 }
 

@@ -6,9 +6,9 @@ use clap::Args;
 
 use super::negative;
 use super::output::{NodeArgs, OutputArgs};
-use crate::demo::Story;
 use crate::error::{Error, Result};
 use crate::render::Page;
+use crate::story::Story;
 
 /// Which steps are shown, and how much of each.
 #[derive(Args, Clone, Debug, Default)]

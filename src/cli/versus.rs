@@ -7,9 +7,10 @@ use std::io::{self, Read};
 use clap::Args;
 
 use super::{Cli, Command, command, negative};
-use crate::demo::{Comparison, Digits, Story, comparison};
 use crate::error::{Error, Problem, Result};
 use crate::render::Page;
+use crate::story::{Comparison, Digits, Story, comparison};
+use crate::text::clipped;
 
 /// The longest text of options that a headline and the sentences repeat.
 const LONGEST_QUOTE: usize = 60;
@@ -138,14 +139,7 @@ pub(super) fn page(
 
 /// The options on one line, cut where they are long.
 fn quoted(options: &str) -> String {
-    let options = visible(options);
-    let options = options.trim();
-    match options.chars().count() {
-        length if length > LONGEST_QUOTE => {
-            format!("{}…", options.chars().take(LONGEST_QUOTE - 1).collect::<String>().trim_end())
-        }
-        _ => options.to_string(),
-    }
+    clipped(visible(options).trim(), LONGEST_QUOTE).into_owned()
 }
 
 /// Standard input for two readers, one after the other: what the first has read the second reads again.

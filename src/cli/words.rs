@@ -4,10 +4,11 @@ use crate::foreign::visible;
 use clap::Args;
 
 use crate::demo::{Document, words};
-use crate::error::{Error, Result, counted, nearest};
+use crate::error::{Error, Result};
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files};
 use crate::matrix::{Labels, Matrix, labels};
+use crate::text::{all_of, counted, nearest};
 
 /// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;
@@ -227,10 +228,7 @@ fn listed(words: &[&str]) -> String {
     if words.len() > shown {
         names.push(format!("{} more", words.len() - shown));
     }
-    match names.split_last() {
-        Some((last, others @ [_, ..])) => format!("{} and {last}", others.join(", ")),
-        _ => names.concat(),
-    }
+    all_of(&names)
 }
 
 /// The words that are not found yet.

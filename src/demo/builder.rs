@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::condition::{Claim, Condition, own};
-use super::story::{Digits, Plane, Shown, Step, Story, Table, fill};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
 use crate::graph::recipes::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
+use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
+use crate::story::condition::{Claim, Condition, own};
+use crate::story::{Digits, Plane, Shown, Step, Story, Table, fill};
+use crate::text::nearest;
 
 /// What a user changes in a demo.
 #[derive(Clone, Debug, Default)]
@@ -119,7 +121,7 @@ impl Builder {
                 Ok((id, number as usize))
             }
             _ => Err(Error::new(format!("{name} must be one whole number from 1 to {most}"))
-                .help(format!("for example --set {name}={own}, as in the demo"))),
+                .help(format!("for example {} {name}={own}, as in the demo", Hint::Set))),
         }
     }
 

@@ -1,8 +1,6 @@
 //! The demos: each takes its inputs to a graph, with the sentences that go with its steps.
 
 mod builder;
-mod comparison;
-pub mod condition;
 mod documents;
 pub mod errata;
 mod fit;
@@ -12,28 +10,23 @@ mod multiplication;
 mod notation;
 mod one_third;
 mod papers;
-mod pipeline;
-mod portion;
 mod similarity;
 mod source;
-mod story;
 mod topic;
 mod understanding;
-mod visible;
 pub mod words;
 
 pub use builder::{Builder, SEED, Settings};
-pub use comparison::{Comparison, comparison};
-pub use condition::{Claim, Condition, Quantity, Relation};
 pub use documents::Document;
-pub use glossary::{Term, glossary, term};
+pub use glossary::{See, Term, glossary, term};
 pub use notation::notation;
-pub use pipeline::pipeline;
 pub use source::{Passage, Source};
-pub use story::{Digits, Explained, Plane, Shown, Step, Story, Table, in_sentence};
 pub use topic::{Place, Topic};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
+use crate::story::{Digits, Story};
+use crate::text::nearest;
 
 /// A demo: what it is called, what it follows, and how it is built.
 #[derive(Debug)]
@@ -67,7 +60,7 @@ impl Demo {
         (self.build)(&mut builder)?;
         let story =
             builder.finish(self.title, self.source.to_string(), errata::notes(self.name), self.digits)?;
-        Ok(Story { notes_told_by: Some(format!("attn errata --demo {}", self.name)), ..story })
+        Ok(Story { notes_told_by: Some(format!("attn errata {} {}", Hint::Demo, self.name)), ..story })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The notations of the five texts, next to ours.
 
-use super::{Document, Table};
+use super::Document;
+use crate::story::Table;
 
 /// What a text does not name or does not have.
 const NONE: &str = "–";

@@ -2,10 +2,11 @@
 
 mod stack;
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
 use crate::matrix::Labels;
 use crate::memory;
 use crate::tensor::{Element, in_type};
+use crate::text::counted;
 
 use super::allow::Allow;
 use super::dims::{checked_cells, shape_text};

@@ -12,7 +12,7 @@ use super::layers::{Choice, choose};
 use super::names::{Holds, TOKENS};
 use super::open::Limit;
 use super::want::{Want, allowed};
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use super::open::{Input, Limit};
 use super::printed::{begins_list, looks_printed, printed};
 use super::records::{Delimiter, LINE_ENDS};
 use super::safetensors::{self, Tensors};
-use crate::foreign::{clip, listed_briefly};
+use crate::text::{clip, listed_briefly};
 
 /// The formats, each with the endings of its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

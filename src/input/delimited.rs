@@ -1,8 +1,9 @@
 //! Matrices as delimited text: `.csv`, `.tsv`, and numbers set apart by blanks.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::matrix::Labels;
 use crate::memory;
+use crate::text::counted;
 
 use super::allow::Allow;
 use super::array::Array;

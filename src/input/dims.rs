@@ -1,13 +1,15 @@
 //! Dimensions of arrays, checked before anything is reserved for them.
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
 /// What to do about a matrix that is too large to have all its steps on show.
-pub(super) const SMALLER: &str =
-    "save a part of it; attn attend --fast reads larger Q, K, V, masks and biases";
+pub(super) fn smaller() -> String {
+    format!("save a part of it; {} {} reads larger Q, K, V, masks and biases", Hint::Attend, Hint::Fast)
+}
 
 /// The number of cells that dimensions span, at least one and at most `most`.
 ///
@@ -22,10 +24,8 @@ pub(super) fn checked_cells(dims: &[usize], most: usize) -> Result<usize> {
             Err(Error::new(format!("the shape {} has more numbers than any memory holds", shape_text(dims)))
                 .help("the header is wrong: save the array again"))
         }
-        _ => {
-            Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
-                .help(SMALLER))
-        }
+        _ => Err(Error::new(format!("the shape {} has more than {most} numbers", shape_text(dims)))
+            .help(smaller())),
     }
 }
 

@@ -12,14 +12,14 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::{clip, counted};
 
 use super::allow::Allow;
 use super::lines::each_line;
 use super::number::number;
 use super::open::unreadable;
 use super::vocabulary;
-use crate::foreign::clip;
 
 /// Where the vectors come from.
 pub(super) enum Stream<'s> {

@@ -1,6 +1,7 @@
 //! A matrix typed where a file name could stand: `"1 2; 3 4"`, over several lines, or pasted as Python prints it.
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::{clip, counted};
 
 use super::allow::Allow;
 use super::array::Array;
@@ -8,7 +9,6 @@ use super::cells::Cells;
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
 use super::records::LINE_ENDS;
-use crate::foreign::clip;
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints

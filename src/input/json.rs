@@ -15,7 +15,7 @@ use super::cell_type::MOST_COUNTED;
 use super::json_list::{List, Nested};
 use super::json_words::spelled;
 use super::number::decimals_of;
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// A value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,13 @@
 //! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::matrix::Labels;
+use crate::text::{clip, counted, listed_briefly};
 
 use super::container::{Container, Content, Item};
 use super::json::Json;
 use super::names::recognise;
-use crate::foreign::{clip, listed_briefly};
 
 /// The value of `schema` in a computation written as JSON.
 pub const GRAPH_SCHEMA: &str = "attn-graph";
@@ -151,7 +152,7 @@ fn nodes_of(document: Vec<(String, Json)>, wanted: Nodes) -> Result<Vec<(String,
                 "`{}` had too many numbers, so they are not in this file",
                 clip(name)
             ))
-            .help("compute again and save them in their own file: --save O=out.npy"));
+            .help(format!("compute again and save them in their own file: {} O=out.npy", Hint::Save)));
         }
         found.push((name.clone(), Json::Object(entries)));
     }

@@ -3,8 +3,8 @@
 use super::dims::MOST_CELLS;
 use super::json::Json;
 use super::number::number;
-use crate::foreign::clip;
 use crate::memory;
+use crate::text::clip;
 
 /// The most strings that one list holds as strings.
 const MOST_TEXTS: usize = 1 << 20;

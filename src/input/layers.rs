@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 
 use super::names::{Recognised, TOKENS, recognise};
-use crate::foreign::{clip, listed_briefly};
 use crate::graph::Role;
+use crate::text::{clip, listed_briefly};
 
 /// The entries of a file that were chosen, and the names of the others.
 pub(super) struct Choice {
@@ -79,7 +80,7 @@ fn numbers_in(layer: &str) -> Vec<usize> {
 
 fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error {
     let list = listed_briefly(found.iter().map(String::as_str));
-    let help = "choose one with --layer, by its number, or by its name if numbers repeat";
+    let help = format!("choose one with {}, by its number, or by its name if numbers repeat", Hint::Layer);
     match wanted {
         Some(wanted) if matching == 0 && found.is_empty() => {
             Error::new(format!("there is no layer `{}`: no name in this file contains a layer", clip(wanted)))

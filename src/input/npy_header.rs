@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use super::dims::checked_cells;
 use super::npy_literal::{Literal, literal};
 use super::npy_type::{Kind, kind};
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// How every `.npy` file starts.
 pub(super) const MAGIC: &[u8] = b"\x93NUMPY";

@@ -7,7 +7,7 @@ use std::io::{self, Read, SeekFrom};
 use crate::error::{Error, Result};
 
 use super::open::{ReadSeek, unreadable};
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// The last record without its comment, and the longest comment.
 const END: u64 = 22;

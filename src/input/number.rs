@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// More decimals than these say nothing about an `f64`, and nobody prints them.
 pub const MOST_DECIMALS: usize = 17;

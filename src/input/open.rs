@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
 use crate::graph::MAX_CELLS;
 use crate::memory::{self, Gathered};
+use crate::text::counted;
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
 pub(super) const MOST_BYTES: u64 = 1 << 30;

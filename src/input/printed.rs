@@ -1,13 +1,13 @@
 //! Arrays as Python prints them: `[[1. 2.]` and so on by NumPy, `tensor([[1., 2.]])` by PyTorch, `[[1, 2]]` by itself.
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::{clip, counted};
 
 use super::allow::Allow;
 use super::array::Array;
 use super::cells::Cells;
 use super::number::is_cell;
 use super::printed_end;
-use crate::foreign::clip;
 
 /// What stands before the brackets where `repr` has printed.
 const PREFIXES: [&str; 3] = ["tensor(", "array(", "np.array("];

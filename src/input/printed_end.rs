@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-use crate::foreign::clip;
+use crate::text::clip;
 
 /// What may stand between the brackets and the closing parenthesis, as `name=value`. None of them changes a number.
 const NAMES: [&str; 9] =

@@ -1,6 +1,8 @@
 //! Writing several files into a folder, none over what a user has there.
 
-use crate::foreign::{from_path, listed_briefly, visible};
+use crate::foreign::{from_path, visible};
+use crate::hint::Hint;
+use crate::text::listed_briefly;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -55,7 +57,7 @@ pub fn put_files(
     if !others.is_empty() && !overwrite {
         return Err(Error::new(format!("{} already exist with other contents", listed_briefly(others)))
             .in_source(shown)
-            .help("name another folder, or replace them with --overwrite"));
+            .help(format!("name another folder, or replace them with {}", Hint::Overwrite)));
     }
     fs::create_dir_all(folder).map_err(|error| no_folder(&shown, &error))?;
     for ((name, bytes), put) in files.iter().zip(&puts) {

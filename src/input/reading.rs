@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, Result};
-use crate::foreign::{quoted, to_path};
+use crate::foreign::to_path;
+use crate::hint::Hint;
+use crate::text::quoted;
 
 /// Whether a command may read the files that it is told to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +52,7 @@ impl Reading {
         }
         Err(Error::new("a lesson reads only files below its own folder and the working directory")
             .in_source(name)
-            .help(format!("if you trust this lesson: attn lesson play {} --trust", quoted(lesson))))
+            .help(format!("if you trust this lesson: attn lesson play {} {}", quoted(lesson), Hint::Trust)))
     }
 }
 
@@ -111,7 +113,7 @@ mod tests {
         ] {
             let said = reading.check(&at(&format!("lessons/{name}"))).unwrap_err().to_string();
             assert!(said.contains("a lesson reads only files below its own folder"), "{name}: {said}");
-            assert!(said.contains("--trust"), "{said}");
+            assert!(said.contains(&Hint::Trust.to_string()), "{said}");
         }
         assert!(Reading::Anywhere.check(&at("secret/s.csv")).is_ok());
     }

@@ -1,6 +1,7 @@
 //! Writing one matrix to a file, or several under their names, whole or not at all.
 
-use crate::foreign::{clip, from_path, visible};
+use crate::foreign::{from_path, visible};
+use crate::text::clip;
 use std::fs;
 use std::io::{BufWriter, ErrorKind, Write};
 use std::path::Path;

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 
 use super::bundled::{self, Bundled};
 use super::inline::looks_inline;

@@ -5,9 +5,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::tensor::{Storage, StoredNumbers, Tensor};
+use crate::text::nearest;
 
 use super::container::entry_name;
 use super::open::{Input, Limit, regular, unreadable};

@@ -7,7 +7,7 @@ use crate::error::Result;
 
 use super::embeddings::{Stream, header_width, split_word};
 use super::lines::each_line;
-use crate::foreign::clip;
+use crate::text::{clip, one_of};
 
 /// Words longer than this are addresses and accidents.
 const LONGEST_WORD: usize = 64;
@@ -98,9 +98,7 @@ impl<'w> Neighbours<'w> {
             return Some(format!("`{}` is in the file: upper and lower case count", clip(other)));
         }
         let near: Vec<String> = self.near.iter().map(|(_, word)| format!("`{}`", clip(word))).collect();
-        let (last, others) = near.split_last()?;
-        let list = if others.is_empty() { last.clone() } else { format!("{} or {last}", others.join(", ")) };
-        Some(format!("for `{}` did you mean {list}?", clip(self.word)))
+        (!near.is_empty()).then(|| format!("for `{}` did you mean {}?", clip(self.word), one_of(&near)))
     }
 }
 

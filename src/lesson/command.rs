@@ -1,6 +1,6 @@
 //! A command as a lesson writes it: an `attn` command, and nothing else.
 
-use crate::error::nearest;
+use crate::text::{clip, nearest};
 
 use super::faults::Fault;
 
@@ -34,10 +34,8 @@ impl Command {
             WRITING_OPTIONS.contains(&option)
         };
         match command.args.iter().find(writes) {
-            Some(option) => {
-                Err(Fault::new(line, format!("`{}`: a lesson cannot write files", brief(option)))
-                    .help("leave the option out, or show the command in a ```console,ignore block"))
-            }
+            Some(option) => Err(Fault::new(line, format!("`{}`: a lesson cannot write files", clip(option)))
+                .help("leave the option out, or show the command in a ```console,ignore block")),
             None => Ok(command),
         }
     }
@@ -55,7 +53,7 @@ impl Command {
                 .help("write one attn command per line; quote the sign if it is text"));
         }
         let words = shlex::split(&typed).ok_or_else(|| {
-            fault(format!("`{}` has a quotation mark that is not closed", brief(&typed))).help("close it")
+            fault(format!("`{}` has a quotation mark that is not closed", clip(&typed))).help("close it")
         })?;
         let Some((program, args)) = words.split_first() else {
             return Err(
@@ -69,7 +67,7 @@ impl Command {
                     "a lesson runs only attn; label a block that is only shown ```console,ignore".to_string()
                 }
             };
-            return Err(fault(format!("`{}` is not attn", brief(program))).help(help));
+            return Err(fault(format!("`{}` is not attn", clip(program))).help(help));
         }
         if args.first().is_some_and(|first| first == "lesson") {
             return Err(fault("a lesson inside a lesson".into()).help(
@@ -77,23 +75,6 @@ impl Command {
             ));
         }
         Ok(Command { args: args.to_vec(), typed })
-    }
-
-    /// The same command as data: without `--only` and `--format`, with `--format json`.
-    pub(super) fn as_json(&self) -> Vec<String> {
-        let mut args = Vec::with_capacity(self.args.len() + 2);
-        let mut rest = self.args.iter();
-        while let Some(arg) = rest.next() {
-            match arg.as_str() {
-                "--only" | "--format" => {
-                    rest.next();
-                }
-                arg if arg.starts_with("--only=") || arg.starts_with("--format=") => {}
-                _ => args.push(arg.clone()),
-            }
-        }
-        args.extend(["--format".to_string(), "json".to_string()]);
-        args
     }
 
     /// The seed of its random numbers, where it has one.
@@ -148,10 +129,6 @@ fn shell_sign(typed: &str) -> Option<&'static str> {
     None
 }
 
-fn brief(text: &str) -> String {
-    text.chars().take(40).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,12 +142,6 @@ mod tests {
         assert_eq!(Command::new("attn a --seed=3", 1).unwrap().with_seed(8).args, ["a", "--seed=8"]);
         let odd = Command::new("attn softmax '1 2' --seed  '3'", 1).unwrap().with_seed(8);
         assert_eq!(odd.typed, "attn softmax '1 2' --seed 8");
-    }
-
-    #[test]
-    fn as_data_it_has_every_node() {
-        let command = Command::new("attn attend x.json --only A,O --causal --format=csv", 1).unwrap();
-        assert_eq!(command.as_json(), ["attend", "x.json", "--causal", "--format", "json"]);
     }
 
     #[test]

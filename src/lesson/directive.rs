@@ -1,6 +1,6 @@
 //! The closed list of directives: comments that tell the program what to do with the text around them.
 
-use crate::error::nearest;
+use crate::text::{clip, nearest};
 
 use super::faults::Fault;
 
@@ -23,7 +23,7 @@ pub const DIRECTIVES: [Directive; 10] = [
         does: "names the step, below its `##`; else the name comes from the heading",
     },
     Directive { word: "step", form: "step: minutes=3", does: "plans the step's time, below its `##`" },
-    Directive { word: "note", form: "note: …", does: "is for the teacher: `play --notes`, `follow`" },
+    Directive { word: "note", form: "note: …", does: "is for the teacher" },
     Directive {
         word: "run",
         form: "run: plain = attn attend …",
@@ -78,7 +78,7 @@ pub(super) fn directive(comment: &str, line: usize) -> Result<DirectiveText, Fau
                 format!("the directives are {}; `attn lesson directives` explains them", words.join(", "))
             }
         };
-        let shown: String = comment.lines().next().unwrap_or_default().chars().take(40).collect();
+        let shown: String = clip(comment.lines().next().unwrap_or_default());
         return Err(Fault::new(line, format!("`<!-- {shown} -->` is not a directive")).help(help));
     };
     if let Some((letter, condition)) = condition_of_option(found.word, comment) {

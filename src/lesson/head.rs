@@ -1,6 +1,6 @@
 //! The head of a lesson: the pairs between the `---` at its start.
 
-use crate::error::nearest;
+use crate::text::nearest;
 
 use super::faults::{Fault, Faults};
 use super::model::{Lesson, Size};

@@ -1,8 +1,9 @@
 //! Where lessons come from: those in the program, and files.
 
-use crate::foreign::{quoted, to_path, visible};
+use crate::foreign::{to_path, visible};
+use crate::text::{counted, nearest, quoted};
 
-use crate::error::{Error, Place, Result, counted, nearest};
+use crate::error::{Error, Place, Result};
 use crate::input::{exists, read_text};
 
 use super::faults::Faults;

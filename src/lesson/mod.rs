@@ -47,7 +47,7 @@ pub use model::{
 pub use new::new_lesson;
 pub use progress::{Progress, Sitting, Store};
 pub use read::read;
-pub use run::{MOST_PRINTED, Ran, Run, Runner, Screen};
+pub use run::{CommandOutput, MOST_PRINTED, Run, Runner};
 pub use source::{LONGEST, is_lesson};
 pub use story::{Scene, story_lesson};
 pub use values::RunValues;

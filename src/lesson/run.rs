@@ -4,68 +4,69 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::render::{Charset, Theme};
+use crate::render::Screen;
 
 use super::command::Command;
-use super::values;
 
-/// The screen that a command writes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Screen {
-    /// Its columns.
-    pub width: usize,
-    /// Whether it shows colours.
-    pub colour: bool,
-    /// The ground that colours stand on.
-    pub theme: Theme,
-    /// The characters it shows.
-    pub charset: Charset,
-}
-
-impl Screen {
-    /// A screen without colours that shows every character: what the blocks of a lesson are compared on.
-    pub fn plain(width: usize) -> Screen {
-        Screen { width, colour: false, theme: Theme::Unknown, charset: Charset::Utf8 }
-    }
-}
-
-/// What a command left after.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
+/// What a command wrote and computed.
+#[derive(Clone, Debug)]
+pub struct CommandOutput {
     /// Its exit code.
     pub code: u8,
     /// What it wrote on standard output.
     pub out: String,
     /// What it wrote on standard error.
     pub err: String,
+    /// The graph of each computation that it showed, with all of its nodes.
+    pub graphs: Vec<Rc<Graph>>,
 }
 
-impl Ran {
+impl CommandOutput {
+    /// Text without a computation.
+    pub fn of_text(code: u8, out: String, err: String) -> CommandOutput {
+        CommandOutput { code, out, err, graphs: Vec::new() }
+    }
+
     /// What stands on the screen: the program writes its output at the end, so its warnings come first.
     pub fn shown(&self) -> String {
         format!("{}{}", self.err, self.out)
     }
+
+    /// About how many bytes of memory it takes.
+    fn bytes(&self) -> usize {
+        let cells = |graph: &Graph| -> usize {
+            graph
+                .nodes()
+                .filter_map(|(_, node)| node.matrix())
+                .map(|matrix| matrix.rows() * matrix.cols())
+                .sum()
+        };
+        let numbers: usize = self.graphs.iter().map(|graph| cells(graph)).sum();
+        self.out.len() + self.err.len() + numbers * size_of::<f64>()
+    }
 }
 
-/// The program's own `run`: arguments and a screen to what is written.
-pub type Run<'a> = dyn Fn(&[String], Screen) -> Ran + 'a;
+/// The program's own `run`: arguments and a screen to what is written and computed.
+pub type Run<'a> = dyn Fn(&[String], Screen) -> CommandOutput + 'a;
 
 /// The arguments of a command, and the screen it wrote on.
-type Asked = (Vec<String>, Screen);
+type CommandOnScreen = (Vec<String>, Screen);
 
 /// The most that one command of a lesson may print, in bytes.
 pub const MOST_PRINTED: u64 = 16 << 20;
 
-/// The most bytes of what commands printed that are remembered.
+/// The most bytes of output and numbers that are remembered.
 const MOST_KEPT: usize = 64 << 20;
 
-/// Runs commands, and remembers what they printed: commands are pure. Where that comes to more than 64 MiB it is forgotten, and
-/// a command runs again when it is asked for.
+/// Runs commands, and remembers what they printed and computed: commands are pure. Where that comes to more than 64 MiB it is
+/// forgotten, and a command runs again when it is asked for.
 pub struct Runner<'a> {
     run: &'a Run<'a>,
-    ran: RefCell<HashMap<Asked, Rc<Ran>>>,
-    graphs: RefCell<HashMap<Command, Rc<Result<Graph, String>>>>,
+    outputs: RefCell<HashMap<CommandOnScreen, Rc<CommandOutput>>>,
+    /// An output of each command, on whatever screen: the numbers are the same on all.
+    computed: RefCell<HashMap<Vec<String>, Rc<CommandOutput>>>,
     /// The bytes that are remembered.
     kept: Cell<usize>,
 }
@@ -73,59 +74,49 @@ pub struct Runner<'a> {
 impl<'a> Runner<'a> {
     /// A runner on the program's `run`.
     pub fn new(run: &'a Run<'a>) -> Runner<'a> {
-        Runner { run, ran: RefCell::default(), graphs: RefCell::default(), kept: Cell::new(0) }
+        Runner { run, outputs: RefCell::default(), computed: RefCell::default(), kept: Cell::new(0) }
     }
 
     /// What a command prints on a screen.
-    pub fn run(&self, args: &[String], screen: Screen) -> Rc<Ran> {
+    pub fn run(&self, args: &[String], screen: Screen) -> Rc<CommandOutput> {
         let key = (args.to_vec(), screen);
-        if let Some(ran) = self.ran.borrow().get(&key) {
-            return Rc::clone(ran);
+        if let Some(output) = self.outputs.borrow().get(&key) {
+            return Rc::clone(output);
         }
-        let ran = Rc::new((self.run)(args, screen));
-        self.keep(ran.out.len() + ran.err.len());
-        self.ran.borrow_mut().insert(key, Rc::clone(&ran));
-        ran
+        let output = Rc::new((self.run)(args, screen));
+        self.keep(output.bytes());
+        self.outputs.borrow_mut().insert(key, Rc::clone(&output));
+        self.computed.borrow_mut().insert(args.to_vec(), Rc::clone(&output));
+        output
     }
 
-    /// Makes room for so many bytes more.
+    /// Makes room for this many bytes more.
     fn keep(&self, bytes: usize) {
         if self.kept.get() + bytes > MOST_KEPT {
-            self.ran.borrow_mut().clear();
-            self.graphs.borrow_mut().clear();
+            self.outputs.borrow_mut().clear();
+            self.computed.borrow_mut().clear();
             self.kept.set(0);
         }
         self.kept.set(self.kept.get() + bytes);
     }
 
-    /// The explanation of one cell of a command, as data.
+    /// The graph that a command computes, with all nodes, also those that it does not show.
     ///
     /// # Errors
-    /// What the command says where it cannot explain the cell.
-    pub fn explanation(&self, command: &Command, address: &str) -> Result<serde_json::Value, String> {
-        let mut args = command.as_json();
-        args.extend(["--explain".to_string(), address.to_string()]);
-        let ran = self.run(&args, Screen::plain(80));
-        match ran.code {
-            0 => serde_json::from_str(&ran.out).map_err(|error| error.to_string()),
-            _ => Err(ran.err.trim().trim_start_matches("error: ").to_string()),
+    /// What the command says if it fails; or if it computes none, or several.
+    pub fn graph(&self, command: &Command) -> Result<Rc<Graph>> {
+        let known = self.computed.borrow().get(&command.args).map(Rc::clone);
+        let output = known.unwrap_or_else(|| self.run(&command.args, Screen::plain(80)));
+        if output.code != 0 {
+            return Err(Error::new(output.err.trim().trim_start_matches("error: ")));
         }
-    }
-
-    /// The numbers of a command, under the names of its nodes.
-    ///
-    /// # Errors
-    /// What the command says where it fails, or that it has no numbers as data.
-    pub fn graph(&self, command: &Command) -> Rc<Result<Graph, String>> {
-        if let Some(graph) = self.graphs.borrow().get(command) {
-            return Rc::clone(graph);
+        match &output.graphs[..] {
+            [graph] => Ok(Rc::clone(graph)),
+            [] => Err(Error::new("it cannot print its numbers as JSON")
+                .help("name a command that shows a computation")),
+            _ => Err(Error::new(format!("`{}` shows several computations", command.typed))
+                .help("name a command that shows one computation")),
         }
-        let ran = self.run(&command.as_json(), Screen::plain(80));
-        let graph = Rc::new(values::graph(command, &ran).map_err(|error| error.to_string()));
-        // Its numbers take about as much as their text.
-        self.keep(ran.out.len());
-        self.graphs.borrow_mut().insert(command.clone(), Rc::clone(&graph));
-        graph
     }
 }
 
@@ -136,7 +127,7 @@ mod tests {
     #[test]
     fn what_is_remembered_has_an_end_and_small_outputs_are_run_once() {
         let times = Cell::new(0);
-        let printed = |bytes: usize| Ran { code: 0, out: "x".repeat(bytes), err: String::new() };
+        let printed = |bytes: usize| CommandOutput::of_text(0, "x".repeat(bytes), String::new());
         let run = |args: &[String], _: Screen| {
             times.set(times.get() + 1);
             printed(args[0].parse().unwrap())
@@ -151,7 +142,7 @@ mod tests {
         assert_eq!(times.get(), 10);
         for which in 0..20 {
             ask(10 << 20, which);
-            let held: usize = runner.ran.borrow().values().map(|ran| ran.out.len()).sum();
+            let held: usize = runner.outputs.borrow().values().map(|output| output.out.len()).sum();
             assert!(held <= MOST_KEPT && held <= runner.kept.get(), "{held}");
         }
     }

@@ -3,37 +3,51 @@
 //! A student sees `0.59` and `0.41`, and multiplies these. So each operand is taken as an interval, of everything that is
 //! shown like it, and the term of the cell is evaluated over the intervals. A whole number is shown as it is.
 
-use serde_json::Value;
+use std::rc::Rc;
 
 use crate::elementary::pow;
 use crate::error::{Error, Result};
+use crate::graph::{CellId, Cells, Graph, NodeId, Op, Term, resolve};
 
-/// A cell as `--explain CELL --format json` explains it: its term, and the cells that it is computed from.
-pub(super) struct ShownOperands<'a> {
-    cell: &'a Value,
+/// A computed cell, and the cells that it is computed from.
+pub(super) struct ShownOperands {
+    graph: Rc<Graph>,
+    term: Term,
 }
 
 /// The smallest and the largest number that something can be.
 type Interval = (f64, f64);
 
-impl<'a> ShownOperands<'a> {
-    /// Reads the explanation of one cell.
+impl ShownOperands {
+    /// The operands of the cell at an address; of a row or a node, those of the first cell.
     ///
     /// # Errors
-    /// If it is none.
-    pub fn of(explanation: &'a Value) -> Result<ShownOperands<'a>> {
-        let cell = &explanation["explanations"][0];
-        if !cell["term"].is_object() {
-            return Err(Error::new("it is not computed from other numbers"));
+    /// If there is no such cell, or its node is never formed.
+    pub fn of(graph: Rc<Graph>, address: &str) -> Result<ShownOperands> {
+        let cell = match resolve(&graph, address)? {
+            Cells::Cell(cell) => cell,
+            Cells::Row(node, row) => CellId { node, row, col: 0 },
+            Cells::Node(node) => CellId { node, row: 0, col: 0 },
+        };
+        graph.matrix(cell.node)?;
+        if let Op::Fused(_) = graph[cell.node].op {
+            return Err(Error::new("the fused kernel does not store how it is computed"));
         }
-        Ok(ShownOperands { cell })
+        let term = graph.terms(cell);
+        Ok(ShownOperands { graph, term })
     }
 
-    /// The nodes of its operands, each once.
-    pub fn operands(&self) -> Vec<&'a str> {
-        let mut nodes: Vec<&str> = self.cells().filter_map(|cell| cell["node"].as_str()).collect();
-        nodes.dedup();
-        nodes
+    /// The names of the nodes of its operands, each once.
+    pub fn operands(&self) -> Vec<&str> {
+        let mut nodes: Vec<NodeId> = Vec::new();
+        let mut terms = vec![&self.term];
+        while let Some(term) = terms.pop() {
+            match term {
+                Term::Cell(cell) if !nodes.contains(&cell.node) => nodes.push(cell.node),
+                other => terms.extend(other.parts().into_iter().rev()),
+            }
+        }
+        nodes.into_iter().map(|id| self.graph[id].name.as_str()).collect()
     }
 
     /// How far from its number one can end who computes with its operands at this many decimals.
@@ -41,38 +55,28 @@ impl<'a> ShownOperands<'a> {
     /// # Errors
     /// If it is not made of sums, differences and products of cells and numbers.
     pub fn slack(&self, decimals: usize) -> Result<f64> {
-        let value = number(&self.cell["value"]);
-        let (least, most) = self.interval(&self.cell["term"], decimals).ok_or_else(|| {
+        let value = self.term.evaluate(&self.graph);
+        let (least, most) = self.interval(&self.term, decimals).ok_or_else(|| {
             Error::new("it is more than sums and products of cells")
                 .help("leave out “from … decimals”, and write the tolerance that its rounded operands need")
         })?;
         Ok((value - least).max(most - value))
     }
 
-    fn cells(&self) -> impl Iterator<Item = &'a Value> {
-        self.cell["operands"].as_array().into_iter().flatten()
-    }
-
-    fn interval(&self, term: &Value, decimals: usize) -> Option<Interval> {
-        let parts = |name: &str| -> Option<Vec<Interval>> {
-            term[name].as_array()?.iter().map(|part| self.interval(part, decimals)).collect()
-        };
-        if let Some(address) = term["cell"].as_str() {
-            let cell = self.cells().find(|cell| cell["address"] == address)?;
-            return Some(shown_alike(number(&cell["value"]), decimals));
-        }
-        if !term["number"].is_null() {
-            let number = number(&term["number"]);
-            return Some((number, number));
-        }
-        if let Some(terms) = parts("sum") {
-            return Some(terms.into_iter().fold((0.0, 0.0), |sum, term| (sum.0 + term.0, sum.1 + term.1)));
-        }
-        if let Some(terms) = parts("product") {
-            return Some(terms.into_iter().fold((1.0, 1.0), product));
-        }
-        match parts("difference")?[..] {
-            [from, of] => Some((from.0 - of.1, from.1 - of.0)),
+    fn interval(&self, term: &Term, decimals: usize) -> Option<Interval> {
+        let of = |term: &Term| self.interval(term, decimals);
+        let all = |terms: &[Term]| terms.iter().map(of).collect::<Option<Vec<Interval>>>();
+        match term {
+            Term::Cell(_) => Some(shown_alike(term.evaluate(&self.graph), decimals)),
+            Term::Number(number) => Some((*number, *number)),
+            Term::Sum(terms) => {
+                Some(all(terms)?.into_iter().fold((0.0, 0.0), |sum, term| (sum.0 + term.0, sum.1 + term.1)))
+            }
+            Term::Product(terms) => Some(all(terms)?.into_iter().fold((1.0, 1.0), product)),
+            Term::Difference(from, of_which) => {
+                let (from, of_which) = (of(from)?, of(of_which)?);
+                Some((from.0 - of_which.1, from.1 - of_which.0))
+            }
             _ => None,
         }
     }
@@ -93,56 +97,51 @@ fn product(left: Interval, right: Interval) -> Interval {
     (corners.into_iter().fold(f64::INFINITY, f64::min), corners.into_iter().fold(f64::NEG_INFINITY, f64::max))
 }
 
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or(f64::NAN)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use crate::attention::{Axis, Base};
+    use crate::graph::Origin;
+    use crate::matrix::Matrix;
 
-    fn cell(term: Value) -> Value {
-        let operand =
-            |address: &str, value: f64| json!({"address": address, "node": &address[..1], "value": value});
-        let operands = [
-            operand("A[1,1]", 0.594),
-            operand("A[1,2]", 0.406),
-            operand("V[1,1]", 3.0),
-            operand("V[2,1]", -1.2),
-        ];
-        json!({"explanations": [{"value": 0.594 * 3.0 + 0.406 * -1.2, "term": term, "operands": operands}]})
+    /// `O = A V` of one row of weights and two values, and what follows from them.
+    fn graph() -> Rc<Graph> {
+        let mut graph = Graph::new();
+        let a = graph.given("A", Matrix::of([[0.594, 0.406]]), Origin::Stated).unwrap();
+        let v = graph.given("V", Matrix::of([[3.0], [-1.2]]), Origin::Stated).unwrap();
+        graph.add("O", Op::Product, &[a, v]).unwrap();
+        graph.add("moved", Op::Subtract, &[v, v]).unwrap();
+        graph.add("P", Op::Softmax(Axis::Rows, Base::E), &[a]).unwrap();
+        Rc::new(graph)
     }
 
-    fn mixture() -> Value {
-        let product = |a: &str, v: &str| json!({"product": [{"cell": a}, {"cell": v}]});
-        cell(json!({"sum": [product("A[1,1]", "V[1,1]"), product("A[1,2]", "V[2,1]")]}))
+    fn operands(address: &str) -> ShownOperands {
+        ShownOperands::of(graph(), address).unwrap()
     }
 
     #[test]
     fn each_operand_may_be_whatever_is_shown_like_it() {
         // By hand: 0.585…0.595 times 3, and 0.405…0.415 times −1.205…−1.195; the exact number is 1.2948.
-        let mixture = mixture();
+        let mixture = operands("O[1,1]");
         let most: f64 = 0.595 * 3.0 - 0.405 * 1.195;
         let least: f64 = 0.585 * 3.0 - 0.415 * 1.205;
-        let slack = ShownOperands::of(&mixture).unwrap().slack(2).unwrap();
+        let slack = mixture.slack(2).unwrap();
         assert!((slack - (1.2948 - least).max(most - 1.2948)).abs() < 1e-12, "{slack}");
-        assert_eq!(ShownOperands::of(&mixture).unwrap().operands(), ["A", "V"]);
+        assert_eq!(mixture.operands(), ["A", "V"]);
     }
 
     #[test]
     fn more_digits_allow_less_and_whole_numbers_nothing() {
-        let mixture = mixture();
-        let at = |decimals| ShownOperands::of(&mixture).unwrap().slack(decimals).unwrap();
+        let mixture = operands("O[1,1]");
+        let at = |decimals| mixture.slack(decimals).unwrap();
         assert!(at(1) > at(2) && at(2) > at(3));
-        let whole = cell(json!({"difference": [{"cell": "V[1,1]"}, {"number": 1.7052}]}));
-        assert!(ShownOperands::of(&whole).unwrap().slack(0).unwrap() < 1e-12);
+        let whole = operands("moved[1,1]");
+        assert!(whole.slack(0).unwrap() < 1e-12);
     }
 
     #[test]
     fn what_is_more_than_sums_and_products_is_refused() {
-        let power = cell(json!({"power": {"base": "e", "exponent": {"cell": "A[1,1]"}}}));
-        assert!(ShownOperands::of(&power).unwrap().slack(2).is_err());
-        assert!(ShownOperands::of(&json!({"nodes": []})).is_err());
+        assert!(operands("P[1,1]").slack(2).is_err());
+        assert!(ShownOperands::of(graph(), "Q[1,1]").is_err());
     }
 }

@@ -6,8 +6,8 @@ use crate::foreign::visible;
 use super::key::Value;
 use super::model::{Choice, Question};
 use super::question::Answer;
-use super::run::Screen;
 use super::show::{Ink, Show, Text, Tone};
+use crate::render::Screen;
 
 /// Whether an answer is right, and the feedback to it.
 pub(super) struct Verdict {

@@ -4,10 +4,10 @@
 use ::csv::Writer;
 
 use super::Page;
-use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input;
+use crate::story::Table;
 
 pub(super) fn pages(pages: &[Page]) -> Result<String> {
     let count: usize = pages.iter().map(|page| page.nodes.len()).sum();

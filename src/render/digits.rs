@@ -1,8 +1,8 @@
 //! The text of each number of a matrix, aligned at the point.
 
 use super::{Charset, numpy};
-use crate::demo::Digits;
 use crate::matrix::Matrix;
+use crate::story::Digits;
 
 /// From here on a number is written with an exponent.
 const LARGE: f64 = 1e9;

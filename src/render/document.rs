@@ -4,10 +4,10 @@ use super::explained::{Symbolic, Telling};
 use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style};
-use crate::demo::{Shown, Step, Story, Table};
-use crate::error::counted;
 use crate::graph::{NodeId, Op, Origin, formula};
 use crate::matrix::Shape;
+use crate::story::{Shown, Step, Story, Table};
+use crate::text::counted;
 
 /// A computed node: its equation, its operands and its values.
 pub(super) struct Computed {

@@ -5,12 +5,16 @@ use std::cell::Cell;
 use super::digits;
 use super::rounding::{self, Line};
 use super::view::Viewer;
-use crate::demo::{Digits, Explained};
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
     CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,
     written,
 };
+use crate::story::{Digits, Explained};
+use crate::text::clipped;
+
+/// The longest origin, in characters: a matrix typed on the command line need not be repeated beside each of its cells.
+const LONGEST_ORIGIN: usize = 44;
 
 /// What is said once where a derivation has a ≈.
 const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, and not with those shown";
@@ -112,7 +116,7 @@ impl<'a> Telling<'a> {
             cell,
             address: address_of(graph, cell),
             value: self.number(Term::Cell(cell).evaluate(graph)),
-            origin: cut(origin),
+            origin: clipped(origin, LONGEST_ORIGIN).into_owned(),
         }
     }
 
@@ -161,15 +165,6 @@ impl<'a> Telling<'a> {
              Addresses stay in rows, as everywhere."
                 .to_string()
         })
-    }
-}
-
-/// The beginning of a text: a matrix typed on the command line need not be repeated beside each of its cells.
-fn cut(text: &str) -> String {
-    const LONGEST: usize = 44;
-    match text.chars().count() > LONGEST {
-        true => text.chars().take(LONGEST - 2).chain(" …".chars()).collect(),
-        false => text.to_string(),
     }
 }
 

@@ -7,8 +7,8 @@ use super::html_page::escaped;
 use super::plane::Drawing;
 use super::view::{View, Viewer};
 use super::{Page, Style, html_page, html_plane, html_table, html_told};
-use crate::demo::Table;
 use crate::graph::Symbols;
+use crate::story::Table;
 
 /// HTML written so far: the inside of a page.
 pub(super) struct Html<'a> {

@@ -5,8 +5,8 @@ use super::heat::Shade;
 use super::html_made::{Maker, sum};
 use super::html_page::escaped;
 use super::view::{Cell, HATCH, OPEN, View};
-use crate::demo::Table;
 use crate::graph::{CellId, Graph, NodeId};
+use crate::story::Table;
 
 /// A matrix that is looked at, as an operand.
 pub(super) fn matrix(view: &View) -> String {

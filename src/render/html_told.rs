@@ -7,7 +7,7 @@ use crate::explain::{Branch, Explanation};
 /// All explanations; two of them stand next to each other where there is room.
 pub(super) fn explanations(telling: &Telling<'_>) -> String {
     let class = if telling.side_by_side { "told beside" } else { "told" };
-    let one = |one: &crate::demo::Explained| {
+    let one = |one: &crate::story::Explained| {
         let caption = match one.caption.is_empty() {
             true => String::new(),
             false => format!("<p class=\"caption\">{}</p>\n", escaped(&one.caption)),

@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::Page;
 use super::document::{Numbered, numbered};
-use crate::demo::{Plane, Shown, Table};
 use crate::error::Result;
 use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
+use crate::hint::Hint;
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
+use crate::story::{Plane, Shown, Table};
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
@@ -120,8 +121,12 @@ impl Serialize for NodeObject<'_> {
             map.serialize_entry("dtype", numbers.dtype().name())?;
             if is_left_out {
                 let name = &node.name;
-                let text =
-                    format!("{} numbers; --only {name} writes them here, --save to a file", node.shape());
+                let text = format!(
+                    "{} numbers; {} {name} writes them here, {} to a file",
+                    node.shape(),
+                    Hint::Only,
+                    Hint::Save
+                );
                 map.serialize_entry("left_out", &text)?;
             }
         }

@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use super::json::number;
 use super::{Page, Style};
 use crate::attention::Base;
-use crate::demo::Shown;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{Convention, Graph, PlainSymbols, Symbols, Term, address_of, formula, written};
+use crate::story::Shown;
 
 const SCHEMA: &str = "attn-explanation";
 const VERSION: u32 = 1;

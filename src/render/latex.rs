@@ -6,7 +6,7 @@ use super::latex_terms::{self, shown_width};
 use super::latex_words::{cell, escaped, math, number, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
-use crate::demo::Table;
+use crate::story::Table;
 
 /// A display of about so many characters fills the line of an article.
 const LINE: usize = 56;

@@ -4,9 +4,9 @@ use super::digits;
 use super::explained::{Sign, Symbolic, Telling, Worked};
 use super::latex::fitted;
 use super::latex_words::{indexed, math, number, prose};
-use crate::demo::Digits;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Notation, Symbols, written};
+use crate::story::Digits;
 
 /// Terms in LaTeX.
 struct Terms<'a> {

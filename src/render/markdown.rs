@@ -5,7 +5,7 @@ use super::explained::{Symbolic, Telling};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};
-use crate::demo::Table;
+use crate::story::Table;
 
 /// Blocks of code are drawn at this width, whatever the screen.
 const WIDTH: usize = 90;

@@ -25,6 +25,7 @@ mod parts;
 mod plane;
 mod plot;
 mod rounding;
+mod screen;
 mod table;
 mod terminal;
 mod theme;
@@ -36,16 +37,18 @@ pub use charset::Charset;
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
+pub use screen::Screen;
 pub use theme::Theme;
 
 use std::borrow::Cow;
 use std::io::Write;
 
-use crate::demo::{Digits, Shown, Story, Table};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
+use crate::hint::Hint;
 use crate::memory;
+use crate::story::{Digits, Shown, Story, Table};
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,7 +143,7 @@ impl Page {
     }
 
     /// Whether it says where cells come from.
-    fn explains(&self) -> bool {
+    pub fn explains(&self) -> bool {
         let explains = |shown: &Shown| matches!(shown, Shown::Explained { .. } | Shown::Symbolic(_));
         self.story.steps.iter().flat_map(|step| &step.shown).any(explains)
     }
@@ -177,7 +180,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
         }
         Format::Numpy | Format::Csv if explains => {
             return Err(Error::new("an explanation is a tree, not an array")
-                .help("--format json has it as data; markdown and latex have it as text"));
+                .help(format!("{} json has it as data; markdown and latex have it as text", Hint::Format)));
         }
         Format::Json => return json::write(pages, command, out),
         Format::Numpy => return data(&numpy::pages(pages, style.places), out),
@@ -218,7 +221,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
         Format::Csv => return data(&csv::tables(parts)?, out),
         Format::Numpy => {
             return Err(Error::new("a table of words is no array")
-                .help("--format csv or --format json has it as data"));
+                .help(format!("{0} csv or {0} json has it as data", Hint::Format)));
         }
         Format::Table => document::tables(parts, &mut terminal::Terminal::new(style)),
         Format::Markdown => document::tables(parts, &mut markdown::Markdown::default()),

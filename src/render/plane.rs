@@ -8,9 +8,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
 use super::view::Viewer;
-use crate::demo::{Plane, in_sentence};
 use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
+use crate::story::{Plane, in_sentence};
 
 pub(super) use ticks::Ticks;
 

@@ -1,10 +1,10 @@
 //! How many digits each line of a derivation needs, so that a reader who calculates with what stands there gets the next line.
 
 use super::digits;
-use crate::demo::Digits;
 use crate::elementary;
 use crate::explain::{shortened, worked_out};
 use crate::graph::{Graph, Term};
+use crate::story::Digits;
 
 /// No line gets more decimals than these, unless all have.
 const MOST: usize = 6;

@@ -12,7 +12,7 @@ use super::block::{Block, Level, rows};
 use super::heat::Shade;
 use super::view::{FRAME, View};
 use super::{Charset, Style};
-use crate::demo::Table;
+use crate::story::Table;
 
 mod joint;
 

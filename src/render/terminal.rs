@@ -12,7 +12,8 @@ use super::plane::Drawing;
 use super::table;
 use super::tree;
 use super::view::{INDENT, View};
-use crate::demo::Table;
+use crate::hint::Hint;
+use crate::story::Table;
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;
@@ -239,7 +240,7 @@ impl Markup for Terminal<'_> {
             && let Some(last) = equations.last_mut()
         {
             let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
-            let pointer = if several { "--full shows them" } else { "--full shows it" };
+            let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
             last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(Part { is_folded: true, ..Part::new(&equations, Vec::new()) });

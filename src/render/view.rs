@@ -5,9 +5,9 @@ use unicode_width::UnicodeWidthStr;
 use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
-use crate::demo::{Digits, Story};
 use crate::graph::{CellId, Convention, Node, NodeId, Op, PlainSymbols, Symbols, Value, written};
 use crate::matrix::{Labels, Matrix};
+use crate::story::{Digits, Story};
 use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN, edges};
 
 /// What a text format shows of a matrix.

@@ -5,7 +5,7 @@ use super::document::{self, Numbered};
 use super::terminal::Terminal;
 use super::view::Viewer;
 use super::{Page, Style};
-use crate::demo::Shown;
+use crate::story::Shown;
 
 /// From this width on two steps may stand side by side.
 const WIDE: usize = 160;

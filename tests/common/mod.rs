@@ -1,11 +1,14 @@
 //! Runs commands in process, as a shell would, and reads what they print.
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+use std::rc::Rc;
+
 use attn::cli::{Env, Streams, run};
 use attn::graph::{CellId, Graph};
 use attn::input::Writing;
-use attn::lesson::{Ran, Screen};
+use attn::lesson::CommandOutput;
 use attn::matrix::Matrix;
+use attn::render::Screen;
 use serde_json::Value;
 
 /// What a command left behind.
@@ -77,7 +80,7 @@ impl Attn {
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let mut input: &[u8] = &self.input;
         let mut streams = Streams { input: &mut input, out: &mut out, err: &mut err };
-        let code = run(&self.args, &self.env, &mut streams);
+        let code = run(&self.args, &self.env, &mut streams).code;
         let text = |bytes| String::from_utf8(bytes).expect("output is UTF-8");
         Outcome { code, out: text(out), err: text(err) }
     }
@@ -113,7 +116,7 @@ impl Attn {
 }
 
 /// The program's own `run`, as lessons are given it.
-pub fn in_process(args: &[String], screen: Screen) -> Ran {
+pub fn in_process(args: &[String], screen: Screen) -> CommandOutput {
     let env = Env {
         writing: Writing::Refused,
         width: screen.width,
@@ -124,9 +127,11 @@ pub fn in_process(args: &[String], screen: Screen) -> Ran {
         ..Env::default()
     };
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let code = run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
+    let outcome =
+        run(args, &env, &mut Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err });
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    Ran { code, out: text(out), err: text(err) }
+    let graphs = outcome.graphs.into_iter().map(Rc::new).collect();
+    CommandOutput { code: outcome.code, out: text(out), err: text(err), graphs }
 }
 
 /// The nodes of a graph as JSON has them.

@@ -402,7 +402,7 @@ fn a_bias_of_nothing_is_written_as_0() {
     // A V of the three tokens is right but for 0.5 in the first column; what rounding leaves in the second is no number.
     let right = attn("attend --x '0.1 0.7; 0.3 0.2; 0.9 0.4' --only O --format json").run().out;
     let right: Value = serde_json::from_str(&right).unwrap();
-    let rows = right["nodes"][0]["values"].as_array().unwrap().iter();
+    let rows = right["graphs"][0]["nodes"][0]["values"].as_array().unwrap().iter();
     let moved = rows
         .map(|row| format!("{:?} {:?}", row[0].as_f64().unwrap() + 0.5, row[1].as_f64().unwrap() + 1e-16));
     let yours = moved.collect::<Vec<_>>().join("; ");

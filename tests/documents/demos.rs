@@ -4,9 +4,10 @@ mod judge;
 
 use std::collections::BTreeSet;
 
-use attn::demo::{Demo, Settings, Story, demos};
+use attn::demo::{Demo, Settings, demos};
 use attn::graph::{CellId, Node};
 use attn::matrix::Matrix;
+use attn::story::Story;
 
 #[test]
 fn every_cell_of_every_demo_is_what_its_terms_say() {

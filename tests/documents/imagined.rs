@@ -1,9 +1,10 @@
 //! The demos of document 003 give what NumPy gives, and show what issue and document say of them.
 
-use attn::demo::{Settings, Shown, Story, find};
+use attn::demo::{Settings, find};
 use attn::matrix::Matrix;
 use attn::params::{Sharing, caches_by_sharing, named};
 use attn::random::LegacyStream;
+use attn::story::{Shown, Story};
 
 fn story(name: &str, settings: &Settings) -> Story {
     find(name).unwrap().story(settings).unwrap_or_else(|error| panic!("{name}: {error}"))

@@ -1,7 +1,8 @@
 //! The demos of document 004: their figures against NumPy, and their claims on these and on other numbers.
 
-use attn::demo::{Settings, Story, find};
+use attn::demo::{Settings, find};
 use attn::matrix::Matrix;
+use attn::story::Story;
 use proptest::prelude::*;
 
 const DEMOS: [&str; 5] = ["columns", "update", "lowrank", "sum-heads", "block"];

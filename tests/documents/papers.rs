@@ -2,8 +2,9 @@
 //! of the masks.
 
 use crate::common::attn;
-use attn::demo::{Settings, Shown, Story, find};
+use attn::demo::{Settings, find};
 use attn::matrix::Matrix;
+use attn::story::{Shown, Story};
 use proptest::prelude::*;
 
 fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {

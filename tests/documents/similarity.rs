@@ -1,9 +1,10 @@
 //! The demos of document 002 against the figures that it prints and against NumPy (tests/golden/similarity.py).
 
-use attn::demo::{Settings, Story, find};
+use attn::demo::{Settings, find};
 use attn::elementary::{cos, sin};
 use attn::graph::Statistic;
 use attn::matrix::Matrix;
+use attn::story::Story;
 use proptest::prelude::*;
 
 const DEMOS: [&str; 5] = ["similarity", "context", "stretch", "lookup", "multihead"];
@@ -211,8 +212,8 @@ fn vectors_of_another_width_run_and_are_left_undrawn() {
     let wide = Matrix::of([[1.0, 2.0, 3.0], [0.0, 1.0, -1.0]]);
     let own = demo("context");
     let drawn = |story: &Story| {
-        let planes = |step: &attn::demo::Step| {
-            step.shown.iter().filter(|shown| matches!(shown, attn::demo::Shown::Plane(_))).count()
+        let planes = |step: &attn::story::Step| {
+            step.shown.iter().filter(|shown| matches!(shown, attn::story::Shown::Plane(_))).count()
         };
         story.steps.iter().map(planes).sum::<usize>()
     };

@@ -1,9 +1,10 @@
 //! Document 000 against its demos: its printed arrays, and what it says about them.
 
-use attn::demo::{Settings, Story, find};
+use attn::demo::{Settings, find};
 use attn::graph::{CellId, Graph, symbolic};
 use attn::matrix::Matrix;
 use attn::render::numpy::array_lines;
+use attn::story::Story;
 use proptest::prelude::*;
 
 const DEMOS: [&str; 6] = ["interact", "left", "weights", "right", "qkv", "mask"];

@@ -2,7 +2,7 @@
 
 use crate::common::attn;
 use attn::cli::Env;
-use attn::kernel::{Attention, Band, Heads, Layout, Machine, SimdLevel, Used, attend};
+use attn::kernel::{Attention, Band, Heads, Layout, Machine, Output, SimdLevel, Used, attend};
 use serde_json::Value;
 
 /// The one line of a shape.
@@ -132,7 +132,7 @@ fn used(heads: usize, n: usize, band: Band) -> Used {
     let mut output = vec![0.0; heads * n * WIDTH];
     // Alone: for more there is a pool, which all tests of this program share.
     let machine = Machine { simd: SimdLevel::detect(), threads: 1 };
-    attend(&attention, machine, (&mut output, Layout::stacked(heads, n, WIDTH)), None).expect("it fits")
+    attend(&attention, machine, Output::new(&mut output, Layout::stacked(heads, n, WIDTH))).expect("it fits")
 }
 
 #[test]

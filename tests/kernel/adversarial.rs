@@ -1,6 +1,6 @@
 //! The error stays below the promised bound in every implementation, whatever the inputs are made for.
 
-use attn_kernel::{Attention, Layout, attend};
+use attn_kernel::{Attention, Layout, Output, attend};
 
 use crate::families::{Family, with_scores};
 use crate::oracle::{Judged, Shares, exact_row};
@@ -83,7 +83,7 @@ fn keys_hidden_by_position_keep_the_bound() {
 
 #[test]
 fn keys_hidden_at_random_keep_the_bound() {
-    judge_families(|family| matches!(family, Family::Sight(_)));
+    judge_families(|family| matches!(family, Family::Masking(_)));
 }
 
 #[test]
@@ -173,7 +173,8 @@ fn a_scale_that_is_no_number_is_refused() {
     let problem = Family::Normal.problem::<f32>(Shape::one_head(2, 2, 2), &mut Random::new(0));
     for scale in [f32::NAN, f32::INFINITY] {
         let attention = Attention { scale, ..problem.attention() };
-        let refused = attend(&attention, plain(), (&mut [0.0; 4], Layout::stacked(1, 2, 2)), None);
+        let mut output = [0.0; 4];
+        let refused = attend(&attention, plain(), Output::new(&mut output, Layout::stacked(1, 2, 2)));
         assert!(refused.unwrap_err().to_string().contains("scale"), "{scale}");
     }
 }

@@ -1,10 +1,10 @@
 //! Every set of instructions and any number of threads give the bits of the plain version.
 
-use attn_kernel::{Machine, Real, SimdLevel};
+use attn_kernel::{Kernels, Machine, SimdLevel};
 
+use crate::masking::Masking;
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
-use crate::sights::Sight;
 use crate::{assert_same_bits, plain, say};
 
 /// How many queries, keys and columns there are: every remainder of every register and tile, and the block's edges.
@@ -15,10 +15,10 @@ pub const SIZES: [usize; 26] =
 pub const HEADS: [(usize, usize); 5] = [(1, 1), (2, 2), (4, 2), (3, 1), (6, 2)];
 
 /// A problem whose arrangements and heads follow from its seed.
-pub fn problem<T: Real>(
+pub fn problem<T: Kernels>(
     [queries, keys, width]: [usize; 3],
     (heads, kv_heads): (usize, usize),
-    sight: Sight,
+    masking: Masking,
     seed: u64,
 ) -> Problem<T> {
     let mut random = Random::new(seed);
@@ -27,7 +27,7 @@ pub fn problem<T: Real>(
     let value_width = if seed.is_multiple_of(2) { width } else { SIZES[random.below(SIZES.len())] };
     let shape = Shape { heads, kv_heads, queries, keys, width, value_width };
     let mut problem = Problem::normal(shape, arrangements, &mut random);
-    sight.hide(&mut problem, &mut random);
+    masking.hide(&mut problem, &mut random);
     problem.scale = match random.below(8) {
         0 => Some(T::from_f64(-0.25)),
         1 => Some(T::ZERO),
@@ -38,7 +38,7 @@ pub fn problem<T: Real>(
 }
 
 /// The bits of the levels with these threads are those of the plain version.
-pub fn assert_bits<T: Real>(
+pub fn assert_bits<T: Kernels>(
     problem: &Problem<T>,
     levels: impl IntoIterator<Item = SimdLevel>,
     threads: &[usize],
@@ -55,7 +55,7 @@ pub fn assert_bits<T: Real>(
     }
 }
 
-/// Every pair of sizes in every two of the three places (a Latin square gives the third), sights and heads in turn.
+/// Every pair of sizes in every two of the three places (a Latin square gives the third), masking and heads in turn.
 fn every_pair_of_sizes(level: SimdLevel) {
     if !level.is_available() {
         return say(&format!("bits: {level} is NOT AVAILABLE on this processor, not tested"));
@@ -64,11 +64,12 @@ fn every_pair_of_sizes(level: SimdLevel) {
         for (b, &keys) in SIZES.iter().enumerate() {
             let number = a * SIZES.len() + b;
             let sizes = [queries, keys, SIZES[(a + b) % SIZES.len()]];
-            let (sight, heads) = (Sight::ALL[number % Sight::ALL.len()], HEADS[(number / 7) % HEADS.len()]);
-            let what = format!("{sight:?}");
+            let (masking, heads) =
+                (Masking::ALL[number % Masking::ALL.len()], HEADS[(number / 7) % HEADS.len()]);
+            let what = format!("{masking:?}");
             let threads = [1, 2, 3];
-            assert_bits(&problem::<f32>(sizes, heads, sight, number as u64), [level], &threads, &what);
-            assert_bits(&problem::<f64>(sizes, heads, sight, number as u64), [level], &threads, &what);
+            assert_bits(&problem::<f32>(sizes, heads, masking, number as u64), [level], &threads, &what);
+            assert_bits(&problem::<f64>(sizes, heads, masking, number as u64), [level], &threads, &what);
         }
     }
 }
@@ -106,11 +107,11 @@ const LARGE: [((usize, usize), [usize; 3]); 11] = [
 #[test]
 fn large_problems_have_the_bits_of_the_plain_version_with_any_number_of_threads() {
     for (number, (heads, sizes)) in LARGE.into_iter().enumerate() {
-        let hidden = [Sight::Causal, Sight::Mixed, Sight::Window, Sight::Bias][number % 4];
+        let hidden = [Masking::Causal, Masking::Mixed, Masking::Window, Masking::Bias][number % 4];
         let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
         // The value's width is the key's where the seed is even.
         let seed = 2 * number as u64;
-        assert_bits(&problem::<f32>(sizes, heads, Sight::Full, seed), lanes(), &[1, 2, 3], "Full");
+        assert_bits(&problem::<f32>(sizes, heads, Masking::Full, seed), lanes(), &[1, 2, 3], "Full");
         assert_bits(&problem::<f64>(sizes, heads, hidden, seed), lanes(), &[1, 2, 3], &format!("{hidden:?}"));
     }
 }
@@ -119,8 +120,8 @@ fn large_problems_have_the_bits_of_the_plain_version_with_any_number_of_threads(
 fn the_plain_version_gives_its_bits_with_any_number_of_threads() {
     for (heads, sizes) in [((4, 4), [70, 128, 32]), ((8, 2), [1, 1100, 64])] {
         let portable = [SimdLevel::Portable];
-        assert_bits(&problem::<f32>(sizes, heads, Sight::Causal, 1), portable, &[2, 3], "Causal");
-        assert_bits(&problem::<f64>(sizes, heads, Sight::Bias, 1), portable, &[2, 3], "Bias");
+        assert_bits(&problem::<f32>(sizes, heads, Masking::Causal, 1), portable, &[2, 3], "Causal");
+        assert_bits(&problem::<f64>(sizes, heads, Masking::Bias, 1), portable, &[2, 3], "Bias");
     }
 }
 
@@ -128,10 +129,10 @@ fn the_plain_version_gives_its_bits_with_any_number_of_threads() {
 fn few_queries_whose_last_keys_lie_in_two_parts_have_the_bits_of_the_plain_version() {
     for (queries, keys) in [(2, 1025), (3, 2049), (7, 1026), (7, 1031)] {
         let lanes = || SimdLevel::available().filter(|level| *level != SimdLevel::Portable);
-        for (seed, sight) in [Sight::Causal, Sight::Window, Sight::Mixed].into_iter().enumerate() {
+        for (seed, masking) in [Masking::Causal, Masking::Window, Masking::Mixed].into_iter().enumerate() {
             let sizes = [queries, keys, 5];
-            assert_bits(&problem::<f32>(sizes, (2, 1), sight, seed as u64), lanes(), &[1], "two parts");
-            assert_bits(&problem::<f64>(sizes, (2, 2), sight, seed as u64), lanes(), &[1], "two parts");
+            assert_bits(&problem::<f32>(sizes, (2, 1), masking, seed as u64), lanes(), &[1], "two parts");
+            assert_bits(&problem::<f64>(sizes, (2, 2), masking, seed as u64), lanes(), &[1], "two parts");
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use std::thread;
 
-use attn_kernel::{Exp2, Real};
+use attn_kernel::{Exp2, Kernels};
 
 use crate::double_double::DoubleDouble;
 use crate::random::Random;
 use crate::{note, say};
 
-fn exp2<T: Real>(x: T) -> T {
+fn exp2<T: Kernels>(x: T) -> T {
     Exp2::of_multiples(T::ONE, 0).of(x)
 }
 

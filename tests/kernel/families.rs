@@ -1,10 +1,10 @@
 //! Families of problems that were made to break an online softmax, for any shape.
 
-use attn_kernel::{BLOCK, Band, Real};
+use attn_kernel::{BLOCK, Band, Kernels};
 
+use crate::masking::Masking;
 use crate::problem::{Arrangement, Problem, Shape, Stored};
 use crate::random::Random;
-use crate::sights::Sight;
 
 /// What is special about the numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub enum Family {
     /// N(0, 1), and keys hidden by position.
     Banded(Banded),
     /// N(0, 1), and keys hidden at random.
-    Sight(Sight),
+    Masking(Masking),
     /// N(0, 1), and this scale.
     Scale(f64),
 }
@@ -125,12 +125,12 @@ impl Family {
         let masked =
             Hidden::ALL.into_iter().flat_map(|hidden| [Family::Masked(hidden), Family::Biased(hidden)]);
         let banded = Banded::ALL.into_iter().map(Family::Banded);
-        let hidden = masked.chain(banded).chain(Sight::ALL.into_iter().map(Family::Sight));
+        let hidden = masked.chain(banded).chain(Masking::ALL.into_iter().map(Family::Masking));
         numbers.into_iter().chain(hidden).chain(SCALES.into_iter().map(Family::Scale))
     }
 
     /// The problem of this shape.
-    pub fn problem<T: Real>(self, shape: Shape, random: &mut Random) -> Problem<T> {
+    pub fn problem<T: Kernels>(self, shape: Shape, random: &mut Random) -> Problem<T> {
         let normal = |random: &mut Random| Problem::normal(shape, [Arrangement::Stacked; 3], random);
         let small = |j: usize| 0.25 * (j % 5) as f64;
         match self {
@@ -159,9 +159,9 @@ impl Family {
                 false => T::from_f64(small(i + j)),
             }),
             Family::Banded(banded) => Problem { band: banded.band(shape), ..normal(random) },
-            Family::Sight(sight) => {
+            Family::Masking(masking) => {
                 let mut problem = normal(random);
-                sight.hide(&mut problem, random);
+                masking.hide(&mut problem, random);
                 problem
             }
             Family::Scale(scale) => Problem { scale: Some(T::from_f64(scale)), ..normal(random) },
@@ -170,7 +170,11 @@ impl Family {
 }
 
 /// Scores that are exactly `score(key)`, the same for every query: the first column alone is not zero.
-pub fn with_scores<T: Real>(shape: Shape, random: &mut Random, score: impl Fn(usize) -> f64) -> Problem<T> {
+pub fn with_scores<T: Kernels>(
+    shape: Shape,
+    random: &mut Random,
+    score: impl Fn(usize) -> f64,
+) -> Problem<T> {
     let first = |x: f64, c: usize| if c == 0 { T::from_f64(x) } else { T::ZERO };
     let values = |_, _, _| T::from_f64(random.normal());
     let mut problem = Problem::of(shape, |_, _, c| first(1.0, c), |_, j, c| first(score(j), c), values);

@@ -8,10 +8,10 @@ use attn_kernel::SimdLevel;
 
 use crate::bits::{HEADS, SIZES, assert_bits, problem};
 use crate::families::Family;
+use crate::masking::Masking;
 use crate::oracle::Shares;
 use crate::problem::Shape;
 use crate::random::Random;
-use crate::sights::Sight;
 use crate::{judge_everywhere, say};
 
 /// Calls `work` with every number of the grid and its queries, keys and columns, on two threads.
@@ -60,27 +60,27 @@ fn levels() -> String {
 #[ignore = "takes minutes: see tests/README.md"]
 fn the_whole_grid_of_sizes_has_the_bits_of_the_plain_version() {
     let problems = on_the_whole_grid(|number, sizes| {
-        for (turn, sight) in Sight::ALL.into_iter().enumerate() {
+        for (turn, masking) in Masking::ALL.into_iter().enumerate() {
             let heads = HEADS[(number + turn) % HEADS.len()];
-            let (seed, what) = ((number * Sight::ALL.len() + turn) as u64, format!("{sight:?}"));
+            let (seed, what) = ((number * Masking::ALL.len() + turn) as u64, format!("{masking:?}"));
             assert_bits(
-                &problem::<f32>(sizes, heads, sight, seed),
+                &problem::<f32>(sizes, heads, masking, seed),
                 SimdLevel::available(),
                 &[1, 2, 3],
                 &what,
             );
             assert_bits(
-                &problem::<f64>(sizes, heads, sight, seed),
+                &problem::<f64>(sizes, heads, masking, seed),
                 SimdLevel::available(),
                 &[1, 2, 3],
                 &what,
             );
         }
-        2 * Sight::ALL.len()
+        2 * Masking::ALL.len()
     });
     let problems: usize = problems.into_iter().sum();
     say(&format!("the same bits in {problems} problems with 1, 2 and 3 threads: {}", levels()));
-    assert_eq!(problems, 2 * Sight::ALL.len() * 26 * 26 * 26);
+    assert_eq!(problems, 2 * Masking::ALL.len() * 26 * 26 * 26);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! NaN and infinity go where they are seen, and nowhere else.
 
-use attn_kernel::{Band, Real};
+use attn_kernel::{Band, Kernels};
 
 use crate::problem::{Arrangement, Problem, Results, Shape};
 use crate::random::Random;
@@ -19,7 +19,7 @@ fn shapes() -> impl Iterator<Item = Shape> {
 }
 
 /// The ways to hide key `hidden` from the queries that `hides` names.
-fn hide<T: Real>(problem: Problem<T>, way: &str, hidden: usize) -> Problem<T> {
+fn hide<T: Kernels>(problem: Problem<T>, way: &str, hidden: usize) -> Problem<T> {
     let bias = |sees: bool| if sees { T::from_f64(0.25) } else { T::NEG_INFINITY };
     let shape = problem.shape;
     match way {
@@ -38,7 +38,7 @@ const WAYS: [&str; 6] =
 
 /// Rows that do not see the key keep their bits; rows that do are not numbers (the output at least).
 #[track_caller]
-fn assert_only_who_sees<T: Real>(
+fn assert_only_who_sees<T: Kernels>(
     problem: &Problem<T>,
     clean: &Results<T>,
     spoilt: &Results<T>,
@@ -62,7 +62,7 @@ fn assert_only_who_sees<T: Real>(
 }
 
 /// Spoils key and value rows in every way and place.
-fn spoil<T: Real>(spoilt: impl Fn(&mut Problem<T>, usize, usize), what: &str) {
+fn spoil<T: Kernels>(spoilt: impl Fn(&mut Problem<T>, usize, usize), what: &str) {
     let (mut seeing, mut others) = (0, 0);
     for (seed, shape) in shapes().enumerate() {
         for way in WAYS {
@@ -116,7 +116,7 @@ fn infinity_in_a_value_reaches_the_queries_that_see_it_alone() {
 }
 
 /// Every score with the key is +∞.
-fn with_infinite_score<T: Real>(problem: &mut Problem<T>, h: usize, j: usize) {
+fn with_infinite_score<T: Kernels>(problem: &mut Problem<T>, h: usize, j: usize) {
     problem.k.set_row(h, j, T::ZERO);
     problem.k.set(h, j, 0, T::from_f64(f64::INFINITY));
     for (head, i) in (0..4).flat_map(|head| (0..problem.shape.queries).map(move |i| (head, i))) {
@@ -126,7 +126,7 @@ fn with_infinite_score<T: Real>(problem: &mut Problem<T>, h: usize, j: usize) {
 
 #[test]
 fn a_score_of_infinity_makes_a_row_of_nan_where_it_is_seen() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         for shape in shapes() {
             let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(3));
             let mut problem = hide(normal, "a mask of some rows", 5);
@@ -146,7 +146,7 @@ fn a_score_of_infinity_makes_a_row_of_nan_where_it_is_seen() {
 
 #[test]
 fn nan_in_a_query_is_in_its_own_row_alone() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         for shape in shapes() {
             for i in [0, shape.queries / 2, shape.queries - 1] {
                 let mut problem = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(4));
@@ -170,7 +170,7 @@ fn nan_in_a_query_is_in_its_own_row_alone() {
 
 #[test]
 fn nan_in_the_bias_of_a_hidden_key_reaches_nobody() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         for shape in shapes() {
             let normal = Problem::<T>::normal(shape, [Arrangement::Stacked; 3], &mut Random::new(5));
             let with_bias = |hidden: T| {

@@ -1,6 +1,6 @@
 //! Rows of many keys: errors that grow with their number stay below a bound that does.
 
-use attn_kernel::Real;
+use attn_kernel::Kernels;
 
 use crate::oracle::Judged;
 use crate::problem::{Problem, Shape};
@@ -11,7 +11,7 @@ use crate::{judge_everywhere, note};
 const SHAPES: [(usize, usize, usize); 2] = [(8, 20_000, 1), (9, 200_000, 2)];
 
 /// All queries 1, the scale 1.
-fn problem<T: Real>(
+fn problem<T: Kernels>(
     (queries, keys, width): (usize, usize, usize),
     k: impl FnMut(usize, usize, usize) -> T,
 ) -> Problem<T> {

@@ -20,16 +20,16 @@ mod grid;
 mod hidden;
 mod judges;
 mod long;
+mod masking;
 mod oracle;
 mod problem;
 mod properties;
-mod sights;
 mod threads;
 mod values;
 
 use std::io::{Write, stderr};
 
-use attn_kernel::{Real, SimdLevel};
+use attn_kernel::{Kernels, SimdLevel};
 
 use crate::oracle::{Judged, Shares, judge};
 use crate::problem::{Arrangement, Problem, Results};
@@ -51,12 +51,12 @@ fn plain() -> attn_kernel::Machine {
 }
 
 /// Whether two numbers are the same to the bit; no NaN differs from another.
-fn same<T: Real>(a: T, b: T) -> bool {
+fn same<T: Kernels>(a: T, b: T) -> bool {
     a.bits() == b.bits() || (a.to_f64().is_nan() && b.to_f64().is_nan())
 }
 
 #[track_caller]
-fn assert_same_bits<T: Real>(expected: &Results<T>, found: &Results<T>, what: &str) {
+fn assert_same_bits<T: Kernels>(expected: &Results<T>, found: &Results<T>, what: &str) {
     for row in 0..expected.rows.len() {
         for (c, (a, b)) in expected.row(row).zip(found.row(row)).enumerate() {
             assert!(same(a, b), "{what}: {} row {row}, column {c}: {a:?} became {b:?}", T::NAME);
@@ -66,7 +66,7 @@ fn assert_same_bits<T: Real>(expected: &Results<T>, found: &Results<T>, what: &s
 
 /// The results of the plain version, which every other implementation gives to the bit.
 #[track_caller]
-fn run_everywhere<T: Real>(problem: &Problem<T>, what: &str) -> Results<T> {
+fn run_everywhere<T: Kernels>(problem: &Problem<T>, what: &str) -> Results<T> {
     let expected = problem.run(plain(), Arrangement::Stacked);
     for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
         let found = problem.run(attn_kernel::Machine { simd, threads: 2 }, Arrangement::Padded);

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use attn_kernel::Real;
+use attn_kernel::Kernels;
 
 use crate::double_double::DoubleDouble;
 use crate::problem::{Problem, Results};
@@ -92,7 +92,7 @@ impl Exact for DoubleDouble {
 }
 
 /// A kind of numbers with its judge.
-pub trait Judged: Real {
+pub trait Judged: Kernels {
     type Exact: Exact;
     /// u, half a unit in the last place of 1.
     const UNIT: f64;

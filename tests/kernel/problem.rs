@@ -1,6 +1,6 @@
 //! Problems: numbers that lie in memory in every way that is allowed, and what comes out for them.
 
-use attn_kernel::{Attention, Band, Heads, Layout, Machine, Real, attend};
+use attn_kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, attend};
 
 use crate::random::Random;
 
@@ -174,14 +174,14 @@ pub struct Results<T> {
     pub log_sum_exps: Vec<T>,
 }
 
-impl<T: Real> Results<T> {
+impl<T: Kernels> Results<T> {
     /// All numbers of a row: its output, then its log-sum-exp.
     pub fn row(&self, row: usize) -> impl Iterator<Item = T> {
         self.rows[row].iter().copied().chain([self.log_sum_exps[row]])
     }
 }
 
-impl<T: Real> Problem<T> {
+impl<T: Kernels> Problem<T> {
     /// Full attention on numbers of N(0, 1), with NaN in every gap between them.
     pub fn normal(shape: Shape, arrangements: [Arrangement; 3], random: &mut Random) -> Problem<T> {
         let Shape { heads, kv_heads, queries, keys, width, value_width } = shape;
@@ -265,13 +265,9 @@ impl<T: Real> Problem<T> {
         let mut memory = vec![canary; end + 16];
         let mut log_sum_exps = vec![canary; 3 + heads * queries + 16];
         let lse_range = 3..3 + heads * queries;
-        attend(
-            &self.attention(),
-            machine,
-            (&mut memory[start..end], layout),
-            Some(&mut log_sum_exps[lse_range.clone()]),
-        )
-        .expect("the shapes fit");
+        let output = Output::new(&mut memory[start..end], layout)
+            .with_log_sum_exps(&mut log_sum_exps[lse_range.clone()]);
+        attend(&self.attention(), machine, output).expect("the shapes fit");
         let mut take = |h, i, j| std::mem::replace(&mut memory[start + place(&layout, (h, i, j))], canary);
         let mut row = |h, i| (0..value_width).map(|j| take(h, i, j)).collect();
         let rows = (0..heads * queries).map(|r| row(r / queries.max(1), r % queries.max(1))).collect();

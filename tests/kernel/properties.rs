@@ -1,6 +1,6 @@
 //! What must not matter, does not: the order of the keys, and what is added to all scores of a row.
 
-use attn_kernel::Real;
+use attn_kernel::Kernels;
 use proptest::prelude::*;
 
 use crate::oracle::{Judged, exact_row};
@@ -36,7 +36,7 @@ fn assert_within_bound<T: Judged>(a: &Problem<T>, b: &Problem<T>) {
     }
 }
 
-fn with_permuted_keys<T: Real>(problem: &Problem<T>, random: &mut Random) -> Problem<T> {
+fn with_permuted_keys<T: Kernels>(problem: &Problem<T>, random: &mut Random) -> Problem<T> {
     let shape = problem.shape;
     let mut order: Vec<usize> = (0..shape.keys).collect();
     for j in (1..shape.keys).rev() {
@@ -51,7 +51,7 @@ fn with_permuted_keys<T: Real>(problem: &Problem<T>, random: &mut Random) -> Pro
 }
 
 /// The row's constant is the same for all its keys.
-fn with_constants<T: Real>(problem: &Problem<T>) -> Problem<T> {
+fn with_constants<T: Kernels>(problem: &Problem<T>) -> Problem<T> {
     let constants = [0.0, 1.0, -3.5, 20.0, 0.015_625];
     problem.clone().biased(|h, i, _| T::from_f64(constants[(h + i) % constants.len()]))
 }

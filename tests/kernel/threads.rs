@@ -4,11 +4,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-use attn_kernel::{Machine, Real, SimdLevel, attend};
+use attn_kernel::{Kernels, Machine, Output, SimdLevel, attend};
 
+use crate::masking::Masking;
 use crate::problem::{Arrangement, Problem, Shape};
 use crate::random::Random;
-use crate::sights::Sight;
 use crate::{assert_same_bits, plain};
 
 /// Enough work for several threads: tiles, and a long cache.
@@ -17,16 +17,16 @@ const SHAPES: [Shape; 2] = [
     Shape { heads: 8, kv_heads: 4, queries: 1, keys: 4100, width: 64, value_width: 48 },
 ];
 
-fn problem<T: Real>(shape: Shape) -> Problem<T> {
+fn problem<T: Kernels>(shape: Shape) -> Problem<T> {
     let mut random = Random::new(11);
     let mut problem = Problem::normal(shape, [Arrangement::Stacked; 3], &mut random);
-    Sight::Mixed.hide(&mut problem, &mut random);
+    Masking::Mixed.hide(&mut problem, &mut random);
     problem
 }
 
 #[test]
 fn calls_from_several_threads_give_the_same_bits() {
-    fn check<T: Real>(shape: Shape) {
+    fn check<T: Kernels>(shape: Shape) {
         let problem = problem::<T>(shape);
         let expected = problem.run(plain(), Arrangement::Stacked);
         for simd in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
@@ -60,7 +60,7 @@ fn several_threads_are_used_where_there_is_work_for_them() {
         let layout = attn_kernel::Layout::stacked(shape.heads, shape.queries, shape.value_width);
         let mut used = |threads| {
             let machine = Machine { simd: Machine::here().simd, threads };
-            attend(&problem.attention(), machine, (&mut numbers, layout), None).expect("it fits").threads
+            attend(&problem.attention(), machine, Output::new(&mut numbers, layout)).expect("it fits").threads
         };
         // The other tests of this program share the pool; who finds it at work stays alone.
         let mut soon = |threads| {

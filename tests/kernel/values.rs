@@ -1,6 +1,6 @@
 //! Values at the ends of the format: the mixture of what is almost too large or too small is still good.
 
-use attn_kernel::Real;
+use attn_kernel::Kernels;
 
 use crate::oracle::Judged;
 use crate::problem::{Arrangement, Problem, Results, Shape};
@@ -13,7 +13,9 @@ const SHAPES: [(usize, usize, usize); 7] =
     [(1, 1, 1), (1, 129, 5), (3, 40, 33), (17, 129, 8), (33, 65, 17), (70, 150, 3), (1, 1100, 8)];
 
 /// A problem of every shape whose values are `value(random, key, column)`.
-fn with_values<T: Real>(value: impl Fn(&mut Random, usize, usize) -> T) -> impl Iterator<Item = Problem<T>> {
+fn with_values<T: Kernels>(
+    value: impl Fn(&mut Random, usize, usize) -> T,
+) -> impl Iterator<Item = Problem<T>> {
     (0..).zip(SHAPES).map(move |(seed, (queries, keys, width))| {
         let mut random = Random::new(seed);
         let shape = Shape::one_head(queries, keys, width);
@@ -25,9 +27,9 @@ fn with_values<T: Real>(value: impl Fn(&mut Random, usize, usize) -> T) -> impl 
     })
 }
 
-/// −LOWEST / 4.
-fn quarter<T: Real>() -> T {
-    -T::LOWEST * T::from_f64(0.25)
+/// −MIN / 4.
+fn quarter<T: Kernels>() -> T {
+    -T::MIN * T::from_f64(0.25)
 }
 
 /// The promised share that the mixture of equal values may be off: errors of the scores do not matter to it.
@@ -72,11 +74,11 @@ fn sums_that_would_overflow_keep_the_bound() {
 #[test]
 fn values_of_half_the_largest_number_come_back_finite() {
     fn check<T: Judged>() {
-        for problem in with_values::<T>(|_, _, _| -T::LOWEST * T::from_f64(0.5)) {
+        for problem in with_values::<T>(|_, _, _| -T::MIN * T::from_f64(0.5)) {
             let results = run_everywhere(&problem, "V of MAX/2");
             let bound = bound_of_equal_values::<T>(problem.shape);
             for x in results.rows.iter().flatten() {
-                let share = x.to_f64() / (-0.5 * T::LOWEST.to_f64());
+                let share = x.to_f64() / (-0.5 * T::MIN.to_f64());
                 assert!((share - 1.0).abs() <= bound, "{}: {:?}: {x:?}", T::NAME, problem.shape);
             }
         }

@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::common::{attn, in_process, without_colours, words};
 use attn::lesson::show::Show;
-use attn::lesson::{BUILT_IN, Lesson, Runner, Screen, open};
-use attn::render::{Charset, Theme};
+use attn::lesson::{BUILT_IN, Lesson, Runner, open};
+use attn::render::{Charset, Screen, Theme};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr;

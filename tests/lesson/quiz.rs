@@ -10,8 +10,8 @@ use attn::lesson::check::check;
 use attn::lesson::key::Value as Answered;
 use attn::lesson::question::Answer;
 use attn::lesson::show::Show;
-use attn::lesson::{BUILT_IN, Block, DrawResult, Lesson, Question, Runner, Screen, draw, open};
-use attn::render::Charset;
+use attn::lesson::{BUILT_IN, Block, DrawResult, Lesson, Question, Runner, draw, open};
+use attn::render::{Charset, Screen};
 use serde_json::Value;
 
 const DRAWN: &str = "tests/lessons/drawn.md";

@@ -4,7 +4,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod cycles;
 mod examples;
+mod imports;
 mod kinds;
 mod modules;
 mod player;

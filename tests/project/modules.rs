@@ -8,8 +8,10 @@ const CRATES: [&str; 3] = ["crates/attn-kernel/src", "crates/attn-core/src", "sr
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 22] = [
+const MODULES: [&str; 25] = [
     "foreign",
+    "text",
+    "hint",
     "error",
     "memory",
     "unique",
@@ -26,6 +28,7 @@ const MODULES: [&str; 22] = [
     "terminal",
     "input",
     "bench",
+    "story",
     "demo",
     "render",
     "lesson",
@@ -96,6 +99,20 @@ fn no_module_uses_one_below_its_own() {
         }
     }
     assert!(arrows > 500, "the test has found only {arrows} uses");
+}
+
+/// A format shows stories, whoever tells them. The tests inside the module may show demos.
+#[test]
+fn render_does_not_know_the_demos() {
+    let mut read = 0;
+    for file in files().into_iter().filter(|file| file.is_in("src/render")) {
+        let code = file.lines.iter().take_while(|line| !line.contains("#[cfg(test)]"));
+        for line in code {
+            assert!(!is_called(line, "demo::"), "{}: {line}", file.path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 2000, "only {read} lines were read");
 }
 
 #[test]

@@ -7,7 +7,8 @@
 )]
 
 use crate::common::attn;
-use attn::demo::{Digits, demos};
+use attn::demo::demos;
+use attn::story::Digits;
 
 /// A line of a derivation as a reader sees it.
 #[derive(Clone, Debug, PartialEq)]

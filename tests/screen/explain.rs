@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 
 use crate::common::attn;
-use attn::demo::{Digits, Explained, Settings, Shown, Step, Story, demos};
+use attn::demo::{Settings, demos};
 use attn::explain::{Branch, Depth, Explanation, Sums, explain, shortened};
 use attn::graph::{CellId, Convention, Graph, Op, Origin, Symbols, resolve};
 use attn::matrix::Matrix;
 use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
+use attn::story::{Digits, Explained, Shown, Step, Story};
 use serde_json::Value;
 
 const STYLE: Style = Style {

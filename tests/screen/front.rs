@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::attn;
-use attn::demo::{demos, glossary};
+use attn::demo::{See, demos, glossary};
 use attn::lesson::BUILT_IN;
 use serde_json::Value;
 
@@ -314,14 +314,16 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
         "attend --random 3,4 --heads 2 --causal --temperature 2 --wo '1 0 0 0; 0 1 0 0; 0 0 1 0; 0 0 0 1'";
     known.extend(nodes(&format!("{line} --bias '0 0 0; 0 0 0; 0 0 0'")));
     known.extend(nodes("attend --words 'bat cave' --temperature 2 --causal"));
+    // Outside a command the term names the option, and does not say how it is typed.
+    let typed = |see: &See| see.to_string().replace(" temperature ", " --temperature ");
     for term in glossary() {
         let card = attn("glossary").arg(term.name).ok().out;
-        assert!(term.see.iter().all(|see| card.contains(see)), "{card}");
+        assert!(term.see.iter().all(|see| card.contains(&typed(see))), "{card}");
         if let Some(node) = term.node {
             assert!(known.contains(node), "{}: no node {node} among {known:?}", term.name);
         }
         for see in term.see {
-            attn(see.strip_prefix("attn ").expect("a command")).ok();
+            attn(typed(see).strip_prefix("attn ").expect("a command")).ok();
         }
     }
     let all: Value = serde_json::from_str(&attn("glossary --format json").ok().out).expect("JSON");
@@ -365,7 +367,7 @@ fn examples_are_listed_printed_and_written_but_not_over_other_files() {
     let fresh = own.path().join("lesson").display().to_string();
     for command in [["examples", "--write"], ["man", "--write"]] {
         let args: Vec<String> = command.iter().map(|word| word.to_string()).chain([fresh.clone()]).collect();
-        let refused = crate::common::in_process(&args, attn::lesson::Screen::plain(80));
+        let refused = crate::common::in_process(&args, attn::render::Screen::plain(80));
         assert_eq!(refused.code, 2, "{command:?} wrote from a lesson");
         assert!(!Path::new(&fresh).exists());
     }

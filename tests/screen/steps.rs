@@ -123,7 +123,8 @@ fn in_brief_every_story_is_shorter_and_every_step_is_there() {
 
 #[test]
 fn in_brief_every_step_has_one_sentence_and_one_result() {
-    use attn::demo::{Settings, Shown};
+    use attn::demo::Settings;
+    use attn::story::Shown;
     let told = demos().map(|demo| demo.story(&Settings::default()).unwrap().in_brief());
     for story in told {
         for step in story.steps {

@@ -1,6 +1,5 @@
 //! What went wrong, where, and what to do about it.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::io;
 
@@ -152,95 +151,6 @@ impl From<io::Error> for Error {
     }
 }
 
-/// A count with its noun: “1 number”, “2 numbers”, “0 matrices”, “3 entries”.
-pub fn counted(count: usize, noun: &str) -> String {
-    let (stem, ending) = match noun {
-        _ if count == 1 => (noun, ""),
-        "matrix" => ("matri", "ces"),
-        _ => match noun.strip_suffix('y') {
-            Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => (stem, "ies"),
-            _ => (noun, "s"),
-        },
-    };
-    format!("{count} {stem}{ending}")
-}
-
-/// Longer words, in characters, are nobody's slip of the fingers.
-const LONGEST_WORD: usize = 64;
-
-/// So many words are compared at most with one that is not there, those of a like length.
-const MOST_COMPARED: usize = 20_000;
-
-/// The most names that “did you mean …?” offers.
-const MOST_NEAR: usize = 3;
-
-/// The entry of `known` that `word` most likely meant, for “did you mean …?”.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    near(word, known).into_iter().next()
-}
-
-/// The entries of `known` that are a likely mistyping away from `word`, equally near, at most three; those that begin with the
-/// same letter come first. Words of more than 64 characters have none.
-pub fn near<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    let Some(typed) = short(word) else { return Vec::new() };
-    let is_like = |meant: &[char]| {
-        let further = typed.len().abs_diff(meant.len());
-        further <= 1 || further * 10 <= typed.len().max(meant.len()) * 3
-    };
-    let like = known.into_iter().filter_map(|name| Some((name, short(name).filter(|meant| is_like(meant))?)));
-    let mut best = usize::MAX;
-    let mut found: Vec<(bool, &str)> = Vec::new();
-    let mut seen = HashSet::new();
-    for (name, meant) in like.take(MOST_COMPARED) {
-        let distance = strsim::generic_damerau_levenshtein(&typed, &meant);
-        if distance > best || !is_mistyping(distance, &typed, &meant) || !seen.insert(name) {
-            continue;
-        }
-        if distance < best {
-            best = distance;
-            found.clear();
-        }
-        found.push((typed.first() != meant.first(), name));
-    }
-    found.sort_by_key(|&(other_letter, _)| other_letter);
-    found.into_iter().map(|(_, name)| name).take(MOST_NEAR).collect()
-}
-
-/// The characters of a word in lower case, unless it is too long to be compared.
-fn short(word: &str) -> Option<Vec<char>> {
-    let is_short = word.chars().nth(LONGEST_WORD).is_none();
-    is_short.then(|| word.chars().flat_map(char::to_lowercase).collect())
-}
-
-/// Whether so many slips of the fingers explain a word: one in a word of three letters or more, three in ten, or a letter that
-/// stands elsewhere. Another letter in a word of three letters is another word.
-fn is_mistyping(distance: usize, typed: &[char], meant: &[char]) -> bool {
-    let longest = typed.len().max(meant.len());
-    let has_same_letters = || {
-        let sorted = |word: &[char]| {
-            let mut word = word.to_vec();
-            word.sort_unstable();
-            word
-        };
-        sorted(typed) == sorted(meant)
-    };
-    match distance {
-        0 => true,
-        1 => longest > 3 || longest == 3 && (typed.len() != meant.len() || has_same_letters()),
-        2 if longest > 3 && has_same_letters() => true,
-        _ => distance * 10 <= longest * 3,
-    }
-}
-
-/// Names as alternatives: “a”, “a or b”, “a, b or c”.
-pub fn one_of(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} or {last}", first.join(", ")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,34 +178,5 @@ mod tests {
     fn a_closed_pipe_is_no_failure() {
         let error = Error::from(io::Error::from(io::ErrorKind::BrokenPipe));
         assert_eq!(error.exit_code(), EXIT_DONE);
-    }
-
-    #[test]
-    fn a_count_and_its_noun_agree() {
-        let said = [(1, "row"), (0, "row"), (2, "matrix"), (1, "matrix"), (3, "entry"), (2, "key")]
-            .map(|(count, noun)| counted(count, noun));
-        assert_eq!(said, ["1 row", "0 rows", "2 matrices", "1 matrix", "3 entries", "2 keys"]);
-    }
-
-    #[test]
-    fn a_misspelt_word_finds_its_neighbour_and_a_strange_one_none() {
-        assert_eq!(nearest("racquet", ["bat", "cave", "racket"]), Some("racket"));
-        assert_eq!(nearest("xylophone", ["bat", "cave", "racket"]), None);
-        assert_eq!(nearest("MASK", ["mask"]), Some("mask"));
-        assert_eq!(nearest("wq", ["W_Q", "W_K"]), Some("W_Q"));
-        assert_eq!(nearest("hte", ["the"]), Some("the"));
-        for (typed, name) in
-            [("bananas", "blanks"), ("cat", "bat"), ("x", "y"), ("xyzzy", "fuzzy"), ("ab", "A")]
-        {
-            assert_eq!(nearest(typed, [name]), None, "{typed}");
-        }
-    }
-
-    #[test]
-    fn of_equally_near_names_at_most_three_are_offered_the_same_first_letter_first() {
-        assert_eq!(near("heat", ["seat", "heap", "head", "hear", "beat"]), ["heap", "head", "hear"]);
-        assert_eq!(near("paly", ["play", "pale", "quiz"]), ["play", "pale"]);
-        assert_eq!(near("maske", ["mask", "masked", "tasks"]), ["mask", "masked"]);
-        assert_eq!(one_of(&["a".into(), "b".into(), "c".into()]), "a, b or c");
     }
 }

@@ -22,6 +22,8 @@
 //! A module uses those above it in this list, never those below; a test checks that order.
 //!
 //! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
+//! - [`text`]: counts, lists, clipped quotations, quantities, likely meanings of a mistyped word
+//! - [`hint`]: what a sentence tells its reader to set or run, whatever has to be typed for it
 //! - [`error`]: what went wrong, where, and what to do about it
 //! - [`memory`]: one budget of memory for a command
 //! - [`unique`]: JSON in which no name stands twice
@@ -66,11 +68,13 @@ pub mod error;
 pub mod explain;
 pub mod foreign;
 pub mod graph;
+pub mod hint;
 pub mod matrix;
 pub mod memory;
 pub mod params;
 pub mod random;
 pub mod tensor;
+pub mod text;
 pub mod unique;
 
 pub use attn_kernel as kernel;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use nalgebra::DMatrix;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 
 /// The names of the rows, or of the columns, of a matrix: tokens, words, features.
 pub type Labels = Arc<[String]>;

@@ -1,102 +1,69 @@
 //! From the whole problem to tasks for threads.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
-use super::decode::{self, Group, Partials, Row};
-use super::dispatch::{DecodeKernel, TileKernel, Width};
-use super::layout::{Layout, Output, Results};
-use super::plain;
-use super::plain_decode::{self, parts};
-use super::pool;
-use super::problem::Attention;
-use super::real::Real;
-use super::scratch::{self, with_scratch};
-use super::simd::SimdLevel;
-use super::tile::Tile;
-use crate::error::{Error, Result, counted};
+use crate::decode::{self, Group, Partials, Query};
+use crate::error::Result;
+use crate::kernels::{DecodeKernel, Kernels, PartTask, RowTask, TileKernel, TileTask};
+use crate::layout::Layout;
+use crate::machine::{Machine, Used};
+use crate::output::{Output, Results, RowId, SharedRows};
+use crate::plain;
+use crate::plain_decode::{self, parts};
+use crate::pool;
+use crate::problem::Attention;
+use crate::real::Real;
+use crate::scratch::{self, with_scratch};
+use crate::tile::Tile;
 
-/// Heads with at least so many queries are worked on in tiles of queries, others in lanes of columns. The only choice that
+/// Heads with at least this many queries are computed in tiles of queries, others in lanes of columns. The only choice that
 /// changes bits; it depends on the shape alone.
-pub const FEWEST_FOR_TILES: usize = 8;
+pub const MIN_QUERIES_FOR_TILES: usize = 8;
 
-/// Less than so many operations are not worth a second thread: about twenty microseconds of one.
-const ALONE: usize = 4_000_000;
+/// Fewer operations than this are not worth a second thread: about twenty microseconds of one.
+const MIN_OPERATIONS_FOR_THREADS: usize = 4_000_000;
 
-/// How to compute, which changes nothing of what comes out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// The instructions to use.
-    pub simd: SimdLevel,
-    /// The threads to use at most.
-    pub threads: usize,
-}
-
-impl Machine {
-    /// All of this one.
-    pub fn here() -> Machine {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Machine { simd: SimdLevel::detect(), threads: threads.min(pool::MOST_THREADS) }
-    }
-}
-
-/// What was used beside inputs and outputs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
-    /// Bytes of memory, of all threads together.
-    pub extra_bytes: usize,
-    /// Threads.
-    pub threads: usize,
-}
-
-/// `O = softmax(Q Kᵀ · scale + bias, where visible) V` for every head, block by block: the scores are never all there.
+/// `O = softmax(Q Kᵀ · scale + bias, where visible) V` for every head, block by block: the whole score matrix is never stored.
 ///
-/// A row that sees nothing is 0, its log-sum-exp −∞. NaN and infinities in what a row does not see do not reach it.
+/// A fully masked row is 0, its log-sum-exp −∞. NaN and infinities in keys and values that a row does not see do not reach it.
 ///
 /// # Shapes
-/// `output` is read through `layout`, which is (H, T, d_v); `lse` is (H, T), head by head. See [`Attention`].
+/// See [`Attention`] for the inputs; `output` is (H, T, d_v), its log-sum-exps (H, T).
 /// # Accuracy
 /// With u = half a unit in the last place of 1, and A the row's largest |scale| · Σ_c |q_c k_c| + |bias|, to first order in u:
 ///
 /// - |O − exact| ≤ u · max|v| · (2(d_k+7)·A + 8⌈N/128⌉ + 176), and (N + N/128 + 2)/2 of the smallest subnormal number;
 /// - |LSE − exact| ≤ u · (2(d_k+7)·A + 6⌈N/128⌉ + 3·ln N + 40).
 ///
-/// This holds if no q · k, no sum of weighted values (where needed with smaller weights) and no result overflows. Errors seen are far
-/// smaller unless a million weights are nearly equal: then sums of one sign drift, to hundreds of u.
+/// This holds if no q · k, no sum of weighted values (with smaller weights where needed) and no result overflows. Observed
+/// errors are far smaller, unless a million weights are nearly equal: then sums of one sign drift, to hundreds of u.
 /// # Errors
 /// If the shapes do not fit each other, this processor lacks `machine.simd`, or there is not enough memory.
 /// # Source
 /// Milakov & Gimelshein 2018, “Online normalizer calculation for softmax”; Dao et al. 2022, “FlashAttention”; Dao 2023,
 /// “FlashAttention-2”; the parts of a long cache: Dao et al. 2023, “Flash-Decoding”.
-pub fn attend<T: Real>(
+pub fn attend<T: Kernels>(
     attention: &Attention<'_, T>,
     machine: Machine,
-    (output, layout): (&mut [T], Layout),
-    lse: Option<&mut [T]>,
+    output: Output<'_, T>,
 ) -> Result<Used> {
     attention.check()?;
-    if !machine.simd.is_available() {
-        return Err(Error::MissingSimd(machine.simd));
-    }
-    let (q, v) = (attention.q.layout(), attention.v.layout());
-    if (layout.heads, layout.rows, layout.columns) != (q.heads, q.rows, v.columns) {
-        return Err(Error::Shape(format!(
-            "the output of {} of {}×{} does not fit: it is {} of {}×{}",
-            counted(q.heads, "head"),
-            q.rows,
-            v.columns,
-            counted(layout.heads, "head"),
-            layout.rows,
-            layout.columns
-        )));
-    }
-    let output = Output::new(output, layout)?;
-    let lse = lse.map(|lse| Output::new(lse, Layout::stacked(q.heads, q.rows, 1))).transpose()?;
+    machine.check()?;
+    let results = output.for_result_of(attention)?;
+    let q = attention.q.layout();
     if q.heads == 0 || q.rows == 0 {
         return Ok(Used::default());
     }
-    let threads = if operations(attention) < ALONE { 1 } else { machine.threads.max(1) };
-    let run = Run { attention, simd: machine.simd, threads, results: Results { output, lse } };
-    if q.rows < FEWEST_FOR_TILES { run.few() } else { run.tiles() }
+    let is_small = operations(attention) < MIN_OPERATIONS_FOR_THREADS;
+    let threads = if is_small { 1 } else { machine.threads.max(1) };
+    let run = Run { attention, threads, results };
+    let kernels = T::kernels(machine.simd);
+    if q.rows < MIN_QUERIES_FOR_TILES {
+        kernels.map_or_else(|| run.decode_plain(), |kernels| run.decode(kernels.decode))
+    } else {
+        kernels.map_or_else(|| run.tiles_plain(), |kernels| run.tiles(run.cheapest(&kernels.tiles)))
+    }
 }
 
 /// An upper bound of the multiplications and additions.
@@ -105,77 +72,81 @@ fn operations<T: Real>(attention: &Attention<'_, T>) -> usize {
     [q.rows, v.rows, q.columns + v.columns, 2].into_iter().fold(q.heads, usize::saturating_mul)
 }
 
-/// A problem that was found to fit, with where its results go.
+/// A checked problem, and where its results go.
 struct Run<'a, T> {
     attention: &'a Attention<'a, T>,
-    simd: SimdLevel,
     threads: usize,
     results: Results<'a, T>,
 }
 
 impl<T: Real> Run<'_, T> {
     /// A task is a tile of queries of one head.
-    fn tiles(&self) -> Result<Used> {
-        let q = self.attention.q.layout();
-        let kernel = self.tile_kernel();
+    fn tiles(&self, kernel: &TileKernel<T>) -> Result<Used> {
         // Heads differ in where their numbers lie, not in how many there are.
-        let bytes = match &kernel {
-            Some(kernel) => (kernel.scratch_bytes)(&self.attention.head(0)),
-            None => plain::scratch_bytes(&self.attention.head(0)),
-        };
-        scratch::is_available(bytes)?;
-        let queries = kernel.as_ref().map_or(1, |kernel| kernel.queries);
-        let tiles = q.rows.div_ceil(queries);
-        let work = |task: usize| {
-            // Neighbouring tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
-            let (number, tile) = (task / tiles, tiles - 1 - task % tiles);
-            let queries = tile * queries..((tile + 1) * queries).min(q.rows);
+        let bytes = (kernel.scratch_bytes)(&self.attention.head(0));
+        self.each_tile(kernel.queries, bytes, &|number, queries| {
+            with_scratch(bytes, |scratch| {
+                let tile = Tile { head: self.attention.head(number), number, queries };
+                // SAFETY: the level was found available; every row is in one tile.
+                unsafe { (kernel.attend)(TileTask { tile: &tile, scratch, results: &self.results }) };
+            });
+        })
+    }
+
+    /// Tiles without SIMD: a task is a query.
+    fn tiles_plain(&self) -> Result<Used> {
+        let bytes = plain::scratch_bytes(&self.attention.head(0));
+        self.each_tile(1, bytes, &|number, queries| {
             let head = self.attention.head(number);
-            match &kernel {
-                Some(TileKernel { attend, .. }) => with_scratch(bytes, |scratch| {
-                    let tile = Tile { head, number, queries };
-                    // SAFETY: the level was found available; every row is in one tile.
-                    unsafe { attend(&tile, scratch, &self.results) };
-                }),
-                None => with_scratch(bytes, |scratch| {
-                    // SAFETY: every row is in one task.
-                    unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
-                }),
-            }
-        };
-        let threads = pool::run(self.threads, q.heads * tiles, &work);
+            with_scratch(bytes, |scratch| {
+                // SAFETY: every row is in one task.
+                unsafe { plain::attend_rows(&head, number, queries, scratch, &self.results) };
+            });
+        })
+    }
+
+    /// Calls `work` with every head and, for each, every tile of `queries` queries, on all threads.
+    fn each_tile(
+        &self,
+        queries: usize,
+        bytes: usize,
+        work: &(dyn Fn(usize, Range<usize>) + Sync),
+    ) -> Result<Used> {
+        scratch::is_available(bytes)?;
+        let q = self.attention.q.layout();
+        let tiles = q.rows.div_ceil(queries);
+        let threads = pool::run(self.threads, q.heads * tiles, &|task| {
+            // Consecutive tasks share keys and values. Under a causal mask the last tile of a head is the longest: first.
+            let tile = tiles - 1 - task % tiles;
+            work(task / tiles, tile * queries..((tile + 1) * queries).min(q.rows));
+        });
         Ok(Used { extra_bytes: bytes * threads, threads })
     }
 
-    /// The tile for which the scores that are computed, hidden and empty ones too, cost the least.
-    fn tile_kernel(&self) -> Option<TileKernel<T>> {
-        let narrow = T::tile(self.simd, Width::Narrow)?;
+    /// The tile with the lowest cost of all computed scores, hidden and padded ones included.
+    fn cheapest<'k>(&self, tiles: &'k [TileKernel<T>; 3]) -> &'k TileKernel<T> {
+        let [narrow, ..] = tiles;
         if self.attention.q.layout().rows <= narrow.queries {
-            return Some(narrow);
+            return narrow;
         }
-        let cost = |width: Width| Some(self.scores(T::tile(self.simd, width)?.queries) * width.price());
-        let cheapest =
-            Width::ALL.into_iter().min_by(|a, b| cost(*a).partial_cmp(&cost(*b)).unwrap_or(Ordering::Equal));
-        T::tile(self.simd, cheapest?)
+        let cost = |tile: &TileKernel<T>| self.computed_scores(tile.queries) * tile.width.relative_cost();
+        let by_cost = |a: &&_, b: &&_| cost(a).partial_cmp(&cost(b)).unwrap_or(Ordering::Equal);
+        tiles.iter().min_by(by_cost).unwrap_or(narrow)
     }
 
-    /// How many scores, hidden and empty ones too, all heads compute with tiles of so many queries, as if those threads that
-    /// have a tile less than others computed it too.
-    fn scores(&self, queries: usize) -> f64 {
+    /// How many scores tiles of `queries` queries compute, hidden and padded ones included, as if all threads had as many tiles
+    /// as the one with the most.
+    fn computed_scores(&self, queries: usize) -> f64 {
         let (head, q) = (self.attention.head(0), self.attention.q.layout());
-        let keys = |first: usize| head.sight.keys(&(first..(first + queries).min(q.rows))).len();
+        let keys = |first: usize| head.visibility.keys(&(first..(first + queries).min(q.rows))).len();
         let keys: usize = (0..q.rows).step_by(queries).map(keys).sum();
         let tiles = q.heads * q.rows.div_ceil(queries);
         let uneven = tiles.next_multiple_of(self.threads) as f64 / tiles as f64;
         (q.heads * queries) as f64 * keys as f64 * uneven
     }
 
-    /// Few queries: a task is a part of the keys, for all queries that share a key/value head; then a group, whose parts
-    /// are merged.
-    fn few(&self) -> Result<Used> {
-        let Some(DecodeKernel { attend_part, finish_row }) = T::decode(self.simd) else {
-            return self.few_plain();
-        };
+    /// A few queries: a task is a part of the keys of one key/value head; then the parts of each row are merged.
+    fn decode(&self, kernel: DecodeKernel<T>) -> Result<Used> {
         let (k, v) = (self.attention.k.layout(), self.attention.v.layout());
         let group = self.attention.group();
         let groups: Vec<Group<'_, T>> =
@@ -183,49 +154,52 @@ impl<T: Real> Run<'_, T> {
         let (parts, rows) = (parts(k.rows), group * self.attention.q.layout().rows);
         let layout = Layout::stacked(k.heads, parts * rows, v.columns + 2);
         let mut numbers = scratch::zeros(layout.heads.saturating_mul(layout.head_stride))?;
-        let partials = Output::new(&mut numbers, layout)?;
+        let partials = SharedRows::new(&mut numbers, layout)?;
         let bytes = decode::scratch_bytes(&groups[0]).max(decode::scratch_bytes_to_finish(&groups[0]));
         scratch::is_available(bytes)?;
         let threads = pool::run(self.threads, k.heads * parts, &|task| {
             let (group, part) = (task / parts, task % parts);
-            let partials = Partials { numbers: partials, group };
+            let partials = &Partials { rows: partials, group };
             with_scratch(bytes, |scratch| {
+                let task = PartTask { group: &groups[group], part, scratch, partials };
                 // SAFETY: the level was found available; every part of a group is one task's.
-                unsafe { attend_part(&groups[group], part, scratch, &partials) };
+                unsafe { (kernel.attend_part)(task) };
             });
         });
         pool::run(self.threads, k.heads, &|group| {
-            let partials = Partials { numbers: partials, group };
-            for row in 0..rows {
+            let (partials, results) = (&Partials { rows: partials, group }, &self.results);
+            for query in 0..rows {
                 with_scratch(bytes, |scratch| {
+                    let task = RowTask { group: &groups[group], query, scratch, partials, results };
                     // SAFETY: all parts are finished; every group is one task's.
-                    unsafe { finish_row(&groups[group], row, scratch, &partials, &self.results) };
+                    unsafe { (kernel.finish_row)(task) };
                 });
             }
         });
-        let kept = size_of_val(&numbers[..]) + k.heads * rows * size_of::<Row<'_, T>>();
+        let kept = size_of_val(&numbers[..]) + k.heads * rows * size_of::<Query<'_, T>>();
         Ok(Used { extra_bytes: kept + bytes * threads, threads })
     }
 
-    /// Few queries without SIMD: a task is a query.
-    fn few_plain(&self) -> Result<Used> {
+    /// A few queries without SIMD: a task is a query.
+    fn decode_plain(&self) -> Result<Used> {
         let q = self.attention.q.layout();
         let bytes = plain_decode::scratch_bytes(&self.attention.head(0));
         scratch::is_available(bytes)?;
         let threads = pool::run(self.threads, q.heads * q.rows, &|task| {
-            let (h, i) = (task / q.rows, task % q.rows);
+            let id = RowId { head: task / q.rows, row: task % q.rows };
+            let head = self.attention.head(id.head);
             with_scratch(bytes, |scratch| {
                 // SAFETY: every row is one task's.
-                unsafe { plain_decode::attend_row(&self.attention.head(h), (h, i), scratch, &self.results) };
+                unsafe { plain_decode::attend_row(&head, id, scratch, &self.results) };
             });
         });
         Ok(Used { extra_bytes: bytes * threads, threads })
     }
 
     /// The queries of these heads.
-    fn group(&self, heads: std::ops::Range<usize>) -> Group<'_, T> {
-        let queries = 0..self.attention.q.layout().rows;
-        let row = |number: usize, query| Row { head: self.attention.head(number), number, query };
-        Group { rows: heads.flat_map(|h| queries.clone().map(move |i| row(h, i))).collect() }
+    fn group(&self, heads: Range<usize>) -> Group<'_, T> {
+        let rows = 0..self.attention.q.layout().rows;
+        let query = |head, row| Query { head: self.attention.head(head), id: RowId { head, row } };
+        Group { queries: heads.flat_map(|head| rows.clone().map(move |row| query(head, row))).collect() }
     }
 }

@@ -7,26 +7,26 @@ use crate::simd::SimdLevel;
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why the kernel did not run. Nothing was computed then.
+/// Why the kernel did not run. Nothing was computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// Shapes that do not fit each other, or numbers that a layout reaches past: which, as a sentence without a full stop.
+    /// Shapes that do not fit each other, or a layout that reaches past its numbers; a sentence without a full stop.
     Shape(String),
-    /// A scale that leaves no number, as it is written.
+    /// A scale that is not finite, as text.
     Scale(String),
-    /// There is no set of SIMD instructions of this name.
+    /// No instruction set has this name.
     UnknownSimd(String),
-    /// This processor lacks these instructions.
+    /// This processor lacks this instruction set.
     MissingSimd(SimdLevel),
-    /// There is no room for this many elements of this many bytes.
+    /// There is no memory for `count` elements of `bytes` bytes.
     Memory {
-        /// How many elements.
+        /// The number of elements.
         count: usize,
         /// The bytes of one.
         bytes: usize,
     },
-    /// The system gave fewer threads than this.
+    /// The system started fewer threads than this.
     Threads(usize),
 }
 
@@ -34,10 +34,10 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Shape(what) => f.write_str(what),
-            Error::Scale(scale) => write!(f, "a scale of {scale} leaves no number"),
+            Error::Scale(scale) => write!(f, "the scale {scale} is not finite"),
             Error::UnknownSimd(name) => write!(f, "`{name}` is no set of SIMD instructions"),
             Error::MissingSimd(level) => write!(f, "this processor has no {level}"),
-            Error::Memory { count, bytes } => write!(f, "no memory to work in: {count} times {bytes} bytes"),
+            Error::Memory { count, bytes } => write!(f, "no memory for {count} elements of {bytes} bytes"),
             Error::Threads(threads) => write!(f, "the system has fewer than {threads} threads"),
         }
     }

@@ -6,13 +6,13 @@
 //! ```
 //!
 //! The product c·y is never rounded by itself: it lives inside two fused multiply-adds. That is one operation less, and
-//! one rounding less, than scaling first. Every operation here has its twin in [`RegisterExp2`], in the same order: the same bits.
+//! one rounding less, than scaling first. [`RegisterExp2`] does the same operations in the same order, so its bits are the same.
 
-use super::real::Real;
-use super::simd::Simd;
+use crate::real::Real;
+use crate::simd::Simd;
 
-/// So many coefficients has the longest polynomial.
-const MOST_COEFFICIENTS: usize = 12;
+/// The coefficients of the longest polynomial.
+const MAX_COEFFICIENTS: usize = 12;
 
 /// y ↦ 2^(factor·y − shift) for y ≤ 0; the shift keeps sums of very large values from overflowing and is 0 otherwise.
 ///
@@ -20,8 +20,11 @@ const MOST_COEFFICIENTS: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub struct Exp2<T> {
     factor: T,
-    lowest: T,
+    /// Below this y the result is 0.
+    cutoff: T,
+    /// 2^−shift.
     one: T,
+    /// 2^shift.
     unshift: T,
 }
 
@@ -29,13 +32,13 @@ impl<T: Real> Exp2<T> {
     /// 2^(factor·y − shift), for a positive, finite factor.
     pub fn of_multiples(factor: T, shift: u32) -> Exp2<T> {
         let shift = f64::from(shift);
-        // Where the result would become subnormal, it is 0. −∞ lies below the lowest, whatever the factor.
-        let lowest = (T::LOWEST_EXPONENT + T::from_f64(shift)) / factor;
+        // Where the result would be subnormal, it is 0. −∞ is below the cutoff for every factor.
+        let cutoff = (T::MIN_EXPONENT + T::from_f64(shift)) / factor;
         let one = T::ONE.times_two_to(T::ROUNDER - T::from_f64(shift));
-        Exp2 { factor, lowest: lowest.larger(T::LOWEST), one, unshift: T::ONE / one }
+        Exp2 { factor, cutoff: cutoff.max(T::MIN), one, unshift: T::ONE / one }
     }
 
-    /// 2^(factor·y): what older sums are multiplied by when the largest score rises by −y.
+    /// 2^(factor·y): the factor of the running sum and the accumulator when the running max rises by −y.
     #[inline(always)]
     pub fn correction(&self, y: T) -> T {
         self.of(y) * self.unshift
@@ -51,33 +54,33 @@ impl<T: Real> Exp2<T> {
         for &coefficient in &T::EXP2[1..] {
             power = power.mul_add(fraction, coefficient * self.one);
         }
-        if y < self.lowest { T::ZERO } else { power.times_two_to(rounded) }
+        if y < self.cutoff { T::ZERO } else { power.times_two_to(rounded) }
     }
 }
 
-/// The same for a register of numbers at a time, with its constants in registers.
+/// The same for all lanes of a register, with the constants in registers.
 #[derive(Clone, Copy)]
-pub(super) struct RegisterExp2<T: Real, S: Simd<T>> {
+pub(crate) struct RegisterExp2<T: Real, S: Simd<T>> {
     simd: S,
     factor: S::Register,
-    lowest: S::Register,
+    cutoff: S::Register,
     rounder: S::Register,
     unshift: S::Register,
-    coefficients: [S::Register; MOST_COEFFICIENTS],
+    coefficients: [S::Register; MAX_COEFFICIENTS],
 }
 
 impl<T: Real, S: Simd<T>> RegisterExp2<T, S> {
     /// The constants of `exp2`, each in all lanes of a register.
     #[inline(always)]
     pub fn new(simd: S, exp2: &Exp2<T>) -> Self {
-        let mut coefficients = [simd.splat(T::ZERO); MOST_COEFFICIENTS];
+        let mut coefficients = [simd.splat(T::ZERO); MAX_COEFFICIENTS];
         for (register, &coefficient) in coefficients.iter_mut().zip(T::EXP2) {
             *register = simd.splat(coefficient * exp2.one);
         }
         RegisterExp2 {
             simd,
             factor: simd.splat(exp2.factor),
-            lowest: simd.splat(exp2.lowest),
+            cutoff: simd.splat(exp2.cutoff),
             rounder: simd.splat(T::ROUNDER),
             unshift: simd.splat(exp2.unshift),
             coefficients,
@@ -95,7 +98,7 @@ impl<T: Real, S: Simd<T>> RegisterExp2<T, S> {
         for i in 1..T::EXP2.len() {
             power = simd.mul_add(power, fraction, self.coefficients[i]);
         }
-        simd.times_two_to(power, rounded, y, self.lowest)
+        simd.times_two_to(power, rounded, y, self.cutoff)
     }
 
     /// 2^(factor·y) in every lane.

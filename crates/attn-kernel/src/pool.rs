@@ -2,7 +2,7 @@
 //!
 //! Starting a thread costs tens of microseconds, waking one that sleeps about as much. So the workers live on, and look for
 //! work without sleeping for a while after their last: attention comes in rows of calls, layer after layer. A worker that
-//! has slept in too long is not waited for: the caller takes its order back and does all the work alone.
+//! wakes too late is not waited for: the caller takes the job back and does all the work alone.
 
 use std::any::Any;
 use std::hint::spin_loop;
@@ -13,27 +13,27 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-/// So long a worker looks for work before it sleeps.
+/// The time that a worker polls for a job before it sleeps.
 const AWAKE: Duration = Duration::from_micros(200);
 
-/// So many looks are taken between two at the clock, or before the processor is left to others.
-const LOOKS: u32 = 256;
+/// Polls between two looks at the clock, or before the processor is yielded.
+const POLLS: u32 = 256;
 
-/// More threads than this are of no use to anybody.
-pub const MOST_THREADS: usize = 256;
+/// The maximum number of threads; more are never used.
+pub const MAX_THREADS: usize = 256;
 
-/// Tasks 0 .. count, each to be done once, by whoever comes first.
+/// Tasks 0 .. count, each done once, by the first thread that takes it.
 struct Job<'w> {
     work: &'w (dyn Fn(usize) + Sync),
     count: usize,
     next: AtomicUsize,
-    /// Workers that hold the job.
+    /// The number of workers that hold a reference to the job.
     held: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Job<'_> {
-    /// Does tasks until none is left.
+    /// Takes tasks until none is left.
     fn help(&self) {
         let help = || {
             loop {
@@ -51,24 +51,24 @@ impl Job<'_> {
     }
 }
 
-/// A worker's order: a job that it is to help with, or null. Aligned so that no two share a line of the cache.
+/// The job that a worker is to help with, or null. Aligned so that no two share a cache line.
 #[repr(align(128))]
-struct Order(AtomicPtr<Job<'static>>);
+struct JobSlot(AtomicPtr<Job<'static>>);
 
 struct Worker {
-    order: Arc<Order>,
+    slot: Arc<JobSlot>,
     thread: Thread,
 }
 
 static WORKERS: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Calls `work` once with every number below `count`, on up to `threads` threads, the caller's among them; comes back when
-/// all is done. If the pool is at work already, the caller does it alone. Gives how many threads there were for it.
+/// Calls `work` once with every number below `count`, on up to `threads` threads including the caller's, and returns how many
+/// there were when all is done. If the pool is busy, the caller does all of it.
 ///
 /// # Panics
 /// If `work` does, with its panic.
-pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -> usize {
-    let helpers = threads.min(count).min(MOST_THREADS).saturating_sub(1);
+pub(crate) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -> usize {
+    let helpers = threads.min(count).min(MAX_THREADS).saturating_sub(1);
     let mut workers = match (helpers, WORKERS.try_lock()) {
         (0, _) | (_, Err(TryLockError::WouldBlock)) => {
             (0..count).for_each(work);
@@ -89,21 +89,21 @@ pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -
     job.held.store(helpers, Ordering::Relaxed);
     let address = (&raw const job).cast::<Job<'static>>().cast_mut();
     for worker in &workers[..helpers] {
-        worker.order.0.store(address, Ordering::Release);
+        worker.slot.0.store(address, Ordering::Release);
         worker.thread.unpark();
     }
     job.help();
     for worker in &workers[..helpers] {
-        // Who has not taken the job up yet finds nothing to do any more.
-        let order = &worker.order.0;
-        if order.compare_exchange(address, null_mut(), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        // A worker that has not taken the job yet would find nothing left to do.
+        let slot = &worker.slot.0;
+        if slot.compare_exchange(address, null_mut(), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
             job.held.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    let mut looks = 0u32;
+    let mut polls = 0u32;
     while job.held.load(Ordering::Acquire) != 0 {
-        looks = looks.wrapping_add(1);
-        if looks.is_multiple_of(LOOKS) { thread::yield_now() } else { spin_loop() }
+        polls = polls.wrapping_add(1);
+        if polls.is_multiple_of(POLLS) { thread::yield_now() } else { spin_loop() }
     }
     drop(workers);
     if let Some(panic) = job.panic.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -114,17 +114,17 @@ pub(super) fn run(threads: usize, count: usize, work: &(dyn Fn(usize) + Sync)) -
 
 /// A new worker, unless the system has no more threads.
 fn start_worker() -> Option<Worker> {
-    let order = Arc::new(Order(AtomicPtr::new(null_mut())));
-    let orders = Arc::clone(&order);
+    let slot = Arc::new(JobSlot(AtomicPtr::new(null_mut())));
+    let of_worker = Arc::clone(&slot);
     let handle =
-        thread::Builder::new().name("attention".into()).spawn(move || work_for_ever(&orders)).ok()?;
-    Some(Worker { order, thread: handle.thread().clone() })
+        thread::Builder::new().name("attention".into()).spawn(move || work_for_ever(&of_worker)).ok()?;
+    Some(Worker { slot, thread: handle.thread().clone() })
 }
 
-fn work_for_ever(order: &Order) {
+fn work_for_ever(slot: &JobSlot) {
     loop {
-        let job = next_order(order);
-        // SAFETY: `run` keeps the job alive until every worker that took it up has let go of it, as the next lines do.
+        let job = next_job(slot);
+        // SAFETY: `run` keeps the job alive until every worker that took it has released it, as the next lines do.
         unsafe {
             (*job).help();
             (*job).held.fetch_sub(1, Ordering::Release);
@@ -132,13 +132,13 @@ fn work_for_ever(order: &Order) {
     }
 }
 
-/// Waits for an order and takes it up.
-fn next_order(order: &Order) -> *mut Job<'static> {
+/// Waits for a job and takes it.
+fn next_job(slot: &JobSlot) -> *mut Job<'static> {
     let mut since = Instant::now();
     loop {
-        for _ in 0..LOOKS {
-            if !order.0.load(Ordering::Relaxed).is_null() {
-                let job = order.0.swap(null_mut(), Ordering::AcqRel);
+        for _ in 0..POLLS {
+            if !slot.0.load(Ordering::Relaxed).is_null() {
+                let job = slot.0.swap(null_mut(), Ordering::AcqRel);
                 if !job.is_null() {
                     return job;
                 }

@@ -1,12 +1,12 @@
-//! What is to be computed: queries, keys, values, and who sees whom.
+//! The problem: queries, keys, values, and which keys each query sees.
 
 use std::ops::Range;
 
-use super::exp2::Exp2;
-use super::layout::{Heads, View};
-use super::plain::BLOCK;
-use super::real::Real;
+use crate::blocks::BLOCK;
 use crate::error::{Error, Result, counted};
+use crate::exp2::Exp2;
+use crate::heads::{Heads, View};
+use crate::real::Real;
 
 /// Attention over many heads: `O = softmax(Q Kᵀ · scale + bias, where visible) V`.
 ///
@@ -21,7 +21,7 @@ pub struct Attention<'a, T> {
     pub k: Heads<'a, T>,
     /// The values.
     pub v: Heads<'a, T>,
-    /// What the scores are multiplied by.
+    /// The factor of the scores.
     pub scale: T,
     /// The keys that a query sees by its position.
     pub band: Band,
@@ -34,24 +34,24 @@ pub struct Attention<'a, T> {
 /// Query i sees the keys i + from ≤ j < i + until: a causal mask with any offset, a sliding window, or both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Band {
-    /// From which key on, counted from the query's own number; `None`: from the first.
+    /// The first key, relative to the query's index; `None`: the first of all.
     pub from: Option<isize>,
-    /// Before which key, counted likewise; `None`: to the last.
+    /// The key after the last, relative to the query's index; `None`: to the last of all.
     pub until: Option<isize>,
 }
 
 impl Band {
-    /// T queries that are the last of N tokens and see no later one: i sees j ≤ N − T + i.
+    /// The causal mask where the T queries are the last of the N tokens: i sees j ≤ N − T + i.
     pub fn causal(queries: usize, keys: usize) -> Band {
         let offset = keys as isize - queries as isize;
         Band { from: None, until: Some(offset.saturating_add(1)) }
     }
 
-    /// The keys of `keys` that query i sees.
+    /// The keys that query i sees, out of `keys`.
     #[inline(always)]
     pub fn keys(&self, i: usize, keys: usize) -> Range<usize> {
-        let at = |distance: Option<isize>, otherwise: usize| match distance {
-            Some(distance) => (i as isize).saturating_add(distance).clamp(0, keys as isize) as usize,
+        let at = |offset: Option<isize>, otherwise: usize| match offset {
+            Some(offset) => (i as isize).saturating_add(offset).clamp(0, keys as isize) as usize,
             None => otherwise,
         };
         let end = at(self.until, keys);
@@ -67,8 +67,8 @@ impl<'a, T: Real> Attention<'a, T> {
     }
 
     /// # Errors
-    /// If the shapes do not fit each other, or the scale is not finite.
-    pub(super) fn check(&self) -> Result<()> {
+    /// [`Error::Shape`] if the shapes do not fit each other, [`Error::Scale`] if the scale is not finite.
+    pub(crate) fn check(&self) -> Result<()> {
         let (q, k, v) = (self.q.layout(), self.k.layout(), self.v.layout());
         let wrong = |what: String| Err(Error::Shape(what));
         if q.columns != k.columns {
@@ -113,84 +113,83 @@ impl<'a, T: Real> Attention<'a, T> {
         Ok(())
     }
 
-    /// So many query heads share a key/value head.
-    pub(super) fn group(&self) -> usize {
+    /// How many query heads share a key/value head.
+    pub(crate) fn group(&self) -> usize {
         self.q.layout().heads / self.k.layout().heads.max(1)
     }
 
     /// Query head h with its keys and values.
-    pub(super) fn head(&self, h: usize) -> Head<'a, T> {
+    pub(crate) fn head(&self, h: usize) -> Head<'a, T> {
         let (k, v) = (self.k.head(h / self.group()), self.v.head(h / self.group()));
         let (mask, bias) = (self.mask.map(|mask| mask.head(h)), self.bias.map(|bias| bias.head(h)));
-        let sight = Sight { band: self.band, keys: k.rows, mask, bias };
+        let visibility = Visibility { band: self.band, keys: k.rows, mask, bias };
         let fits_factor = exponent_factor(self.scale).to_f64().is_finite();
         let scale_first = self.bias.is_some() || self.scale <= T::ZERO || !fits_factor;
-        Head { q: self.q.head(h), k, v, scale: self.scale, scale_first, sight }
+        Head { q: self.q.head(h), k, v, scale: self.scale, scale_first, visibility }
     }
 }
 
-/// scale · log₂ e: exp(scale · y) is 2 to this times y.
+/// scale · log₂ e, since exp(scale · y) = 2^(y · scale · log₂ e).
 fn exponent_factor<T: Real>(scale: T) -> T {
     T::from_f64(scale.to_f64() * std::f64::consts::LOG2_E)
 }
 
-/// One query head.
+/// One query head with its keys and values.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Head<'a, T> {
+pub(crate) struct Head<'a, T> {
     pub q: View<'a, T>,
     pub k: View<'a, T>,
     pub v: View<'a, T>,
     pub scale: T,
-    /// Whether the scores are scaled, and the bias added, before the largest is looked for. Otherwise the scale, which is
-    /// positive then, and not so large that scale · log₂ e overflows, is part of the exponential's factor.
+    /// Whether the scale and the bias are applied to the scores before their max is taken. Otherwise the scale is part of the
+    /// exponential's factor; it is positive then, and scale · log₂ e does not overflow.
     pub scale_first: bool,
-    pub sight: Sight<'a, T>,
+    pub visibility: Visibility<'a, T>,
 }
 
 impl<T: Real> Head<'_, T> {
-    /// The exponential of this head's softmax, 2^(y · scale · log₂ e − shift); without the scale if that comes first.
+    /// The exponential of this head's softmax, 2^(y · scale · log₂ e − shift); without the scale if `scale_first`.
     pub fn exp2(&self, shift: u32) -> Exp2<T> {
         let scale = if self.scale_first { T::ONE } else { self.scale };
         Exp2::of_multiples(exponent_factor(scale), shift)
     }
 
-    /// So far the weights are shifted down where values are so large that their sum overflows: 2^shift > 2N.
+    /// The shift of the weights where values are so large that their weighted sum overflows: 2^shift > 2N.
     pub fn shift_against_overflow(&self) -> u32 {
         usize::BITS - self.k.rows.leading_zeros() + 1
     }
 
-    /// So many numbers of a block are copied at a time where the columns of keys or values lie apart: the inner loops want
-    /// neighbours.
-    pub fn copied(&self) -> usize {
-        self.k.copied(BLOCK).max(self.v.copied(BLOCK))
+    /// How many numbers of a block are copied where the rows of keys or values are not contiguous, as the inner loops need them.
+    pub fn copy_len(&self) -> usize {
+        self.k.copy_len(BLOCK).max(self.v.copy_len(BLOCK))
     }
 
-    /// What is added to the scaled score.
+    /// The bias of the scaled score, 0 without one.
     #[inline(always)]
     pub fn bias(&self, i: usize, j: usize) -> T {
-        self.sight.bias.map_or(T::ZERO, |bias| bias.at(i, j))
+        self.visibility.bias.map_or(T::ZERO, |bias| bias.at(i, j))
     }
 }
 
-/// Who sees whom.
+/// Which keys each query of a head sees: those of the band that neither the mask nor a bias of −∞ hides.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sight<'a, T> {
+pub(crate) struct Visibility<'a, T> {
     pub band: Band,
     pub keys: usize,
     pub mask: Option<View<'a, bool>>,
     pub bias: Option<View<'a, T>>,
 }
 
-impl<T: Real> Sight<'_, T> {
+impl<T: Real> Visibility<'_, T> {
     /// Whether query i sees key j.
     #[inline(always)]
-    pub fn sees(&self, i: usize, j: usize) -> bool {
+    pub fn is_visible(&self, i: usize, j: usize) -> bool {
         self.band.keys(i, self.keys).contains(&j)
             && self.mask.is_none_or(|mask| mask.at(i, j))
             && self.bias.is_none_or(|bias| bias.at(i, j) != T::NEG_INFINITY)
     }
 
-    /// The keys outside of which no query of `queries` sees anything by its position.
+    /// The range of keys that covers the bands of all `queries`.
     pub fn keys(&self, queries: &Range<usize>) -> Range<usize> {
         // From query to query both ends move up, or stay.
         let first = self.band.keys(queries.start, self.keys);

@@ -1,16 +1,13 @@
-//! The two kinds of numbers that the fast path knows: `f32` and `f64`.
+//! The number types: `f32` and `f64`.
 
 use std::fmt::Debug;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
-use super::dispatch::Kernels;
-use super::scratch::Plain;
+use bytemuck::Pod;
 
-/// A floating-point number, with what the fast path needs to know of its format.
+/// A floating-point type, with what the kernel needs to know of its format.
 pub trait Real:
-    Kernels
-    + Plain
-    + Copy
+    Pod
     + Debug
     + Default
     + PartialOrd
@@ -21,9 +18,8 @@ pub trait Real:
     + Mul<Output = Self>
     + Div<Output = Self>
     + Neg<Output = Self>
-    + 'static
 {
-    /// Its name, as NumPy calls it shortly.
+    /// Its name: `f32` or `f64`.
     const NAME: &'static str;
     /// +0.
     const ZERO: Self;
@@ -32,14 +28,14 @@ pub trait Real:
     /// −∞.
     const NEG_INFINITY: Self;
     /// The lowest finite number.
-    const LOWEST: Self;
-    /// The smallest positive number that is not subnormal.
-    const SMALLEST: Self;
-    /// 1.5 · 2^(precision − 1), plus the bias of an exponent: x + this has no room for a fraction, so that adding it rounds x
-    /// to a whole number n (half to even); its last bits are then those that stand for 2^n.
+    const MIN: Self;
+    /// The smallest positive normal number.
+    const MIN_POSITIVE: Self;
+    /// 1.5 · 2^(precision − 1), plus the exponent bias. Adding it to x rounds x to a whole number n (half to even), since the sum
+    /// has no bits for a fraction; the last bits of the sum are then the exponent field of 2^n.
     const ROUNDER: Self;
-    /// The lowest exponent of a number that is not subnormal.
-    const LOWEST_EXPONENT: Self;
+    /// The lowest exponent of a normal number.
+    const MIN_EXPONENT: Self;
     /// The polynomial p(f) ≈ 2^f on [−½, ½] with p(0) = 1: coefficients from the highest power down to 1. Minimax in the
     /// relative error (Remez), 2.0e−9 for `f32` and 3.4e−18 for `f64`; `benches/exp2.py` computes them.
     const EXP2: &'static [Self];
@@ -56,9 +52,9 @@ pub trait Real:
     /// The bits, for comparing results exactly.
     fn bits(self) -> u64;
 
-    /// The larger of both; `other` where either is NaN.
+    /// The max of both; `other` where either is NaN.
     #[inline(always)]
-    fn larger(self, other: Self) -> Self {
+    fn max(self, other: Self) -> Self {
         if self > other { self } else { other }
     }
 }
@@ -68,10 +64,10 @@ impl Real for f32 {
     const ZERO: f32 = 0.0;
     const ONE: f32 = 1.0;
     const NEG_INFINITY: f32 = f32::NEG_INFINITY;
-    const LOWEST: f32 = f32::MIN;
-    const SMALLEST: f32 = f32::MIN_POSITIVE;
+    const MIN: f32 = f32::MIN;
+    const MIN_POSITIVE: f32 = f32::MIN_POSITIVE;
     const ROUNDER: f32 = 12_582_912.0 + 127.0;
-    const LOWEST_EXPONENT: f32 = -126.0;
+    const MIN_EXPONENT: f32 = -126.0;
     const EXP2: &'static [f32] =
         &[1.535_335_6e-4, 1.339_887_4e-3, 9.618_437e-3, 5.550_332_4e-2, 2.402_264_8e-1, 6.931_472e-1, 1.0];
 
@@ -103,10 +99,10 @@ impl Real for f64 {
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
     const NEG_INFINITY: f64 = f64::NEG_INFINITY;
-    const LOWEST: f64 = f64::MIN;
-    const SMALLEST: f64 = f64::MIN_POSITIVE;
+    const MIN: f64 = f64::MIN;
+    const MIN_POSITIVE: f64 = f64::MIN_POSITIVE;
     const ROUNDER: f64 = 6_755_399_441_055_744.0 + 1023.0;
-    const LOWEST_EXPONENT: f64 = -1022.0;
+    const MIN_EXPONENT: f64 = -1022.0;
     const EXP2: &'static [f64] = &[
         4.434_771_298_200_377e-10,
         7.073_783_248_503_134e-9,

@@ -2,72 +2,65 @@
 
 use std::cell::RefCell;
 
-use super::real::Real;
+use bytemuck::{Pod, Zeroable, cast_slice_mut};
+
 use crate::error::{Error, Result};
 
-/// As long and as aligned as the widest register, so that no load crosses a line of the cache.
+/// A cache line. Scratch memory is taken in whole lines, so that no load of a register crosses one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-pub(super) struct Line([u8; 64]);
+struct Line([u8; 64]);
 
-/// What is kept at most between calls; more is given back.
+// SAFETY: 64 bytes without padding.
+unsafe impl Zeroable for Line {}
+// SAFETY: as above.
+unsafe impl Pod for Line {}
+
+/// The maximum that is kept between calls, in bytes; more is freed.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
     static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Numbers side by side, of which every pattern of bits is a value: registers, and arrays of them.
-///
-/// # Safety
-/// That is so, they are not longer than they say, and none is aligned to more than 64 bytes.
-pub unsafe trait Plain: Copy + 'static {}
-
-// SAFETY: any bits are a number.
-unsafe impl Plain for f32 {}
-// SAFETY: any bits are a number.
-unsafe impl Plain for f64 {}
-// SAFETY: as its members.
-unsafe impl<P: Plain, const N: usize> Plain for [P; N] {}
-
-/// Memory of this thread, to be taken piece by piece.
-pub(super) struct Scratch<'a> {
+/// Scratch memory of this thread, taken piece by piece.
+pub(crate) struct Scratch<'a> {
     lines: &'a mut [Line],
 }
 
 impl<'a> Scratch<'a> {
-    /// How many bytes `count` of `P` take, in whole lines.
-    pub const fn bytes_of<P: Plain>(count: usize) -> usize {
+    /// The bytes of `count` elements, in whole lines.
+    pub const fn bytes_of<P: Pod>(count: usize) -> usize {
         (count * size_of::<P>()).next_multiple_of(size_of::<Line>())
     }
 
-    /// The next `count` of `P`; they hold whatever they held before.
+    /// The next `count` elements, with whatever the memory held before.
     ///
     /// # Panics
-    /// If less is left, which is a mistake in this room.
+    /// If less is left: the caller has asked for too few bytes.
     #[inline(always)]
-    pub fn take<P: Plain>(&mut self, count: usize) -> &'a mut [P] {
+    pub fn take<P: Pod>(&mut self, count: usize) -> &'a mut [P] {
         let lines = Self::bytes_of::<P>(count) / size_of::<Line>();
         let (taken, left) = std::mem::take(&mut self.lines).split_at_mut(lines);
         self.lines = left;
-        // SAFETY: the lines are initialized, long and aligned enough, and nobody else's; a `Plain` is whatever its bits say.
-        unsafe { std::slice::from_raw_parts_mut(taken.as_mut_ptr().cast::<P>(), count) }
+        let bytes: &mut [u8] = cast_slice_mut(taken);
+        cast_slice_mut(&mut bytes[..count * size_of::<P>()])
     }
 }
 
 /// # Errors
-/// If a thread cannot have so many bytes.
-pub(super) fn is_available(bytes: usize) -> Result<()> {
+/// If a thread cannot have this many bytes.
+pub(crate) fn is_available(bytes: usize) -> Result<()> {
     if bytes > KEPT_BYTES { reserved::<Line>(bytes / size_of::<Line>()).map(drop) } else { Ok(()) }
 }
 
-/// So many zeros.
+/// `count` zeros.
 ///
 /// # Errors
 /// If there is no memory for them.
-pub(super) fn zeros<T: Real>(count: usize) -> Result<Vec<T>> {
+pub(crate) fn zeros<P: Pod>(count: usize) -> Result<Vec<P>> {
     let mut numbers = reserved(count)?;
-    numbers.resize(count, T::ZERO);
+    numbers.resize(count, P::zeroed());
     Ok(numbers)
 }
 
@@ -78,8 +71,8 @@ fn reserved<E>(count: usize) -> Result<Vec<E>> {
     Ok(elements)
 }
 
-/// Calls `work` with `bytes` of this thread's memory.
-pub(super) fn with_scratch(bytes: usize, work: impl FnOnce(Scratch<'_>)) {
+/// Calls `work` with `bytes` of this thread's scratch memory.
+pub(crate) fn with_scratch(bytes: usize, work: impl FnOnce(Scratch<'_>)) {
     LINES.with_borrow_mut(|lines| {
         let needed = bytes.div_ceil(size_of::<Line>());
         if lines.len() < needed {

@@ -3,11 +3,12 @@
 use clap::Args;
 
 use crate::cli::Env;
-use crate::cli::machine::{DtypeArg, THREADS, machine};
-use crate::error::{Result, counted};
+use crate::cli::machine::{DtypeArg, THREADS, machine, simd_names};
+use crate::error::Result;
 use crate::graph::recipes::attend_fused;
 use crate::graph::{Graph, Node, Stage};
 use crate::tensor::Dtype;
+use crate::text::counted;
 
 use super::Exercise;
 
@@ -28,15 +29,21 @@ pub(super) struct FastArgs {
     /// The result does not depend on it.
     #[arg(long, hide_short_help = true, value_name = "N", requires = "fast", value_parser = clap::value_parser!(u16).range(THREADS))]
     threads: Option<u16>,
-    /// Instruction set: portable, neon, avx2 or avx512 [default: the widest]
-    ///
-    /// The result does not depend on it. The variable ATTN_SIMD sets it too.
-    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast")]
+    // Its help has the names from the kernel's list.
+    #[arg(long, hide_short_help = true, value_name = "LEVEL", requires = "fast", help = simd_help(), long_help = long_simd_help())]
     simd: Option<String>,
 }
 
+fn simd_help() -> String {
+    format!("Instruction set: {} [default: the widest]", simd_names())
+}
+
+fn long_simd_help() -> String {
+    format!("{}\n\nThe result does not depend on it. The variable ATTN_SIMD sets it too.", simd_help())
+}
+
 /// What the fast path has made of an exercise.
-pub(super) struct Ran {
+pub(super) struct FusedRun {
     pub graph: Graph,
     /// What the reader should know of the numbers.
     pub notes: Vec<String>,
@@ -51,7 +58,7 @@ impl FastArgs {
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<Ran> {
+    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
         let Exercise { recipe, inputs, mut notes, .. } = exercise;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
@@ -72,6 +79,6 @@ impl FastArgs {
             }
         }
         let how = format!("computed with {}, on {}", machine.simd, counted(used.threads, "thread"));
-        Ok(Ran { graph, notes, how })
+        Ok(FusedRun { graph, notes, how })
     }
 }

@@ -1,6 +1,7 @@
 //! From the options of `attn attend` to the matrices of the pipeline.
 
-use crate::foreign::{quoted, visible};
+use crate::foreign::visible;
+use crate::text::quoted;
 use clap::{Args, ValueEnum};
 
 use crate::cli::words::WordArgs;

@@ -2,7 +2,7 @@
 
 use crate::attention::MatrixRule;
 use crate::cli::words::{WordArgs, WordVectors};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
 use crate::graph::{Given, MAX_CELLS, Origin, Role};
@@ -11,6 +11,7 @@ use crate::matrix::Labels;
 use crate::memory;
 use crate::random::LegacyStream;
 use crate::tensor::{Dtype, Tensor};
+use crate::text::counted;
 
 use super::inputs::{LayoutArg, MaskKindArg};
 use super::masks::{is_infinity, mask_rule, place_of};

@@ -4,10 +4,11 @@ use clap::{Args, ValueEnum};
 
 use super::loading::Loaded;
 use crate::attention::Mask;
-use crate::cli::softmax::positive;
-use crate::error::{Error, Result, counted};
+use crate::cli::number::positive;
+use crate::error::{Error, Result};
 use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
+use crate::text::counted;
 
 /// What is done with queries, keys and values.
 #[derive(Args, Debug)]

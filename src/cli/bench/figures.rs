@@ -5,13 +5,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::line::Line;
-use super::words::{giga, percent, seconds, times};
 use crate::bench::{Growth, Measured, Point, SIZES, Way};
-use crate::cli::params::size;
-use crate::demo::Table;
-use crate::error::{Result, counted};
+use crate::error::Result;
 use crate::input::system::processor;
 use crate::kernel::{Machine, Real, multiply_add_rate};
+use crate::story::Table;
+use crate::text::{counted, giga, percent, seconds, size, times};
 
 /// What the lines of a way are called.
 pub(super) fn name(way: Way) -> &'static str {

@@ -9,10 +9,10 @@ use super::figures::{
 use super::{BenchArgs, BenchFormat};
 use crate::bench::{Growth, Measured, Point, SIZES, Timing, Way, memory_limit};
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::{Error, Result};
-use crate::kernel::Real;
+use crate::kernel::Kernels;
 use crate::render::{self, Curve, Plot, Style};
+use crate::story::Table;
 
 /// How long all lengths are measured where nobody says.
 const USUAL_SECONDS: f64 = 20.0;
@@ -37,7 +37,7 @@ struct Overview<'a, 's> {
 
 impl BenchArgs {
     /// Measures all lengths on all ways, and shows each part as soon as it is there.
-    pub(super) fn overview<T: Real>(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn overview<T: Kernels>(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         if self.dim == 0 {
             return Err(Error::new("--dim 0 leaves nothing to compute").help("give 1 or more"));
         }
@@ -85,7 +85,7 @@ impl BenchArgs {
 }
 
 impl Overview<'_, '_> {
-    fn points<T: Real>(&mut self, way: Way) -> Result<Vec<Point>> {
+    fn points<T: Kernels>(&mut self, way: Way) -> Result<Vec<Point>> {
         let mut points = Vec::new();
         for n in SIZES {
             self.working(&format!("{}, n = {n}", name(way)))?;

@@ -5,15 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::line::Line;
-use super::words::{digits, giga, percent, seconds, waiting};
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
-use crate::cli::params::grouped;
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
-use crate::error::{Error, Result, counted};
-use crate::kernel::{Machine, Real};
+use crate::error::{Error, Result};
+use crate::kernel::{Kernels, Machine};
 use crate::render;
+use crate::story::Table;
+use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
 /// How long one shape is measured by default.
 const USUAL_SECONDS: f64 = 1.0;
@@ -26,7 +25,12 @@ const NEVER_TOO_LONG: Duration = Duration::from_secs(20);
 
 impl BenchArgs {
     /// Measures one shape.
-    pub(super) fn single<T: Real>(&self, shape: Shape, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn single<T: Kernels>(
+        &self,
+        shape: Shape,
+        env: &Env,
+        streams: &mut Streams<'_>,
+    ) -> Result<()> {
         let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         check_time::<T>(shape, machine, budget)?;
         let single = Single::measure::<T>(shape, machine, budget)?;
@@ -42,7 +46,7 @@ impl BenchArgs {
 
 /// # Errors
 /// If the shape would take far longer than the time that there is.
-fn check_time<T: Real>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
+fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<()> {
     Problem::<T>::check_memory(shape)?;
     let most = (budget * LONGEST_IN_BUDGETS).max(NEVER_TOO_LONG);
     let Some(needed) = estimate::<T>(shape, machine)?.filter(|needed| *needed > most) else { return Ok(()) };
@@ -108,7 +112,7 @@ fn table(single: &Single) -> Table {
         format!("at most {:.1e}, compared with the exact path on some rows", single.largest_error),
     ));
     if let Some(busy) = timing.other_busy {
-        rows.push(row("others", format!("other processes kept {} processors busy", digits(busy))));
+        rows.push(row("others", format!("other processes kept {} processors busy", three_digits(busy))));
     }
     Table::new(&["what", "measured"], rows)
 }

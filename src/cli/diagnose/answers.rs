@@ -1,10 +1,11 @@
 //! From what was handed in to the nodes that it is for.
 
 use crate::diagnose::Answer;
-use crate::error::{Error, Result, nearest};
-use crate::foreign::{listed_briefly, visible};
+use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Graph, Node, Role, Stage};
 use crate::input::{Array, Files, Limit};
+use crate::text::{listed_briefly, nearest};
 
 /// What one student handed in, and what is to be said of it.
 #[derive(Debug, Default)]

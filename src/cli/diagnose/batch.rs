@@ -5,13 +5,14 @@ use super::tally::Tally;
 use super::{answers, words};
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::diagnose::{self, Diagnosis, Examiner, Verdict};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::input::FolderEntry;
 use crate::memory;
 use crate::render::{self, Style};
+use crate::story::Table;
+use crate::text::counted;
 
 /// Judges a folder.
 pub(super) struct Batch {

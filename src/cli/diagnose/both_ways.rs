@@ -1,13 +1,13 @@
 //! The first wrong cell explained both ways: what is right, and what the mistake computes.
 
 use super::words;
-use crate::demo::{Explained, Shown, Step};
 use crate::diagnose::{Judged, Named, Verdict};
 use crate::error::Result;
 use crate::explain::{Depth, Sums, explain};
 use crate::graph::{
     Beside, CellId, Convention, Difference, Graph, NodeId, Term, address_of, beside, formula,
 };
+use crate::story::{Explained, Shown, Step};
 
 /// What nodes of the mistaken computation are called after.
 const SUFFIX: &str = "_wrong";

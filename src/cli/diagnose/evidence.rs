@@ -1,9 +1,9 @@
 //! What speaks for a diagnosis: cells, how far the answer is off, and what stands out.
 
 use super::words;
-use crate::demo::{Table, in_sentence};
 use crate::diagnose::{Answer, Clue, Diagnosis, Evidence, Judged, Resemblance, Task, Verdict, cause};
 use crate::graph::Graph;
+use crate::story::{Table, in_sentence};
 
 /// The cells that tell most: yours, right, and what the mistake gives there. Nothing where no cell tells anything.
 pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {

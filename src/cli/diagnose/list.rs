@@ -2,11 +2,11 @@
 
 use crate::cli::output::{self, FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
-use crate::demo::{Step, Story, Table};
 use crate::diagnose::{GROUPS, Group, Mistake, catalogue, find};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::render::Page;
+use crate::story::{Step, Story, Table};
 
 /// The whole catalogue, or everything about one mistake.
 pub(super) fn write(id: Option<&str>, look: &LookArgs, env: &Env, streams: &mut Streams<'_>) -> Result<()> {

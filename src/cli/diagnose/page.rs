@@ -2,9 +2,9 @@
 
 use super::both_ways::both_ways;
 use super::{evidence, words};
-use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Slip, Task, Verdict};
 use crate::graph;
+use crate::story::{Shown, Step, Story, Table};
 
 /// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;

@@ -1,18 +1,19 @@
 //! `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
 
-use crate::foreign::{quoted, to_path, visible};
+use crate::foreign::{to_path, visible};
+use crate::text::{counted, quoted};
 
 use crate::attention::MatrixRule;
 use crate::cli::output::{self, FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
-use crate::demo::{Shown, Step, Story, Table};
 use crate::diagnose::{Suggestion, Task, suggest};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
 use crate::graph::{Graph, Role};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
+use crate::story::{Shown, Step, Story, Table};
 
 /// What is drawn is the same every time.
 const SEED: u32 = 0;

@@ -4,8 +4,8 @@ use crate::diagnose::{
     Answer, Close, Diagnosis, Difference, Distance, Judged, MOST_DECIMALS, Named, Resemblance, Slip, Verdict,
     decimals_of,
 };
-use crate::error::counted;
 use crate::graph::{CellId, Graph, address_of};
+use crate::text::counted;
 
 /// The one sentence that a student needs.
 pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer]) -> String {
@@ -349,7 +349,7 @@ pub(super) fn number(x: f64) -> String {
     match x {
         _ if x.is_nan() => "NaN".into(),
         _ if x.is_infinite() => if x > 0.0 { "∞" } else { "−∞" }.into(),
-        _ => crate::demo::in_sentence(x, 4),
+        _ => crate::story::in_sentence(x, 4),
     }
 }
 

@@ -6,8 +6,9 @@ use unicode_width::UnicodeWidthStr;
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
-use crate::error::{EXIT_DONE, Result, counted};
+use crate::error::{EXIT_DONE, Result};
 use crate::lesson::check::Coverage;
+use crate::text::counted;
 
 /// Check that a lesson shows what the program prints
 ///

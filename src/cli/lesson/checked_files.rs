@@ -4,10 +4,11 @@ use crate::foreign::visible;
 
 use colored::Colorize;
 
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, counted};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error};
 use crate::input::{exists, is_folder, markdown_files};
 use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
+use crate::text::counted;
 
 use super::trust::TrustArgs;
 

@@ -4,11 +4,11 @@ use clap::Args;
 
 use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::Result;
 use crate::lesson::DIRECTIVES;
 use crate::lesson::key::Function;
 use crate::lesson::question::{KINDS, Kind};
+use crate::story::Table;
 
 /// List what a lesson file can contain
 ///
@@ -59,6 +59,7 @@ fn directives() -> Table {
     let rows = DIRECTIVES.map(|one| {
         let does = match one.word {
             "ask" => format!("{}: {}", one.does, KINDS.map(|kind| kind.word()).join(", ")),
+            "note" => format!("{}: `play --notes`, `follow`", one.does),
             _ => one.does.to_string(),
         };
         vec![format!("<!-- {} -->", one.form), does]

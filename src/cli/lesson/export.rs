@@ -1,6 +1,7 @@
 //! `attn lesson export`.
 
-use crate::foreign::{from_path, quoted, visible};
+use crate::foreign::{from_path, visible};
+use crate::text::quoted;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};

@@ -1,15 +1,16 @@
 //! `attn lesson list`.
 
-use crate::foreign::{from_os, from_path, quoted, to_path, visible};
+use crate::foreign::{from_os, from_path, to_path, visible};
+use crate::text::quoted;
 
 use clap::Args;
 
 use crate::cli::output::TablesArgs;
 use crate::cli::{Env, Streams};
-use crate::demo::Table;
 use crate::error::{Error, Result};
 use crate::input::{exists, is_folder, markdown_files, read_text};
 use crate::lesson::{BUILT_IN, LONGEST, Lesson, Store, is_lesson, read};
+use crate::story::Table;
 
 /// List the lessons: title, minutes, steps, and how far you are
 ///

@@ -1,12 +1,13 @@
 //! `attn lesson new`.
 
-use crate::foreign::{quoted, to_path, visible};
+use crate::foreign::{to_path, visible};
+use crate::text::{counted, quoted};
 
 use clap::Args;
 
 use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
 use crate::input::{exists, write_text};
 use crate::lesson::{built_in, new_lesson, read};
 

@@ -1,15 +1,16 @@
 //! `attn lesson play`.
 
-use crate::foreign::quoted;
+use crate::text::{counted, quoted};
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::output::ScreenArgs;
 use crate::cli::{Env, Streams};
-use crate::error::{EXIT_DONE, Result, counted};
+use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
 use crate::lesson::show::Show;
-use crate::lesson::{Lesson, Runner, Screen, open};
+use crate::lesson::{Lesson, Runner, open};
+use crate::render::Screen;
 
 use super::trust::{TrustArgs, by_hand};
 

@@ -1,6 +1,7 @@
 //! `attn lesson quiz`.
 
-use crate::foreign::{from_path, quoted, visible};
+use crate::foreign::{from_path, visible};
+use crate::text::quoted;
 use std::collections::HashSet;
 use std::io::{BufReader, Write, sink};
 use std::path::PathBuf;

@@ -1,11 +1,14 @@
 //! What the commands of a lesson may read and write.
 
+use std::rc::Rc;
+
 use clap::Args;
 
-use crate::cli::{Env, Streams, run};
+use crate::cli::{Env, Outcome, Streams, run};
 use crate::input::{Reading, Writing};
-use crate::lesson::{MOST_PRINTED, Ran, Screen};
+use crate::lesson::{CommandOutput, MOST_PRINTED};
 use crate::memory::Gathered;
+use crate::render::Screen;
 
 /// Whether a lesson is trusted.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -19,18 +22,18 @@ pub(super) struct TrustArgs {
 
 impl TrustArgs {
     /// The program's own `run`, in process: what the commands of a lesson are run by. They write no files.
-    pub(super) fn run(self, lesson: &str) -> impl Fn(&[String], Screen) -> Ran + use<> {
+    pub(super) fn run(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
         let reading = if self.trust { Reading::Anywhere } else { Reading::of_lesson(lesson) };
         move |args, screen| ran(args, screen, Writing::Refused, reading)
     }
 }
 
 /// The same for a command that a teacher types.
-pub(in crate::cli) fn by_hand(args: &[String], screen: Screen) -> Ran {
+pub(in crate::cli) fn by_hand(args: &[String], screen: Screen) -> CommandOutput {
     ran(args, screen, Writing::Allowed, Reading::Anywhere)
 }
 
-fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> Ran {
+fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> CommandOutput {
     let env = Env {
         writing,
         reading,
@@ -43,12 +46,12 @@ fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> R
     };
     let (mut out, mut err) = (Gathered::new(MOST_PRINTED), Gathered::new(MOST_PRINTED));
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
-    let code = run(args, &env, &mut streams);
+    let Outcome { code, graphs } = run(args, &env, &mut streams);
     let text = |gathered: Gathered| {
         String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };
-    Ran { code, out: text(out), err: text(err) }
+    CommandOutput { code, out: text(out), err: text(err), graphs: graphs.into_iter().map(Rc::new).collect() }
 }
 
 #[cfg(test)]

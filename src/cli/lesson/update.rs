@@ -5,11 +5,12 @@ use clap::Args;
 use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
 use super::trust::TrustArgs;
 use crate::cli::{Env, Streams};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result, counted};
+use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::to_path;
 use crate::input::{exists, write_text};
 use crate::lesson::check::{Concern, Finding, Report};
 use crate::lesson::update::{UpdateOutcome, update};
+use crate::text::counted;
 
 /// Rewrite the outputs in a lesson's file
 ///

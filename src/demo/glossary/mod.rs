@@ -2,8 +2,12 @@
 
 mod terms;
 
-use crate::error::{Error, Result, near, one_of};
-use crate::foreign::{quoted, visible};
+use std::fmt;
+
+use crate::error::{Error, Result};
+use crate::foreign::visible;
+use crate::hint::Hint;
+use crate::text::{near, one_of, quoted};
 
 /// A term of the field.
 #[derive(Debug)]
@@ -19,7 +23,32 @@ pub struct Term {
     /// The node of `attn attend` or `attn similarity` that holds it, if there is one.
     pub node: Option<&'static str>,
     /// Commands that show it.
-    pub see: &'static [&'static str],
+    pub see: &'static [See],
+}
+
+/// A command that shows a term.
+#[derive(Clone, Copy, Debug)]
+pub enum See {
+    /// The command.
+    Command(&'static str),
+    /// The command with an option, and what that is set to.
+    With(&'static str, Hint, &'static str),
+}
+
+impl fmt::Display for See {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            See::Command(command) => f.write_str(command),
+            See::With(command, option, value) => write!(f, "{command} {option} {value}"),
+        }
+    }
+}
+
+impl Term {
+    /// Commands that show it, as they are typed.
+    pub fn commands(&self) -> Vec<String> {
+        self.see.iter().map(See::to_string).collect()
+    }
 }
 
 /// All terms, sorted by name.

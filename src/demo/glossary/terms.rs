@@ -1,6 +1,8 @@
 //! The terms of the field in alphabetical order; see [`super::Term`].
 
+use super::See::{Command, With};
 use super::Term;
+use crate::hint::Hint;
 
 /// All terms.
 pub(super) const TERMS: &[Term] = &[
@@ -10,7 +12,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A step in which every token gathers information from other tokens. It compares its query with their keys, turns the scores into weights, and adds up their values with these weights.",
         formula: Some("O = softmax(Q Kᵀ / √d_k) V"),
         node: Some("O"),
-        see: &["attn lesson play 0-tour", "attn demo qkv"],
+        see: &[Command("attn lesson play 0-tour"), Command("attn demo qkv")],
     },
     Term {
         name: "attention weights",
@@ -18,7 +20,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The softmax of each row of scores: how much of each value a token takes. Every row sums to 1.",
         formula: Some("A = softmax(S_scaled)"),
         node: Some("A"),
-        see: &["attn demo weights", "attn lesson play 0-tour"],
+        see: &[Command("attn demo weights"), Command("attn lesson play 0-tour")],
     },
     Term {
         name: "batch",
@@ -26,7 +28,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Several sequences computed together. Each one is computed as if it were alone.",
         formula: None,
         node: None,
-        see: &["attn demo vectorize"],
+        see: &[Command("attn demo vectorize")],
     },
     Term {
         name: "bias",
@@ -34,7 +36,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Numbers added to the scores before the softmax, for example to favour near tokens.",
         formula: Some("S_biased = S_scaled + B"),
         node: Some("B"),
-        see: &["attn demo order"],
+        see: &[Command("attn demo order")],
     },
     Term {
         name: "block",
@@ -42,7 +44,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "One attention step and one perceptron, each with a norm and a residual connection. A model stacks many blocks.",
         formula: None,
         node: None,
-        see: &["attn demo block", "attn lesson play 4-transformer-imagined"],
+        see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
     },
     Term {
         name: "causal mask",
@@ -50,7 +52,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The mask of models that write text: a token may attend to itself and to earlier tokens, never to later ones.",
         formula: Some("S_masked[i,j] = −∞ for j > i"),
         node: Some("S_masked"),
-        see: &["attn demo mask", "attn lesson play 1-interaction-matrices"],
+        see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
     },
     Term {
         name: "concatenation",
@@ -58,7 +60,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The results of all heads next to each other in one wide matrix, which the output projection then mixes.",
         formula: Some("C = [O_1 … O_H]"),
         node: Some("C"),
-        see: &["attn demo output"],
+        see: &[Command("attn demo output")],
     },
     Term {
         name: "context vector",
@@ -66,7 +68,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "What attention returns for one token: the sum of the values, each times its weight.",
         formula: Some("o_i = Σ_j A[i,j] v_j"),
         node: Some("O"),
-        see: &["attn demo context", "attn lesson play 3-self-attention"],
+        see: &[Command("attn demo context"), Command("attn lesson play 3-self-attention")],
     },
     Term {
         name: "cosine",
@@ -74,7 +76,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The dot product of two vectors divided by both lengths. It depends on the angle alone: 1 for the same direction, 0 for a right angle.",
         formula: Some("cos(x, y) = x·y / (|x| |y|)"),
         node: Some("cosine"),
-        see: &["attn demo similarity"],
+        see: &[Command("attn demo similarity")],
     },
     Term {
         name: "cross-attention",
@@ -82,7 +84,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention in which the queries come from one text and the keys and values from another, for example from a sentence to its translation.",
         formula: None,
         node: None,
-        see: &["attn demo lookup"],
+        see: &[Command("attn demo lookup")],
     },
     Term {
         name: "d_k",
@@ -90,7 +92,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The width of a query and of a key. Likewise d_v is the width of a value, and d_model the width of the vector that stands for a token. Scores are divided by √d_k.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
-        see: &["attn notation"],
+        see: &[Command("attn notation")],
     },
     Term {
         name: "decoding",
@@ -98,7 +100,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Writing text one token at a time. Each new token has one query, and the keys and values of all earlier tokens come from the cache.",
         formula: None,
         node: None,
-        see: &["attn demo gqa"],
+        see: &[Command("attn demo gqa")],
     },
     Term {
         name: "dot product",
@@ -106,7 +108,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The sum you get if you multiply two vectors number by number and add up. It is large if both are long and point the same way.",
         formula: Some("x·y = Σ_k x_k y_k"),
         node: Some("dot"),
-        see: &["attn demo similarity", "attn demo pairwise"],
+        see: &[Command("attn demo similarity"), Command("attn demo pairwise")],
     },
     Term {
         name: "embedding",
@@ -114,7 +116,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The vector that stands for a token when it enters the model.",
         formula: None,
         node: Some("X"),
-        see: &["attn demo similarity", "attn lesson play 3-self-attention"],
+        see: &[Command("attn demo similarity"), Command("attn lesson play 3-self-attention")],
     },
     Term {
         name: "FlashAttention",
@@ -122,7 +124,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A way to compute exact attention block by block, so that the whole table of scores is never stored.",
         formula: None,
         node: None,
-        see: &["attn demo online", "attn demo blocks"],
+        see: &[Command("attn demo online"), Command("attn demo blocks")],
     },
     Term {
         name: "gradient",
@@ -130,7 +132,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "How much the error changes if one number changes a little. Training moves every weight against its gradient.",
         formula: None,
         node: None,
-        see: &["attn demo init"],
+        see: &[Command("attn demo init")],
     },
     Term {
         name: "grouped-query attention",
@@ -138,7 +140,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention in which several query heads share one head of keys and values. This makes the key/value cache smaller.",
         formula: None,
         node: None,
-        see: &["attn demo gqa"],
+        see: &[Command("attn demo gqa")],
     },
     Term {
         name: "head",
@@ -146,7 +148,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "One attention computation with its own projections, on a part of the width. A model runs several heads next to each other.",
         formula: Some("O_h = A_h V_h"),
         node: Some("A_1"),
-        see: &["attn demo multihead", "attn lesson play 0-tour"],
+        see: &[Command("attn demo multihead"), Command("attn lesson play 0-tour")],
     },
     Term {
         name: "hidden",
@@ -154,7 +156,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Said of a pair of tokens that the mask rules out. Its score becomes −∞, so its weight is exactly 0.",
         formula: None,
         node: Some("S_masked"),
-        see: &["attn demo mask"],
+        see: &[Command("attn demo mask")],
     },
     Term {
         name: "key",
@@ -162,7 +164,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The vector by which a token can be found: queries are compared with it.",
         formula: Some("K = X W_K"),
         node: Some("K"),
-        see: &["attn demo transforms", "attn demo lookup"],
+        see: &[Command("attn demo transforms"), Command("attn demo lookup")],
     },
     Term {
         name: "KV cache",
@@ -170,7 +172,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The keys and values of earlier tokens, kept so that they are not computed again for each new token.",
         formula: None,
         node: None,
-        see: &["attn demo gqa", "attn params llama3-8b"],
+        see: &[Command("attn demo gqa"), Command("attn params llama3-8b")],
     },
     Term {
         name: "latent attention",
@@ -178,7 +180,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
         formula: None,
         node: None,
-        see: &["attn demo gqa"],
+        see: &[Command("attn demo gqa")],
     },
     Term {
         name: "linear map",
@@ -186,7 +188,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Multiplying every token by the same matrix. It changes the features of a token without using other tokens.",
         formula: Some("y = x W"),
         node: None,
-        see: &["attn demo right"],
+        see: &[Command("attn demo right")],
     },
     Term {
         name: "logit",
@@ -194,7 +196,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A score for each word of the vocabulary, computed from the last vector of a token. The softmax of the logits predicts the next word.",
         formula: None,
         node: None,
-        see: &["attn demo unembed"],
+        see: &[Command("attn demo unembed")],
     },
     Term {
         name: "low rank",
@@ -202,7 +204,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A matrix has low rank if it is the product of two thin ones. The two hold fewer numbers, and they can change fewer directions.",
         formula: Some("W_V = V_up V_down"),
         node: None,
-        see: &["attn demo lowrank", "attn lesson play 5-one-third"],
+        see: &[Command("attn demo lowrank"), Command("attn lesson play 5-one-third")],
     },
     Term {
         name: "mask",
@@ -210,7 +212,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A rule that says which tokens a token may attend to. The scores of all other pairs become −∞ before the softmax.",
         formula: None,
         node: Some("S_masked"),
-        see: &["attn demo mask", "attn lesson play 1-interaction-matrices"],
+        see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
     },
     Term {
         name: "matrix product",
@@ -218,7 +220,11 @@ pub(super) const TERMS: &[Term] = &[
         means: "Each cell is the dot product of a row of the first matrix and a column of the second. The product Q Kᵀ holds all dot products of queries and keys, and A V mixes the rows of V.",
         formula: Some("(A B)[i,j] = Σ_k A[i,k] B[k,j]"),
         node: None,
-        see: &["attn demo pairwise", "attn demo weighted-sum", "attn lesson play 2-matrix-multiplication"],
+        see: &[
+            Command("attn demo pairwise"),
+            Command("attn demo weighted-sum"),
+            Command("attn lesson play 2-matrix-multiplication"),
+        ],
     },
     Term {
         name: "multi-head attention",
@@ -226,7 +232,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention with several heads, each with its own queries, keys and values. Their results are put next to each other and mixed by W_O.",
         formula: Some("O = [O_1 … O_H] W_O"),
         node: Some("O"),
-        see: &["attn demo multihead", "attn demo output"],
+        see: &[Command("attn demo multihead"), Command("attn demo output")],
     },
     Term {
         name: "multi-query attention",
@@ -234,7 +240,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention in which all query heads share one head of keys and values.",
         formula: None,
         node: None,
-        see: &["attn demo gqa"],
+        see: &[Command("attn demo gqa")],
     },
     Term {
         name: "norm",
@@ -242,7 +248,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A step that rescales the vector of each token, so that all tokens have the same scale.",
         formula: None,
         node: None,
-        see: &["attn demo block"],
+        see: &[Command("attn demo block")],
     },
     Term {
         name: "online softmax",
@@ -250,7 +256,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A softmax computed in one pass: it keeps the maximum and the sum so far, and rescales both when a larger score comes.",
         formula: None,
         node: None,
-        see: &["attn demo online"],
+        see: &[Command("attn demo online")],
     },
     Term {
         name: "output projection",
@@ -258,7 +264,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The matrix that mixes the results of all heads and brings them back to the width of a token.",
         formula: Some("O = C W_O"),
         node: Some("W_O"),
-        see: &["attn demo output", "attn demo sum-heads"],
+        see: &[Command("attn demo output"), Command("attn demo sum-heads")],
     },
     Term {
         name: "parameter",
@@ -266,7 +272,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A number that training sets: an entry of W_Q, W_K, W_V, W_O, of the perceptron, and so on.",
         formula: None,
         node: None,
-        see: &["attn params gpt2", "attn lesson play 5-one-third"],
+        see: &[Command("attn params gpt2"), Command("attn lesson play 5-one-third")],
     },
     Term {
         name: "perceptron",
@@ -274,7 +280,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Two linear maps with a nonlinear function between them. It changes each token by itself.",
         formula: None,
         node: None,
-        see: &["attn demo mlp"],
+        see: &[Command("attn demo mlp")],
     },
     Term {
         name: "position encoding",
@@ -282,7 +288,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Numbers that depend on the position of a token. Without them, and without a mask, attention does not know the order of words.",
         formula: None,
         node: None,
-        see: &["attn demo order"],
+        see: &[Command("attn demo order")],
     },
     Term {
         name: "query",
@@ -290,7 +296,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The vector that says what a token looks for. It is compared with every key.",
         formula: Some("Q = X W_Q"),
         node: Some("Q"),
-        see: &["attn demo transforms", "attn demo lookup"],
+        see: &[Command("attn demo transforms"), Command("attn demo lookup")],
     },
     Term {
         name: "residual connection",
@@ -298,7 +304,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Adding the input of a step to its result. The step then only has to compute a change.",
         formula: Some("X + O"),
         node: None,
-        see: &["attn demo update", "attn demo block"],
+        see: &[Command("attn demo update"), Command("attn demo block")],
     },
     Term {
         name: "residual stream",
@@ -306,7 +312,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The vector of a token on its way through all blocks. Each step reads it and adds something to it.",
         formula: None,
         node: None,
-        see: &["attn demo block", "attn demo sum-heads"],
+        see: &[Command("attn demo block"), Command("attn demo sum-heads")],
     },
     Term {
         name: "RoPE",
@@ -314,7 +320,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A position encoding that turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
         formula: None,
         node: None,
-        see: &["attn demo order"],
+        see: &[Command("attn demo order")],
     },
     Term {
         name: "saturation",
@@ -322,7 +328,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "What very large scores do to a softmax: one token gets almost all the weight, and the gradient almost vanishes.",
         formula: None,
         node: None,
-        see: &["attn demo scale", "attn demo init"],
+        see: &[Command("attn demo scale"), Command("attn demo init")],
     },
     Term {
         name: "scaling",
@@ -330,7 +336,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Dividing the scores by √d_k. Dot products of wider vectors spread more, and would saturate the softmax.",
         formula: Some("S_scaled = S / √d_k"),
         node: Some("S_scaled"),
-        see: &["attn demo scale", "attn lesson play 4-transformer-imagined"],
+        see: &[Command("attn demo scale"), Command("attn lesson play 4-transformer-imagined")],
     },
     Term {
         name: "score",
@@ -338,7 +344,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "How well a query fits a key: their dot product. Larger scores become larger weights.",
         formula: Some("S = Q Kᵀ"),
         node: Some("S"),
-        see: &["attn demo pairwise", "attn lesson play 0-tour"],
+        see: &[Command("attn demo pairwise"), Command("attn lesson play 0-tour")],
     },
     Term {
         name: "self-attention",
@@ -346,7 +352,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "Attention in which queries, keys and values are all computed from the same tokens.",
         formula: Some("Q = X W_Q, K = X W_K, V = X W_V"),
         node: Some("O"),
-        see: &["attn demo qkv", "attn lesson play 3-self-attention"],
+        see: &[Command("attn demo qkv"), Command("attn lesson play 3-self-attention")],
     },
     Term {
         name: "sliding window",
@@ -354,7 +360,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A mask that lets a token attend only to tokens near it, for example to the last 4096.",
         formula: None,
         node: Some("S_masked"),
-        see: &["attn demo blocks"],
+        see: &[Command("attn demo blocks")],
     },
     Term {
         name: "soft lookup",
@@ -362,7 +368,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A lookup that returns a mixture of all values, weighted by how well each key fits, instead of one exact match.",
         formula: None,
         node: None,
-        see: &["attn demo lookup"],
+        see: &[Command("attn demo lookup")],
     },
     Term {
         name: "softmax",
@@ -370,7 +376,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A function that turns a row of scores into positive weights that sum to 1: take the exponential of each score, then divide by their sum.",
         formula: Some("softmax(x)_i = exp(x_i) / Σ_j exp(x_j)"),
         node: Some("A"),
-        see: &["attn demo weights", "attn softmax 1 2 3"],
+        see: &[Command("attn demo weights"), Command("attn softmax 1 2 3")],
     },
     Term {
         name: "temperature",
@@ -378,7 +384,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A number that scores are divided by before the softmax. Below 1 the weights become sharper, above 1 flatter.",
         formula: Some("S_tempered = S / T"),
         node: Some("S_tempered"),
-        see: &["attn demo unembed", "attn softmax 1 2 3 --temperature 0.5"],
+        see: &[Command("attn demo unembed"), With("attn softmax 1 2 3", Hint::Temperature, "0.5")],
     },
     Term {
         name: "token",
@@ -386,7 +392,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A piece of text that the model handles as one unit: a word, a part of a word, or a punctuation mark. A row of X is one token.",
         formula: None,
         node: Some("X"),
-        see: &["attn demo context"],
+        see: &[Command("attn demo context")],
     },
     Term {
         name: "transformer",
@@ -394,7 +400,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "A model built from blocks of attention and perceptrons, with token embeddings below and an unembedding on top.",
         formula: None,
         node: None,
-        see: &["attn demo block", "attn lesson play 4-transformer-imagined"],
+        see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
     },
     Term {
         name: "unembedding",
@@ -402,7 +408,7 @@ pub(super) const TERMS: &[Term] = &[
         means: "The matrix that turns the last vector of a token into one logit for each word of the vocabulary.",
         formula: None,
         node: None,
-        see: &["attn demo unembed"],
+        see: &[Command("attn demo unembed")],
     },
     Term {
         name: "value",
@@ -410,6 +416,6 @@ pub(super) const TERMS: &[Term] = &[
         means: "The vector that a token passes on to those that attend to it.",
         formula: Some("V = X W_V"),
         node: Some("V"),
-        see: &["attn demo weighted-sum", "attn lesson play 0-tour"],
+        see: &[Command("attn demo weighted-sum"), Command("attn lesson play 0-tour")],
     },
 ];

@@ -2,11 +2,12 @@
 
 use super::head::head;
 use crate::attention::key_value_head;
-use crate::demo::condition::{all, columns, equal, own, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::condition::{all, columns, equal, own, within};
+use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "gqa",

@@ -1,13 +1,14 @@
 //! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
 
 use crate::attention::Axis;
-use crate::demo::condition::{all, at_most, equal, every, largest, largest_size, less, rows, smallest};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::recipes::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
+use crate::story::Digits;
+use crate::story::condition::{all, at_most, equal, every, largest, largest_size, less, rows, smallest};
 
 pub(super) const DEMO: Demo = Demo {
     name: "init",

@@ -1,11 +1,12 @@
 //! `mlp`: two linear maps are one, ReLU stops that, and XOR falls apart in a wider space; the gated variant.
 
-use crate::demo::condition::{all, equal, less, own, within};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "mlp",

@@ -1,12 +1,13 @@
 //! `order`: attention alone ignores order; a causal mask helps from the second layer on, positions help at once.
 
 use super::head::head;
-use crate::demo::condition::{all, equal, less, not, own, same, within};
 use crate::demo::fit::reversal;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, not, own, same, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "order",

@@ -2,11 +2,12 @@
 
 use super::head::{Head, head};
 use crate::attention::{Axis, Base, Mask};
-use crate::demo::condition::{all, columns, equal, less, own, zeros_above_diagonal};
-use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::condition::{all, columns, equal, less, own, zeros_above_diagonal};
+use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "output",

@@ -2,11 +2,12 @@
 
 use super::words::vectors;
 use crate::attention::{Axis, Base, Mask, MatrixRule};
-use crate::demo::condition::{all, equal, less, not, own, top_of_row};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Matrix, labels};
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, not, own, top_of_row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "pooling",

@@ -1,12 +1,13 @@
 //! `scale`: scores grow like √d, the softmax saturates, its gradient vanishes, and 1/√d_k prevents it.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, largest as largest_of, less, smallest as smallest_of, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Labels;
 use crate::random::LegacyStream;
+use crate::story::Digits;
+use crate::story::condition::{all, largest as largest_of, less, smallest as smallest_of, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "scale",

@@ -1,11 +1,12 @@
 //! `transforms`: why queries and keys are transformed, and why differently.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, equal, less, not, own, top_of_row};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, not, own, top_of_row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "transforms",

@@ -1,11 +1,12 @@
 //! `pairwise`: a matrix product as the table of all dot products.
 
-use crate::demo::condition::{all, columns, equal, largest_size, less, rows};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, columns, equal, largest_size, less, rows};
 
 pub(super) const DEMO: Demo = Demo {
     name: "pairwise",

@@ -1,13 +1,14 @@
 //! `vectorize`: one query after the other beside all of them in one product, and a second head.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, equal, top_of_row};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::recipes::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, top_of_row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "vectorize",

@@ -1,12 +1,13 @@
 //! `weighted-sum`: a matrix product as weighted sums of rows.
 
 use crate::attention::Axis;
-use crate::demo::condition::{all, equal, less};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less};
 
 pub(super) const DEMO: Demo = Demo {
     name: "weighted-sum",

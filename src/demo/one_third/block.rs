@@ -1,12 +1,13 @@
 //! `block`: one whole block of a transformer, and what a second one on top lets a token know.
 
 use crate::attention::Mask;
-use crate::demo::condition::{all, equal, every, own, rows};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::recipes::Recipe;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, every, own, rows};
 
 pub(super) const DEMO: Demo = Demo {
     name: "block",

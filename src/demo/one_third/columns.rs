@@ -2,11 +2,12 @@
 //! of its compact form gives instead.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule};
-use crate::demo::condition::{all, equal, less, not, rows, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, not, rows, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "columns",

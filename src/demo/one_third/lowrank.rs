@@ -1,10 +1,11 @@
 //! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and its best approximation of low rank.
 
-use crate::demo::condition::{all, equal, less, own, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Side, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "lowrank",

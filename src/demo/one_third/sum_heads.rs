@@ -1,11 +1,12 @@
 //! `sum-heads`: adding the heads' Δe is one product of their concatenation with the stacked V_up.
 
 use crate::attention::{Axis, Base, Mask};
-use crate::demo::condition::{all, equal, less, top_of_row};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, top_of_row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "sum-heads",

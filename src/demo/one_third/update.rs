@@ -1,12 +1,13 @@
 //! `update`: Δe and e + Δe on the document's sentence: creature reads fluffy and blue, forest reads verdant.
 
 use crate::attention::Axis;
-use crate::demo::condition::{all, equal, every, less, not, own, smallest, sum, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source, Table};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::condition::{all, equal, every, less, not, own, smallest, sum, within};
+use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "update",

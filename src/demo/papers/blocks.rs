@@ -1,11 +1,12 @@
 //! `blocks`: which blocks of the score matrix a mask leaves empty, so that they are never computed.
 
 use crate::attention::{Axis, Mask, MatrixRule};
-use crate::demo::condition::{Condition, equal, largest, less, own};
-use crate::demo::{Builder, Demo, Digits, Source, Table};
+use crate::demo::{Builder, Demo, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Labels, Matrix, labels};
+use crate::story::condition::{Condition, equal, largest, less, own};
+use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
     name: "blocks",

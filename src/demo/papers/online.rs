@@ -1,12 +1,14 @@
 //! `online`: the softmax of a row of scores that is read block by block, with a running maximum, sum and mixture.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, equal, largest, less};
 use crate::demo::fit::rows_over_and_over;
-use crate::demo::{Builder, Demo, Digits, Source};
+use crate::demo::{Builder, Demo, Source};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Op, Statistic};
+use crate::hint::Hint;
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, largest, less};
 
 pub(super) const DEMO: Demo = Demo {
     name: "online",
@@ -40,7 +42,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         return Err(Error::new(format!(
             "{keys} keys in blocks of {length} are more than {MOST_BLOCKS} blocks"
         ))
-        .help("take longer blocks: --set block=64"));
+        .help(format!("take longer blocks: {} block=64", Hint::Set)));
     }
     demo.step("One query with its scores S, and V with a value for each key. The keys come in blocks, and only one block is held at a time.")
         .together(&[block])

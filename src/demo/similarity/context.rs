@@ -1,10 +1,11 @@
 //! `context`: from similarities to weights to context vectors, and how a word moves in the plane.
 
 use super::{Picture, SOFTMAX, introduction, word_rows};
-use crate::demo::condition::{all, columns, equal, less, not, own, sum, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
+use crate::story::Digits;
+use crate::story::condition::{all, columns, equal, less, not, own, sum, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "context",

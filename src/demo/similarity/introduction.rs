@@ -4,10 +4,10 @@
 use super::SOFTMAX;
 use crate::attention::Base;
 use crate::demo::Builder;
-use crate::demo::condition::{all, equal, less, own, top_of_row};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 use crate::matrix::{Matrix, labels};
+use crate::story::condition::{all, equal, less, own, top_of_row};
 
 /// The document's sentence about a pronoun.
 const SENTENCE: [&str; 10] = ["The", "cat", "sat", "on", "the", "mat", "because", "it", "was", "tired"];

@@ -1,11 +1,12 @@
 //! `lookup`: an exact and a soft look-up in a dictionary; what the keys are compared by; which values can be mixed.
 
 use super::SOFTMAX;
-use crate::demo::condition::{all, equal, less, not, own, whole};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, less, not, own, whole};
 
 pub(super) const DEMO: Demo = Demo {
     name: "lookup",

@@ -2,10 +2,11 @@
 
 use super::SOFTMAX;
 use super::{Picture, word_rows};
-use crate::demo::condition::{all, at_most, equal, largest_size, less, own, plus, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
+use crate::story::Digits;
+use crate::story::condition::{all, at_most, equal, largest_size, less, own, plus, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "similarity",

@@ -2,12 +2,13 @@
 
 use super::SOFTMAX;
 use crate::attention::Mask;
-use crate::demo::condition::{all, equal, not, own};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, not, own};
 
 pub(super) const DEMO: Demo = Demo {
     name: "multihead",

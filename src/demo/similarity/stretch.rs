@@ -1,11 +1,12 @@
 //! `stretch`: what a matrix does to the angle between two vectors, and so to the weights.
 
 use super::{Picture, SOFTMAX};
-use crate::demo::condition::{all, equal, largest_size, less, not, own, within};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, largest_size, less, not, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "stretch",

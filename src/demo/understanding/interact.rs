@@ -1,10 +1,11 @@
 //! `interact`: Y = L X R, in symbols and in numbers, and that the order of the two products does not matter.
 
-use crate::demo::condition::{all, columns, equal, rows, whole};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, columns, equal, rows, whole};
 
 pub(super) const DEMO: Demo = Demo {
     name: "interact",

@@ -2,11 +2,12 @@
 
 use super::stream::{LEFT, LEFT_SCORES, X};
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, every, identity, not, own, symmetric, top_of_row, zeros_above_diagonal};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 use crate::matrix::{Matrix, labels};
+use crate::story::Digits;
+use crate::story::condition::{all, every, identity, not, own, symmetric, top_of_row, zeros_above_diagonal};
 
 pub(super) const DEMO: Demo = Demo {
     name: "left",

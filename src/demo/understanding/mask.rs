@@ -3,11 +3,12 @@
 use super::projections::{Inputs, Widths, inputs, projections};
 use super::stream::MASKED;
 use crate::attention::{Axis, Base, Mask, MatrixRule};
-use crate::demo::condition::{all, equal, every, less, own, rows, sum};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, equal, every, less, own, rows, sum};
 
 pub(super) const DEMO: Demo = Demo {
     name: "mask",

@@ -3,10 +3,11 @@
 use super::projections::{Inputs, Widths, inputs, projections};
 use super::stream::{MASKED, SQUARE, WIDE};
 use crate::attention::{Axis, Base};
-use crate::demo::condition::less;
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
+use crate::story::Digits;
+use crate::story::condition::less;
 
 pub(super) const DEMO: Demo = Demo {
     name: "qkv",

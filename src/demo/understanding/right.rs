@@ -2,11 +2,12 @@
 
 use super::stream::{RIGHT, X};
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{all, columns, equal, largest, less, own, rows, smallest};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{all, columns, equal, largest, less, own, rows, smallest};
 
 pub(super) const DEMO: Demo = Demo {
     name: "right",

@@ -1,11 +1,14 @@
 //! `weights`: why numbers are exponentiated before they are divided by their sum, and why their maximum is subtracted.
 
 use crate::attention::{Axis, Base};
-use crate::demo::condition::{Condition, all, equal, largest, less, not_a_number, own, smallest, top_of_row};
-use crate::demo::{Builder, Demo, Digits, Document, Source};
+use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
+use crate::story::Digits;
+use crate::story::condition::{
+    Condition, all, equal, largest, less, not_a_number, own, smallest, top_of_row,
+};
 
 pub(super) const DEMO: Demo = Demo {
     name: "weights",

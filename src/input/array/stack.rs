@@ -1,11 +1,12 @@
 //! Arrays as matrices: one, or one for each head.
 
 use crate::attention::concatenate;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::Role;
 use crate::kernel::Layout;
 use crate::matrix::Matrix;
 use crate::tensor::{Element, Tensor};
+use crate::text::counted;
 
 use super::Array;
 use crate::input::dims::shape_text;

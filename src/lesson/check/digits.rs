@@ -1,11 +1,12 @@
 //! Whether a number can be answered from the digits that the question shows.
 
-use crate::error::counted;
+use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
 use crate::lesson::question::Answer;
 use crate::lesson::shown_digits::ShownOperands;
+use crate::text::counted;
 
 use super::context::CheckContext;
 
@@ -24,10 +25,7 @@ pub(super) fn enough(
     let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
     let tolerance = answer.tolerance;
     // A cell that is given, or that is not a sum of products, has nothing to be held against.
-    let explanation = context.values.explanation(run, address).ok();
-    let Some(cell) = explanation.as_ref().and_then(|explanation| ShownOperands::of(explanation).ok()) else {
-        return;
-    };
+    let Ok(cell) = context.values.operands(run, address) else { return };
     let on_screen = decimals_on_screen(question, &cell);
     if let Some(decimals) = shown.filter(|decimals| !on_screen.contains(decimals)) {
         let what = format!(
@@ -36,8 +34,10 @@ pub(super) fn enough(
             counted(decimals, "decimal")
         );
         let help = format!(
-            "its operands are {}: show them with --only and --precision {decimals}",
-            cell.operands().join(" and ")
+            "its operands are {}: show them with {} and {} {decimals}",
+            cell.operands().join(" and "),
+            Hint::Only,
+            Hint::Precision
         );
         faults.push(Fault::new(question.key_line, what).help(help));
         return;
@@ -63,7 +63,7 @@ pub(super) fn enough(
 }
 
 /// The decimals at which the question shows operands of a cell: in its tables, and in its text. The fewest first.
-fn decimals_on_screen(question: &Question, cell: &ShownOperands<'_>) -> Vec<usize> {
+fn decimals_on_screen(question: &Question, cell: &ShownOperands) -> Vec<usize> {
     let operands = cell.operands();
     let is_operand = |address: &str| {
         let node = address.split('[').next().unwrap_or_default().trim();

@@ -1,10 +1,10 @@
 //! The numbers in the text and in options, computed again.
 
-use crate::error::counted;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
 use crate::lesson::model::{Block, Claim, Lesson, Prose};
 use crate::lesson::unchecked_numbers::unchecked_numbers;
+use crate::text::counted;
 
 use super::context::CheckContext;
 use super::finding::{Concern, Finding};

@@ -1,10 +1,12 @@
 //! What the commands of a lesson print, compared with the outputs in its text.
 
+use crate::hint::Hint;
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Console, Exchange, Lesson};
-use crate::lesson::run::{Ran, Runner, Screen};
+use crate::lesson::run::{CommandOutput, Runner};
 use crate::lesson::source::LONGEST;
-use crate::memory;
+use crate::render::Screen;
+use crate::text::size_in_brief;
 
 use super::difference::unified;
 use super::finding::{Concern, Finding, Rewrite};
@@ -29,7 +31,7 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
 }
 
 /// What is wrong with the exit code.
-fn code(exchange: &Exchange, ran: &Ran) -> Option<Finding> {
+fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
     if ran.code == exchange.code {
         return None;
     }
@@ -55,7 +57,7 @@ fn output(
     lesson: &Lesson,
     console: &Console,
     exchange: &Exchange,
-    ran: &Ran,
+    ran: &CommandOutput,
     room: usize,
 ) -> Option<Finding> {
     let body = body(lesson, exchange);
@@ -70,9 +72,9 @@ fn output(
     let first = lesson.text[..exchange.expected.start].matches('\n').count();
     let typed = &exchange.command.typed;
     if printed.len() > room {
-        let bytes = memory::size(printed.len() as u64);
+        let bytes = size_in_brief(printed.len() as u64);
         let what = format!("`{typed}` prints {bytes}, more than the lesson has room for");
-        let help = "print less (--only, smaller matrices): a lesson may have at most 1 MiB";
+        let help = format!("print less ({}, smaller matrices): a lesson may have at most 1 MiB", Hint::Only);
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
     }
     let what = match () {

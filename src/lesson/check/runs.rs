@@ -20,8 +20,8 @@ pub(super) fn check<'a>(
     let mut failing = HashSet::new();
     for run in &lesson.runs {
         let name = &run.name;
-        if let Err(said) = runner.graph(&run.command).as_ref() {
-            let (what, help) = what_and_help(said);
+        if let Err(error) = runner.graph(&run.command) {
+            let (what, help) = what_and_help(&error.to_string());
             let fault = Fault::new(run.line, format!("the run `{name}` gives no numbers: {what}"));
             let help = help.unwrap_or_else(|| {
                 "name a command that shows a computation, and run it by itself first".into()

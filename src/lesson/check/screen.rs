@@ -2,12 +2,14 @@
 
 use super::runs::without_colours;
 use crate::foreign::visible;
+use crate::hint::Hint;
 use unicode_width::UnicodeWidthStr;
 
 use crate::lesson::faults::Fault;
 use crate::lesson::model::{Block, Exchange, Lesson, Literal, Size};
-use crate::lesson::run::{Runner, Screen};
+use crate::lesson::run::Runner;
 use crate::lesson::source::LONGEST;
+use crate::render::Screen;
 
 use super::finding::{Concern, Finding};
 
@@ -47,7 +49,9 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
                 format!("`{typed}` prints a line of {width} columns, but the screen has {}", size.columns),
             )
             .help(format!(
-                "print less (--only, --precision 2), or name a wider screen in the head: screen: {width}x{}",
+                "print less ({}, {} 2), or name a wider screen in the head: screen: {width}x{}",
+                Hint::Only,
+                Hint::Precision,
                 size.rows
             )),
         );
@@ -55,7 +59,13 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
     if let Some(height) = too_tall(&text, size) {
         add(
             Concern::Text,
-            tall(exchange.line, &format!("`{typed}` prints"), height, size, "print less (--only),"),
+            tall(
+                exchange.line,
+                &format!("`{typed}` prints"),
+                height,
+                size,
+                &format!("print less ({}),", Hint::Only),
+            ),
         );
     }
     if text.len() as u64 > LONGEST {
@@ -65,7 +75,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
         add(
             Concern::Structure,
             Fault::new(exchange.line, format!("`{typed}` prints escape or control characters"))
-                .help("leave out --color: the player adds colours itself"),
+                .help(format!("leave out {}: the player adds colours itself", Hint::Colour)),
         );
         return;
     }
@@ -77,7 +87,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
                 exchange.line,
                 format!("`{typed}` prints different characters with colour and without"),
             )
-            .help("fix the form with an option, such as --heat never"),
+            .help(format!("fix the form with an option, such as {} never", Hint::Heat)),
         );
     }
 }

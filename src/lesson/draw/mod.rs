@@ -11,8 +11,9 @@ use crate::error::{Error, Result};
 use crate::lesson::check::check_by;
 use crate::lesson::key::{Expression, Function, Value};
 use crate::lesson::model::{Block, Exchange, Lesson, NamedRun, Question};
-use crate::lesson::run::{Runner, Screen};
+use crate::lesson::run::Runner;
 use crate::lesson::values::RunValues;
+use crate::render::Screen;
 
 use option_order::in_order_of_numbers;
 

@@ -1,10 +1,10 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
 use super::{Answers, Handout, MORE_LINES, html_prose};
-use crate::error::counted;
 use crate::lesson::show::{Show, minutes};
-use crate::lesson::{Block, Choice, Command, Console, Exchange, Question, Ran, Step};
+use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Question, Step};
 use crate::render::html_page::{Page, escaped, fragment, how};
+use crate::text::counted;
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
@@ -137,7 +137,7 @@ impl Writer<'_> {
     }
 
     /// The same command as HTML; `None` where it has chosen another format, or cannot do it.
-    fn in_html(&self, command: &Command, plain: &Ran) -> Option<String> {
+    fn in_html(&self, command: &Command, plain: &CommandOutput) -> Option<String> {
         if command.args.iter().any(|arg| arg == "--format" || arg.starts_with("--format=")) {
             return None;
         }

@@ -13,9 +13,9 @@ pub use md::markdown;
 pub use txt::transcript;
 
 use super::model::Lesson;
-use super::run::{Runner, Screen};
+use super::run::Runner;
 use super::show::Show;
-use crate::render::Theme;
+use crate::render::{Screen, Theme};
 
 /// Whether a link leads to a page, to a mailbox, or into the text itself.
 fn is_harmless(address: &str) -> bool {

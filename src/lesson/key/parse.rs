@@ -1,12 +1,11 @@
 //! From text to an expression, with a column for what cannot be read.
 
-use crate::foreign::clip;
+use crate::text::{clip, nearest};
 use pest::Parser;
 use pest::error::InputLocation;
 use pest::iterators::{Pair, Pairs};
 use pest_derive::Parser;
 
-use crate::error::nearest;
 use crate::input::{MOST_DECIMALS, number};
 
 use super::{Comparison, Expression, Function, Key};

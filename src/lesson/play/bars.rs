@@ -1,8 +1,8 @@
 //! A show of hands as bars.
 
-use crate::error::counted;
-use crate::lesson::Screen;
 use crate::lesson::show::{Ink, Tone};
+use crate::render::Screen;
+use crate::text::counted;
 
 /// The longest bar.
 const WIDEST: usize = 40;

@@ -1,7 +1,8 @@
 //! What is played: the lesson with its stops, and what its commands print.
 
 use crate::lesson::show::Show;
-use crate::lesson::{Lesson, Run, Runner, Screen};
+use crate::lesson::{Lesson, Run, Runner};
+use crate::render::Screen;
 
 use super::stops::{Stop, stops};
 

@@ -5,8 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::error::{EXIT_DONE, Error, Result};
+use crate::lesson::Lesson;
 use crate::lesson::show::{Ink, Text, Tone, inline};
-use crate::lesson::{Lesson, Screen};
+use crate::render::Screen;
 
 use super::bars;
 use super::guard::{Guard, OwnTerminal};

@@ -223,7 +223,8 @@ impl Positions {
 mod tests {
     use super::*;
     use crate::lesson::play::{Key, Window, sample};
-    use crate::lesson::{Screen, read};
+    use crate::lesson::read;
+    use crate::render::Screen;
 
     #[test]
     fn a_position_of_another_version_is_none() {

@@ -6,8 +6,8 @@
 use std::io::Write;
 
 use crate::error::Result;
-use crate::lesson::Screen;
 use crate::lesson::show::{Ink, Tone};
+use crate::render::Screen;
 
 use super::view::Bottom;
 

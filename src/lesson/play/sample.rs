@@ -1,6 +1,11 @@
 //! A small lesson for the tests of the player, and a `run` that prints what it is given.
 
-use crate::lesson::{Lesson, Ran, Screen, read};
+use std::rc::Rc;
+
+use crate::graph::{Graph, Origin};
+use crate::lesson::{CommandOutput, Lesson, read};
+use crate::matrix::Matrix;
+use crate::render::Screen;
 
 pub(super) const TEXT: &str = r#"---
 attn-lesson: 1
@@ -115,20 +120,18 @@ pub(in crate::lesson) fn lesson() -> Lesson {
     lesson
 }
 
-/// Prints its arguments and the width; with `--format json` the weights of three tokens.
-pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> Ran {
+/// Prints its arguments and the width, and computes the weights of three tokens.
+pub(in crate::lesson) fn run(args: &[String], screen: Screen) -> CommandOutput {
     let weights = match args.first().map(String::as_str) {
-        Some("causal") => "[[1,0,0],[0.25,0.75,0],[0.2,0.3,0.5]]",
-        Some("fails") => return Ran { code: 2, out: String::new(), err: "error: no such thing\n".into() },
-        _ => "[[0.5,0.2,0.3],[0.25,0.5,0.25],[0.2,0.3,0.5]]",
+        Some("causal") => Matrix::of([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.2, 0.3, 0.5]]),
+        Some("fails") => {
+            return CommandOutput::of_text(2, String::new(), "error: no such thing\n".into());
+        }
+        _ => Matrix::of([[0.5, 0.2, 0.3], [0.25, 0.5, 0.25], [0.2, 0.3, 0.5]]),
     };
-    let out = if args.iter().any(|arg| arg == "json") {
-        format!(
-            r#"{{"schema":"{}","graphs":[{{"nodes":[{{"name":"A","rows":["bat","cave","racket"],"cols":["bat","cave","racket"],"values":{weights}}}]}}]}}"#,
-            crate::input::GRAPH_SCHEMA
-        )
-    } else {
-        format!("attn {} at {}\n", args.join(" "), screen.width)
-    };
-    Ran { code: 0, out, err: String::new() }
+    let tokens = ["bat", "cave", "racket"];
+    let mut graph = Graph::new();
+    graph.given("A", weights.rows_named(&tokens).cols_named(&tokens), Origin::Stated).expect("a new name");
+    let out = format!("attn {} at {}\n", args.join(" "), screen.width);
+    CommandOutput { code: 0, out, err: String::new(), graphs: vec![Rc::new(graph)] }
 }

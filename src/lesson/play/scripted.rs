@@ -2,11 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::show::Show;
 use crate::lesson::verdict::Verdict;
 use crate::lesson::{Lesson, Question};
+use crate::text::nearest;
 
 /// Answers that were given beforehand, in the order in which each question gets them.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +22,15 @@ impl ScriptedAnswers {
     pub fn read(asked: &[String], show: &Show<'_>) -> Result<ScriptedAnswers> {
         let mut scripted = ScriptedAnswers::default();
         for one in asked {
-            let wrong = |what: String| Error::new(what).in_source(format!("--answer {one}"));
+            let source = format!("{} {one}", Hint::Answer);
+            let wrong = |what: String| Error::new(what).in_source(source.clone());
             let Some((id, typed)) = one.split_once('=') else {
                 return Err(
                     wrong("there is no `=`".into()).help("write the question's id and its answer: zeros=C")
                 );
             };
             let question = question(show.lesson, id.trim(), wrong)?;
-            usable(question, typed, show).map_err(|error| error.in_source(format!("--answer {one}")))?;
+            usable(question, typed, show).map_err(|error| error.in_source(source.clone()))?;
             scripted.0.entry(question.id.clone()).or_default().push_back(typed.trim().to_string());
         }
         Ok(scripted)
@@ -62,8 +65,9 @@ fn usable(question: &Question, typed: &str, show: &Show<'_>) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::Runner;
     use crate::lesson::play::sample;
-    use crate::lesson::{Runner, Screen};
+    use crate::render::Screen;
 
     fn with_show<T>(test: impl Fn(&Show<'_>) -> T) -> T {
         let lesson = sample::lesson();
@@ -89,7 +93,10 @@ mod tests {
                 ("zeros=A3 Z4", "A to C"),
             ] {
                 let said = read(&[asked]).unwrap_err().to_string();
-                assert!(said.contains(words) && said.starts_with(&format!("--answer {asked}")), "{said}");
+                assert!(
+                    said.contains(words) && said.starts_with(&format!("{} {asked}", Hint::Answer)),
+                    "{said}"
+                );
             }
         });
     }

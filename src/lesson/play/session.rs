@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::lesson::Screen;
+use crate::hint::Hint;
+use crate::render::Screen;
 
 use super::event::{Action, Effects};
 use super::guard::{Guard, OwnTerminal};
@@ -87,7 +88,7 @@ pub fn play(
 
 fn unreadable(error: io::Error) -> Error {
     Error::new(format!("the terminal cannot be used: {error}"))
-        .help("print the whole lesson instead, with --no-input")
+        .help(format!("print the whole lesson instead, with {}", Hint::NoInput))
 }
 
 struct Session<'a, 'p> {

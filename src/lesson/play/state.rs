@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::lesson::{Progress, Question, Screen};
+use crate::lesson::{Progress, Question};
+use crate::render::Screen;
 
 use super::class::Class;
 use super::clock::{Pace, Plan};

@@ -77,8 +77,8 @@ impl Timing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lesson::Screen;
     use crate::lesson::play::{Key, Player, Window, sample};
+    use crate::render::Screen;
 
     #[test]
     fn a_lesson_goes_on_when_it_has_been_read_and_thought_about() {

@@ -44,8 +44,9 @@ pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lesson::Runner;
     use crate::lesson::play::sample;
-    use crate::lesson::{Runner, Screen};
+    use crate::render::Screen;
 
     #[test]
     fn answers_given_beforehand_stand_between_question_and_answer() {

@@ -1,8 +1,8 @@
 //! `cell`: the place of a cell.
 
 use crate::error::{Error, Result};
-use crate::foreign::clip;
 use crate::lesson::key::{self, Expression, Function, Key, Value};
+use crate::text::clip;
 
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};

@@ -1,8 +1,8 @@
 //! `choice`: the letter of an option.
 
 use crate::error::{Error, Result};
-use crate::foreign::clip;
 use crate::lesson::key::{Expression, Key, Value, Values};
+use crate::text::{clip, one_of};
 
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
@@ -65,10 +65,7 @@ impl QuestionKind for ChoiceKind {
 
     fn quiz_prompt(&self, letters: &[char]) -> Option<String> {
         let letters: Vec<String> = letters.iter().map(char::to_string).collect();
-        Some(match letters.split_last() {
-            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-            _ => letters.concat(),
-        })
+        Some(one_of(&letters))
     }
 
     fn status_hint(&self, letters: usize) -> Option<String> {

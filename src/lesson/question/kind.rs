@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::error::{Error, Result};
-use crate::foreign::{clip, visible};
+use crate::foreign::visible;
 use crate::lesson::key::{self, Key, ParseError, Value, Values};
+use crate::text::clip;
 
 use super::answer::Answer;
 use super::typed::LONGEST;

@@ -17,6 +17,8 @@ mod votes;
 #[cfg(test)]
 mod sample;
 
+use crate::text::one_of;
+
 pub use answer::{Answer, rounded_to_tolerance};
 pub use kind::{Example, Kind, QuestionKind};
 pub use votes::{is_show_of_hands, votes};
@@ -35,8 +37,7 @@ pub(in crate::lesson) const UNKNOWN: Kind = Kind::new(&open::OpenKind);
 
 /// The words of all kinds: “choice, number, cell, order or open”.
 pub fn any_kind() -> String {
-    let [first @ .., last] = KINDS.map(|kind| kind.word());
-    format!("{} or {last}", first.join(", "))
+    one_of(&KINDS.map(|kind| kind.word()))
 }
 
 /// The kind that a lesson has this word for.

@@ -2,10 +2,10 @@
 
 use crate::elementary::pow;
 use crate::error::{Error, Result};
-use crate::foreign::clip;
 use crate::graph::number_text;
 use crate::input::number;
 use crate::lesson::key::{Expression, Function, Key, Value, Values, at_decimals};
+use crate::text::clip;
 
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};

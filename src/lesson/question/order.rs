@@ -1,8 +1,8 @@
 //! `order`: the columns of a row, from the largest number to the smallest.
 
 use crate::error::{Error, Result};
-use crate::foreign::clip;
 use crate::lesson::key::{Expression, Function, Key, Value};
+use crate::text::clip;
 
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};

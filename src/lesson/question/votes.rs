@@ -1,7 +1,7 @@
 //! A show of hands.
 
-use crate::error::{Error, Result, counted};
-use crate::foreign::clip;
+use crate::error::{Error, Result};
+use crate::text::{clip, counted};
 
 use super::typed::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 

@@ -1,9 +1,8 @@
 //! The results of a quiz.
 
-use crate::foreign::quoted;
+use crate::text::{counted, quoted};
 use std::fmt::Write;
 
-use crate::error::counted;
 use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// The outcome of a question.

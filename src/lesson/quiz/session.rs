@@ -1,8 +1,9 @@
 //! One question after the other: shown, answered, judged, and its answer shown.
 
-use crate::foreign::quoted;
+use crate::hint::Hint;
+use crate::text::{counted, quoted};
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};
@@ -92,7 +93,7 @@ impl Quiz<'_, '_, '_> {
             return Ok(());
         }
         let of = counted(places.len(), "question");
-        let words = format!("You have answered {done} of {of} before. --restart asks them again.");
+        let words = format!("You have answered {done} of {of} before. {} asks them again.", Hint::Restart);
         let screen = self.show.screen;
         self.student.say_block(Text::of(&words, Ink::of(Tone::Quiet), screen).wrapped(
             screen.width,

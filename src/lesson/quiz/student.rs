@@ -4,9 +4,10 @@ use std::io::{BufRead, Write};
 
 use crate::error::Result;
 use crate::foreign::visible;
+use crate::lesson::Sitting;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::show::{Ink, Tone};
-use crate::lesson::{Screen, Sitting};
+use crate::render::Screen;
 
 /// The prompt.
 const PROMPT: &str = "> ";

@@ -1,7 +1,7 @@
 //! The results of a quiz as data: a row for each question.
 
 use super::result::{Outcome, QuestionResult, Results};
-use crate::demo::Table;
+use crate::story::Table;
 
 /// The columns.
 const COLUMNS: [&str; 12] = [

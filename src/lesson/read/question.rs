@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use crate::error::nearest;
 use crate::lesson::directive::DirectiveText;
 use crate::lesson::faults::{Fault, Faults};
 use crate::lesson::key::Expression;
@@ -11,6 +10,7 @@ use crate::lesson::pieces::Piece;
 use crate::lesson::prose::prose;
 use crate::lesson::question::{KINDS, UNKNOWN, any_kind, kind_named};
 use crate::lesson::source::Source;
+use crate::text::nearest;
 
 use super::options::{claim_its_number, no_condition, option_letter, options};
 use super::settings::settings;

@@ -1,7 +1,7 @@
 //! The settings of a directive: `ask: id=zeros kind=choice think=30s`.
 
-use crate::error::nearest;
 use crate::lesson::faults::{Fault, Faults};
+use crate::text::nearest;
 
 /// The `name=value` pairs of a directive.
 pub(super) fn settings<'a>(

@@ -1,9 +1,8 @@
 //! A table of Markdown, drawn as every other table is.
 
-use crate::demo::Table;
 use crate::graph::Convention;
-use crate::lesson::Screen;
-use crate::render::{self, Format, Heat, Style};
+use crate::render::{self, Format, Heat, Screen, Style};
+use crate::story::Table;
 
 /// A table while it is read.
 #[derive(Default)]

@@ -4,8 +4,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Show;
 use super::spans::{Ink, Text, Tone};
-use crate::error::counted;
-use crate::lesson::{Screen, Step};
+use crate::lesson::Step;
+use crate::render::Screen;
+use crate::text::counted;
 
 /// Headings are no wider than this, so that the number at their end stays near.
 const WIDEST: usize = 100;

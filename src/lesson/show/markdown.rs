@@ -6,8 +6,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::grid::Grid;
 use super::spans::{Ink, PROSE_WIDTH, Text, Tone};
-use crate::lesson::Screen;
 use crate::lesson::pieces::OPTIONS;
+use crate::render::Screen;
 
 /// A rule between blocks is shorter than those of headings.
 const RULE: usize = 20;

@@ -12,7 +12,8 @@ mod spans;
 mod transcript;
 
 use super::model::{Block, Lesson, Note};
-use super::run::{Runner, Screen};
+use super::run::Runner;
+use crate::render::Screen;
 pub(in crate::lesson) use headings::minutes;
 pub(in crate::lesson) use markdown::inline;
 pub use questions::BLANK;

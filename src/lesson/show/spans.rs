@@ -8,7 +8,7 @@ use textwrap::core::{Word, break_words};
 use textwrap::wrap_algorithms::wrap_first_fit;
 use unicode_width::UnicodeWidthStr;
 
-use crate::lesson::Screen;
+use crate::render::Screen;
 
 /// A space that no line is broken at, until all is laid out.
 const BOUND: char = '\u{a0}';

@@ -1,6 +1,6 @@
 //! Which numbers stand at an axis: round ones, as many as there is room for.
 
-use crate::demo::in_sentence;
+use crate::story::in_sentence;
 
 /// Numbers that are 1, 2 or 5 times a power of ten apart.
 #[derive(Clone, Copy)]

@@ -1,7 +1,7 @@
 //! Whether a claim is true, judged from the condition as data and the recorded numbers, without asking the program.
 
-use attn::demo::{Claim, Condition, Quantity, Relation};
 use attn::graph::{Graph, Node, Op, Origin};
+use attn::story::{Claim, Condition, Quantity, Relation};
 
 /// Whether the sentence may stand there: its condition is true, and every cell that it names exists.
 pub fn is_true(graph: &Graph, claim: &Claim) -> bool {

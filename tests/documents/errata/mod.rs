@@ -9,11 +9,12 @@ mod similarity;
 mod understanding;
 
 use attn::attention::{Axis, Base, product_transposed, softmax};
-use attn::demo::{Settings, Story, errata, find};
+use attn::demo::{Settings, errata, find};
 use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::graph::{Given, Graph};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
+use attn::story::Story;
 
 /// An erratum's id, and the test that computes it.
 type Check = (&'static str, fn());

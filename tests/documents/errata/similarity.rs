@@ -136,7 +136,7 @@ fn the_last_output_needs_the_token_before_it() {
             |i, j| if i + 2 == x.rows() { x[(i, j)] + 1.0 } else { x[(i, j)] },
         );
     let other = story("mask", &[("X", &changed)]);
-    let last = |story: &attn::demo::Story| rows(node(&story.graph, "O"), x.rows() - 1, 1).unwrap();
+    let last = |story: &attn::story::Story| rows(node(&story.graph, "O"), x.rows() - 1, 1).unwrap();
     assert!(!close(&last(&own), &last(&other)));
 }
 

@@ -4,10 +4,12 @@ use std::borrow::Cow;
 
 use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
-use crate::error::{self, Error, Result, counted};
-use crate::kernel::{self, Attention, Band, Heads, Layout, Machine, Real, Used};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
+use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Used};
 use crate::matrix::Shape;
 use crate::memory;
+use crate::text::{counted, nearest};
 
 impl From<kernel::Error> for Error {
     /// With what to do about it where the kernel's words do not say it.
@@ -19,7 +21,7 @@ impl From<kernel::Error> for Error {
         };
         match said {
             kernel::Error::UnknownSimd(name) => {
-                match error::nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
+                match nearest(&name, kernel::SimdLevel::ALL.map(kernel::SimdLevel::name)) {
                     Some(near) => problem.help(format!("did you mean `{near}`? {}", here())),
                     None => problem.help(here()),
                 }
@@ -82,7 +84,7 @@ pub struct Fused<T> {
 /// # Source
 /// Vaswani et al. 2017, section 3.2; Dao et al. 2022, “FlashAttention”, algorithm 1; grouped heads: Ainslie et al. 2023,
 /// “GQA”, section 2.2.
-pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
+pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
     fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
@@ -99,7 +101,8 @@ pub fn attend_fast<T: Real>(problem: &FastAttention<'_, T>, machine: Machine) ->
     let layout = Layout::side_by_side(q.heads, q.rows, v.columns);
     let mut output = zeros("an output", [q.heads, q.rows, v.columns])?;
     let mut lse = zeros("log-sum-exps", [q.heads, q.rows, 1])?;
-    let used = kernel::attend(&attention, machine, (&mut output, layout), Some(&mut lse))?;
+    let used =
+        kernel::attend(&attention, machine, Output::new(&mut output, layout).with_log_sum_exps(&mut lse))?;
     Ok(Fused { output, lse, used })
 }
 
@@ -222,10 +225,13 @@ fn check_added<T: Real>(cells: &[T]) -> Result<()> {
 
 /// What is said where a bias over the temperature, with a mask that is added, is neither finite nor −∞ in a type.
 pub(crate) fn added_out_of_range(number: f64, dtype: &str) -> Error {
-    Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(match dtype {
-        "f32" => "write -inf to hide a key; numbers that are too large for f32 fit --dtype f64",
-        _ => "write -inf to hide a key, and give a smaller bias or a higher temperature",
-    })
+    let help = match dtype {
+        "f32" => {
+            format!("write -inf to hide a key; numbers that are too large for f32 fit {} f64", Hint::Dtype)
+        }
+        _ => "write -inf to hide a key, and give a smaller bias or a higher temperature".to_string(),
+    };
+    Error::new(format!("what is added to the scores comes to {number:?} in {dtype}")).help(help)
 }
 
 /// A cell for each place of a shape, row by row.

@@ -7,6 +7,7 @@ use super::{Note, shortened};
 use crate::attention::Axis;
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Graph, NodeId, Op, Term, address_of};
+use crate::hint::Hint;
 
 /// So many cells are explained at once at most.
 pub const MOST_EXPLAINED: usize = 10_000;
@@ -99,7 +100,7 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Res
             return Err(Error::new(format!(
                 "{name} comes from the fused kernel, which does not store the steps"
             ))
-            .help("leave out --fast: then every number can be explained"));
+            .help(format!("leave out {}: then every number can be explained", Hint::Fast)));
         }
         if seen.insert(cell) {
             asked.push(cell);
@@ -154,7 +155,7 @@ fn too_many() -> Error {
     Error::new(format!(
         "this is too much to explain: it has more than {MOST_EXPLAINED} cells, or {MOST_PARTS} numbers and signs"
     ))
-    .help("name one cell, as in --explain 'A[1,2]', or give a smaller --depth")
+    .help(format!("name one cell, as in {} 'A[1,2]', or give a smaller {}", Hint::Explain, Hint::Depth))
 }
 
 /// Refuses cells whose formula alone would fill the memory.

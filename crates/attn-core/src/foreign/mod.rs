@@ -3,8 +3,6 @@
 
 mod escape;
 mod os;
-mod words;
 
 pub use escape::{hidden, visible, visible_lines};
 pub use os::{from_os, from_path, to_os, to_path};
-pub use words::{clip, listed_briefly, quoted};

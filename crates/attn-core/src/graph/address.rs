@@ -1,9 +1,10 @@
 //! Addresses of cells, as the documents write them: `A[3,2]`, `A[cave,bat]`, a row `A[bat]`, a node `A`.
 
 use super::{CellId, Graph, NodeId, Step};
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
+use crate::text::nearest;
 
 /// What an address names; positions from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

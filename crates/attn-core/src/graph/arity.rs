@@ -2,7 +2,8 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 use super::op::{Fusion, Op};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 
 /// How many inputs an op reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

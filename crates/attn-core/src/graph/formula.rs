@@ -8,7 +8,7 @@
 use super::op::{Factor, Fusion, GeluForm, Op, Side, Statistic};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base};
-use crate::error::counted;
+use crate::text::counted;
 
 mod conditions;
 

@@ -36,10 +36,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
 
 use crate::attention::Axis;
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
+use crate::text::nearest;
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -234,10 +236,11 @@ impl Graph {
         let node = &self[id];
         node.matrix().ok_or_else(|| match node.is_never_formed() {
             true => Error::new(format!("`{}` is never formed", node.name))
-                .help("leave out --fast: the fast path does not compute this step"),
+                .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast)),
             false => Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape()))
                 .help(format!(
-                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: --save {}=out.npy",
+                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
+                    Hint::Save,
                     node.name
                 )),
         })

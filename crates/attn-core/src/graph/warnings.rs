@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{Fusion, Graph, Node, NodeId, Op};
 use crate::attention::Visibility;
+use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::tensor::{Dtype, Tensor};
 
@@ -81,7 +82,8 @@ impl Graph {
         Some(match node.typed().map(Tensor::dtype) {
             Some(Dtype::F32) => {
                 format!(
-                    "{name} holds inf: a number is too large for a 32-bit float; --dtype f64 has a wider range"
+                    "{name} holds inf: a number is too large for a 32-bit float; {} f64 has a wider range",
+                    Hint::Dtype
                 )
             }
             _ => format!("{name} has inf: a number is too large for a 64-bit float"),
@@ -149,8 +151,8 @@ fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtyp
         [one, "may attend to nothing; their weights and their results are 0"],
     );
     let range = match dtype {
-        Dtype::F32 => "a 32-bit float (--dtype f64 has a wider range)",
-        _ => "a 64-bit float",
+        Dtype::F32 => format!("a 32-bit float ({} f64 has a wider range)", Hint::Dtype),
+        _ => "a 64-bit float".to_string(),
     };
     let one = format!("has only scores below the range of {range}; its weights and its result come out as 0");
     let many =

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Held, exhausted, hold, size};
+use super::{Held, exhausted, hold};
 use crate::error::{Error, Result};
+use crate::hint::Hint;
+use crate::text::size_in_brief;
 
 /// Bytes that are gathered, up to a limit, and charged as they come.
 #[derive(Debug)]
@@ -50,9 +52,9 @@ impl Write for Gathered {
         if needed > self.most {
             // Of what is too long nobody wants the beginning.
             (self.bytes, self.held) = (Vec::new(), Vec::new());
-            let error = Error::new(format!("there is more to print than {}", size(self.most)));
+            let error = Error::new(format!("there is more to print than {}", size_in_brief(self.most)));
             return Err(io::Error::other(
-                error.help("show less of it with --only, or take smaller matrices"),
+                error.help(format!("show less of it with {}, or take smaller matrices", Hint::Only)),
             ));
         }
         self.make_room(bytes.len()).map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
@@ -77,7 +79,7 @@ mod tests {
         let _open = enter(Some(1 << 20), || None);
         let mut gathered = Gathered::new(u64::MAX);
         let written = (0..100).map(|_| gathered.write_all(&[0; 1 << 16])).find_map(io::Result::err);
-        assert!(written.unwrap().to_string().contains("--memory"));
+        assert!(written.unwrap().to_string().contains(&Hint::Memory.to_string()));
         drop(gathered);
         assert_eq!(left(), Left::Asked(1 << 20));
     }

@@ -13,9 +13,11 @@ use std::marker::PhantomData;
 use std::mem;
 
 use crate::error::{Error, Result};
+use crate::hint::Hint;
+use crate::text::size_in_brief;
 
 pub use gathered::Gathered;
-pub use size::{enough, parsed, size};
+pub use size::{enough, parsed};
 
 /// A command that needs no more than this is not measured against what is free.
 pub const SMALL: u64 = 32 << 20;
@@ -202,7 +204,11 @@ pub fn left() -> Left {
 
 /// The error of a command that needs more memory than may be had.
 pub fn too_much(needed: u64, left: u64) -> Error {
-    Error::new(format!("this needs {} of memory, but at most {} may be used here", size(needed), size(left)))
+    Error::new(format!(
+        "this needs {} of memory, but at most {} may be used here",
+        size_in_brief(needed),
+        size_in_brief(left)
+    ))
 }
 
 /// What is said where the system refuses memory.
@@ -210,16 +216,20 @@ pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
 
 /// The error of an allocation that the system refuses.
 pub fn exhausted() -> Error {
-    Error::new(EXHAUSTED).help(
-        "give smaller matrices, or end other programs; --memory 500M makes attn stop before it takes more",
-    )
+    Error::new(EXHAUSTED).help(format!(
+        "give smaller matrices, or end other programs; {} 500M makes attn stop before it takes more",
+        Hint::Memory
+    ))
 }
 
 fn allow(used: u64, limit: Limit) -> String {
     let more = enough(used);
     match limit {
-        Limit::Asked(_) => format!("give smaller matrices, or allow more: --memory {more}"),
-        _ => format!("give smaller matrices, or, if this machine has the memory, allow it: --memory {more}"),
+        Limit::Asked(_) => format!("give smaller matrices, or allow more: {} {more}", Hint::Memory),
+        _ => format!(
+            "give smaller matrices, or, if this machine has the memory, allow it: {} {more}",
+            Hint::Memory
+        ),
     }
 }
 
@@ -238,7 +248,7 @@ mod tests {
         let said = hold(500).unwrap_err().to_string();
         assert!(
             said.contains("this needs 500 bytes of memory, but at most 400 bytes")
-                && said.contains("--memory 1M"),
+                && said.contains(&format!("{} 1M", Hint::Memory)),
             "{said}"
         );
         drop(first);
@@ -290,7 +300,7 @@ mod tests {
     fn without_an_account_nothing_is_refused() {
         assert!(room(u64::MAX).is_ok());
         assert_eq!(left(), Left::Unknown);
-        assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains("--memory"));
+        assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains(&Hint::Memory.to_string()));
     }
 
     #[test]

@@ -1,22 +1,10 @@
-//! Bytes as people write and read them.
+//! Sizes of memory as people type them.
 
 /// A value of `--memory` that is enough for so many bytes.
 pub fn enough(bytes: u64) -> String {
     match bytes {
         0..=0x3fff_ffff => format!("{}M", bytes.div_ceil(1 << 20).max(1)),
         _ => format!("{}G", bytes.div_ceil(1 << 30)),
-    }
-}
-
-/// Bytes as people read them: `1.5 GiB`, `12 MiB`, `1.5 MiB`, `100 KiB`.
-pub fn size(bytes: u64) -> String {
-    let unit = |unit: u64| bytes as f64 / unit as f64;
-    match bytes {
-        _ if bytes >= 1 << 30 => format!("{:.1} GiB", unit(1 << 30)),
-        _ if bytes >= 10 << 20 => format!("{:.0} MiB", unit(1 << 20)),
-        _ if bytes >= 1 << 20 => format!("{:.1} MiB", unit(1 << 20)),
-        _ if bytes >= 1 << 10 => format!("{:.0} KiB", unit(1 << 10)),
-        _ => format!("{bytes} bytes"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Models known by name: their published configurations, read like a user's own.
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
+use crate::text::nearest;
 
 use super::family::Family;
 use super::model::{Biases, Model, Positions};

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Place, Result, counted};
+use crate::error::{Error, Place, Result};
+use crate::text::{clip, counted};
 use crate::unique::check_names;
 
 use super::config_others;
 use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::fields::{Fields, LONGEST_NAME, shown};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
-use crate::foreign::clip;
 
 impl Model {
     /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the

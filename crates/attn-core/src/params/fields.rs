@@ -1,9 +1,9 @@
 //! The fields of a JSON configuration, each read as what it must be.
 
-use crate::foreign::clip;
+use crate::text::{clip, nearest};
 use serde_json::{Map, Value};
 
-use crate::error::{Error, Result, nearest};
+use crate::error::{Error, Result};
 
 use super::family::Bias;
 use super::model::Assumed;

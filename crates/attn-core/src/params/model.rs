@@ -1,6 +1,7 @@
 //! What has to be known of a transformer to write down its weights.
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 
 use super::family::Family;
 use super::weight::Dimension;

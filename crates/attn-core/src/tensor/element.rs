@@ -5,6 +5,7 @@ use half::{bf16, f16};
 use super::dtype::Dtype;
 use super::values::Values;
 use crate::error::{Error, Result};
+use crate::hint::Hint;
 
 /// A type that the numbers of a [`super::Tensor`] may have.
 pub trait Element: Copy + std::fmt::Debug + 'static {
@@ -132,7 +133,7 @@ pub fn in_type<T: Element>(x: f64) -> Result<T> {
             Err(Error::new(format!("{x} is neither true nor false")).help("write 1 for true and 0 for false"))
         }
         (false, dtype) => Err(Error::new(format!("{x:e} is too large for {}", dtype.name()))
-            .help("give --dtype f64, or scale the numbers down")),
+            .help(format!("give {} f64, or scale the numbers down", Hint::Dtype))),
     }
 }
 

@@ -17,10 +17,11 @@ pub use element::{Element, in_type};
 pub use storage::{Storage, StoredNumbers};
 pub use values::Values;
 
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::kernel::{Heads, Layout};
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::memory;
+use crate::text::counted;
 
 /// At most this many numbers of the fast path are looked at cell by cell, as a [`Matrix`].
 pub const MOST_LOOKED_AT: usize = 100_000;
@@ -85,7 +86,7 @@ impl Tensor {
         Ok(tensor.with_stack(dims.len() > 2))
     }
 
-    /// A matrix in which so many heads stand side by side.
+    /// A matrix in which this many heads stand side by side.
     pub fn side_by_side(matrix: Matrix, heads: usize) -> Tensor {
         let Shape { rows, cols } = matrix.shape();
         let columns = cols / heads.max(1);
@@ -229,7 +230,7 @@ impl Tensor {
         }
     }
 
-    /// The numbers of one matrix taken as so many heads side by side; those of as many heads stay as they are.
+    /// The numbers of one matrix taken as this many heads side by side; numbers of that many heads stay as they are.
     ///
     /// # Errors
     /// If the columns cannot be shared out evenly.

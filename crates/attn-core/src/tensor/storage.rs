@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::dtype::Dtype;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
+use crate::text::counted;
 
 /// Bytes that can be read from anywhere, by several readers at once.
 pub trait Storage: Debug + Send + Sync {

@@ -2,32 +2,37 @@
 
 use std::arch::x86_64::*;
 
-use super::Simd;
-use crate::scratch::Plain;
+use super::registers::Simd;
+use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
 
-/// The proof that the processor has AVX2 and FMA.
+/// The proof that this processor has AVX2 and FMA.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2(());
 
-impl Avx2 {
-    /// The proof, on the caller's word.
-    ///
-    /// # Safety
-    /// The processor has AVX2 and FMA.
+impl InstructionSet for Avx2 {
+    fn is_available() -> bool {
+        is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn run<W: Work<Avx2>>(input: W::Input<'_>) -> W::Output {
+        // SAFETY: the caller's promise.
+        unsafe { W::run(Avx2(()), input) }
+    }
+
     #[inline(always)]
-    pub unsafe fn assume() -> Avx2 {
-        Avx2(())
+    fn with_tile_size<W: WithTileSize>(width: TileWidth, then: W) -> W::Output {
+        match width {
+            TileWidth::Narrow => then.call::<1, 8>(),
+            TileWidth::Middle | TileWidth::Wide => then.call::<3, 4>(),
+        }
     }
 }
-
-// SAFETY: any bits are eight numbers.
-unsafe impl Plain for __m256 {}
-// SAFETY: any bits are four numbers.
-unsafe impl Plain for __m256d {}
 
 impl Simd<f32> for Avx2 {
     type Register = __m256;
     const LANES: usize = 8;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     fn splat(self, x: f32) -> __m256 {
@@ -80,31 +85,31 @@ impl Simd<f32> for Avx2 {
     }
 
     #[inline(always)]
-    fn larger(self, a: __m256, b: __m256) -> __m256 {
+    fn max(self, a: __m256, b: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe { _mm256_max_ps(a, b) }
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, lowest: __m256) -> __m256 {
+    fn times_two_to(self, a: __m256, rounded: __m256, y: __m256, cutoff: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
             let power = _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_castps_si256(rounded)));
-            Simd::<f32>::zero_below(self, _mm256_mul_ps(a, power), y, lowest)
+            Simd::<f32>::zero_below(self, _mm256_mul_ps(a, power), y, cutoff)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: __m256, y: __m256, lowest: __m256) -> __m256 {
+    fn zero_below(self, a: __m256, y: __m256, cutoff: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
-            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(y, lowest);
+            let below = _mm256_cmp_ps::<_CMP_LT_OQ>(y, cutoff);
             _mm256_andnot_ps(below, a)
         }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: __m256, b: __m256) -> __m256 {
+    fn select(self, lanes: u64, a: __m256, b: __m256) -> __m256 {
         // SAFETY: see `splat`.
         unsafe {
             let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -142,6 +147,7 @@ impl Simd<f32> for Avx2 {
 impl Simd<f64> for Avx2 {
     type Register = __m256d;
     const LANES: usize = 4;
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     fn splat(self, x: f64) -> __m256d {
@@ -194,31 +200,31 @@ impl Simd<f64> for Avx2 {
     }
 
     #[inline(always)]
-    fn larger(self, a: __m256d, b: __m256d) -> __m256d {
+    fn max(self, a: __m256d, b: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe { _mm256_max_pd(a, b) }
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
+    fn times_two_to(self, a: __m256d, rounded: __m256d, y: __m256d, cutoff: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe {
             let power = _mm256_castsi256_pd(_mm256_slli_epi64::<52>(_mm256_castpd_si256(rounded)));
-            Simd::<f64>::zero_below(self, _mm256_mul_pd(a, power), y, lowest)
+            Simd::<f64>::zero_below(self, _mm256_mul_pd(a, power), y, cutoff)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: __m256d, y: __m256d, lowest: __m256d) -> __m256d {
+    fn zero_below(self, a: __m256d, y: __m256d, cutoff: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe {
-            let below = _mm256_cmp_pd::<_CMP_LT_OQ>(y, lowest);
+            let below = _mm256_cmp_pd::<_CMP_LT_OQ>(y, cutoff);
             _mm256_andnot_pd(below, a)
         }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: __m256d, b: __m256d) -> __m256d {
+    fn select(self, lanes: u64, a: __m256d, b: __m256d) -> __m256d {
         // SAFETY: see `splat`.
         unsafe {
             let bits = _mm256_setr_epi64x(1, 2, 4, 8);

@@ -2,30 +2,35 @@
 
 use std::arch::x86_64::*;
 
-use super::Simd;
-use crate::scratch::Plain;
+use super::registers::Simd;
+use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
 
-/// The proof that the processor has AVX-512.
+/// The proof that this processor has AVX-512.
 #[derive(Clone, Copy)]
 pub(crate) struct Avx512(());
 
-impl Avx512 {
-    /// The proof, on the caller's word.
-    ///
-    /// # Safety
-    /// The processor has AVX-512.
+impl InstructionSet for Avx512 {
+    fn is_available() -> bool {
+        is_x86_feature_detected!("avx512f")
+    }
+
+    #[target_feature(enable = "avx512f")]
+    unsafe fn run<W: Work<Avx512>>(input: W::Input<'_>) -> W::Output {
+        // SAFETY: the caller's promise.
+        unsafe { W::run(Avx512(()), input) }
+    }
+
     #[inline(always)]
-    pub unsafe fn assume() -> Avx512 {
-        Avx512(())
+    fn with_tile_size<W: WithTileSize>(width: TileWidth, then: W) -> W::Output {
+        match width {
+            TileWidth::Narrow => then.call::<1, 16>(),
+            TileWidth::Middle => then.call::<2, 8>(),
+            TileWidth::Wide => then.call::<4, 6>(),
+        }
     }
 }
 
-// SAFETY: any bits are sixteen numbers.
-unsafe impl Plain for __m512 {}
-// SAFETY: any bits are eight numbers.
-unsafe impl Plain for __m512d {}
-
-/// From which lane each lane of the two results of `exchange` comes; b's lanes count on from a's.
+/// The source lane of each lane of the two results of `exchange`; b's lanes are numbered after a's.
 #[inline(always)]
 const fn exchange_indices<const LANES: usize>(group: usize) -> [[usize; LANES]; 2] {
     let mut indices = [[0; LANES]; 2];
@@ -42,20 +47,19 @@ const fn exchange_indices<const LANES: usize>(group: usize) -> [[usize; LANES]; 
 #[inline(always)]
 fn index32(lanes: [usize; 16]) -> __m512i {
     let lanes = lanes.map(|lane| lane as u32);
-    // SAFETY: both are 64 bytes, and every pattern of bits is a value of both.
-    unsafe { std::mem::transmute(lanes) }
+    bytemuck::cast(lanes)
 }
 
 #[inline(always)]
 fn index64(lanes: [usize; 8]) -> __m512i {
     let lanes = lanes.map(|lane| lane as u64);
-    // SAFETY: both are 64 bytes, and every pattern of bits is a value of both.
-    unsafe { std::mem::transmute(lanes) }
+    bytemuck::cast(lanes)
 }
 
 impl Simd<f32> for Avx512 {
     type Register = __m512;
     const LANES: usize = 16;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
     fn splat(self, x: f32) -> __m512 {
@@ -108,32 +112,32 @@ impl Simd<f32> for Avx512 {
     }
 
     #[inline(always)]
-    fn larger(self, a: __m512, b: __m512) -> __m512 {
+    fn max(self, a: __m512, b: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe { _mm512_max_ps(a, b) }
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, lowest: __m512) -> __m512 {
+    fn times_two_to(self, a: __m512, rounded: __m512, y: __m512, cutoff: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe {
             let power = _mm512_castsi512_ps(_mm512_slli_epi32::<23>(_mm512_castps_si512(rounded)));
-            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
+            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, cutoff);
             _mm512_maskz_mul_ps(kept, a, power)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: __m512, y: __m512, lowest: __m512) -> __m512 {
+    fn zero_below(self, a: __m512, y: __m512, cutoff: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe {
-            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, lowest);
+            let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(y, cutoff);
             _mm512_maskz_mov_ps(kept, a)
         }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: __m512, b: __m512) -> __m512 {
+    fn select(self, lanes: u64, a: __m512, b: __m512) -> __m512 {
         // SAFETY: see `splat`.
         unsafe { _mm512_mask_mov_ps(b, lanes as __mmask16, a) }
     }
@@ -158,6 +162,7 @@ impl Simd<f32> for Avx512 {
 impl Simd<f64> for Avx512 {
     type Register = __m512d;
     const LANES: usize = 8;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
     fn splat(self, x: f64) -> __m512d {
@@ -210,32 +215,32 @@ impl Simd<f64> for Avx512 {
     }
 
     #[inline(always)]
-    fn larger(self, a: __m512d, b: __m512d) -> __m512d {
+    fn max(self, a: __m512d, b: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe { _mm512_max_pd(a, b) }
     }
 
     #[inline(always)]
-    fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
+    fn times_two_to(self, a: __m512d, rounded: __m512d, y: __m512d, cutoff: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe {
             let power = _mm512_castsi512_pd(_mm512_slli_epi64::<52>(_mm512_castpd_si512(rounded)));
-            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
+            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, cutoff);
             _mm512_maskz_mul_pd(kept, a, power)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: __m512d, y: __m512d, lowest: __m512d) -> __m512d {
+    fn zero_below(self, a: __m512d, y: __m512d, cutoff: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe {
-            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, lowest);
+            let kept = _mm512_cmp_pd_mask::<_CMP_NLT_UQ>(y, cutoff);
             _mm512_maskz_mov_pd(kept, a)
         }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: __m512d, b: __m512d) -> __m512d {
+    fn select(self, lanes: u64, a: __m512d, b: __m512d) -> __m512d {
         // SAFETY: see `splat`.
         unsafe { _mm512_mask_mov_pd(b, lanes as __mmask8, a) }
     }

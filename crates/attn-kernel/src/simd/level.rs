@@ -1,27 +1,67 @@
-//! The sets of SIMD instructions, and which of them this processor has.
+//! The list of instruction sets.
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use super::set::InstructionSet;
 
-/// A set of SIMD instructions, from none to the widest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SimdLevel {
-    /// Plain Rust: the same bits, and no speed promised.
-    Portable,
+/// Something to do with the type of an instruction set.
+pub(crate) trait WithSet {
+    type Output;
+    fn call<S: InstructionSet>(self) -> Self::Output;
+}
+
+/// Makes [`SimdLevel`] from the list below. An entry is a set's type, the architecture that has it, and its two names.
+macro_rules! levels {
+    ($($(#[$doc:meta])* $set:ident on $arch:literal in $file:ident: $name:literal, $title:literal;)+) => {
+        /// An instruction set, from none to the widest.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum SimdLevel {
+            /// Plain Rust: the same bits, and no speed promised.
+            Portable,
+            $($(#[$doc])* $set,)+
+        }
+
+        impl SimdLevel {
+            /// All, from none to the widest.
+            pub const ALL: [SimdLevel; 1 + [$($name),+].len()] = [SimdLevel::Portable, $(SimdLevel::$set),+];
+
+            /// The name to choose it by: `avx2`.
+            pub fn name(self) -> &'static str {
+                match self {
+                    SimdLevel::Portable => "portable",
+                    $(SimdLevel::$set => $name,)+
+                }
+            }
+
+            /// The name to show: `AVX2 with FMA`.
+            fn title(self) -> &'static str {
+                match self {
+                    SimdLevel::Portable => "portable",
+                    $(SimdLevel::$set => $title,)+
+                }
+            }
+
+            /// Calls `then` with the set's type; `None` for [`SimdLevel::Portable`] and the sets of other architectures.
+            pub(crate) fn with_set<W: WithSet>(self, then: W) -> Option<W::Output> {
+                match self {
+                    $(#[cfg(target_arch = $arch)] SimdLevel::$set => Some(then.call::<super::$file::$set>()),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+levels! {
     /// 128-bit registers of Arm.
-    Neon,
+    Neon on "aarch64" in neon: "neon", "NEON";
     /// 256-bit registers with fused multiply-add.
-    Avx2,
+    Avx2 on "x86_64" in avx2: "avx2", "AVX2 with FMA";
     /// 512-bit registers.
-    Avx512,
+    Avx512 on "x86_64" in avx512: "avx512", "AVX-512";
 }
 
 impl SimdLevel {
-    /// All, from none to the widest.
-    pub const ALL: [SimdLevel; 4] =
-        [SimdLevel::Portable, SimdLevel::Neon, SimdLevel::Avx2, SimdLevel::Avx512];
-
     /// The widest that this processor has.
     pub fn detect() -> SimdLevel {
         SimdLevel::available().last().unwrap_or(SimdLevel::Portable)
@@ -34,49 +74,19 @@ impl SimdLevel {
 
     /// Whether this processor has it.
     pub fn is_available(self) -> bool {
-        match self {
-            SimdLevel::Portable => true,
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx512 => is_x86_feature_detected!("avx512f"),
-            #[cfg(target_arch = "x86_64")]
-            SimdLevel::Avx2 => is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            #[cfg(target_arch = "aarch64")]
-            SimdLevel::Neon => std::arch::is_aarch64_feature_detected!("neon"),
-            _ => false,
+        struct IsAvailable;
+        impl WithSet for IsAvailable {
+            type Output = bool;
+            fn call<S: InstructionSet>(self) -> bool {
+                S::is_available()
+            }
         }
-    }
-
-    /// The name that `--simd` and `ATTN_SIMD` know it by.
-    pub fn name(self) -> &'static str {
-        match self {
-            SimdLevel::Portable => "portable",
-            SimdLevel::Neon => "neon",
-            SimdLevel::Avx2 => "avx2",
-            SimdLevel::Avx512 => "avx512",
-        }
-    }
-
-    /// The level of this name, if this processor has it.
-    ///
-    /// # Errors
-    /// If there is no such name, or the processor lacks the instructions: they would end the program.
-    pub fn named(name: &str) -> Result<SimdLevel> {
-        let known = SimdLevel::ALL.into_iter().find(|level| level.name() == name);
-        let level = known.ok_or_else(|| Error::UnknownSimd(name.to_string()))?;
-        if !level.is_available() {
-            return Err(Error::MissingSimd(level));
-        }
-        Ok(level)
+        self == SimdLevel::Portable || self.with_set(IsAvailable) == Some(true)
     }
 }
 
 impl fmt::Display for SimdLevel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            SimdLevel::Portable => "portable",
-            SimdLevel::Neon => "NEON",
-            SimdLevel::Avx2 => "AVX2 with FMA",
-            SimdLevel::Avx512 => "AVX-512",
-        })
+        f.write_str(self.title())
     }
 }

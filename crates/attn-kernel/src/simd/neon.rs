@@ -2,32 +2,37 @@
 
 use std::arch::aarch64::*;
 
-use super::Simd;
-use crate::scratch::Plain;
+use super::registers::Simd;
+use super::set::{InstructionSet, TileWidth, WithTileSize, Work};
 
-/// The proof that the processor has NEON.
+/// The proof that this processor has NEON.
 #[derive(Clone, Copy)]
 pub(crate) struct Neon(());
 
-impl Neon {
-    /// The proof, on the caller's word.
-    ///
-    /// # Safety
-    /// The processor has NEON.
+impl InstructionSet for Neon {
+    fn is_available() -> bool {
+        std::arch::is_aarch64_feature_detected!("neon")
+    }
+
+    #[target_feature(enable = "neon")]
+    unsafe fn run<W: Work<Neon>>(input: W::Input<'_>) -> W::Output {
+        // SAFETY: the caller's promise.
+        unsafe { W::run(Neon(()), input) }
+    }
+
     #[inline(always)]
-    pub unsafe fn assume() -> Neon {
-        Neon(())
+    fn with_tile_size<W: WithTileSize>(width: TileWidth, then: W) -> W::Output {
+        match width {
+            TileWidth::Narrow => then.call::<1, 16>(),
+            TileWidth::Middle | TileWidth::Wide => then.call::<3, 8>(),
+        }
     }
 }
-
-// SAFETY: any bits are four numbers.
-unsafe impl Plain for float32x4_t {}
-// SAFETY: any bits are two numbers.
-unsafe impl Plain for float64x2_t {}
 
 impl Simd<f32> for Neon {
     type Register = float32x4_t;
     const LANES: usize = 4;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
     fn splat(self, x: f32) -> float32x4_t {
@@ -80,8 +85,8 @@ impl Simd<f32> for Neon {
     }
 
     #[inline(always)]
-    fn larger(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
-        // `vmaxq` would give NaN where either is; here b has the last word, as elsewhere.
+    fn max(self, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+        // `vmaxq` gives NaN where either is; this gives b, as the other sets do.
         // SAFETY: see `splat`.
         unsafe { vbslq_f32(vcgtq_f32(a, b), a, b) }
     }
@@ -92,23 +97,23 @@ impl Simd<f32> for Neon {
         a: float32x4_t,
         rounded: float32x4_t,
         y: float32x4_t,
-        lowest: float32x4_t,
+        cutoff: float32x4_t,
     ) -> float32x4_t {
         // SAFETY: see `splat`.
         unsafe {
             let power = vreinterpretq_f32_s32(vshlq_n_s32::<23>(vreinterpretq_s32_f32(rounded)));
-            Simd::<f32>::zero_below(self, vmulq_f32(a, power), y, lowest)
+            Simd::<f32>::zero_below(self, vmulq_f32(a, power), y, cutoff)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: float32x4_t, y: float32x4_t, lowest: float32x4_t) -> float32x4_t {
+    fn zero_below(self, a: float32x4_t, y: float32x4_t, cutoff: float32x4_t) -> float32x4_t {
         // SAFETY: see `splat`.
-        unsafe { vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(a), vcltq_f32(y, lowest))) }
+        unsafe { vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(a), vcltq_f32(y, cutoff))) }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: float32x4_t, b: float32x4_t) -> float32x4_t {
+    fn select(self, lanes: u64, a: float32x4_t, b: float32x4_t) -> float32x4_t {
         const BITS: [u32; 4] = [1, 2, 4, 8];
         // SAFETY: see `splat`; the bits are as long as a register.
         unsafe { vbslq_f32(vtstq_u32(vdupq_n_u32(lanes as u32), vld1q_u32(BITS.as_ptr())), a, b) }
@@ -132,6 +137,7 @@ impl Simd<f32> for Neon {
 impl Simd<f64> for Neon {
     type Register = float64x2_t;
     const LANES: usize = 2;
+    const REGISTERS: usize = 32;
 
     #[inline(always)]
     fn splat(self, x: f64) -> float64x2_t {
@@ -184,8 +190,8 @@ impl Simd<f64> for Neon {
     }
 
     #[inline(always)]
-    fn larger(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
-        // `vmaxq` would give NaN where either is; here b has the last word, as elsewhere.
+    fn max(self, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+        // `vmaxq` gives NaN where either is; this gives b, as the other sets do.
         // SAFETY: see `splat`.
         unsafe { vbslq_f64(vcgtq_f64(a, b), a, b) }
     }
@@ -196,23 +202,23 @@ impl Simd<f64> for Neon {
         a: float64x2_t,
         rounded: float64x2_t,
         y: float64x2_t,
-        lowest: float64x2_t,
+        cutoff: float64x2_t,
     ) -> float64x2_t {
         // SAFETY: see `splat`.
         unsafe {
             let power = vreinterpretq_f64_s64(vshlq_n_s64::<52>(vreinterpretq_s64_f64(rounded)));
-            Simd::<f64>::zero_below(self, vmulq_f64(a, power), y, lowest)
+            Simd::<f64>::zero_below(self, vmulq_f64(a, power), y, cutoff)
         }
     }
 
     #[inline(always)]
-    fn zero_below(self, a: float64x2_t, y: float64x2_t, lowest: float64x2_t) -> float64x2_t {
+    fn zero_below(self, a: float64x2_t, y: float64x2_t, cutoff: float64x2_t) -> float64x2_t {
         // SAFETY: see `splat`.
-        unsafe { vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(a), vcltq_f64(y, lowest))) }
+        unsafe { vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(a), vcltq_f64(y, cutoff))) }
     }
 
     #[inline(always)]
-    fn choose(self, lanes: u64, a: float64x2_t, b: float64x2_t) -> float64x2_t {
+    fn select(self, lanes: u64, a: float64x2_t, b: float64x2_t) -> float64x2_t {
         const BITS: [u64; 2] = [1, 2];
         // SAFETY: see `splat`; the bits are as long as a register.
         unsafe { vbslq_f64(vtstq_u64(vdupq_n_u64(lanes as u64), vld1q_u64(BITS.as_ptr())), a, b) }

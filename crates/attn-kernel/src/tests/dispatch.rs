@@ -1,9 +1,12 @@
 //! Every set of instructions has kernels of its own, and they are what runs. The bits cannot tell: they are the same.
 
-use crate::dispatch::Width;
-use crate::{Attention, Band, FEWEST_FOR_TILES, Heads, Layout, Machine, Real, SimdLevel, attend};
+use crate::kernels::TileKernel;
+use crate::simd::TileWidth;
+use crate::{
+    Attention, Band, Heads, Kernels, Layout, MIN_QUERIES_FOR_TILES, Machine, Output, Real, SimdLevel, attend,
+};
 
-/// How many numbers a register of this level holds.
+/// The lanes of a level's registers.
 fn lanes<T: Real>(level: SimdLevel) -> Option<usize> {
     let bits = match level {
         SimdLevel::Portable => return None,
@@ -14,8 +17,13 @@ fn lanes<T: Real>(level: SimdLevel) -> Option<usize> {
     Some(bits / 8 / size_of::<T>())
 }
 
-/// The memory that attention on one head of width 24 has used on one thread, and what the level's tiles need for it.
-fn used<T: Real>(level: SimdLevel, queries: usize, keys: usize, band: Band) -> (usize, Vec<usize>) {
+/// The tiles of a level, by width; none for the plain version.
+fn tiles<T: Kernels>(level: SimdLevel) -> Option<[TileKernel<T>; 3]> {
+    T::kernels(level).map(|kernels| kernels.tiles)
+}
+
+/// The memory that attention on one head of width 24 used on one thread, and what each of the level's tiles needs for it.
+fn used<T: Kernels>(level: SimdLevel, queries: usize, keys: usize, band: Band) -> (usize, Vec<usize>) {
     const WIDTH: usize = 24;
     let numbers: Vec<T> = (0..queries.max(keys) * WIDTH).map(|i| T::from_f64((i % 7) as f64)).collect();
     let heads = |rows| Heads::new("numbers", &numbers, Layout::stacked(1, rows, WIDTH)).expect("they fit");
@@ -23,32 +31,28 @@ fn used<T: Real>(level: SimdLevel, queries: usize, keys: usize, band: Band) -> (
     let mut output = vec![T::ZERO; queries * WIDTH];
     let layout = Layout::stacked(1, queries, WIDTH);
     let machine = Machine { simd: level, threads: 1 };
-    let used = attend(&attention, machine, (&mut output, layout), None).expect("it fits");
+    let used = attend(&attention, machine, Output::new(&mut output, layout)).expect("it fits");
     let head = attention.head(0);
-    let tiles = Width::ALL.into_iter().filter_map(|width| T::tile(level, width));
+    let tiles = tiles::<T>(level).into_iter().flatten();
     (used.extra_bytes, tiles.map(|kernel| (kernel.scratch_bytes)(&head)).collect())
 }
 
 #[test]
 fn a_tile_has_a_whole_number_of_its_own_registers_of_queries() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         for level in super::levels(&format!("tiles, {}", T::NAME)) {
-            for width in Width::ALL {
-                let queries = T::tile(level, width).map(|kernel| kernel.queries);
-                let what = format!("{level}, {width:?}, {}: {queries:?} queries", T::NAME);
-                match (lanes::<T>(level), queries) {
-                    (None, None) => {}
-                    // A query is a bit of a u64.
-                    (Some(lanes), Some(queries)) => {
-                        assert!(queries > 0 && queries <= 64 && queries.is_multiple_of(lanes), "{what}");
-                    }
-                    _ => panic!("{what}"),
-                }
+            let kernels = tiles::<T>(level);
+            let what = format!("{level}, {}", T::NAME);
+            assert_eq!(kernels.is_some(), level != SimdLevel::Portable, "{what}");
+            let Some((kernels, lanes)) = kernels.zip(lanes::<T>(level)) else { continue };
+            let queries = kernels.map(|kernel| kernel.queries);
+            for queries in queries {
+                // A query is a bit of a u64.
+                let fits = queries > 0 && queries <= 64 && queries.is_multiple_of(lanes);
+                assert!(fits, "{what}: {queries} queries");
             }
-            let queries = Width::ALL.map(|width| T::tile(level, width).map(|kernel| kernel.queries));
-            assert!(queries.is_sorted(), "{level}: a wider tile has fewer queries: {queries:?}");
-            let few = T::decode(level).is_some();
-            assert_eq!(few, level != SimdLevel::Portable, "{level}, few queries, {}", T::NAME);
+            assert_eq!(kernels.map(|kernel| kernel.width), TileWidth::ALL, "{what}");
+            assert!(queries.is_sorted(), "{what}: a wider tile has fewer queries: {queries:?}");
         }
     }
     check::<f32>();
@@ -57,20 +61,21 @@ fn a_tile_has_a_whole_number_of_its_own_registers_of_queries() {
 
 #[test]
 fn no_two_sets_of_instructions_share_a_kernel() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         let levels: Vec<SimdLevel> =
             SimdLevel::available().filter(|level| *level != SimdLevel::Portable).collect();
         for (i, &a) in levels.iter().enumerate() {
             for &b in &levels[i + 1..] {
-                for (of_a, of_b) in Width::ALL.into_iter().flat_map(|a| Width::ALL.map(|b| (a, b))) {
-                    let (tile_a, tile_b) =
-                        (T::tile(a, of_a).expect("a tile"), T::tile(b, of_b).expect("a tile"));
+                let of_both = [T::kernels(a).expect("kernels"), T::kernels(b).expect("kernels")];
+                let [tiles_a, tiles_b] = of_both.each_ref().map(|kernels| kernels.tiles);
+                for (tile_a, tile_b) in tiles_a.iter().flat_map(|a| tiles_b.iter().map(move |b| (a, b))) {
                     let differ = !std::ptr::fn_addr_eq(tile_a.attend, tile_b.attend);
-                    assert!(differ, "{a} {of_a:?} and {b} {of_b:?} are one tile, {}", T::NAME);
+                    let widths = (tile_a.width, tile_b.width);
+                    assert!(differ, "{a} and {b} share a tile, {widths:?}, {}", T::NAME);
                 }
-                let (few_a, few_b) = (T::decode(a).expect("a kernel"), T::decode(b).expect("a kernel"));
-                let differ = !std::ptr::fn_addr_eq(few_a.attend_part, few_b.attend_part);
-                assert!(differ, "{a} and {b} share what few queries run, {}", T::NAME);
+                let [decode_a, decode_b] = of_both.map(|kernels| kernels.decode.attend_part);
+                let differ = !std::ptr::fn_addr_eq(decode_a, decode_b);
+                assert!(differ, "{a} and {b} share what a few queries run, {}", T::NAME);
             }
         }
     }
@@ -80,14 +85,14 @@ fn no_two_sets_of_instructions_share_a_kernel() {
 
 #[test]
 fn the_instructions_asked_for_are_those_that_run() {
-    fn check<T: Real>() {
-        for (queries, keys) in [(FEWEST_FOR_TILES, 40), (100, 140), (1, 40), (3, 1100)] {
+    fn check<T: Kernels>() {
+        for (queries, keys) in [(MIN_QUERIES_FOR_TILES, 40), (100, 140), (1, 40), (3, 1100)] {
             let (plain, _) = used::<T>(SimdLevel::Portable, queries, keys, Band::default());
             for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
                 let (lanes, tiles) = used::<T>(level, queries, keys, Band::default());
                 let what = format!("{level}, {}: {queries} queries, {keys} keys: {lanes} bytes", T::NAME);
                 assert_ne!(lanes, plain, "{what}, like the plain version");
-                let is_a_tile = queries >= FEWEST_FOR_TILES;
+                let is_a_tile = queries >= MIN_QUERIES_FOR_TILES;
                 assert!(!is_a_tile || tiles.contains(&lanes), "{what}, none of {tiles:?}");
             }
         }
@@ -98,19 +103,19 @@ fn the_instructions_asked_for_are_those_that_run() {
 
 #[test]
 fn the_tile_is_the_one_that_computes_least_for_nothing() {
-    fn check<T: Real>() {
+    fn check<T: Kernels>() {
         for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
             let register = lanes::<T>(level).expect("it has registers");
             let all = Band::default();
             let last_four = Band { from: Some(-3), until: Some(1) };
             for (why, queries, band, expected) in [
-                ("a register of queries", register.max(FEWEST_FOR_TILES), all, Width::Narrow),
-                ("many queries that see all", 960, all, Width::Wide),
-                ("many queries that see what is before them", 960, Band::causal(960, 960), Width::Wide),
-                ("many queries that see four keys", 960, last_four, Width::Narrow),
+                ("a register of queries", register.max(MIN_QUERIES_FOR_TILES), all, TileWidth::Narrow),
+                ("many queries that see all", 960, all, TileWidth::Wide),
+                ("many queries that see what is before them", 960, Band::causal(960, 960), TileWidth::Wide),
+                ("many queries that see four keys", 960, last_four, TileWidth::Narrow),
             ] {
                 let (bytes, tiles) = used::<T>(level, queries, queries, band);
-                let index = Width::ALL.iter().position(|width| *width == expected).expect("a width");
+                let index = TileWidth::ALL.iter().position(|width| *width == expected).expect("a width");
                 assert_eq!(bytes, tiles[index], "{level}, {}, {why}: not {expected:?} of {tiles:?}", T::NAME);
             }
         }

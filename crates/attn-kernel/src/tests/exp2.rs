@@ -1,71 +1,67 @@
 //! The exponential in registers gives the bits of the one number by number.
 
+use std::marker::PhantomData;
+
 use crate::exp2::{Exp2, RegisterExp2};
 use crate::real::Real;
-#[cfg(target_arch = "aarch64")]
-use crate::simd::Neon;
-#[cfg(target_arch = "x86_64")]
-use crate::simd::{Avx2, Avx512};
-use crate::simd::{Simd, SimdLevel};
+use crate::simd::{InstructionSet, Simd, SimdLevel, WithSet, Work};
 
-/// Every lane of every register of `numbers`; a whole number of registers. NaN gives NaN, whatever bits it has.
-///
-/// # Safety
-/// The processor has what `simd` stands for.
-#[inline(always)]
-unsafe fn compare<T: Real, S: Simd<T>>(simd: S, numbers: &[T], exp2: &Exp2<T>) -> usize {
-    let lanes = RegisterExp2::new(simd, exp2);
-    let mut compared = 0;
-    for numbers in numbers.chunks_exact(S::LANES) {
-        let mut found = [[T::ZERO; 16]; 2];
-        // SAFETY: a chunk is as long as a register, and there is room for what any register holds.
-        unsafe {
-            let y = simd.load(numbers);
-            simd.store(lanes.of(y), &mut found[0]);
-            simd.store(lanes.correction(y), &mut found[1]);
-        }
-        for (lane, &y) in numbers.iter().enumerate() {
-            for (found, expected) in [(found[0][lane], exp2.of(y)), (found[1][lane], exp2.correction(y))] {
-                let same = found.bits() == expected.bits()
-                    || (found.to_f64().is_nan() && expected.to_f64().is_nan());
-                assert!(same, "{exp2:?} of {y:?}: {found:?} instead of {expected:?}");
-                let is_kept = expected.to_f64().is_nan() || !y.to_f64().is_nan();
-                assert!(is_kept, "{exp2:?} of NaN ({:#x}): {expected:?}", y.bits());
-                compared += 1;
+/// Numbers, a whole number of registers, and the exponential to take of them.
+#[derive(Clone, Copy)]
+struct Sample<'a, T> {
+    numbers: &'a [T],
+    exp2: &'a Exp2<T>,
+}
+
+/// Compares every lane of every register, and returns how many numbers that were. NaN gives NaN, whatever bits it has.
+struct Compare<T>(PhantomData<T>);
+
+impl<T: Real, S: Simd<T>> Work<S> for Compare<T> {
+    type Input<'a> = Sample<'a, T>;
+    type Output = usize;
+
+    #[inline(always)]
+    unsafe fn run(simd: S, Sample { numbers, exp2 }: Sample<'_, T>) -> usize {
+        let lanes = RegisterExp2::new(simd, exp2);
+        let mut compared = 0;
+        for numbers in numbers.chunks_exact(S::LANES) {
+            let mut found = [[T::ZERO; 16]; 2];
+            // SAFETY: a chunk is as long as a register, and there is room for what any register holds.
+            unsafe {
+                let y = simd.load(numbers);
+                simd.store(lanes.of(y), &mut found[0]);
+                simd.store(lanes.correction(y), &mut found[1]);
+            }
+            for (lane, &y) in numbers.iter().enumerate() {
+                for (found, expected) in [(found[0][lane], exp2.of(y)), (found[1][lane], exp2.correction(y))]
+                {
+                    let same = found.bits() == expected.bits()
+                        || (found.to_f64().is_nan() && expected.to_f64().is_nan());
+                    assert!(same, "{exp2:?} of {y:?}: {found:?} instead of {expected:?}");
+                    let is_kept = expected.to_f64().is_nan() || !y.to_f64().is_nan();
+                    assert!(is_kept, "{exp2:?} of NaN ({:#x}): {expected:?}", y.bits());
+                    compared += 1;
+                }
             }
         }
+        compared
     }
-    compared
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f")]
-unsafe fn compare_avx512<T: Real>(numbers: &[T], exp2: &Exp2<T>) -> usize
-where
-    Avx512: Simd<T>,
-{
-    // SAFETY: the caller has found the features.
-    unsafe { compare(Avx512::assume(), numbers, exp2) }
+impl WithSet for Sample<'_, f32> {
+    type Output = usize;
+    fn call<S: InstructionSet>(self) -> usize {
+        // SAFETY: the level was found available.
+        unsafe { S::run::<Compare<f32>>(self) }
+    }
 }
 
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn compare_avx2<T: Real>(numbers: &[T], exp2: &Exp2<T>) -> usize
-where
-    Avx2: Simd<T>,
-{
-    // SAFETY: the caller has found the features.
-    unsafe { compare(Avx2::assume(), numbers, exp2) }
-}
-
-#[cfg(target_arch = "aarch64")]
-#[target_feature(enable = "neon")]
-unsafe fn compare_neon<T: Real>(numbers: &[T], exp2: &Exp2<T>) -> usize
-where
-    Neon: Simd<T>,
-{
-    // SAFETY: the caller has found the features.
-    unsafe { compare(Neon::assume(), numbers, exp2) }
+impl WithSet for Sample<'_, f64> {
+    type Output = usize;
+    fn call<S: InstructionSet>(self) -> usize {
+        // SAFETY: the level was found available.
+        unsafe { S::run::<Compare<f64>>(self) }
+    }
 }
 
 /// Numbers up to 0 of any exponent and mantissa, many between `lowest` and 0, and what is no number.
@@ -79,7 +75,7 @@ fn sample<T: Real>(from_bits: impl Fn(u64) -> T, lowest: f64) -> Vec<T> {
     let any = any.into_iter().map(|x| if x > T::ZERO { -x } else { x });
     let range = (0..40_000).map(|i| T::from_f64(lowest * 1.01 * f64::from(i) / 40_000.0));
     let special = [0.0, -0.0, lowest, -1e30, f64::NAN, f64::NEG_INFINITY].map(T::from_f64);
-    special.into_iter().chain([T::LOWEST, -T::SMALLEST]).chain(any).chain(range).collect()
+    special.into_iter().chain([T::MIN, -T::MIN_POSITIVE]).chain(any).chain(range).collect()
 }
 
 /// Not-a-numbers of every kind of payload, of both signs: what is in their last bits must not end up in the exponent.
@@ -116,49 +112,28 @@ fn two_to_the_nan_is_nan_whatever_bits_it_has() {
     check_all(&double);
 }
 
-fn check<T: Real>(numbers: Vec<T>, compare: impl Fn(SimdLevel, &[T], &Exp2<T>) -> Option<usize>) {
+fn check<T: Real>(numbers: Vec<T>)
+where
+    for<'a> Sample<'a, T>: WithSet<Output = usize>,
+{
     // A whole number of the longest registers.
     let numbers = &numbers[..numbers.len() / 16 * 16];
     for level in super::levels(&format!("exp2 in registers, {}", T::NAME)) {
         for (factor, shift) in [(1.0, 0), (0.180_336_88, 0), (1.5, 12), (3e-5, 0), (1e6, 21)] {
-            let exp2 = Exp2::of_multiples(T::from_f64(factor), shift);
-            if let Some(compared) = compare(level, numbers, &exp2) {
-                assert_eq!(compared, 2 * numbers.len(), "{level}");
-            }
+            let exp2 = &Exp2::of_multiples(T::from_f64(factor), shift);
+            let compared = level.with_set(Sample { numbers, exp2 });
+            let expected = if level == SimdLevel::Portable { None } else { Some(2 * numbers.len()) };
+            assert_eq!(compared, expected, "{level}");
         }
     }
 }
 
 #[test]
 fn two_to_the_x_in_registers_has_the_bits_of_the_one_by_one_in_f32() {
-    let numbers = nans_f32().chain(sample(|bits| f32::from_bits(bits as u32), -126.0)).collect();
-    check::<f32>(numbers, |level, numbers, exp2| match level {
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => Some(unsafe { compare_avx512(numbers, exp2) }),
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => Some(unsafe { compare_avx2(numbers, exp2) }),
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "aarch64")]
-        SimdLevel::Neon => Some(unsafe { compare_neon(numbers, exp2) }),
-        _ => None,
-    });
+    check::<f32>(nans_f32().chain(sample(|bits| f32::from_bits(bits as u32), -126.0)).collect());
 }
 
 #[test]
 fn two_to_the_x_in_registers_has_the_bits_of_the_one_by_one_in_f64() {
-    let numbers = nans_f64().chain(sample(f64::from_bits, -1022.0)).collect();
-    check::<f64>(numbers, |level, numbers, exp2| match level {
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx512 => Some(unsafe { compare_avx512(numbers, exp2) }),
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "x86_64")]
-        SimdLevel::Avx2 => Some(unsafe { compare_avx2(numbers, exp2) }),
-        // SAFETY: the level was found available.
-        #[cfg(target_arch = "aarch64")]
-        SimdLevel::Neon => Some(unsafe { compare_neon(numbers, exp2) }),
-        _ => None,
-    });
+    check::<f64>(nans_f64().chain(sample(f64::from_bits, -1022.0)).collect());
 }

@@ -1,4 +1,4 @@
-//! Inputs and outputs right before, or right behind, memory that nobody may touch.
+//! Inputs and outputs directly before, or directly behind, protected memory.
 //!
 //! A step beside them ends the test program with a signal; the last test has that happen, in a process of its own.
 
@@ -49,7 +49,7 @@ impl<C: Copy, const AT_START: bool> Memory<C> for Guarded<C, AT_START> {
 }
 
 impl<C: Copy> Guarded<C, true> {
-    /// From now on nobody may touch these numbers either, which begin and end with a page.
+    /// Protects these numbers too, which begin and end with a page.
     pub fn forbid(&mut self, numbers: Range<usize>) {
         let bytes = numbers.start * size_of::<C>()..numbers.end * size_of::<C>();
         assert!(

@@ -1,4 +1,4 @@
-//! Keys and values that nobody sees are not even read: they lie in pages that nobody may touch.
+//! Keys and values that no query sees are not even read: they lie in protected pages.
 //!
 //! What no query sees by its position is left out to the key; what masks hide from all of them, block by block.
 
@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::guarded::{Guarded, PAGE};
 use super::ragged::Memory;
-use crate::{Attention, BLOCK, Band, Heads, Layout, Machine, Real, SimdLevel, attend};
+use crate::{Attention, BLOCK, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
 
 /// Rows of keys that fill a page, most of it with the gaps behind them.
 const ROWS: usize = 16;
@@ -14,7 +14,7 @@ const ROWS: usize = 16;
 /// d_k and d_v: a register and more.
 const WIDTH: usize = 21;
 
-/// Keys that nobody sees, and what hides them.
+/// Keys that no query sees, and what hides them.
 struct Hidden {
     queries: usize,
     keys: usize,
@@ -32,7 +32,7 @@ enum By {
 }
 
 /// Two query heads on one head of keys and values, whose columns are `apart`: the plain version's bits.
-fn attend_to<T: Real>(level: SimdLevel, problem: &Hidden, apart: usize) -> Vec<T> {
+fn attend_to<T: Kernels>(level: SimdLevel, problem: &Hidden, apart: usize) -> Vec<T> {
     let &Hidden { queries, keys, band, by, .. } = problem;
     let stride = PAGE / ROWS / size_of::<T>();
     let heads = 2;
@@ -63,13 +63,14 @@ fn attend_to<T: Real>(level: SimdLevel, problem: &Hidden, apart: usize) -> Vec<T
     let mut output = vec![T::ZERO; heads * queries * WIDTH];
     let mut lse = vec![T::ZERO; heads * queries];
     let machine = Machine { simd: level, threads: 2 };
-    attend(&attention, machine, (&mut output, of_queries), Some(&mut lse)).expect("it fits");
+    let to = Output::new(&mut output, of_queries).with_log_sum_exps(&mut lse);
+    attend(&attention, machine, to).expect("it fits");
     assert!(lse.iter().all(|x| x.to_f64().is_finite()), "every query sees something");
     output.into_iter().chain(lse).collect()
 }
 
 fn check(problem: &Hidden) {
-    fn check_type<T: Real>(problem: &Hidden) {
+    fn check_type<T: Kernels>(problem: &Hidden) {
         for apart in [1, 2] {
             let plain: Vec<T> = attend_to(SimdLevel::Portable, problem, apart);
             for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {

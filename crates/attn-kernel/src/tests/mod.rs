@@ -1,4 +1,4 @@
-//! What can only be tested from inside the room, or needs `unsafe` itself.
+//! What can only be tested from inside the crate, or needs `unsafe` itself.
 
 mod dispatch;
 mod exp2;
@@ -11,7 +11,7 @@ mod ragged;
 
 use std::io::{Write, stderr};
 
-use super::simd::SimdLevel;
+use crate::simd::SimdLevel;
 
 /// The levels that are tested here; which those are, and which not, is said past the capture of the test harness.
 fn levels(test: &str) -> impl Iterator<Item = SimdLevel> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::pool;
 
-/// So long a task waits for the others to come.
+/// How long a task waits for the others.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The pool serves one caller at a time, and another test may be the one.
@@ -21,10 +21,11 @@ fn all_are_at_work_together(threads: usize) -> bool {
         came.notify_all();
         let alone = |here: &mut usize| *here < threads;
         let (mut here, waited) = came.wait_timeout_while(here, PATIENCE, alone).expect("no task panics");
-        match waited.timed_out() {
-            // Who leaves is not met by those that come later.
-            true => *here -= 1,
-            false => _ = met.fetch_add(1, Ordering::Relaxed),
+        if waited.timed_out() {
+            // A task that gives up is not counted by those that come later.
+            *here -= 1;
+        } else {
+            met.fetch_add(1, Ordering::Relaxed);
         }
     });
     met.into_inner() == threads

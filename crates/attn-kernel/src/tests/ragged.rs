@@ -1,13 +1,13 @@
-//! Problems of every ragged size over memory that somebody else provides: for whoever watches what is read and written.
+//! Problems of every ragged size over memory that the caller provides, to detect reads and writes beside it.
 //!
 //! Inputs and outputs are exactly as long as they must be. AddressSanitizer sees a step beside them on the heap,
 //! [`guarded`](super::guarded) memory ends the program at once.
 
-use crate::{Attention, Band, Heads, Layout, Machine, Real, SimdLevel, attend};
+use crate::{Attention, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
 
-/// Memory for a slice of numbers, at whose ends somebody watches.
+/// Memory for a slice of numbers whose ends are watched.
 pub(super) trait Memory<C> {
-    /// So many numbers.
+    /// Memory that holds these numbers.
     fn new(numbers: &[C]) -> Self;
     fn numbers(&mut self) -> &mut [C];
 }
@@ -70,7 +70,7 @@ fn reach(layout: Layout) -> usize {
 }
 
 /// Small whole numbers: every score and sum is far from the ends of the format.
-fn numbers<T: Real>(count: usize, seed: usize) -> Vec<T> {
+fn numbers<T: Kernels>(count: usize, seed: usize) -> Vec<T> {
     (0..count).map(|i| T::from_f64(((i * 7 + seed * 3) % 13) as f64 / 8.0 - 0.75)).collect()
 }
 
@@ -90,7 +90,7 @@ fn is_large([_, keys, ..]: [usize; 4]) -> bool {
 }
 
 /// All problems over memory of this kind.
-pub(super) fn attend_to_all<T: Real, M: Memory<T>, B: Memory<bool>>(simd: SimdLevel) {
+pub(super) fn attend_to_all<T: Kernels, M: Memory<T>, B: Memory<bool>>(simd: SimdLevel) {
     for (sizes, choices) in problems().filter(|(sizes, _)| simd != SimdLevel::Portable || !is_large(*sizes)) {
         attend_to::<T, M, B>(simd, sizes, choices);
     }
@@ -104,7 +104,7 @@ struct Choices {
 }
 
 /// The output and the log-sum-exps.
-fn attend_to<T: Real, M: Memory<T>, B: Memory<bool>>(
+fn attend_to<T: Kernels, M: Memory<T>, B: Memory<bool>>(
     simd: SimdLevel,
     [queries, keys, width, value_width]: [usize; 4],
     Choices { turn, is_hidden, seed }: Choices,
@@ -137,13 +137,14 @@ fn attend_to<T: Real, M: Memory<T>, B: Memory<bool>>(
         attention.bias = Some(Heads::new("bias", bias.numbers(), of_scores).expect("it fits"));
     }
     let machine = Machine { simd, threads: 2 };
-    attend(&attention, machine, (output.numbers(), of_output), Some(lse.numbers())).expect("it fits");
+    let to = Output::new(output.numbers(), of_output).with_log_sum_exps(lse.numbers());
+    attend(&attention, machine, to).expect("it fits");
     output.numbers().iter().chain(lse.numbers().iter()).copied().collect()
 }
 
 #[test]
 fn ragged_problems_on_the_heap_have_the_bits_of_the_plain_version() {
-    fn check<T: Real>(levels: &[SimdLevel]) {
+    fn check<T: Kernels>(levels: &[SimdLevel]) {
         let on_the_heap = attend_to::<T, Box<[T]>, Box<[bool]>>;
         for (sizes, choices) in problems() {
             let plain = on_the_heap(SimdLevel::Portable, sizes, choices);

@@ -1,10 +1,10 @@
 //! Numbers as prose writes them.
 
 use super::*;
-use crate::demo::{Digits, Story};
 use crate::graph::{Convention, Graph, Origin};
 use crate::matrix::Matrix;
 use crate::render::{Charset, Format, Heat, Page, Style, stories};
+use crate::story::{Digits, Story};
 use proptest::prelude::*;
 
 fn written(text: &str) -> WrittenNumber {

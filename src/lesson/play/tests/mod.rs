@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::sample;
 use super::{Action, Effects, Key, Player, ScriptedAnswers, Window};
 use crate::lesson::show::Show;
-use crate::lesson::{Progress, Runner, Screen};
+use crate::lesson::{Progress, Runner};
+use crate::render::Screen;
 
 /// Plays the sample on a screen of this many rows.
 fn played(rows: usize, test: impl FnOnce(&mut Class<'_>)) {

@@ -1,10 +1,10 @@
 //! What is shown besides the lesson: contents and keys.
 
-use crate::lesson::Screen;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::keys::{KEYS, STORY_KEYS, WHERE_TYPED};
 use crate::lesson::play::state::State;
 use crate::lesson::show::{Ink, Tone};
+use crate::render::Screen;
 
 use super::sentences::wrapped;
 

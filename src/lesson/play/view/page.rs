@@ -1,6 +1,5 @@
 //! The pages of the lesson: the text of a stop with its heading, the answer of a question, the end.
 
-use crate::error::counted;
 use crate::lesson::play::bars::{bars, right_bar};
 use crate::lesson::play::course::Course;
 use crate::lesson::play::pages::{self, Chunk, position};
@@ -8,6 +7,7 @@ use crate::lesson::play::state::State;
 use crate::lesson::play::stops::{Stop, StopKind};
 use crate::lesson::show::{Ink, Show, Text, Tone};
 use crate::lesson::{Block, Choice, Question};
+use crate::text::counted;
 
 /// The text of a stop in pieces.
 pub(in crate::lesson::play) fn chunks(course: &Course<'_>, state: &State, stop: &Stop) -> Vec<Chunk> {

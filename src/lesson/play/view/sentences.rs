@@ -1,10 +1,11 @@
 //! Sentences to the teacher.
 
 use crate::foreign::visible;
-use crate::lesson::Screen;
+use crate::hint::Hint;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::state::State;
 use crate::lesson::show::{Ink, Text, Tone};
+use crate::render::Screen;
 
 /// The lines of a sentence to the teacher.
 pub(in crate::lesson::play) fn sentence(text: &str, screen: Screen) -> Vec<String> {
@@ -32,7 +33,7 @@ pub(in crate::lesson::play) fn farewell(course: &Course<'_>, state: &State, aske
         (Some(step), Some(told)) => {
             let [number, end] = [lesson.number(step), lesson.number(lesson.steps.len() - 1)];
             let end = if end == last { String::new() } else { end.to_string() };
-            let rest = told.whole.as_ref().map(|whole| format!("{whole} --steps {number}-{end}"));
+            let rest = told.whole.as_ref().map(|whole| format!("{whole} {} {number}-{end}", Hint::Steps));
             (format!("at step {number} of {last}"), rest)
         }
     };

@@ -11,6 +11,7 @@ use crate::lesson::play::state::State;
 use crate::lesson::play::typing::{Entry, Purpose};
 use crate::lesson::verdict::Verdict;
 use crate::render::Charset;
+use crate::text::clipped_at_word;
 
 /// The line at the bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub struct Bottom {
     pub is_alert: bool,
 }
 
-/// A title is shortened to this many columns.
+/// The most columns of a title, which leave room for what else the line says.
 const LONGEST_TITLE: usize = 40;
 
 /// The keys that a line of one letter stands for, where letters are typed into an answer.
@@ -155,7 +156,7 @@ impl Status<'_, '_> {
             .state
             .step(self.course)
             .map_or(&self.course.lesson.title, |step| &self.course.lesson.steps[step].title);
-        let title = shortened(title);
+        let title = clipped_at_word(title, LONGEST_TITLE).into_owned();
         let mut pieces = vec![(
             9,
             format!(
@@ -183,16 +184,6 @@ impl Status<'_, '_> {
         pieces.push((3, "?: keys".to_string()));
         pieces
     }
-}
-
-/// A title that leaves room for what else the line tells.
-fn shortened(title: &str) -> String {
-    if title.width() <= LONGEST_TITLE {
-        return title.to_string();
-    }
-    let mut short: String = title.chars().take(LONGEST_TITLE - 1).collect();
-    short.truncate(short.rfind(' ').unwrap_or(short.len()));
-    format!("{short} …")
 }
 
 /// The pieces in a row, as many as there is room for.

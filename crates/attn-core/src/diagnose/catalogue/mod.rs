@@ -19,8 +19,10 @@ mod softmaxes;
 mod tokens;
 mod weights;
 
-use crate::error::{Error, Result, counted, nearest};
+use crate::error::{Error, Result};
 use crate::graph::recipes::{Alter, Alteration, Recipe, Stage};
+use crate::hint::Hint;
+use crate::text::{counted, nearest};
 
 use super::{Change, Facts};
 
@@ -174,11 +176,10 @@ pub fn catalogue() -> impl Iterator<Item = &'static Mistake> {
 pub fn find(id: &str) -> Result<&'static Mistake> {
     catalogue().find(|mistake| mistake.id == id).ok_or_else(|| {
         let error = Error::new(format!("there is no mistake `{id}`"));
+        let all = format!("{} {} shows all mistakes", Hint::Diagnose, Hint::List);
         match nearest(id, catalogue().map(|mistake| mistake.id)) {
-            Some(near) => {
-                error.help(format!("did you mean `{near}`? attn diagnose --list shows all mistakes"))
-            }
-            None => error.help("attn diagnose --list shows all mistakes"),
+            Some(near) => error.help(format!("did you mean `{near}`? {all}")),
+            None => error.help(all),
         }
     })
 }

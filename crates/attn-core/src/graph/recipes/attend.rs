@@ -7,9 +7,11 @@ use super::choices::Comparison;
 use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Given, Graph, MAX_CELLS, NodeId, Role};
+use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
+use crate::text::counted;
 
 /// What a pipeline starts from, on the exact path and on the fast one. Q, K and V win over what X and the weights would give;
 /// where neither is there, X stands for itself.
@@ -247,7 +249,11 @@ impl Pipeline<'_> {
                 q_width / heads,
                 k_width / groups
             ))
-            .help("give queries and keys of the same width per head (see --heads and --kv-heads)"));
+            .help(format!(
+                "give queries and keys of the same width per head (see {} and {})",
+                Hint::Heads,
+                Hint::KeyValueHeads
+            )));
         }
         if n != v_rows {
             return Err(Error::new(format!(
@@ -274,7 +280,10 @@ impl Pipeline<'_> {
                 counted(t, "query"),
                 counted(n, "key")
             ))
-            .help("give fewer tokens or heads, or use --fast, which does not store the steps"));
+            .help(format!(
+                "give fewer tokens or heads, or use {}, which does not store the steps",
+                Hint::Fast
+            )));
         }
         Ok(())
     }

@@ -3,8 +3,10 @@
 use super::attend::AttendInputs;
 use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS};
+use crate::hint::Hint;
+use crate::text::counted;
 
 /// Rows and columns.
 type Sides = (u128, u128);
@@ -26,7 +28,7 @@ pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
             counted(queries as usize, "query"),
             counted(keys as usize, "key")
         ))
-        .help("give fewer tokens or heads, or use --fast, which does not store the steps")),
+        .help(format!("give fewer tokens or heads, or use {}, which does not store the steps", Hint::Fast))),
         false => Ok(()),
     }
 }

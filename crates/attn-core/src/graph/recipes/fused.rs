@@ -9,7 +9,8 @@ use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, Pairs, atten
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
 use crate::graph::{FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Role, Stage, Step};
-use crate::kernel::{Heads, Layout, Machine, Real, Used};
+use crate::hint::Hint;
+use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Used};
 use crate::matrix::Shape;
 use crate::tensor::{Dtype, Element, Tensor};
 
@@ -45,8 +46,11 @@ pub fn attend_fused(
 /// If the recipe asks for what the kernel does not do.
 fn check(recipe: &Recipe) -> Result<()> {
     if recipe.score == Score::Cosine {
-        return Err(Error::new("the fast path cannot compute cosine scores")
-            .help("leave out --score cosine or --fast"));
+        return Err(Error::new("the fast path cannot compute cosine scores").help(format!(
+            "leave out {} cosine or {}",
+            Hint::Score,
+            Hint::Fast
+        )));
     }
     if recipe.heads > MOST_HEADS {
         return Err(Error::new(format!(
@@ -62,7 +66,7 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Element + Real>(
+fn run<T: Element + Kernels>(
     mut pipeline: Pipeline<'_>,
     inputs: AttendInputs,
     machine: Machine,
@@ -132,7 +136,11 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
             "`{}` is {shape}, but W_O and the residual take at most {MAX_CELLS} numbers",
             after.stage().name()
         ))
-        .help("leave out W_O and --residual, and save the heads with --save O=out.npy")),
+        .help(format!(
+            "leave out W_O and {}, and save the heads with {} O=out.npy",
+            Hint::Residual,
+            Hint::Save
+        ))),
     }
 }
 

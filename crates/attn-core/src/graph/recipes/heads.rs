@@ -6,9 +6,10 @@ use super::choices::{Along, Common, Groups, Split};
 use super::recipe::Recipe;
 use super::weights::{Head, suffix};
 use crate::attention::{Axis, key_value_head};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Factor, Graph, NodeId, Op, Role, Stage};
 use crate::matrix::Shape;
+use crate::text::counted;
 
 impl Pipeline<'_> {
     /// All heads, each with its own weights and mix. The mixes are returned; a single head's weights and values, which are

@@ -3,8 +3,10 @@
 use super::alter::{self, altered, name_before};
 use super::attend::Pipeline;
 use super::choices::{Merge, Projection, Residual};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Factor, NodeId, Op, Stage};
+use crate::hint::Hint;
+use crate::text::counted;
 
 /// Small numbers in a norm, as PyTorch has them.
 const EPSILON: f64 = 1e-5;
@@ -81,9 +83,12 @@ impl Pipeline<'_> {
         let residual = match (self.recipe.output.residual, self.recipe.output.addition, x) {
             (true, Residual::Of(role), _) => Some(roles[role as usize]),
             (true, _, None) => {
-                return Err(
-                    Error::new("there is no X to add to the result").help("--residual needs --x or --words")
-                );
+                return Err(Error::new("there is no X to add to the result").help(format!(
+                    "{} needs {} or {}",
+                    Hint::Residual,
+                    Hint::Given(crate::graph::Role::X.name()),
+                    Hint::Words
+                )));
             }
             (true, _, Some(x)) => Some(x),
             (false, ..) => None,
@@ -123,7 +128,10 @@ impl Pipeline<'_> {
                 return Err(Error::new(format!(
                     "X is {tokens}, but the result is {shape}: they cannot be added"
                 ))
-                .help(format!("make the result {tokens} with another W_V or W_O, or leave out --residual")));
+                .help(format!(
+                    "make the result {tokens} with another W_V or W_O, or leave out {}",
+                    Hint::Residual
+                )));
             }
             last = self.with_residual(&result, x, last)?;
         }

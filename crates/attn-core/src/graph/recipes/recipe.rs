@@ -5,8 +5,10 @@ use super::choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Residual, Roles, Split,
 };
 use crate::attention::{Base, Mask};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::Factor;
+use crate::hint::Hint;
+use crate::text::counted;
 
 /// The options of a pipeline, in the order in which they act.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -180,9 +182,8 @@ impl Recipe {
     /// If there are no heads, the key/value heads do not divide the heads, or the temperature is not positive.
     pub fn check(&self) -> Result<()> {
         if self.heads == 0 || self.kv_heads == 0 {
-            return Err(
-                Error::new("there must be at least one head").help("write --heads 1 for a single head")
-            );
+            return Err(Error::new("there must be at least one head")
+                .help(format!("write {} 1 for a single head", Hint::Heads)));
         }
         if !self.heads.is_multiple_of(self.kv_heads) {
             return Err(Error::new(format!(
@@ -190,7 +191,7 @@ impl Recipe {
                 counted(self.heads, "query head"),
                 counted(self.kv_heads, "key/value head")
             ))
-            .help("give a --kv-heads that divides --heads"));
+            .help(format!("give a {} that divides {}", Hint::KeyValueHeads, Hint::Heads)));
         }
         if !(self.temperature > 0.0 && self.temperature.is_finite()) {
             return Err(Error::new(format!(
@@ -201,7 +202,7 @@ impl Recipe {
         }
         if self.mask.window == Some(0) {
             return Err(Error::new("a window of 0 hides every key")
-                .help("write --window 1 to let each token attend only to itself"));
+                .help(format!("write {} 1 to let each token attend only to itself", Hint::Window)));
         }
         match self.scale {
             Scale::Number(scale) if !scale.is_finite() => {

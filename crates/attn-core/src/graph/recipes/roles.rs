@@ -2,9 +2,11 @@
 
 use super::attend::Pipeline;
 use super::choices::{self, Source};
-use crate::error::{Error, Result, counted};
+use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS, Node, NodeId, Op, Origin, Role};
+use crate::hint::Hint;
 use crate::matrix::Matrix;
+use crate::text::counted;
 
 impl Pipeline<'_> {
     /// Where the numbers of Q, K or V come from.
@@ -43,8 +45,11 @@ impl Pipeline<'_> {
         let Some(x) = x else {
             return Err(Error::new(format!("there is no {name}, and no X to compute it from")).help(
                 format!(
-                    "type a sentence, as in: attn attend --words \"bat cave racket\", or give --x, or --{}",
-                    name.to_lowercase()
+                    "type a sentence, as in: {} {} \"bat cave racket\", or give {}, or {}",
+                    Hint::Attend,
+                    Hint::Words,
+                    Hint::Given(Role::X.name()),
+                    Hint::Given(name)
                 ),
             ));
         };
@@ -54,8 +59,8 @@ impl Pipeline<'_> {
                 "W_{name} is not given, and an identity matrix as wide as X would have {width}×{width} numbers"
             ))
             .help(format!(
-                "give --w{}, or a narrower X: the limit is {MAX_CELLS} numbers",
-                name.to_lowercase()
+                "give {}, or a narrower X: the limit is {MAX_CELLS} numbers",
+                Hint::Given(role.weights().map_or(name, Role::name))
             )));
         }
         let identity = || Given::new(Matrix::identity(width), Origin::Identity);

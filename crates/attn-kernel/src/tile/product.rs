@@ -1,14 +1,14 @@
-//! The one inner loop that nearly all the time is spent in.
+//! The inner loop, which takes nearly all of the time.
 
-use super::real::Real;
-use super::simd::Simd;
+use crate::real::Real;
+use crate::simd::Simd;
 
 /// `sums[i][r] + Σ_t a[i,t] · b[t][r]`: M rows of numbers times a matrix whose rows are R registers, t from first to last.
 ///
-/// Both products of attention are this one: for the scores, a is keys and b the queries' columns; for the mixtures, a is
-/// columns of values and b the weights. The M · R sums stay in registers throughout. For every t, R loads and M broadcasts
-/// feed M · R multiply-adds; M · R must be about 8 or more, since each of the two multiply-add units takes 4 turns and a sum
-/// waits for its own last one.
+/// Both products of attention are this one: for the scores, a is keys and b the queries' columns; for the output, a is columns
+/// of values and b the weights. The M · R sums stay in registers throughout. For every t, R loads and M broadcasts feed M · R
+/// multiply-adds; M · R must be about 8 or more, since each of the two multiply-add units has a latency of 4 cycles and a sum
+/// waits for its last addition.
 #[inline(always)]
 pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
@@ -16,8 +16,8 @@ pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
 ) -> [[S::Register; R]; M] {
-    // Eight at a time, so that counting and addressing are few of the instructions: where another thread uses the same core,
-    // it takes half of those that the core can begin.
+    // Unrolled, so that few of the instructions are counting and addressing: another thread on the same core takes half of the
+    // instructions that the core can issue.
     let (eights, last) = b.as_chunks::<UNROLLED>();
     for (eight, b) in eights.iter().enumerate() {
         for (t, b) in b.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(super) fn accumulate<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     sums
 }
 
-/// See [`accumulate`].
+/// The unroll factor of [`accumulate`].
 const UNROLLED: usize = 8;
 
 #[inline(always)]
@@ -48,21 +48,21 @@ fn multiply_add<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     }
 }
 
-/// The same, where the lanes whose bit is not set in `seen_by[t]` keep their sums, whatever a(i, t) is.
+/// The same, but lanes whose bit in `visible_to[t]` is not set keep their sums, whatever a(i, t) is.
 #[inline(always)]
-pub(super) fn accumulate_seen<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+pub(super) fn accumulate_visible<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,
     mut sums: [[S::Register; R]; M],
     a: impl Fn(usize, usize) -> T,
     b: &[[S::Register; R]],
-    seen_by: &[u64],
+    visible_to: &[u64],
 ) -> [[S::Register; R]; M] {
-    for (t, (b, seen_by)) in b.iter().zip(seen_by).enumerate() {
+    for (t, (b, visible_to)) in b.iter().zip(visible_to).enumerate() {
         for i in 0..M {
             let a = simd.splat(a(i, t));
             for r in 0..R {
                 let more = simd.mul_add(a, b[r], sums[i][r]);
-                sums[i][r] = simd.choose(seen_by >> (r * S::LANES), more, sums[i][r]);
+                sums[i][r] = simd.select(visible_to >> (r * S::LANES), more, sums[i][r]);
             }
         }
     }

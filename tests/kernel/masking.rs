@@ -1,13 +1,13 @@
-//! Who sees whom, in every way that there is.
+//! Every kind of masking: which keys each query sees.
 
-use attn_kernel::{Band, Layout, Real};
+use attn_kernel::{Band, Kernels, Layout};
 
 use crate::problem::{Arrangement, Problem, Stored};
 use crate::random::Random;
 
 /// A way to hide keys.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sight {
+pub enum Masking {
     /// Nothing is hidden.
     Full,
     /// The queries are the last of the tokens.
@@ -28,42 +28,42 @@ pub enum Sight {
     Mixed,
 }
 
-impl Sight {
+impl Masking {
     /// All.
-    pub const ALL: [Sight; 9] = [
-        Sight::Full,
-        Sight::Causal,
-        Sight::CausalFromStart,
-        Sight::Window,
-        Sight::Mask,
-        Sight::OneMask,
-        Sight::OneRow,
-        Sight::Bias,
-        Sight::Mixed,
+    pub const ALL: [Masking; 9] = [
+        Masking::Full,
+        Masking::Causal,
+        Masking::CausalFromStart,
+        Masking::Window,
+        Masking::Mask,
+        Masking::OneMask,
+        Masking::OneRow,
+        Masking::Bias,
+        Masking::Mixed,
     ];
 
     /// Hides what this hides.
-    pub fn hide<T: Real>(self, problem: &mut Problem<T>, random: &mut Random) {
+    pub fn hide<T: Kernels>(self, problem: &mut Problem<T>, random: &mut Random) {
         let shape = problem.shape;
         let extent = (shape.heads, shape.queries, shape.keys);
         let arrangement = Arrangement::ALL[random.below(Arrangement::ALL.len())];
         match self {
-            Sight::Full => {}
-            Sight::Causal => problem.band = Band::causal(shape.queries, shape.keys),
-            Sight::CausalFromStart => problem.band.until = Some(1),
-            Sight::Window => problem.band = window(random, shape.keys),
-            Sight::Mask => problem.mask = Some(mask(arrangement, extent, random)),
-            Sight::OneMask => {
+            Masking::Full => {}
+            Masking::Causal => problem.band = Band::causal(shape.queries, shape.keys),
+            Masking::CausalFromStart => problem.band.until = Some(1),
+            Masking::Window => problem.band = window(random, shape.keys),
+            Masking::Mask => problem.mask = Some(mask(arrangement, extent, random)),
+            Masking::OneMask => {
                 let one = Layout { head_stride: 0, ..Layout::stacked(extent.0, extent.1, extent.2) };
                 problem.mask = Some(Stored::repeated(one, || random.below(3) != 0));
             }
-            Sight::OneRow => {
+            Masking::OneRow => {
                 let all = Layout::stacked(extent.0, extent.1, extent.2);
                 let one = Layout { head_stride: 0, row_stride: 0, ..all };
                 problem.mask = Some(Stored::repeated(one, || random.below(3) != 0));
             }
-            Sight::Bias => problem.bias = Some(bias(arrangement, extent, random)),
-            Sight::Mixed => {
+            Masking::Bias => problem.bias = Some(bias(arrangement, extent, random)),
+            Masking::Mixed => {
                 problem.mask = Some(mask(arrangement, extent, random));
                 problem.bias = Some(bias(Arrangement::Stacked, extent, random));
                 problem.band = Band { from: Some(-40), ..Band::causal(shape.queries, shape.keys) };
@@ -96,7 +96,11 @@ fn mask(
     })
 }
 
-fn bias<T: Real>(arrangement: Arrangement, extent: (usize, usize, usize), random: &mut Random) -> Stored<T> {
+fn bias<T: Kernels>(
+    arrangement: Arrangement,
+    extent: (usize, usize, usize),
+    random: &mut Random,
+) -> Stored<T> {
     let number = |_, _, _| match random.below(8) {
         0 => T::NEG_INFINITY,
         _ => T::from_f64(random.normal()),

@@ -1,6 +1,7 @@
 //! A story as it is shown: every text of it with escapes for what cannot be seen. Formats for people show no other.
 
-use super::story::{Shown, Step, Story, Table};
+use super::model::{Shown, Step, Story};
+use super::table::Table;
 use crate::foreign::{hidden, visible_lines};
 
 impl Story {

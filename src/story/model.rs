@@ -1,9 +1,12 @@
-//! A story: a graph, and the sentences that go with its steps.
+//! What a story is: a graph, and the sentences that go with its steps.
 
 use super::condition::Claim;
-use crate::error::{Error, Result, nearest};
+use super::table::Table;
+use crate::error::{Error, Result};
 use crate::explain::Explanation;
-use crate::graph::{Cells, Graph, NodeId, resolve};
+use crate::graph::{Graph, NodeId};
+use crate::hint::Hint;
+use crate::text::nearest;
 
 /// A computation told step by step.
 #[derive(Clone, Debug)]
@@ -121,31 +124,6 @@ impl Plane {
     }
 }
 
-/// A table of text; every row has as many cells as the header.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Table {
-    /// The column heads.
-    pub header: Vec<String>,
-    /// The rows.
-    pub rows: Vec<Vec<String>>,
-    /// Which columns hold numbers: they stand on the right, and JSON writes them as numbers.
-    pub numbers: Vec<usize>,
-}
-
-impl Table {
-    /// A table from texts.
-    pub fn new(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Table {
-        let header = header.iter().map(|text| text.to_string()).collect();
-        Table { header, rows: rows.into_iter().collect(), numbers: Vec::new() }
-    }
-
-    /// The same table, whose columns under these heads hold numbers.
-    pub fn with_numbers(mut self, heads: &[&str]) -> Table {
-        self.numbers = (0..self.header.len()).filter(|&j| heads.contains(&self.header[j].as_str())).collect();
-        self
-    }
-}
-
 impl Story {
     /// Steps over a graph, with four decimals and nothing to remark.
     pub fn of_steps(title: &str, graph: Graph, steps: Vec<Step>) -> Story {
@@ -216,7 +194,10 @@ impl Story {
             Err(_) if name.starts_with("plane") && planes.is_empty() => Err(Error::new(format!(
                 "there is no `{name}` here: no picture of a plane is drawn"
             ))
-            .help("words with two numbers each have one: attn similarity bat cave racket --only plane")),
+            .help(format!(
+                "words with two numbers each have one: attn similarity bat cave racket {} plane",
+                Hint::Only
+            ))),
             Err(error) if !planes.is_empty() => {
                 Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
             }
@@ -296,46 +277,6 @@ impl Shown {
     }
 }
 
-/// Puts the values of cells into a sentence: `{A[bat,cave]}` with four decimals, `{A[1,2]:2}` with two.
-///
-/// # Errors
-/// The address that names no cell of the graph.
-pub fn fill(graph: &Graph, text: &str) -> std::result::Result<String, String> {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(start) = rest.find('{') {
-        let end = rest[start..].find('}').map(|end| start + end).ok_or_else(|| rest[start..].to_string())?;
-        let inside = &rest[start + 1..end];
-        let (address, places) = match inside.rsplit_once(':') {
-            Some((address, places)) => (address, places.parse().map_err(|_| inside.to_string())?),
-            None => (inside, 4),
-        };
-        let Ok(Cells::Cell(cell)) = resolve(graph, address) else { return Err(inside.to_string()) };
-        let value = crate::graph::Term::Cell(cell).evaluate(graph);
-        out.push_str(&rest[..start]);
-        out.push_str(&in_sentence(value, places));
-        rest = &rest[end + 1..];
-    }
-    out.push_str(rest);
-    Ok(out)
-}
-
-/// A number as a sentence shows it: rounded, trailing zeros dropped, with a real minus sign.
-pub fn in_sentence(value: f64, places: usize) -> String {
-    if value.abs() >= 1e9 && value.is_finite() {
-        return format!("{value:.places$e}").replace('-', "−");
-    }
-    let rounded = format!("{value:.places$}");
-    let trimmed = match rounded.contains('.') {
-        true => rounded.trim_end_matches('0').trim_end_matches('.'),
-        false => &rounded,
-    };
-    match trimmed {
-        "-0" => "0".to_string(),
-        text => text.replace('-', "−").replace("inf", "∞"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -347,18 +288,6 @@ mod tests {
         let a = Matrix::of([[0.569_54, -0.5], [f64::NEG_INFINITY, 2.0]]).rows_named(&["bat", "cave"]);
         graph.given("A", a, Origin::Stated).unwrap();
         graph
-    }
-
-    #[test]
-    fn sentences_take_their_numbers_from_the_graph() {
-        let filled = fill(&graph(), "bat gives {A[bat,1]:2}, then {A[1,2]}, {A[2,1]} and {A[cave,2]:3}");
-        assert_eq!(filled.unwrap(), "bat gives 0.57, then −0.5, −∞ and 2");
-    }
-
-    #[test]
-    fn a_sentence_that_names_no_cell_is_refused() {
-        assert_eq!(fill(&graph(), "see {A[dog,1]}"), Err("A[dog,1]".to_string()));
-        assert!(fill(&graph(), "see {A[1,1]").is_err());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::story::{Shown, Step, Story};
+use super::model::{Shown, Step, Story};
 use crate::graph::{Graph, NodeId};
 
 impl Story {
@@ -109,9 +109,9 @@ fn first_sentence(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::Digits;
     use crate::graph::Origin;
     use crate::matrix::Matrix;
+    use crate::story::Digits;
 
     fn story() -> Story {
         let mut graph = Graph::new();

@@ -1,11 +1,12 @@
-//! The story of a pipeline on the user's own matrices: the steps in the field's words.
+//! The story of attention over the user's own words or matrices: the steps in the field's words.
 
-use super::story::{Plane, Shown, Step, Story, in_sentence};
+use super::model::{Plane, Shown, Step, Story};
+use super::sentence::in_sentence;
 use crate::graph::{self, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;
 
-/// The graph of `attn attend`, told step by step. Sentences are true for any numbers.
-pub fn pipeline(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
+/// Attention, step by step. The sentences are true for any numbers.
+pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
     let mut last = Stage::Given;

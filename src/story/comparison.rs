@@ -1,6 +1,7 @@
 //! The story of two computations side by side: what differs, step by step, and how far it has moved.
 
-use super::story::{Digits, Shown, Step, Story, in_sentence};
+use super::model::{Digits, Shown, Step, Story};
+use super::sentence::in_sentence;
 use crate::error::Result;
 use crate::graph::{Beside, Difference, Graph, Movement, Node, NodeId, Op, address_of, beside};
 use crate::tensor::{Dtype, Tensor};

@@ -2,15 +2,17 @@
 //!
 //! Queries lie row by row in memory; the tile wants one query a lane. Blocks of LANES × LANES numbers are transposed in
 //! registers, in log₂ LANES rounds of exchanges: groups of one lane between neighbouring rows, groups of two between rows
-//! two apart, and so on. Everything that does not fill a block goes number by number.
+//! two apart, and so on. What does not fill a block is moved number by number.
 
-use super::layout::{Output, View};
-use super::real::Real;
-use super::simd::{MOST_LANES, Simd};
+use super::lanes::Lanes;
+use crate::heads::View;
+use crate::output::{RowId, SharedRows};
+use crate::real::Real;
+use crate::simd::{MAX_LANES, Simd};
 
 /// Transposes the first LANES rows.
 #[inline(always)]
-fn transpose<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LANES]) {
+fn transpose<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MAX_LANES]) {
     exchange_rows(simd, rows, 1);
     if S::LANES > 2 {
         exchange_rows(simd, rows, 2);
@@ -24,7 +26,7 @@ fn transpose<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LANES])
 }
 
 #[inline(always)]
-fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LANES], distance: usize) {
+fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MAX_LANES], distance: usize) {
     for i in 0..S::LANES {
         if i & distance == 0 {
             (rows[i], rows[i + distance]) = simd.exchange(rows[i], rows[i + distance], distance);
@@ -32,19 +34,19 @@ fn exchange_rows<T: Real, S: Simd<T>>(simd: S, rows: &mut [S::Register; MOST_LAN
     }
 }
 
-/// `lanes[c][r]` holds column c of the rows r·LANES …, one a lane; 0 where there is no row any more.
+/// Makes `lanes[c][r]` column c of the rows from r·LANES on, one a lane; 0 past the last row.
 #[inline(always)]
 pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
     simd: S,
     rows: View<'_, T>,
-    lanes: &mut [[S::Register; R]],
+    lanes: &mut [Lanes<T, S, R>],
 ) {
     for r in 0..R {
         let first = (r * S::LANES).min(rows.rows);
         let count = (rows.rows - first).min(S::LANES);
         let mut column = 0;
-        while column + S::LANES <= rows.columns && rows.has_neighbours() {
-            let mut block = [simd.splat(T::ZERO); MOST_LANES];
+        while column + S::LANES <= rows.columns && rows.has_contiguous_rows() {
+            let mut block = [simd.splat(T::ZERO); MAX_LANES];
             for i in 0..S::LANES {
                 if i < count {
                     // SAFETY: `column + LANES` columns are there.
@@ -58,7 +60,7 @@ pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
             column += S::LANES;
         }
         for column in column..rows.columns {
-            let mut numbers = [T::ZERO; MOST_LANES];
+            let mut numbers = [T::ZERO; MAX_LANES];
             for i in 0..count {
                 numbers[i] = rows.at(first + i, column);
             }
@@ -68,32 +70,33 @@ pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
     }
 }
 
-/// Writes `lanes[c][r]` back to the rows `row` … of a head, those whose bit is set in `wanted`.
+/// Writes `lanes[c][r]` back to the rows from `start` on, those whose bit is set in `wanted`.
 ///
 /// # Safety
 /// The wanted rows exist, and nobody else reads or writes them meanwhile.
 #[inline(always)]
 pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
     simd: S,
-    lanes: &[[S::Register; R]],
+    lanes: &[Lanes<T, S, R>],
     wanted: u64,
-    output: &Output<'_, T>,
-    (head, row): (usize, usize),
+    output: &SharedRows<'_, T>,
+    start: RowId,
 ) {
     for r in 0..R {
         let first = r * S::LANES;
         let mut column = 0;
-        while column + S::LANES <= lanes.len() && output.has_neighbours() {
-            let mut block = [simd.splat(T::ZERO); MOST_LANES];
+        while column + S::LANES <= lanes.len() && output.has_contiguous_rows() {
+            let mut block = [simd.splat(T::ZERO); MAX_LANES];
             for i in 0..S::LANES {
                 block[i] = lanes[column + i][r];
             }
             transpose(simd, &mut block);
             for i in 0..S::LANES {
                 if wanted >> (first + i) & 1 == 1 {
-                    // SAFETY: the row is wanted, its numbers are neighbours, and `column + LANES` columns are there.
+                    // SAFETY: the row is wanted, its numbers are contiguous, and `column + LANES` columns are there.
                     unsafe {
-                        let numbers = output.row_mut((head, row + first + i), column, S::LANES);
+                        let numbers =
+                            output.row_mut(RowId { row: start.row + first + i, ..start }, column, S::LANES);
                         simd.store(block[i], numbers);
                     }
                 }
@@ -105,7 +108,7 @@ pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
             for i in 0..S::LANES {
                 if wanted >> (first + i) & 1 == 1 {
                     // SAFETY: the row is wanted.
-                    unsafe { output.set((head, row + first + i), column, numbers[i]) };
+                    unsafe { output.set(RowId { row: start.row + first + i, ..start }, column, numbers[i]) };
                 }
             }
         }

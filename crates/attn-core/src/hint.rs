@@ -1,0 +1,215 @@
+//! What a sentence tells its reader to set, leave out or run: a fact that this library knows. How that is typed is known only
+//! where there is a command line, which lends its [`Vocabulary`] while it runs a command.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Something that can be set or run, as part of a sentence. It is written as the vocabulary in use has it; without one it is
+/// written by its name here: `kv_heads`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Hint {
+    /// An answer to a question of a lesson, given beforehand.
+    Answer,
+    /// The command that computes attention.
+    Attend,
+    /// When colours are written.
+    Colour,
+    /// How many levels are explained.
+    Depth,
+    /// The command that names mistakes.
+    Diagnose,
+    /// The demo that something is about.
+    Demo,
+    /// The type in which the fast path computes.
+    Dtype,
+    /// The cell that is explained.
+    Explain,
+    /// The fast path.
+    Fast,
+    /// What the output is.
+    Format,
+    /// Everything that is folded.
+    Full,
+    /// The matrix of this name: `Given("W_Q")`.
+    Given(&'static str),
+    /// The number of query heads.
+    Heads,
+    /// When numbers are shaded.
+    Heat,
+    /// The number of key/value heads.
+    KeyValueHeads,
+    /// The layer of a file.
+    Layer,
+    /// The list of everything of a kind.
+    List,
+    /// The bytes of memory that may be used.
+    Memory,
+    /// Without a keyboard.
+    NoInput,
+    /// The nodes that are shown.
+    Only,
+    /// Files that are there already are replaced.
+    Overwrite,
+    /// How many decimals are shown.
+    Precision,
+    /// The number of queries of a benchmark.
+    Queries,
+    /// The residual connection.
+    Residual,
+    /// From the beginning again.
+    Restart,
+    /// A file for the numbers of a node.
+    Save,
+    /// How scores are computed.
+    Score,
+    /// Other numbers for a given matrix.
+    Set,
+    /// Which steps are shown.
+    Steps,
+    /// The temperature of a softmax.
+    Temperature,
+    /// The number of tokens of a benchmark.
+    Tokens,
+    /// That a lesson may read any file.
+    Trust,
+    /// The width of a head in a benchmark.
+    Width,
+    /// How many neighbours a token may attend to.
+    Window,
+    /// Words in place of a matrix.
+    Words,
+}
+
+impl Hint {
+    /// Every fact, those of a matrix for one of them.
+    pub const ALL: [Hint; 35] = [
+        Hint::Answer,
+        Hint::Attend,
+        Hint::Colour,
+        Hint::Depth,
+        Hint::Diagnose,
+        Hint::Demo,
+        Hint::Dtype,
+        Hint::Explain,
+        Hint::Fast,
+        Hint::Format,
+        Hint::Full,
+        Hint::Given("Q"),
+        Hint::Heads,
+        Hint::Heat,
+        Hint::KeyValueHeads,
+        Hint::Layer,
+        Hint::List,
+        Hint::Memory,
+        Hint::NoInput,
+        Hint::Only,
+        Hint::Overwrite,
+        Hint::Precision,
+        Hint::Queries,
+        Hint::Residual,
+        Hint::Restart,
+        Hint::Save,
+        Hint::Score,
+        Hint::Set,
+        Hint::Steps,
+        Hint::Temperature,
+        Hint::Tokens,
+        Hint::Trust,
+        Hint::Width,
+        Hint::Window,
+        Hint::Words,
+    ];
+
+    /// The name of the fact, where there is no vocabulary.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hint::Answer => "answer",
+            Hint::Attend => "attend",
+            Hint::Colour => "colour",
+            Hint::Depth => "depth",
+            Hint::Diagnose => "diagnose",
+            Hint::Demo => "demo",
+            Hint::Dtype => "dtype",
+            Hint::Explain => "explain",
+            Hint::Fast => "the fast path",
+            Hint::Format => "format",
+            Hint::Full => "full",
+            Hint::Given(name) => name,
+            Hint::Heads => "heads",
+            Hint::Heat => "heat",
+            Hint::KeyValueHeads => "kv_heads",
+            Hint::Layer => "layer",
+            Hint::List => "list",
+            Hint::Memory => "memory",
+            Hint::NoInput => "no input",
+            Hint::Only => "only",
+            Hint::Overwrite => "overwrite",
+            Hint::Precision => "precision",
+            Hint::Queries => "queries",
+            Hint::Residual => "the residual",
+            Hint::Restart => "restart",
+            Hint::Save => "save",
+            Hint::Score => "score",
+            Hint::Set => "set",
+            Hint::Steps => "steps",
+            Hint::Temperature => "temperature",
+            Hint::Tokens => "tokens",
+            Hint::Trust => "trust",
+            Hint::Width => "width",
+            Hint::Window => "window",
+            Hint::Words => "words",
+        }
+    }
+}
+
+impl fmt::Display for Hint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (VOCABULARY.get(), self) {
+            (Some(typed), hint) => f.write_str(&typed(*hint)),
+            (None, hint) => f.write_str(hint.name()),
+        }
+    }
+}
+
+/// What to type for a fact.
+pub type Vocabulary = fn(Hint) -> String;
+
+thread_local! {
+    static VOCABULARY: Cell<Option<Vocabulary>> = const { Cell::new(None) };
+}
+
+/// While this lives, sentences of its thread are written in a vocabulary.
+#[must_use]
+pub struct Speaking {
+    before: Option<Vocabulary>,
+    here: PhantomData<*const ()>,
+}
+
+/// Writes the sentences of this thread in a vocabulary, until the result is dropped.
+pub fn speak(vocabulary: Vocabulary) -> Speaking {
+    Speaking { before: VOCABULARY.replace(Some(vocabulary)), here: PhantomData }
+}
+
+impl Drop for Speaking {
+    fn drop(&mut self) {
+        VOCABULARY.set(self.before);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_written_in_the_vocabulary_in_use_and_else_by_its_name() {
+        let said = || format!("give {} or {}", Hint::KeyValueHeads, Hint::Given("Q"));
+        assert_eq!(said(), "give kv_heads or Q");
+        {
+            let _speaking = speak(|hint| format!("<{hint:?}>"));
+            assert_eq!(said(), "give <KeyValueHeads> or <Given(\"Q\")>");
+        }
+        assert_eq!(said(), "give kv_heads or Q");
+    }
+}

@@ -1,0 +1,16 @@
+//! Text for people: counts with their nouns, lists of words, clipped quotations, quantities with units, likely meanings of a
+//! mistyped word. Every module uses these, so that the same thing is written in one way everywhere.
+
+mod clip;
+mod count;
+mod list;
+mod near;
+mod quantity;
+mod quote;
+
+pub use clip::{CUT, clip, clipped, clipped_at_word};
+pub use count::{counted, grouped};
+pub use list::{all_of, listed_briefly, one_of};
+pub use near::{near, nearest};
+pub use quantity::{giga, percent, seconds, size, size_in_brief, three_digits, times, waiting};
+pub use quote::quoted;

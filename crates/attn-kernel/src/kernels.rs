@@ -1,0 +1,205 @@
+//! The kernels: the algorithms compiled for each instruction set.
+//!
+//! The algorithms are written once, over [`Simd`]. Each [`Work`] here is one of them, and [`InstructionSet::run`] is that work
+//! compiled for the set.
+
+use std::marker::PhantomData;
+
+use crate::decode::{self, Group, Partials};
+use crate::output::Results;
+use crate::peak::{PeakKernel, chains, total};
+use crate::problem::Head;
+use crate::real::Real;
+use crate::scratch::Scratch;
+use crate::simd::{InstructionSet, Simd, SimdLevel, TileWidth, WithSet, WithTileSize, Work};
+use crate::tile::{self, Tile};
+
+/// A number type that there are kernels for: `f32` and `f64`.
+pub trait Kernels: Real {
+    /// The kernels of a level, for processors that have it; `None` for the plain version.
+    #[doc(hidden)]
+    fn kernels(level: SimdLevel) -> Option<KernelSet<Self>>;
+}
+
+/// The kernels of one instruction set.
+pub struct KernelSet<T: 'static> {
+    /// By [`TileWidth`], in its order.
+    pub(crate) tiles: [TileKernel<T>; 3],
+    pub(crate) decode: DecodeKernel<T>,
+    pub(crate) peak: PeakKernel<T>,
+}
+
+/// How to attend from a tile of queries.
+#[derive(Clone, Copy)]
+pub(crate) struct TileKernel<T: 'static> {
+    /// The width of the tile.
+    pub width: TileWidth,
+    /// The maximum number of queries.
+    pub queries: usize,
+    /// The scratch memory in bytes.
+    pub scratch_bytes: fn(&Head<'_, T>) -> usize,
+    /// See [`tile::attend_tile`].
+    pub attend: unsafe fn(TileTask<'_, T>),
+}
+
+/// What [`tile::attend_tile`] works on.
+pub(crate) struct TileTask<'a, T> {
+    pub tile: &'a Tile<'a, T>,
+    pub scratch: Scratch<'a>,
+    pub results: &'a Results<'a, T>,
+}
+
+/// How to attend from a few queries.
+#[derive(Clone, Copy)]
+pub(crate) struct DecodeKernel<T: 'static> {
+    /// See [`decode::attend_part`].
+    pub attend_part: unsafe fn(PartTask<'_, T>),
+    /// See [`decode::finish_row`].
+    pub finish_row: unsafe fn(RowTask<'_, T>),
+}
+
+/// What [`decode::attend_part`] works on.
+pub(crate) struct PartTask<'a, T> {
+    pub group: &'a Group<'a, T>,
+    /// The index of the part.
+    pub part: usize,
+    pub scratch: Scratch<'a>,
+    pub partials: &'a Partials<'a, T>,
+}
+
+/// What [`decode::finish_row`] works on.
+pub(crate) struct RowTask<'a, T> {
+    pub group: &'a Group<'a, T>,
+    /// The index of the query in the group.
+    pub query: usize,
+    pub scratch: Scratch<'a>,
+    pub partials: &'a Partials<'a, T>,
+    pub results: &'a Results<'a, T>,
+}
+
+impl<T: Real> KernelSet<T> {
+    fn of<S: InstructionSet + Simd<T>>() -> KernelSet<T> {
+        let tile = |width| S::with_tile_size(width, MakeTile::<T, S> { width, types: PhantomData });
+        let attend_part = match <S as Simd<T>>::PER_SIXTEEN {
+            1 => S::run::<AttendPart<T, 1>>,
+            2 => S::run::<AttendPart<T, 2>>,
+            4 => S::run::<AttendPart<T, 4>>,
+            _ => S::run::<AttendPart<T, 8>>,
+        };
+        KernelSet {
+            tiles: TileWidth::ALL.map(tile),
+            decode: DecodeKernel { attend_part, finish_row: S::run::<FinishRow<T>> },
+            // Two registers are for the factors.
+            peak: if <S as Simd<T>>::REGISTERS < 32 { peak::<T, S, 12>() } else { peak::<T, S, 16>() },
+        }
+    }
+}
+
+struct MakeTile<T, S> {
+    width: TileWidth,
+    types: PhantomData<(T, S)>,
+}
+
+impl<T: Real, S: InstructionSet + Simd<T>> WithTileSize for MakeTile<T, S> {
+    type Output = TileKernel<T>;
+
+    fn call<const R: usize, const M: usize>(self) -> TileKernel<T> {
+        TileKernel {
+            width: self.width,
+            queries: R * <S as Simd<T>>::LANES,
+            scratch_bytes: tile::scratch_bytes::<T, S, R>,
+            attend: S::run::<AttendTile<T, R, M>>,
+        }
+    }
+}
+
+fn peak<T: Real, S: InstructionSet + Simd<T>, const C: usize>() -> PeakKernel<T> {
+    let per_turn = C * <S as Simd<T>>::LANES;
+    PeakKernel { per_turn, chains: S::run::<Chains<T, C>>, total: S::run::<Total<T>> }
+}
+
+struct AttendTile<T, const R: usize, const M: usize>(PhantomData<T>);
+
+impl<T: Real, S: Simd<T>, const R: usize, const M: usize> Work<S> for AttendTile<T, R, M> {
+    type Input<'a> = TileTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, TileTask { tile, scratch, results }: TileTask<'_, T>) {
+        // SAFETY: the rows are the caller's.
+        unsafe { tile::attend_tile::<T, S, R, M>(simd, tile, scratch, results) }
+    }
+}
+
+struct AttendPart<T, const K: usize>(PhantomData<T>);
+
+impl<T: Real, S: Simd<T>, const K: usize> Work<S> for AttendPart<T, K> {
+    type Input<'a> = PartTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(simd: S, PartTask { group, part, scratch, partials }: PartTask<'_, T>) {
+        // SAFETY: the part is the caller's.
+        unsafe { decode::attend_part::<T, S, K>(simd, group, part, scratch, partials) }
+    }
+}
+
+struct FinishRow<T>(PhantomData<T>);
+
+impl<T: Real, S> Work<S> for FinishRow<T> {
+    type Input<'a> = RowTask<'a, T>;
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run(_: S, RowTask { group, query, scratch, partials, results }: RowTask<'_, T>) {
+        // SAFETY: the row is the caller's.
+        unsafe { decode::finish_row(group, query, scratch, partials, results) }
+    }
+}
+
+struct Chains<T, const C: usize>(PhantomData<T>);
+
+impl<T: Real, S: Simd<T>, const C: usize> Work<S> for Chains<T, C> {
+    type Input<'a> = usize;
+    type Output = T;
+
+    #[inline(always)]
+    unsafe fn run(simd: S, turns: usize) -> T {
+        chains::<T, S, C>(simd, turns)
+    }
+}
+
+struct Total<T>(PhantomData<T>);
+
+impl<T: Real, S: Simd<T>> Work<S> for Total<T> {
+    type Input<'a> = &'a [T];
+    type Output = T;
+
+    #[inline(always)]
+    unsafe fn run(simd: S, numbers: &[T]) -> T {
+        total(simd, numbers)
+    }
+}
+
+/// Makes the kernels for one number type and the instruction set that it is called with.
+struct MakeKernels<T>(PhantomData<T>);
+
+macro_rules! impl_kernels {
+    ($($number:ty),+) => {$(
+        impl WithSet for MakeKernels<$number> {
+            type Output = KernelSet<$number>;
+
+            fn call<S: InstructionSet>(self) -> KernelSet<$number> {
+                KernelSet::of::<S>()
+            }
+        }
+
+        impl Kernels for $number {
+            fn kernels(level: SimdLevel) -> Option<KernelSet<$number>> {
+                level.with_set(MakeKernels::<$number>(PhantomData))
+            }
+        }
+    )+};
+}
+
+impl_kernels!(f32, f64);

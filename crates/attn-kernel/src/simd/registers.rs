@@ -1,0 +1,77 @@
+//! The dozen operations that all algorithms are written with.
+
+use bytemuck::Pod;
+
+use crate::real::Real;
+
+/// The maximum of [`Simd::LANES`] over all sets.
+pub(crate) const MAX_LANES: usize = 16;
+
+/// Registers of several numbers, their lanes. A value of such a type is the proof that this processor has them, which is why
+/// the operations are safe to call.
+///
+/// Every operation does the same in every lane, rounds as the scalar one does, and never mixes lanes except in `exchange`.
+pub(crate) trait Simd<T: Real>: Copy {
+    /// A register of [`Self::LANES`] numbers.
+    type Register: Pod;
+    /// The number of lanes: a power of two, at most [`MAX_LANES`].
+    const LANES: usize;
+    /// The number of registers.
+    const REGISTERS: usize;
+    /// How many registers hold sixteen numbers.
+    const PER_SIXTEEN: usize = 16 / Self::LANES;
+
+    /// x in every lane.
+    fn splat(self, x: T) -> Self::Register;
+    /// The first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn load(self, numbers: &[T]) -> Self::Register;
+    /// Into the first [`Self::LANES`] of `numbers`.
+    ///
+    /// # Safety
+    /// `numbers` has that many.
+    unsafe fn store(self, register: Self::Register, numbers: &mut [T]);
+    /// The register's numbers, then zeros.
+    #[inline(always)]
+    fn numbers(self, register: Self::Register) -> [T; MAX_LANES] {
+        let mut numbers = [T::ZERO; MAX_LANES];
+        // SAFETY: no register holds more.
+        unsafe { self.store(register, &mut numbers) };
+        numbers
+    }
+    /// a + b.
+    fn add(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a − b.
+    fn sub(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a · b + c, rounded once.
+    fn mul_add(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a · b − c, rounded once.
+    fn mul_sub(self, a: Self::Register, b: Self::Register, c: Self::Register) -> Self::Register;
+    /// a / b.
+    fn div(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// The max of both; b where either is NaN ([`Real::max`]).
+    fn max(self, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// a · 2^n as [`Real::times_two_to`] has it, but 0 in the lanes where y < cutoff.
+    fn times_two_to(
+        self,
+        a: Self::Register,
+        rounded: Self::Register,
+        y: Self::Register,
+        cutoff: Self::Register,
+    ) -> Self::Register;
+    /// a, but 0 in the lanes where y < cutoff.
+    fn zero_below(self, a: Self::Register, y: Self::Register, cutoff: Self::Register) -> Self::Register;
+    /// a in the lanes whose bit is set, b in the others; lane 0 is the lowest bit.
+    fn select(self, lanes: u64, a: Self::Register, b: Self::Register) -> Self::Register;
+    /// Lanes in groups of `group` (a power of two): of each pair of groups, b's first takes the place of a's second, and
+    /// a's second that of b's first. `exchange(a b c d, e f g h)` with groups of 1 is `(a e c g, b f d h)`.
+    fn exchange(self, a: Self::Register, b: Self::Register, group: usize)
+    -> (Self::Register, Self::Register);
+    /// Prefetches the cache line `ahead` numbers after the first of `numbers`, which need not exist.
+    #[inline(always)]
+    fn prefetch(self, numbers: &[T], ahead: usize) {
+        let _ = (numbers, ahead);
+    }
+}

@@ -1,0 +1,94 @@
+//! Step 1 of a tile: the scores of a block of keys.
+
+use std::ops::Range;
+
+use super::lanes::Lanes;
+use super::product::accumulate;
+use super::transpose::rows_to_lanes;
+use crate::heads::View;
+use crate::problem::Head;
+use crate::real::Real;
+use crate::simd::Simd;
+use crate::visibility::BlockVisibility;
+
+/// Sᵀ = K Qᵀ: `scores[j][r] = Σ_c k[j,c] · queries[c][r]`, M keys at a time, then 4, 2, and one.
+#[inline(always)]
+pub(super) fn products<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    k: View<'_, T>,
+    queries: &[Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+) {
+    assert!(k.rows == scores.len() && k.columns == queries.len() && k.has_contiguous_rows());
+    // SAFETY: there is a key for every row of scores, and a column for every column of the queries.
+    unsafe {
+        let from = products_by::<T, S, R, M>(simd, &k, queries, scores, 0);
+        let from = products_by::<T, S, R, 4>(simd, &k, queries, scores, from);
+        let from = products_by::<T, S, R, 2>(simd, &k, queries, scores, from);
+        products_by::<T, S, R, 1>(simd, &k, queries, scores, from);
+    }
+}
+
+/// M keys at a time from key `from` on; returns the first key that is left.
+///
+/// # Safety
+/// There are as many keys as scores, with as many columns as queries, in contiguous rows.
+#[inline(always)]
+unsafe fn products_by<T: Real, S: Simd<T>, const R: usize, const M: usize>(
+    simd: S,
+    k: &View<'_, T>,
+    queries: &[Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+    from: usize,
+) -> usize {
+    let mut j = from;
+    while j + M <= scores.len() {
+        let zeros = [[simd.splat(T::ZERO); R]; M];
+        // One address for each key, so that a column needs no other address arithmetic.
+        let keys: [*const T; M] = std::array::from_fn(|i| k.row_start(j + i));
+        // SAFETY: the caller has these keys and columns.
+        let sums = accumulate(simd, zeros, |i, c| unsafe { *keys[i].add(c) }, queries);
+        scores[j..j + M].copy_from_slice(&sums);
+        j += M;
+    }
+    j
+}
+
+/// `scores = scores · scale + bias`.
+#[inline(always)]
+pub(super) fn scale_and_bias<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    head: &Head<'_, T>,
+    queries: &Range<usize>,
+    keys: &Range<usize>,
+    biases: &mut [Lanes<T, S, R>],
+    scores: &mut [Lanes<T, S, R>],
+) {
+    let scale = simd.splat(head.scale);
+    let zeros = [simd.splat(T::ZERO); R];
+    if let Some(bias) = head.visibility.bias {
+        rows_to_lanes(simd, bias.block(queries, keys), biases);
+    }
+    for (j, scores) in scores.iter_mut().enumerate() {
+        let bias = biases.get(j).unwrap_or(&zeros);
+        for r in 0..R {
+            scores[r] = simd.mul_add(scores[r], scale, bias[r]);
+        }
+    }
+}
+
+/// Sets the scores of hidden keys to −∞.
+#[inline(always)]
+pub(super) fn hide<T: Real, S: Simd<T>, const R: usize>(
+    simd: S,
+    visibility: &BlockVisibility,
+    scores: &mut [Lanes<T, S, R>],
+) {
+    let BlockVisibility::Mixed { whole, visible_to } = visibility else { return };
+    let hidden = simd.splat(T::NEG_INFINITY);
+    for (scores, visible_to) in scores.iter_mut().zip(visible_to).skip(*whole) {
+        for r in 0..R {
+            scores[r] = simd.select(visible_to >> (r * S::LANES), scores[r], hidden);
+        }
+    }
+}

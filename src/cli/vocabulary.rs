@@ -1,0 +1,70 @@
+//! What to type for the facts that sentences of the library name.
+
+use crate::hint::Hint;
+
+/// The option or command that stands for a fact.
+pub(super) fn typed(hint: Hint) -> String {
+    let fixed = match hint {
+        // W_Q is given by --wq.
+        Hint::Given(name) => return format!("--{}", name.replace('_', "").to_ascii_lowercase()),
+        Hint::Attend => "attn attend",
+        Hint::Diagnose => "attn diagnose",
+        Hint::Answer => "--answer",
+        Hint::Colour => "--color",
+        Hint::Demo => "--demo",
+        Hint::Depth => "--depth",
+        Hint::Dtype => "--dtype",
+        Hint::Explain => "--explain",
+        Hint::Fast => "--fast",
+        Hint::Format => "--format",
+        Hint::Full => "--full",
+        Hint::Heads => "--heads",
+        Hint::Heat => "--heat",
+        Hint::KeyValueHeads => "--kv-heads",
+        Hint::Layer => "--layer",
+        Hint::List => "--list",
+        Hint::Memory => "--memory",
+        Hint::NoInput => "--no-input",
+        Hint::Only => "--only",
+        Hint::Overwrite => "--overwrite",
+        Hint::Precision => "--precision",
+        Hint::Queries => "--n-q",
+        Hint::Residual => "--residual",
+        Hint::Restart => "--restart",
+        Hint::Save => "--save",
+        Hint::Score => "--score",
+        Hint::Set => "--set",
+        Hint::Steps => "--steps",
+        Hint::Temperature => "--temperature",
+        Hint::Tokens => "--n",
+        Hint::Trust => "--trust",
+        Hint::Width => "--dim",
+        Hint::Window => "--window",
+        Hint::Words => "--words",
+        other => other.name(),
+    };
+    fixed.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_fact_is_an_option_of_a_command_or_a_command() {
+        fn options(command: &clap::Command, all: &mut Vec<String>) {
+            all.extend(command.get_arguments().filter_map(|arg| arg.get_long().map(str::to_string)));
+            command.get_subcommands().for_each(|inner| options(inner, all));
+        }
+        let mut known = Vec::new();
+        options(&crate::cli::Cli::command(), &mut known);
+        for hint in Hint::ALL {
+            let typed = typed(hint);
+            match typed.strip_prefix("--") {
+                Some(option) => assert!(known.iter().any(|known| known == option), "there is no {typed}"),
+                None => assert!(typed.starts_with("attn "), "{hint:?} has no option and no command"),
+            }
+        }
+    }
+}

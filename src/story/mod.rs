@@ -1,0 +1,25 @@
+//! Graphs as stories: what is said and shown at each step. Nothing here knows colours, widths or formats; `render` does.
+//!
+//! [`attend`], [`softmax`], [`similarity`] and [`comparison`] tell a graph that a recipe built; a demo builds its own story.
+
+mod attend;
+mod comparison;
+pub mod condition;
+mod model;
+mod numbers_of_tables;
+mod portion;
+mod sentence;
+mod similarity;
+mod softmax;
+mod table;
+mod visible;
+
+pub use attend::attend;
+pub use comparison::{Comparison, comparison};
+pub use condition::{Claim, Condition, Quantity, Relation};
+pub use model::{Digits, Explained, Plane, Shown, Step, Story};
+pub use numbers_of_tables::numbers_of_tables;
+pub use sentence::{fill, in_sentence};
+pub use similarity::similarity;
+pub use softmax::softmax;
+pub use table::Table;
