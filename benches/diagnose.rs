@@ -8,8 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use attn::diagnose::{Change, Task};
-use attn::graph::Origin;
-use attn::graph::build::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
+use attn::graph::recipes::{Along, AttendInputs, Hiding, Merge, Normalise, Recipe, Scale};
 use attn::input::{Writing, save};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
@@ -63,7 +62,7 @@ fn exercise(place: &Path) -> (Task, Vec<String>) {
         save(&file, name, matrix, Writing::Allowed).expect("written");
         arguments.extend([format!("--{name}"), file.to_string_lossy().into_owned()]);
     }
-    let [x, w_q, w_k, w_v, w_o] = all.map(|matrix| Some((matrix, Origin::Stated)));
+    let [x, w_q, w_k, w_v, w_o] = all.map(|matrix| Some(matrix.into()));
     let inputs = AttendInputs { x, w_q, w_k, w_v, w_o, ..AttendInputs::default() };
     let recipe = Recipe { heads: 2, kv_heads: 2, ..Recipe::causal() };
     (Task::new(recipe, inputs).expect("matrices that fit"), arguments)

@@ -3,12 +3,10 @@
 use std::io::Write;
 
 use attn::diagnose::{Answer, Examiner, Task, Tolerance};
-use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Recipe};
-use attn::matrix::Matrix;
+use attn_core::{AttendInputs, Matrix, Recipe};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let given = |matrix| Some((matrix, Origin::Stated));
+    let given = |matrix: Matrix| Some(matrix.into());
     let inputs = AttendInputs {
         q: given(Matrix::of([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])),
         k: given(Matrix::of([[1.0, 2.0], [0.0, 1.0], [2.0, 1.0]])),

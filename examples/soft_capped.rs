@@ -1,19 +1,19 @@
-//! A variant of one's own: scores that are kept below 5, as Gemma 2 keeps its own below 50, and where one of them comes from:
+//! A variant of your own: scores that are kept below 5, as Gemma 2 keeps its own below 50, and where one of them comes from:
 //! `cargo run --example soft_capped`.
 
 use std::io::Write;
 
 use attn::attention::{Axis, Base};
 use attn::explain::steps;
-use attn::graph::{CellId, Convention, Factor, Graph, Op, Origin, formula, symbolic};
-use attn::matrix::Matrix;
+use attn::graph::{CellId, Convention, Factor, Origin, formula, symbolic};
+use attn_core::{Graph, Matrix, Op, Result};
 
-fn main() -> attn::error::Result<()> {
+fn main() -> Result<()> {
     write(&mut std::io::stdout().lock())
 }
 
 /// Builds the graph, and writes its equations and one of its cells.
-pub fn write(out: &mut dyn Write) -> attn::error::Result<()> {
+pub fn write(out: &mut dyn Write) -> Result<()> {
     let mut graph = Graph::new();
     let x = Matrix::of([[3.0, 3.0], [4.0, 0.0], [0.0, 5.0]]).rows_named(&["bat", "cave", "racket"]);
     let x = graph.given("X", x, Origin::Stated)?;

@@ -4,13 +4,12 @@
 //! Demos and `attn attend` build such a graph; everything that is shown is read from it.
 //!
 //! ```
-//! use attn::graph::build::{AttendInputs, Recipe, attend};
-//! use attn::graph::{CellId, Origin, symbolic};
+//! use attn::graph::recipes::{AttendInputs, Recipe, attend};
+//! use attn::graph::{CellId, symbolic};
 //! use attn::matrix::Matrix;
 //!
 //! let x = Matrix::of([[3.0, 3.0], [4.0, 0.0]]).rows_named(&["bat", "cave"]);
-//! let inputs = AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() };
-//! let graph = attend(&Recipe::default(), inputs)?;
+//! let graph = attend(&Recipe::default(), AttendInputs::of_tokens(x))?;
 //!
 //! let scores = graph.require("S")?;
 //! assert_eq!(graph.matrix(scores)?[(0, 1)], 12.0);
@@ -59,5 +58,5 @@ mod terminal;
 
 pub use attn_core::{
     attention, diagnose, elementary, error, explain, foreign, graph, hint, kernel, matrix, memory, params,
-    random, text, unique,
+    random, tensor, text, unique,
 };

@@ -3,9 +3,10 @@
 use std::cell::OnceCell;
 use std::io::{Cursor, Write};
 
-use attn::graph::Dtype;
-use attn::input::{Allow, Array, Files, Limit, Typing, inline};
+use attn::graph::Role;
+use attn::input::{Allow, Array, Files, Limit, Want, inline};
 use attn::params::{Counts, Model, cache, caches_by_sharing, weights};
+use attn::tensor::Dtype;
 use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -130,17 +131,20 @@ fn read(ending: &str, bytes: &[u8]) {
         checked(files(|files| files.array(&path, allow))).inspect(|array| assert_sound(array, allow));
     }
     checked(files(|files| files.matrix(&path, Allow::FINITE)));
-    for dtype in [Dtype::F32, Dtype::F64, Dtype::Bool] {
-        checked(files(|files| files.numbers(&path, dtype, Allow::FINITE)));
-    }
-    for mask_as_truth in [false, true] {
-        let typing = Typing { dtype: Dtype::F32, mask_as_truth };
-        checked(files(|files| files.mask(&path, typing)));
-        checked(files(|files| files.bundle_in(&path, None, Some(typing))));
+    for dtype in [None, Some(Dtype::F32), Some(Dtype::F64)] {
+        for mask_as_truth in [false, true] {
+            let want = Want { dtype, mask_as_truth };
+            for role in [Role::X, Role::Q, Role::Mask] {
+                checked(files(|files| files.read(&path, role, want)));
+            }
+            checked(files(|files| files.bundle(&path, None, want)));
+        }
     }
     for layer in [None, Some("0")] {
-        if let Some(bundle) = checked(files(|files| files.bundle(&path, layer))) {
-            bundle.entries.values().for_each(|entry| assert_sound(&entry.array, Allow::ANYTHING));
+        if let Some(bundle) = checked(files(|files| files.bundle(&path, layer, Want::default()))) {
+            bundle.entries.values().for_each(|entry| {
+                assert_eq!(entry.tensor.dims().iter().product::<usize>(), entry.tensor.cells().count())
+            });
         }
     }
     for limit in [Limit::ANY, Limit::of_numbers(100)] {

@@ -70,8 +70,7 @@ fn bytes(matrix: &Matrix) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Origin;
-    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
     use crate::random::LegacyStream;
 
     fn inputs() -> [Matrix; 3] {
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn it_is_what_attend_computes_and_records() {
-        let given = |matrix: &Matrix| Some((matrix.clone(), Origin::Stated));
+        let given = |matrix: &Matrix| Some(matrix.clone().into());
         let [q, k, v] = inputs();
         for causal in [false, true] {
             let recipe = Recipe { mask: Mask { causal, ..Mask::default() }, ..Recipe::default() };

@@ -19,13 +19,13 @@ use super::versus::{self, ReplayedInput, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
-use crate::graph::build::{self, AttendInputs, Recipe, Scale, Score};
-use crate::graph::{Convention, Dtype, Graph, MOST_SHOWN, NodeId};
+use crate::graph::recipes::{self, AttendInputs, Recipe, Scale, Score};
+use crate::graph::{Convention, Graph, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
 use crate::story::{self, Story};
+use crate::tensor::{Dtype, MOST_SHOWN};
 use fast::FusedRun;
-use loading::TypedRoles;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -210,11 +210,12 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
-            let Exercise { recipe, inputs, notes, of_words, .. } = self.computation.exercise(&mut files)?;
-            let graph = build::attend(&recipe, inputs)?;
+            let Exercise { recipe, inputs, notes, of_words, .. } =
+                self.computation.exercise(None, &mut files)?;
+            let graph = recipes::attend(&recipe, inputs)?;
             return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
-        let exercise = self.computation.exercise_in(Some(dtype), &mut files)?;
+        let exercise = self.computation.exercise(Some(dtype), &mut files)?;
         let of_words = exercise.of_words.clone();
         let FusedRun { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
@@ -223,13 +224,8 @@ impl VariedArgs {
 }
 
 impl ComputationArgs {
-    /// What the options ask for, with its matrices.
-    pub(super) fn exercise(&self, files: &mut Files<'_>) -> Result<Exercise> {
-        self.exercise_in(None, files)
-    }
-
-    /// The same; --q, --k and --v read straight into numbers of a type, if one is given.
-    fn exercise_in(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
+    /// What the options ask for, with its matrices; --q, --k, --v, --bias and --mask in a type of the fast path, if one is given.
+    pub(super) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
         let loaded = self.inputs.load(files, dtype)?;
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;
@@ -237,7 +233,7 @@ impl ComputationArgs {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
         let of_words = loaded.of_words;
-        Ok(Exercise { recipe, inputs: loaded.inputs, typed: loaded.typed, notes, of_words })
+        Ok(Exercise { recipe, inputs: loaded.inputs, notes, of_words })
     }
 }
 
@@ -247,8 +243,6 @@ pub(super) struct Exercise {
     pub recipe: Recipe,
     /// From what.
     pub inputs: AttendInputs,
-    /// Queries, keys and values that were read in a type of their own.
-    typed: TypedRoles,
     /// What the user should know of what was read.
     pub notes: Vec<String>,
     /// Those of the notes that are about the words: they stand next to X.

@@ -11,8 +11,8 @@ use crate::cli::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
 use crate::error::Result;
-use crate::graph::build::{AttendInputs, Recipe, attend};
-use crate::graph::{Graph, Origin};
+use crate::graph::Graph;
+use crate::graph::recipes::{AttendInputs, Recipe, attend};
 use crate::input::bundled;
 use crate::lesson::{BUILT_IN, read};
 use crate::matrix::Matrix;
@@ -172,7 +172,7 @@ fn nodes_of_attend() -> Vec<(String, String)> {
         let x = Matrix::of([[1.0, 0.0], [0.0, 1.0]]);
         let mut recipe = Recipe { heads, kv_heads: heads, ..Recipe::default() };
         recipe.mask.causal = true;
-        attend(&recipe, AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() })
+        attend(&recipe, AttendInputs::of_tokens(x))
     };
     let names: BTreeSet<String> =
         [1, 2].into_iter().filter_map(|heads| of(heads).ok()).flat_map(|graph| names(&graph)).collect();

@@ -6,8 +6,8 @@ use clap::ValueEnum;
 
 use super::Env;
 use crate::error::{Error, Result};
-use crate::graph::Dtype;
 use crate::kernel::{MAX_THREADS, Machine, SimdLevel};
+use crate::tensor::Dtype;
 use crate::text::one_of;
 
 /// The numbers of threads that `--threads` takes.

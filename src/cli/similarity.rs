@@ -11,7 +11,7 @@ use super::words::{WordArgs, WordVectors};
 use super::{Command, Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::Convention;
-use crate::graph::build::{self, Measure};
+use crate::graph::recipes::{self, Measure};
 use crate::input::{self, Files};
 use crate::story::{self, Story};
 
@@ -91,7 +91,7 @@ impl SimilarityArgs {
         }
         let WordVectors { matrix, origin, notes } =
             self.varied.vectors.vectors(&words, &mut Files::new(input).within(env.reading))?;
-        let graph = build::similarity(matrix, origin, &self.varied.measures())?;
+        let graph = recipes::similarity(matrix, origin, &self.varied.measures())?;
         Ok(story::similarity(graph, notes))
     }
 }

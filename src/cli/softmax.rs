@@ -10,7 +10,7 @@ use super::versus::{self, VersusArgs};
 use super::{Command, Env, Outcome, Streams};
 use crate::attention::Base;
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::graph::{Convention, Origin, build};
+use crate::graph::{Convention, Origin, recipes};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::story::{self, Story};
@@ -85,7 +85,7 @@ impl SoftmaxArgs {
         if scores.is_empty() {
             return Err(Error::new("there is no number").help("attn softmax 1 2 3"));
         }
-        let graph = build::softmax(
+        let graph = recipes::softmax(
             Matrix::from_row_major(1, scores.len(), &scores)?,
             Origin::User("the command line".into()),
             positive("--temperature", &self.varied.temperature)?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::graph::build::{self, Additions, Recipe, Split, Weights};
+use crate::graph::recipes::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
@@ -170,7 +170,7 @@ impl Builder {
     /// # Errors
     /// If a name is taken, or queries and keys do not fit.
     pub fn weights(&mut self, suffix: &str, q: NodeId, k: NodeId, recipe: &Recipe) -> Result<Weights> {
-        build::weights(&mut self.graph, recipe, suffix, [q, k], Additions::default())
+        recipes::weights(&mut self.graph, recipe, suffix, [q, k], Additions::default())
     }
 
     /// The weights of one head, and the values mixed by them as `O`.
@@ -193,7 +193,7 @@ impl Builder {
     /// # Errors
     /// If the columns cannot be shared out evenly, or a name is taken.
     pub fn split(&mut self, name: &str, whole: NodeId, heads: usize) -> Result<Vec<NodeId>> {
-        build::split(&mut self.graph, name, whole, heads, Split::Blocks)
+        recipes::split(&mut self.graph, name, whole, heads, Split::Blocks)
     }
 
     /// The seed for what the demo draws.

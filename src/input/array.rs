@@ -3,9 +3,9 @@
 mod stack;
 
 use crate::error::{Error, Place, Result};
-use crate::graph::{Typed, in_type};
 use crate::matrix::Labels;
 use crate::memory;
+use crate::tensor::{Element, in_type};
 use crate::text::counted;
 
 use super::allow::Allow;
@@ -17,7 +17,7 @@ pub struct Array<T = f64> {
     dims: Vec<usize>,
     values: Vec<T>,
     /// Whether the first dimension runs fastest, as a file may have it; what leaves this module does not, but for
-    /// [`Array::into_numbers`].
+    /// [`Array::into_typed`].
     fortran: bool,
     boolean: bool,
     row_labels: Option<Labels>,
@@ -28,7 +28,7 @@ pub struct Array<T = f64> {
     inexact: bool,
 }
 
-impl<T: Typed> Array<T> {
+impl<T: Element> Array<T> {
     /// An array of these dimensions, filled row by row.
     ///
     /// # Errors
@@ -191,7 +191,7 @@ impl<T: Typed> Array<T> {
     ///
     /// # Errors
     /// At the first that is finite and beyond the type.
-    pub(super) fn in_type<U: Typed>(self, name: &str) -> Result<Array<U>> {
+    pub(super) fn in_type<U: Element>(self, name: &str) -> Result<Array<U>> {
         let cell = |(at, value): (usize, &T)| {
             in_type(value.exactly()).map_err(|error| error.at(self.place(name, at)))
         };

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Numbers, Role, Stage, Typed};
+use crate::graph::{Role, Stage};
+use crate::tensor::{Dtype, Tensor};
 
-use super::allow::Allow;
 use super::array::Array;
 use super::container::{Container, Item, entry_name};
-use super::files::Typing;
 use super::layers::{Choice, choose};
 use super::names::{Holds, TOKENS};
 use super::open::Limit;
+use super::want::{Want, allowed};
 use crate::text::clip;
 
 /// How a weight matrix is stored.
@@ -27,20 +27,18 @@ pub enum Layout {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its numbers, as stored.
-    pub array: Array,
+    pub tensor: Tensor,
     /// How it is stored, where the name in the file implies it; a plain `W_Q` does not.
     pub layout: Option<Layout>,
     /// Its name in the file.
     pub name: String,
 }
 
-/// Numbers that were read straight in a type of their own.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TypedEntry {
-    /// The numbers.
-    pub numbers: Numbers,
-    /// Their name in the file.
-    pub name: String,
+/// An entry of a file before it becomes a matrix of the layer.
+struct Part {
+    array: Array,
+    layout: Option<Layout>,
+    name: String,
 }
 
 /// The matrices of one attention layer.
@@ -48,8 +46,6 @@ pub struct TypedEntry {
 pub struct Bundle {
     /// What each matrix is.
     pub entries: BTreeMap<Role, Entry>,
-    /// Those that were asked for in types of their own.
-    pub typed: BTreeMap<Role, TypedEntry>,
     /// The tokens, where the file names them.
     pub tokens: Option<Vec<String>>,
     /// Parts of a model that were left alone: embeddings, norms, other layers, biases of the projections.
@@ -74,32 +70,27 @@ impl Bundle {
     }
 }
 
-/// Reads from a container what belongs to one attention layer; whole Q, K, V, masks and biases in types of their own, if these
-/// are given. Masks and biases may hold ±∞, nothing else may.
+/// Reads from a container what belongs to one attention layer, as it is wanted. Masks and biases may hold ±∞, nothing else may.
 ///
 /// # Errors
 /// If a name is unknown or given twice, several layers are there and none was chosen, or an entry cannot be read.
-pub(super) fn read(
-    name: &str,
-    mut container: Container,
-    layer: Option<&str>,
-    typing: Option<Typing>,
-) -> Result<Bundle> {
+pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>, want: Want) -> Result<Bundle> {
     let names = container.names();
     let Choice { chosen, ignored } = choose(&names, layer).map_err(|error| error.in_source(name))?;
-    let mut bundle = Bundle { entries: BTreeMap::new(), typed: BTreeMap::new(), tokens: None, ignored };
-    let mut heads: BTreeMap<Role, BTreeMap<usize, Entry>> = BTreeMap::new();
+    let mut bundle = Bundle { entries: BTreeMap::new(), tokens: None, ignored };
+    let mut heads: BTreeMap<Role, BTreeMap<usize, Part>> = BTreeMap::new();
     let mut tokens: Option<String> = None;
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
-        if let (Some(typing), Holds::Whole(role)) = (typing, &recognised.holds)
-            && (role.has_heads() || role.is_beside_scores())
+        if let Holds::Whole(role) = recognised.holds
+            && let Some(dtype) = want.dtype_of(role)
         {
-            let role = *role;
-            container.keep_within(Limit::LARGE);
-            let numbers = typing.read(&mut container, (role, position), &place)?;
-            bundle.insert_typed(name, role, TypedEntry { numbers, name: entry })?;
+            let tensor = match dtype {
+                Dtype::F64 => container.typed::<f64>(&place, position, role, want)?,
+                _ => container.typed::<f32>(&place, position, role, want)?,
+            };
+            bundle.insert(name, role, Entry { tensor, layout: None, name: entry })?;
             continue;
         }
         container.keep_within(Limit::ANY);
@@ -120,28 +111,25 @@ pub(super) fn read(
             }
             (_, Item::Array(array)) => array.row_by_row(),
         };
-        let allow = match recognised.holds {
-            Holds::Whole(role) if role.is_beside_scores() => Allow::INFINITE,
-            _ => Allow::FINITE,
+        let role = match recognised.holds {
+            Holds::Whole(role) | Holds::Head(role, _) => role,
+            Holds::Stacked | Holds::Tokens => Role::X,
         };
-        let array = array.checked(&place, allow)?;
-        if let Holds::Whole(role) = recognised.holds {
-            array.check_heads(role.has_heads()).map_err(|error| error.in_source(&place))?;
-        }
-        let entry = Entry { array, layout: recognised.layout, name: entry };
+        let array = array.checked(&place, allowed(role))?;
+        let part = Part { array, layout: recognised.layout, name: entry };
         match recognised.holds {
-            Holds::Whole(role) => bundle.insert(name, role, entry)?,
+            Holds::Whole(role) => bundle.insert(name, role, part.into_entry(role, &place)?)?,
             Holds::Head(role, number) => {
                 let heads = heads.entry(role).or_default();
                 if let Some(first) = heads.get(&number) {
                     let step = Stage::Role(role).of_head(Some(number));
-                    return Err(both(name, &step.to_string(), [&first.name, &entry.name]));
+                    return Err(both(name, &step.to_string(), [&first.name, &part.name]));
                 }
-                heads.insert(number, entry);
+                heads.insert(number, part);
             }
             Holds::Stacked => {
-                for (role, part) in unstack(entry).map_err(|error| error.in_source(place))? {
-                    bundle.insert(name, role, part)?;
+                for (role, part) in unstack(part).map_err(|error| error.in_source(&place))? {
+                    bundle.insert(name, role, part.into_entry(role, &place)?)?;
                 }
             }
             Holds::Tokens => {}
@@ -149,7 +137,7 @@ pub(super) fn read(
     }
     for (role, heads) in heads {
         let stack = stack(role.name(), heads).map_err(|error| error.in_source(name))?;
-        bundle.insert(name, role, stack)?;
+        bundle.insert(name, role, stack.into_entry(role, name)?)?;
     }
     Ok(bundle)
 }
@@ -161,17 +149,10 @@ impl Bundle {
         Ok(())
     }
 
-    fn insert_typed(&mut self, file: &str, role: Role, entry: TypedEntry) -> Result<()> {
-        self.check_new(file, role, &entry.name)?;
-        self.typed.insert(role, entry);
-        Ok(())
-    }
-
     /// # Errors
     /// If there is one of this name already.
     fn check_new(&self, file: &str, role: Role, second: &str) -> Result<()> {
-        let first = self.entries.get(&role).map(|entry| &entry.name);
-        match first.or(self.typed.get(&role).map(|entry| &entry.name)) {
+        match self.entries.get(&role).map(|entry| &entry.name) {
             None => Ok(()),
             Some(first) => Err(both(file, role.name(), [first, second])),
         }
@@ -185,37 +166,18 @@ fn both(file: &str, canonical: &str, [first, second]: [&str; 2]) -> Error {
         .help("remove one of them")
 }
 
-impl Typing {
-    /// The entry at a position, which has this role.
-    fn read(
-        self,
-        container: &mut Container,
-        (role, position): (Role, usize),
-        place: &str,
-    ) -> Result<Numbers> {
-        match self.dtype {
-            Dtype::F64 => self.read_as::<f64>(container, (role, position), place),
-            Dtype::F32 | Dtype::Bool => self.read_as::<f32>(container, (role, position), place),
-        }
-    }
-
-    fn read_as<T: Typed>(
-        self,
-        container: &mut Container,
-        (role, position): (Role, usize),
-        place: &str,
-    ) -> Result<Numbers> {
-        let numbers = match role {
-            Role::Mask => return container.mask::<T>(place, position, self.mask_as_truth),
-            Role::Bias => container.numbers::<T>(place, position, Allow::INFINITE)?.into_matrix_numbers(),
-            _ => container.numbers::<T>(place, position, Allow::FINITE)?.into_numbers(),
-        };
-        numbers.map_err(|error| error.in_source(place))
+impl Part {
+    /// # Errors
+    /// If heads are stacked where one matrix belongs, or more than that.
+    fn into_entry(self, role: Role, place: &str) -> Result<Entry> {
+        let Part { array, layout, name } = self;
+        let tensor = array.into_exact(role).map_err(|error| error.in_source(place))?;
+        Ok(Entry { tensor, layout, name })
     }
 }
 
 /// W_Q, W_K and W_V from one matrix: below one another where rows are outputs, side by side where columns are.
-fn unstack(entry: Entry) -> Result<[(Role, Entry); 3]> {
+fn unstack(entry: Part) -> Result<[(Role, Part); 3]> {
     let below = entry.layout == Some(Layout::OutIn);
     let (rows, cols) = match *entry.array.dims() {
         [rows, cols] if below && rows % 3 == 0 => (rows / 3, cols),
@@ -233,18 +195,18 @@ fn unstack(entry: Entry) -> Result<[(Role, Entry); 3]> {
         }
     };
     let (values, width) = (entry.array.values(), if below { cols } else { 3 * cols });
-    let part = |third: usize| -> Result<Entry> {
+    let part = |third: usize| -> Result<Part> {
         let (top, left) = if below { (third * rows, 0) } else { (0, third * cols) };
         let cells = (0..rows).flat_map(|i| (0..cols).map(move |j| (top + i) * width + left + j));
         let array = Array::new(vec![rows, cols], cells.map(|at| values[at]).collect())?;
         let array = array.with_decimals(entry.array.decimals()).with_roundoff(entry.array.roundoff());
-        Ok(Entry { array, layout: entry.layout, name: entry.name.clone() })
+        Ok(Part { array, layout: entry.layout, name: entry.name.clone() })
     };
     Ok([(Role::WQ, part(0)?), (Role::WK, part(1)?), (Role::WV, part(2)?)])
 }
 
 /// The heads `Q_1`, `Q_2`, … as one stack.
-fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
+fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
     let count = heads.len();
     if !heads.keys().copied().eq(1..=count) {
         let numbers: Vec<String> = heads.keys().map(usize::to_string).collect();
@@ -276,7 +238,7 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Entry>) -> Result<Entry> {
     dims.insert(0, count);
     let array = Array::new(dims, values)?.with_decimals(decimals).with_roundoff(roundoff);
     let array = array.labelled(labels.0, labels.1);
-    Ok(Entry { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
+    Ok(Part { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
 }
 
 /// What a file of one matrix is told where a bundle belongs.

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use half::{bf16, f16};
 
 use crate::error::Result;
-use crate::graph::{Typed, in_type};
 use crate::memory;
+use crate::tensor::{Element, in_type};
 
 use super::array::Array;
 use super::dims::checked_cells;
@@ -41,7 +41,7 @@ impl Stored {
     ///
     /// # Errors
     /// If reading fails, or a finite number is beyond the type T.
-    pub(super) fn read<T: Typed>(self, name: &str, reader: &mut dyn Read) -> Result<Taken<T>> {
+    pub(super) fn read<T: Element>(self, name: &str, reader: &mut dyn Read) -> Result<Taken<T>> {
         let Stored { cell, big_endian, fortran, dims } = self;
         let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
         let expected = (count as u64).saturating_mul(cell.size() as u64);
@@ -127,7 +127,7 @@ impl CellType {
 
     /// Adds the numbers that stand in `bytes`, each as the nearest of the type T. Integers beyond 2⁵³ become the nearest `f64`
     /// on the way.
-    fn push<T: Typed>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
+    fn push<T: Element>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
         let mut at = to.len();
         // Whether every integer is a number of an f64 too.
         let mut whole = true;
@@ -169,7 +169,7 @@ impl CellType {
     }
 
     /// The most decimals of any value, each in the shortest text that gives it back in this type.
-    fn decimals<T: Typed>(self, values: &[T]) -> Option<usize> {
+    fn decimals<T: Element>(self, values: &[T]) -> Option<usize> {
         if self == CellType::Bool || values.len() > MOST_COUNTED {
             return None;
         }

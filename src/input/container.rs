@@ -5,7 +5,7 @@ use std::mem;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::graph::Typed;
+use crate::tensor::Element;
 
 use super::allow::Allow;
 use super::array::Array;
@@ -143,7 +143,7 @@ pub(super) enum Container {
     Json { name: String, entries: Vec<(String, Json)> },
 }
 
-impl<T: Typed> Content<T> {
+impl<T: Element> Content<T> {
     /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known. Of a computation
     /// in JSON what was given is read.
     ///
@@ -235,7 +235,7 @@ impl Container {
     ///
     /// # Errors
     /// If it cannot be read as an array or as words.
-    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
+    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         match self {
             Container::Npz(npz) => npz.read(position),
             Container::Safetensors(tensors) => tensors.read(position),
@@ -255,22 +255,6 @@ impl Container {
 }
 
 impl Container {
-    /// The array at a position of [`Container::names`], in the type T and in the order of the file.
-    ///
-    /// # Errors
-    /// If it cannot be read, or a number may not stand there.
-    pub(super) fn numbers<T: Typed>(
-        &mut self,
-        name: &str,
-        position: usize,
-        allow: Allow,
-    ) -> Result<Array<T>> {
-        match self.read(position)? {
-            Item::Array(array) => array.checked(name, allow),
-            Item::Words(_) => Err(words(name)),
-        }
-    }
-
     /// # Errors
     /// If there are no entries or several, listing them.
     pub(super) fn check_single(&self, name: &str) -> Result<()> {

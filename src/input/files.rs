@@ -4,35 +4,27 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Numbers, Typed};
+use crate::graph::Role;
 use crate::matrix::Matrix;
+use crate::tensor::{Dtype, Element, Tensor};
 
 use super::allow::Allow;
 use super::array::Array;
 use super::bundle::{self, Bundle};
 use super::bundled::Bundled;
-use super::container::{Content, Format};
+use super::container::{Content, Format, Item, words};
 use super::embeddings::{self, Stream, WordVectors};
 use super::inline::inline;
 use super::json_document::Nodes;
-use super::mask::mask_of;
 use super::npy;
 use super::open::{Input, Limit, regular};
 use super::reading::Reading;
 use super::source::Source;
+use super::want::{ArrayReader, Want, allowed};
 use crate::foreign::visible;
 
 /// What errors call standard input.
 const STANDARD_INPUT: &str = "standard input";
-
-/// In which types the fast path reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Typing {
-    /// That of queries, keys, values and biases.
-    pub dtype: Dtype,
-    /// Whether the numbers of a mask say true and false: not 0 is true. Else only those of a boolean file do.
-    pub mask_as_truth: bool,
-}
 
 /// What a name stands for, before its content is read.
 enum Opened {
@@ -72,64 +64,45 @@ impl<'a> Files<'a> {
         Ok(self.one(source, allow, Limit::ANY)?.row_by_row())
     }
 
-    /// The one array that `source` stands for, read straight into numbers of this type, which may be as many as memory
-    /// holds: queries, keys, values or a bias for the fast path.
+    /// The one matrix or stack of heads that `source` stands for, as it is wanted for a role in attention.
     ///
     /// # Errors
-    /// As [`Files::array`], if a number is beyond the type, or if the array is no matrix and no stack of heads.
-    pub fn numbers(&mut self, source: &str, dtype: Dtype, allow: Allow) -> Result<Numbers> {
-        let numbers = match dtype {
-            Dtype::F32 => self.one::<f32>(source, allow, Limit::LARGE)?.into_numbers(),
-            Dtype::F64 => self.one::<f64>(source, allow, Limit::LARGE)?.into_numbers(),
-            Dtype::Bool => self.one::<bool>(source, allow, Limit::LARGE)?.into_numbers(),
-        };
-        numbers.map_err(|error| error.in_source(visible(source)))
-    }
-
-    /// The one matrix that `source` stands for, as a mask for the fast path: truth values where the file has them, or where
-    /// `typing` asks for them, else numbers. It may be as large as memory.
-    ///
-    /// # Errors
-    /// As [`Files::numbers`].
-    pub fn mask(&mut self, source: &str, typing: Typing) -> Result<Numbers> {
-        match typing.dtype {
-            Dtype::F64 => self.mask_of::<f64>(source, typing.mask_as_truth),
-            Dtype::F32 | Dtype::Bool => self.mask_of::<f32>(source, typing.mask_as_truth),
+    /// As [`Files::array`], if a number is beyond the type that is wanted, or if the array is no matrix, and no stack of heads
+    /// where there may be one.
+    pub fn read(&mut self, source: &str, role: Role, want: Want) -> Result<Tensor> {
+        match want.dtype_of(role) {
+            None => {
+                let array = self.array(source, allowed(role))?;
+                array.into_exact(role).map_err(|error| error.in_source(visible(source)))
+            }
+            Some(Dtype::F64) => self.typed::<f64>(source, role, want),
+            Some(_) => self.typed::<f32>(source, role, want),
         }
     }
 
-    fn mask_of<T: Typed>(&mut self, source: &str, as_truth: bool) -> Result<Numbers> {
+    /// The same in type T; it may be as large as memory.
+    fn typed<T: Element>(&mut self, source: &str, role: Role, want: Want) -> Result<Tensor> {
         let name = visible(source).into_owned();
+        let allow = allowed(role);
         let (mut input, format) = match self.opened(source, Limit::LARGE)? {
-            Opened::Inline(text) => return mask_of::<T>(&name, inline(&text, Allow::INFINITE)?, as_truth),
+            Opened::Inline(text) => return want.of_array::<T>(&name, inline(&text, allow)?, role),
             Opened::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         if format == Format::Npy {
-            let is_truth = as_truth || npy::is_boolean(&name, &mut input.reader)?;
-            input.rewind()?;
-            let numbers = match is_truth {
-                true => Content::<bool>::read(input, format, Allow::INFINITE)?
-                    .into_one(&name)?
-                    .into_matrix_numbers(),
-                false => {
-                    let array = Content::<T>::read(input, format, Allow::INFINITE)?.into_one(&name)?;
-                    array.checked(&name, Allow::INFINITE)?.into_matrix_numbers()
-                }
-            };
-            return numbers.map_err(|error| error.in_source(name));
+            return want.of_reader::<T, _>(&name, &mut Npy { input: &mut input }, role);
         }
-        match Content::<f64>::read(input, format, Allow::INFINITE)? {
-            Content::One(array) => mask_of::<T>(&name, array, as_truth),
+        match Content::<f64>::read(input, format, allow)? {
+            Content::One(array) => want.of_array::<T>(&name, array, role),
             Content::Many(mut container) => {
                 container.check_single(&name)?;
-                container.mask::<T>(&name, 0, as_truth)
+                container.typed::<T>(&name, 0, role, want)
             }
         }
     }
 
     /// The one array that `source` stands for, in the order of the file.
-    fn one<T: Typed>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
+    fn one<T: Element>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
         let name = visible(source).into_owned();
         let (input, format) = match self.opened(source, limit)? {
             Opened::Inline(text) => return inline(&text, allow)?.in_type(&name),
@@ -160,22 +133,14 @@ impl<'a> Files<'a> {
         array.into_matrix().map_err(|error| error.in_source(visible(source)))
     }
 
-    /// The matrices of one attention layer that `source` holds under their names. `layer` chooses among several: by
-    /// number, or by the prefix of its names.
+    /// The matrices of one attention layer that `source` holds under their names, as they are wanted. `layer` chooses among
+    /// several: by number, or by the prefix of its names.
     ///
     /// # Errors
     /// If the file holds a single matrix, unknown names, several layers with none chosen, or anything but finite
     /// numbers outside masks and biases.
-    pub fn bundle(&mut self, source: &str, layer: Option<&str>) -> Result<Bundle> {
-        self.bundle_in(source, layer, None)
-    }
-
-    /// The same; whole Q, K, V, biases and masks straight in types of their own, if these are given, and as large as memory.
-    ///
-    /// # Errors
-    /// As [`Files::bundle`].
-    pub fn bundle_in(&mut self, source: &str, layer: Option<&str>, typing: Option<Typing>) -> Result<Bundle> {
-        let limit = if typing.is_some() { Limit::LARGE } else { Limit::ANY };
+    pub fn bundle(&mut self, source: &str, layer: Option<&str>, want: Want) -> Result<Bundle> {
+        let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
         let (input, format) = match self.opened(source, limit)? {
             Opened::Inline(_) => return Err(bundle::nameless(&visible(source))),
             Opened::File(input, format) => (input, format),
@@ -186,7 +151,7 @@ impl<'a> Files<'a> {
         }
         match Content::<f64>::read(input, format, Allow::ANYTHING)? {
             Content::One(_) => Err(bundle::nameless(&name)),
-            Content::Many(container) => bundle::read(&name, container, layer, typing),
+            Content::Many(container) => bundle::read(&name, container, layer, want),
         }
     }
 
@@ -251,6 +216,27 @@ impl<'a> Files<'a> {
         let mut input = Input::drain(STANDARD_INPUT, stdin, limit)?;
         let format = Format::sniff(&mut input)?;
         Ok((input, format))
+    }
+}
+
+/// A `.npy` file, at its start.
+struct Npy<'a> {
+    input: &'a mut Input,
+}
+
+impl ArrayReader for Npy<'_> {
+    fn is_boolean(&mut self) -> Result<bool> {
+        let is_boolean = npy::is_boolean(&self.input.name, &mut self.input.reader)?;
+        self.input.rewind()?;
+        Ok(is_boolean)
+    }
+
+    fn read<T: Element>(&mut self) -> Result<Array<T>> {
+        let Input { name, reader, length, limit } = self.input;
+        match npy::read(name, reader, *length, *limit)? {
+            Item::Array(array) => Ok(array),
+            Item::Words(_) => Err(words(name)),
+        }
     }
 }
 

@@ -3,8 +3,8 @@
 use std::io::Read;
 
 use crate::error::{Error, Result};
-use crate::graph::Typed;
 use crate::memory;
+use crate::tensor::Element;
 
 use super::cell_type::{CellType, Stored, Taken};
 use super::container::Item;
@@ -21,7 +21,7 @@ const WORD: u64 = 64;
 ///
 /// # Errors
 /// If the stream is no array of numbers (or words), or has more or fewer bytes than its header says, or more than `limit`.
-pub(super) fn read<T: Typed>(
+pub(super) fn read<T: Element>(
     name: &str,
     reader: &mut dyn Read,
     length: u64,

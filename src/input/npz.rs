@@ -4,7 +4,7 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::error::{Error, Result};
-use crate::graph::Typed;
+use crate::tensor::Element;
 
 use super::container::{Item, entry_name};
 use super::npy;
@@ -49,7 +49,7 @@ impl Npz {
     ///
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
-    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
+    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         let entry = self.names().get(position).cloned().unwrap_or_default();
         let name = entry_name(&self.name, &entry);
         let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;

@@ -7,8 +7,8 @@ use safetensors::Dtype;
 use safetensors::tensor::Metadata;
 
 use crate::error::{Error, Result};
-use crate::graph::Typed;
 use crate::memory;
+use crate::tensor::{self, Element};
 use crate::unique::check_names;
 
 use super::cell_type::{CellType, Stored, Taken};
@@ -95,7 +95,7 @@ impl Tensors {
     ///
     /// # Errors
     /// If its numbers are of a type that is not read, or there are too many.
-    pub(super) fn read<T: Typed>(&mut self, position: usize) -> Result<Item<T>> {
+    pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
         let entry = self.names.get(position).map(String::as_str).unwrap_or_default();
         let name = entry_name(&self.name, entry);
         let Some(info) = self.metadata.info(entry) else {
@@ -113,7 +113,39 @@ impl Tensors {
     }
 }
 
+/// Where the numbers of a tensor are in its file.
+pub(super) struct TensorPlace {
+    /// The first byte.
+    pub(super) start: u64,
+    pub(super) dtype: tensor::Dtype,
+    pub(super) dims: Vec<usize>,
+}
+
 impl Tensors {
+    /// Where the numbers of a tensor are; `None` if there is none of this name.
+    ///
+    /// # Errors
+    /// If they are of a type that is not read where it lies, or there are none.
+    pub(super) fn place(&self, entry: &str) -> Result<Option<TensorPlace>> {
+        let Some(info) = self.metadata.info(entry) else { return Ok(None) };
+        let name = entry_name(&self.name, entry);
+        let dtype = match info.dtype {
+            Dtype::F64 => tensor::Dtype::F64,
+            Dtype::F32 => tensor::Dtype::F32,
+            Dtype::F16 => tensor::Dtype::F16,
+            Dtype::BF16 => tensor::Dtype::Bf16,
+            Dtype::BOOL => tensor::Dtype::Bool,
+            other => {
+                return Err(Error::new(format!("numbers of type {other:?} cannot stay in their file"))
+                    .in_source(name)
+                    .help("save the tensor as F32, F64, F16, BF16 or BOOL"));
+            }
+        };
+        checked_cells(&info.shape, usize::MAX).map_err(|error| error.in_source(&name))?;
+        let start = self.start + info.data_offsets.0 as u64;
+        Ok(Some(TensorPlace { start, dtype, dims: info.shape.clone() }))
+    }
+
     /// Whether the tensor at a position of [`Tensors::names`] holds truth values.
     pub(super) fn is_boolean(&self, position: usize) -> bool {
         let info = self.names.get(position).and_then(|name| self.metadata.info(name));

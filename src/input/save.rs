@@ -9,8 +9,8 @@ use std::path::Path;
 use serde::ser::Serialize;
 
 use crate::error::{Error, Result};
-use crate::graph::Dtype;
 use crate::matrix::Matrix;
+use crate::tensor::Dtype;
 
 use super::draft::{Draft, write_whole};
 use super::number::is_meant_as_number;
@@ -236,8 +236,8 @@ pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
     let is_plain = size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite();
     match (is_plain, dtype) {
         _ if value.is_nan() => "nan".to_string(),
-        (true, Dtype::F32) => (value as f32).to_string(),
-        (false, Dtype::F32) => format!("{:e}", value as f32),
+        (true, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => (value as f32).to_string(),
+        (false, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => format!("{:e}", value as f32),
         (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
         (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
     }

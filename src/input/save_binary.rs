@@ -7,7 +7,7 @@ use npyz::WriterBuilder;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::graph::Dtype;
+use crate::tensor::Dtype;
 
 use super::names::TOKENS;
 use super::save::Written;
@@ -16,7 +16,8 @@ use super::table::{Table, cells};
 pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> Written {
     match table.dtype() {
         // What is held in single precision is read from a wider number without loss.
-        Dtype::F32 => npy_of(out, table, |x| x as f32),
+        // Of a half type every number is one of f32.
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => npy_of(out, table, |x| x as f32),
         Dtype::F64 => npy_of(out, table, |x| x),
         Dtype::Bool => npy_of(out, table, |x| x != 0.0),
     }
@@ -83,7 +84,9 @@ pub(super) fn npz(
 pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) -> Written {
     let cells = cells(table);
     let (dtype, bytes): (_, Vec<u8>) = match table.dtype() {
-        Dtype::F32 => (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect()),
+        Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {
+            (::safetensors::Dtype::F32, cells.flat_map(|x| (x as f32).to_le_bytes()).collect())
+        }
         Dtype::F64 => (::safetensors::Dtype::F64, cells.flat_map(f64::to_le_bytes).collect()),
         Dtype::Bool => (::safetensors::Dtype::BOOL, cells.map(|x| u8::from(x != 0.0)).collect()),
     };

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 
-use crate::graph::Dtype;
+use crate::tensor::Dtype;
 
 use super::names::TOKENS;
 use super::save::shortest;
@@ -67,7 +67,7 @@ impl Serialize for JsonNumber {
         match self.1 {
             _ if !self.0.is_finite() => serializer.serialize_str(&shortest(self.0, self.1)),
             // The digits of the type: 0.1, not 0.10000000149011612.
-            Dtype::F32 => serializer.serialize_f32(self.0 as f32),
+            Dtype::F32 | Dtype::F16 | Dtype::Bf16 => serializer.serialize_f32(self.0 as f32),
             Dtype::F64 | Dtype::Bool => serializer.serialize_f64(self.0),
         }
     }

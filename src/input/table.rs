@@ -1,8 +1,9 @@
 //! What can be saved: a matrix, or numbers in a type of their own.
 
 use crate::error::Result;
-use crate::graph::{Dtype, Graph, NodeId, Numbers};
+use crate::graph::{Graph, NodeId};
 use crate::matrix::{Labels, Matrix, Shape};
+use crate::tensor::{Dtype, Tensor};
 
 /// Rows of numbers, perhaps with labels.
 pub trait Table {
@@ -23,7 +24,7 @@ pub trait Table {
 /// # Errors
 /// If it is never formed.
 pub fn table(graph: &Graph, node: NodeId) -> Result<&dyn Table> {
-    match graph[node].numbers() {
+    match graph[node].typed() {
         Some(numbers) => Ok(numbers),
         None => Ok(graph.matrix(node)?),
     }
@@ -57,7 +58,7 @@ impl Table for Matrix {
     }
 }
 
-impl Table for Numbers {
+impl Table for Tensor {
     fn shape(&self) -> Shape {
         self.shape()
     }

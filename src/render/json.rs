@@ -117,7 +117,7 @@ impl Serialize for NodeObject<'_> {
         if node.is_never_formed() {
             map.serialize_entry("never_formed", &true)?;
         }
-        if let Some(numbers) = node.numbers() {
+        if let Some(numbers) = node.typed() {
             map.serialize_entry("dtype", numbers.dtype().name())?;
             if is_left_out {
                 let name = &node.name;

@@ -15,8 +15,9 @@
 //! `linewidth=75` and `threshold=sys.maxsize`.
 
 use super::Page;
-use crate::graph::{Convention, Numbers, edges, formula, rounded};
+use crate::graph::{Convention, formula, rounded};
 use crate::matrix::Matrix;
+use crate::tensor::{Tensor, edges};
 
 /// The most digits after the point.
 const PRECISION: usize = 8;
@@ -36,7 +37,7 @@ pub(super) fn pages(pages: &[Page], decimals: Option<usize>) -> String {
                 let equation = formula(graph, id, Convention::Rows, true);
                 text.push_str(&format!("# {equation}\n"));
             }
-            match (graph[id].matrix(), graph[id].numbers()) {
+            match (graph[id].matrix(), graph[id].typed()) {
                 (Some(matrix), _) => text.push_str(&array_lines(&matrix.map(round))),
                 (None, Some(numbers)) => text.push_str(&summary_lines(numbers, round)),
                 (None, None) => text.push_str("# never formed"),
@@ -60,7 +61,7 @@ pub fn array_lines(matrix: &Matrix) -> String {
 }
 
 /// `print(array)` as NumPy shortens it: of more rows or columns than seven the first three and the last three.
-fn summary_lines(numbers: &Numbers, round: impl Fn(f64) -> f64) -> String {
+fn summary_lines(numbers: &Tensor, round: impl Fn(f64) -> f64) -> String {
     let (rows, cols) = (edges(numbers.shape().rows), edges(numbers.shape().cols));
     let kept: Vec<f64> = (rows.iter().flatten())
         .flat_map(|&i| cols.iter().flatten().map(move |&j| numbers.at(i, j)))

@@ -5,12 +5,10 @@ use unicode_width::UnicodeWidthStr;
 use super::digits;
 use super::heat::{self, Heat, Shade};
 use super::{Charset, Style};
-use crate::graph::{
-    CellId, Convention, MOST_LOOKED_AT, MOST_SHOWN, Node, NodeId, Op, PlainSymbols, Symbols, Value, edges,
-    written,
-};
+use crate::graph::{CellId, Convention, Node, NodeId, Op, PlainSymbols, Symbols, Value, written};
 use crate::matrix::{Labels, Matrix};
 use crate::story::{Digits, Story};
+use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN, edges};
 
 /// What a text format shows of a matrix.
 #[derive(Clone, Debug)]
@@ -93,8 +91,7 @@ impl Viewer<'_> {
         match (&node.value, node.matrix()) {
             (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
             (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix, digits), turned),
-            (Value::Formed(matrix), _) => self.edges(id, &|i, j| matrix[(i, j)], digits, turned),
-            (Value::Typed(numbers), _) => self.edges(id, &|i, j| numbers.at(i, j), digits, turned),
+            (Value::Formed(tensor), _) => self.edges(id, &|i, j| tensor.at(i, j), digits, turned),
         }
     }
 

@@ -3,9 +3,8 @@
 use super::model::{Digits, Shown, Step, Story};
 use super::sentence::in_sentence;
 use crate::error::Result;
-use crate::graph::{
-    Beside, Difference, Dtype, Graph, Movement, Node, NodeId, Numbers, Op, address_of, beside,
-};
+use crate::graph::{Beside, Difference, Graph, Movement, Node, NodeId, Op, address_of, beside};
+use crate::tensor::{Dtype, Tensor};
 
 /// What nodes of the second computation are called after.
 const SUFFIX: &str = "_versus";
@@ -195,7 +194,7 @@ impl DifferenceSteps<'_> {
             [true, true] => format!("{name}: given, with other numbers."),
             [true, false] => format!("{name}: given here, but computed with {with}."),
             [false, true] => format!("{name}: computed here, but given with {with}."),
-            _ if base.op == other.op => match [base, other].map(|node| node.numbers().map(Numbers::dtype)) {
+            _ if base.op == other.op => match [base, other].map(|node| node.typed().map(Tensor::dtype)) {
                 [Some(a), Some(b)] if a != b => {
                     format!("{name}: computed in {} here, and in {} with {with}.", a.name(), b.name())
                 }
@@ -267,7 +266,7 @@ impl DifferenceSteps<'_> {
     /// Whether even the largest change of a step is no more than what another order of summing may make.
     fn is_rounding(&self, movement: &Movement, difference: &Difference) -> bool {
         let sides = [difference.base, difference.other].into_iter().flatten().map(|id| &self.graph()[id]);
-        let is_single = |node: &Node| node.numbers().is_some_and(|numbers| numbers.dtype() == Dtype::F32);
+        let is_single = |node: &Node| node.typed().is_some_and(|numbers| numbers.dtype() == Dtype::F32);
         let share = if sides.clone().any(is_single) { ROUNDING_OF_F32 } else { ROUNDING };
         let matrices = sides.filter_map(Node::matrix);
         let sizes = matrices.flat_map(|matrix| matrix.cells()).map(f64::abs).filter(|size| size.is_finite());

@@ -2,8 +2,8 @@
 #![allow(dead_code, reason = "each test takes what it needs")]
 
 use attn::attention::{Axis, Base, Mask, MatrixRule};
-use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score, attend};
-use attn::graph::{Factor, GeluForm, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score, attend};
+use attn::graph::{Factor, GeluForm, Given, Graph, NodeId, Op, OpKind, Origin, Side, Statistic};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -14,8 +14,8 @@ pub fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
 }
 
 /// An input of a pipeline.
-pub fn given(matrix: &Matrix) -> Option<(Matrix, Origin)> {
-    Some((matrix.clone(), Origin::Stated))
+pub fn given(matrix: &Matrix) -> Option<Given> {
+    Some(matrix.clone().into())
 }
 
 /// The graph of a pipeline that fits.

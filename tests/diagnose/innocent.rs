@@ -3,8 +3,7 @@
 use crate::mistakes::{answer, by_hand, named};
 use attn::attention::Mask;
 use attn::diagnose::{Clue, Examiner, Task, Tolerance, Verdict};
-use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Output, Recipe};
+use attn::graph::recipes::{AttendInputs, Output, Recipe};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
 use proptest::prelude::*;
@@ -13,8 +12,7 @@ use proptest::test_runner::{Config, TestRunner};
 /// A random exercise: tokens and weights.
 fn exercise(seed: u32, (rows, width, heads): (usize, usize, usize), causal: bool, residual: bool) -> Task {
     let mut stream = LegacyStream::seeded(seed);
-    let mut drawn =
-        |rows: usize, cols: usize| Some((stream.standard_normal_matrix(rows, cols), Origin::Stated));
+    let mut drawn = |rows: usize, cols: usize| Some(stream.standard_normal_matrix(rows, cols).into());
     let all = width * heads;
     let inputs = AttendInputs {
         x: drawn(rows, all),

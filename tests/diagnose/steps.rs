@@ -3,8 +3,8 @@
 use crate::mistakes::{answer, by_hand, named};
 use attn::attention::Mask;
 use attn::diagnose::{Answer, Diagnosis, Examiner, Resemblance, Task, Tolerance, Verdict};
-use attn::graph::build::{AttendInputs, Hiding, Recipe, Scale};
-use attn::graph::{Graph, Origin};
+use attn::graph::Graph;
+use attn::graph::recipes::{AttendInputs, Hiding, Recipe, Scale};
 use attn::matrix::Matrix;
 
 /// Five causal tokens from drawn X and square weights, one head unless told.
@@ -15,9 +15,8 @@ fn task(heads: usize) -> Task {
 /// The same with queries of another size.
 fn with_queries(heads: usize, size: f64) -> Task {
     let mut stream = attn::random::LegacyStream::seeded(3);
-    let mut draw = |rows, cols, size: f64| {
-        Some((stream.standard_normal_matrix(rows, cols).map(|x| size * x), Origin::Stated))
-    };
+    let mut draw =
+        |rows, cols, size: f64| Some(stream.standard_normal_matrix(rows, cols).map(|x| size * x).into());
     let inputs = AttendInputs {
         x: draw(5, 4, 1.0),
         w_q: draw(4, 4, size),
@@ -173,10 +172,9 @@ fn zeros_that_round_everything_away_are_not_right() {
 
 #[test]
 fn one_number_of_many_digits_is_enough_for_a_single_mistake() {
-    let given =
-        |cells: &[f64]| Some((Matrix::from_row_major(1, cells.len(), cells).unwrap(), Origin::Stated));
-    let two = Some((Matrix::of([[0.9, 0.4], [-0.3, 1.1]]), Origin::Stated));
-    let v = Some((Matrix::of([[0.2], [0.9]]), Origin::Stated));
+    let given = |cells: &[f64]| Some(Matrix::from_row_major(1, cells.len(), cells).unwrap().into());
+    let two = Some(Matrix::of([[0.9, 0.4], [-0.3, 1.1]]).into());
+    let v = Some(Matrix::of([[0.2], [0.9]]).into());
     let inputs = AttendInputs { q: given(&[1.2, -0.7]), k: two, v, ..AttendInputs::default() };
     let task = Task::new(Recipe::default(), inputs).unwrap();
     // Scores 0.8 and −1.13 unscaled: (0.2 e^0.8 + 0.9 e^−1.13) / (e^0.8 + e^−1.13).

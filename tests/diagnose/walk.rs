@@ -3,8 +3,8 @@
 use crate::mistakes::{Case, answer, by_hand, cases, named};
 use attn::attention::Mask;
 use attn::diagnose::{Answer, Examiner, Task, Tolerance, Verdict, catalogue, suggest};
-use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Recipe};
+use attn::graph::Given;
+use attn::graph::recipes::{AttendInputs, Recipe};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
 
@@ -64,9 +64,9 @@ fn no_mistake_is_named_for_noise() {
     }
 }
 
-fn given(rows: &[&[f64]]) -> Option<(Matrix, Origin)> {
+fn given(rows: &[&[f64]]) -> Option<Given> {
     let rows: Vec<Vec<f64>> = rows.iter().map(|row| row.to_vec()).collect();
-    Some((Matrix::from_rows(&rows).unwrap(), Origin::Stated))
+    Some(Matrix::from_rows(&rows).unwrap().into())
 }
 
 /// Two queries, keys and values of width 4: the scale is exactly 1/2.

@@ -5,7 +5,7 @@ use crate::cases::{
     projected, reordered, run, side_by_side,
 };
 use attn::attention::{Axis, Base, Mask, MatrixRule, columns, rows, softmax};
-use attn::graph::build::{AttendInputs, Output, Recipe, Scale};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale};
 use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;
 use proptest::prelude::*;

@@ -36,7 +36,7 @@ proptest! {
         // Masks by matrix, and heads, as the case has them: its matrices are made for these.
         let Case { recipe, .. } = &case;
         let mask = attn::attention::Mask { matrix: recipe.mask.matrix, ..other.mask };
-        let other = attn::graph::build::Recipe { heads: recipe.heads, kv_heads: recipe.kv_heads, mask, ..other };
+        let other = attn::graph::recipes::Recipe { heads: recipe.heads, kv_heads: recipe.kv_heads, mask, ..other };
         let (base, other) = (case.run(), case.under(other));
         let both = beside(base.clone(), other.clone(), "_versus").unwrap();
         assert_terms_give_the_recorded_bits(&both.graph);
@@ -59,8 +59,8 @@ proptest! {
 
     #[test]
     fn a_node_and_its_change_give_the_other(case in cases(), scale in -2.0..2.0_f64) {
-        let scale = attn::graph::build::Scale::Number(scale);
-        let both = beside(case.run(), case.under(attn::graph::build::Recipe { scale, ..case.recipe }), "_versus").unwrap();
+        let scale = attn::graph::recipes::Scale::Number(scale);
+        let both = beside(case.run(), case.under(attn::graph::recipes::Recipe { scale, ..case.recipe }), "_versus").unwrap();
         for difference in &both.differences {
             let Some(change) = difference.change else { continue };
             let [a, b, change] = [difference.base.unwrap(), difference.other.unwrap(), change].map(|id| both.graph.matrix(id).unwrap());

@@ -2,12 +2,12 @@
 
 use crate::common::assert_terms_give_the_recorded_bits;
 use attn::attention::{Axis, Base, Mask, MatrixRule};
-use attn::graph::build::{
+use attn::graph::recipes::{
     Along, Alter, Alteration, AttendInputs, Combine, Common, Comparison, Divisor, Function, Groups, Hiding,
     Merge, Move, Norm, Normalise, Other, Output, Recipe, Role, Roles, Scale, Score, Shift, Source, Split,
     Stage, Then, attend, attend_as_far_as_possible,
 };
-use attn::graph::{Graph, Op, Origin};
+use attn::graph::{Given, Graph, Op, Origin};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -16,8 +16,8 @@ fn matrix(rows: usize, cols: usize) -> impl Strategy<Value = Matrix> {
         .prop_map(move |values| Matrix::from_row_major(rows, cols, &values).unwrap())
 }
 
-fn given(matrix: Matrix) -> Option<(Matrix, Origin)> {
-    Some((matrix, Origin::Stated))
+fn given(matrix: Matrix) -> Option<Given> {
+    Some(matrix.into())
 }
 
 /// (heads, key/value heads) and whether the causal rule, the window, the bias, an added mask and the cosine are on.
@@ -64,8 +64,8 @@ proptest! {
             w_k: given(narrow(&weights[1])),
             w_v: given(narrow(&weights[2])),
             w_o: given(weights[3].clone()),
-            bias: bias.then(|| (extra[0].clone(), Origin::Stated)),
-            mask: added.then(|| (extra[1].map(|x| if x > 2.0 { f64::NEG_INFINITY } else { x }), Origin::Stated)),
+            bias: bias.then(|| extra[0].clone().into()),
+            mask: added.then(|| extra[1].map(|x| if x > 2.0 { f64::NEG_INFINITY } else { x }).into()),
             ..AttendInputs::default()
         };
         assert_terms_give_the_recorded_bits(&attend(&recipe, inputs).unwrap());

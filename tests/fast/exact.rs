@@ -7,10 +7,11 @@ use crate::cases::{Case, cases, node};
 use crate::common::attn;
 use attn::attention::{Mask, key_value_head};
 use attn::cli::Env;
-use attn::graph::build::{AttendInputs, FusedInputs, Recipe, Score, attend_fused};
-use attn::graph::{Dtype, Graph};
+use attn::graph::Graph;
+use attn::graph::recipes::{AttendInputs, Recipe, Score, attend_fused};
 use attn::kernel::{Machine, SimdLevel};
 use attn::matrix::Matrix;
+use attn::tensor::Dtype;
 use promise::Promise;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -73,8 +74,8 @@ fn the_log_sum_exp_is_that_of_numpy() {
 }
 
 fn fused(case: &Case, dtype: Dtype) -> Graph {
-    let inputs = FusedInputs { matrices: case.inputs(), ..FusedInputs::default() };
-    attend_fused(&case.recipe, inputs, dtype, Machine { simd: SimdLevel::detect(), threads: 1 }).unwrap()
+    let machine = Machine { simd: SimdLevel::detect(), threads: 1 };
+    attend_fused(&case.recipe, case.inputs(), dtype, machine).unwrap().0
 }
 
 /// The error bound of O that the kernel promises, where what is added counts among the scores.
@@ -289,7 +290,6 @@ fn what_was_computed_in_double_precision_and_loses_digits_in_single_is_named() {
 #[test]
 fn without_keys_and_without_tokens_the_missing_ones_are_named() {
     let inputs = AttendInputs { q: crate::cases::given(&Matrix::identity(2)), ..AttendInputs::default() };
-    let inputs = FusedInputs { matrices: inputs, ..FusedInputs::default() };
     let error = attend_fused(&Recipe::default(), inputs, Dtype::F32, Machine::here()).unwrap_err();
     assert!(error.to_string().contains("there is no K"), "{error}");
 }

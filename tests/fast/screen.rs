@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::common::attn;
-use attn::graph::{Numbers, Typed};
 use attn::input::{Allow, Files, Writing, save};
 use attn::kernel::Layout;
 use attn::matrix::Matrix;
+use attn::tensor::{Element, Tensor};
 use tempfile::TempDir;
 
 /// A number for a place, the same on every machine: a multiple of 1/32 in [−1, 1).
@@ -20,9 +20,9 @@ fn rows(seed: usize, rows: usize, cols: usize) -> Matrix {
 }
 
 /// A file of these numbers in the type T, and its name.
-fn file<T: Typed>(folder: &TempDir, name: &str, matrix: &Matrix) -> String {
+fn file<T: Element>(folder: &TempDir, name: &str, matrix: &Matrix) -> String {
     let values = matrix.cells().map(|x| T::nearest(x)).collect::<Vec<T>>();
-    let numbers = Numbers::new(values, Layout::stacked(1, matrix.rows(), matrix.cols())).unwrap();
+    let numbers = Tensor::new(values, Layout::stacked(1, matrix.rows(), matrix.cols())).unwrap();
     let path = folder.path().join(name);
     save(&path, "Q", &numbers, Writing::Allowed).unwrap();
     path.to_str().unwrap().to_string()
@@ -82,7 +82,7 @@ impl Masked {
     }
 
     /// A file with what a cell says of query i and key j.
-    fn pairs<T: Typed>(&self, name: &str, cell: impl Fn(usize, usize) -> f64) -> String {
+    fn pairs<T: Element>(&self, name: &str, cell: impl Fn(usize, usize) -> f64) -> String {
         file::<T>(&self.folder, name, &Matrix::from_fn(Self::N, Self::N, cell))
     }
 

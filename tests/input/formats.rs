@@ -2,8 +2,9 @@
 
 use attn::error::Result;
 use attn::graph::Role;
-use attn::input::{Allow, Array, Bundle, Files, Layout};
+use attn::input::{Allow, Array, Bundle, Files, Layout, Want};
 use attn::matrix::Matrix;
+use attn::tensor::{Dtype, Tensor};
 use serde_json::Value;
 
 fn path(name: &str) -> String {
@@ -15,7 +16,7 @@ fn array(source: &str, allow: Allow) -> Result<Array> {
 }
 
 fn bundle(name: &str, layer: Option<&str>) -> Result<Bundle> {
-    Files::new(&mut std::io::empty()).bundle(&path(name), layer)
+    Files::new(&mut std::io::empty()).bundle(&path(name), layer, Want::default())
 }
 
 fn piped(bytes: &[u8]) -> Result<Array> {
@@ -50,6 +51,29 @@ fn assert_as_expected(name: &str, array: &Array) {
     );
     assert_eq!(array.is_boolean(), expected["boolean"].as_bool().unwrap(), "{name}");
     assert_eq!(array.decimals(), expected["decimals"].as_u64().map(|d| d as usize), "{name}: decimals");
+}
+
+/// The numbers of a tensor as they are stored: head by head, row by row.
+fn stored(tensor: &Tensor) -> Vec<f64> {
+    let (heads, shape) = (tensor.head_count(), tensor.shape());
+    let width = shape.cols / heads;
+    let of_head = |head: usize| {
+        let cells = move |i: usize| (0..width).map(move |j| (i, head * width + j));
+        (0..shape.rows).flat_map(cells)
+    };
+    (0..heads).flat_map(of_head).map(|(i, j)| tensor.at(i, j)).collect()
+}
+
+#[track_caller]
+fn assert_entry(name: &str, tensor: &Tensor) {
+    let all = expectations();
+    let expected = &all[name];
+    let dims: Vec<usize> =
+        expected["dims"].as_array().unwrap().iter().map(|d| d.as_u64().unwrap() as usize).collect();
+    let bits: Vec<u64> = expected["values"].as_array().unwrap().iter().map(|v| number(v).to_bits()).collect();
+    assert_eq!(tensor.dims(), dims, "{name}");
+    assert_eq!(stored(tensor).iter().map(|v| v.to_bits()).collect::<Vec<_>>(), bits, "{name}: {tensor:?}");
+    assert_eq!(tensor.dtype() == Dtype::Bool, expected["boolean"].as_bool().unwrap(), "{name}");
 }
 
 #[test]
@@ -111,7 +135,7 @@ fn an_npz_is_a_bundle_stored_or_deflated() {
             [(Role::X, "X"), (Role::WQ, "wq"), (Role::WK, "W_K"), (Role::WV, "W_V"), (Role::Mask, "mask")]
         {
             let entry = &bundle.entries[&role];
-            assert_as_expected(&format!("npz/{stored}"), &entry.array);
+            assert_entry(&format!("npz/{stored}"), &entry.tensor);
             assert_eq!((entry.layout, entry.name.as_str()), (None, stored));
         }
         assert_eq!(bundle.tokens.as_deref().unwrap(), ["bat", "cave", "racket"]);
@@ -136,7 +160,7 @@ fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
     let layer = bundle("model.safetensors", Some("1")).unwrap();
     for (role, letter) in [(Role::WQ, "q"), (Role::WK, "k"), (Role::WV, "v"), (Role::WO, "o")] {
         let entry = &layer.entries[&role];
-        assert_as_expected(&format!("model/model.layers.1.self_attn.{letter}_proj.weight"), &entry.array);
+        assert_entry(&format!("model/model.layers.1.self_attn.{letter}_proj.weight"), &entry.tensor);
         assert_eq!(entry.layout, Some(Layout::OutIn));
     }
     assert_eq!(layer.ignored.len(), 6);
@@ -149,10 +173,10 @@ fn one_layer_of_a_model_is_read_and_the_rest_left_alone() {
 fn a_stacked_projection_is_taken_apart() {
     let bundle = bundle("stacked.safetensors", None).unwrap();
     for role in [Role::WQ, Role::WK, Role::WV] {
-        assert_as_expected(&format!("stacked/{}", role.name()), &bundle.entries[&role].array);
+        assert_entry(&format!("stacked/{}", role.name()), &bundle.entries[&role].tensor);
         assert_eq!(bundle.entries[&role].layout, Some(Layout::OutIn));
     }
-    assert_eq!(bundle.entries[&Role::WO].array.values(), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(stored(&bundle.entries[&Role::WO].tensor), [1.0, 0.0, 0.0, 1.0]);
     assert_eq!(bundle.ignored_biases().collect::<Vec<_>>(), ["in_proj_bias"]);
 }
 
@@ -160,20 +184,20 @@ fn a_stacked_projection_is_taken_apart() {
 fn a_projection_stacked_side_by_side_is_taken_apart_too() {
     // As GPT-2 stores it: (in, out), the columns of the query, then those of the key, then those of the value.
     let mut stdin = &br#"{"h.0.attn.c_attn.weight": [[1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]]}"#[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
     for (role, values) in [
         (Role::WQ, [1.0, 2.0, 7.0, 8.0]),
         (Role::WK, [3.0, 4.0, 9.0, 10.0]),
         (Role::WV, [5.0, 6.0, 11.0, 12.0]),
     ] {
         assert_eq!(
-            (bundle.entries[&role].array.dims(), bundle.entries[&role].array.values()),
-            (&[2, 2][..], &values[..])
+            (bundle.entries[&role].tensor.dims(), stored(&bundle.entries[&role].tensor)),
+            (vec![2, 2], values.to_vec())
         );
         assert_eq!(bundle.entries[&role].layout, Some(Layout::InOut));
     }
     let mut stdin = &br#"{"in_proj_weight": [[1, 2], [3, 4]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
+    let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
     assert!(error.contains("the shape is [2, 2], but it should be 3E×E"), "{error}");
 }
 
@@ -184,7 +208,7 @@ fn heads_that_leave_a_gap_or_differ_are_refused() {
         (r#"{"Q_1": [[1, 2]], "Q_2": [[1]]}"#, "Q_2 has the shape [1, 1], but Q_1 has [1, 2]"),
     ] {
         let mut stdin = text.as_bytes();
-        let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
+        let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
 }
@@ -192,7 +216,7 @@ fn heads_that_leave_a_gap_or_differ_are_refused() {
 #[test]
 fn names_from_a_file_keep_their_characters_until_they_are_shown() {
     let mut stdin = &b"{\"X\": [[1]], \"model.\\u001b[31mnorm.weight\": [[1]]}"[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
     assert_eq!(bundle.ignored, ["model.\u{1b}[31mnorm.weight"]);
 }
 
@@ -201,12 +225,12 @@ fn json_holds_a_bundle_with_tokens_heads_and_a_mask() {
     let text = br#"{"tokens": ["bat", "cave"], "Q_1": [[1, 2]], "Q_2": [[3, 4]],
         "K": {"cols": ["x", "y"], "values": [[1, 0]]}, "v": [[5, 6]], "mask": [[0, "-inf"]]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
     assert_eq!(bundle.tokens.as_deref().unwrap(), ["bat", "cave"]);
-    assert_eq!(bundle.entries[&Role::Q].array.dims(), [2, 1, 2]);
-    assert_eq!(bundle.entries[&Role::Q].array.values(), [1.0, 2.0, 3.0, 4.0]);
-    assert_eq!(bundle.entries[&Role::K].array.col_labels().unwrap()[..], ["x", "y"]);
-    assert_eq!(bundle.entries[&Role::Mask].array.values(), [0.0, f64::NEG_INFINITY]);
+    assert_eq!(bundle.entries[&Role::Q].tensor.dims(), [2, 1, 2]);
+    assert_eq!(stored(&bundle.entries[&Role::Q].tensor), [1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(bundle.entries[&Role::K].tensor.col_labels().unwrap()[..], ["x", "y"]);
+    assert_eq!(stored(&bundle.entries[&Role::Mask].tensor), [0.0, f64::NEG_INFINITY]);
 }
 
 #[test]
@@ -215,15 +239,15 @@ fn the_given_nodes_of_a_written_graph_are_a_bundle() {
         {"name": "X", "op": "given", "inputs": [], "rows": ["bat", "cave"], "cols": null, "values": [[3, 3], [4, 0]]},
         {"name": "S", "op": "product", "inputs": ["X", "X"], "values": [[18, 12], [12, 16]]}]}]}"#;
     let mut stdin = &text[..];
-    let bundle = Files::new(&mut stdin).bundle("-", None).unwrap();
+    let bundle = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap();
     assert_eq!(bundle.entries.keys().collect::<Vec<_>>(), [&Role::X]);
-    assert_eq!(bundle.entries[&Role::X].array.row_labels().unwrap()[..], ["bat", "cave"]);
+    assert_eq!(bundle.entries[&Role::X].tensor.row_labels().unwrap()[..], ["bat", "cave"]);
 }
 
 #[test]
 fn names_that_mean_the_same_are_refused() {
     let mut stdin = &br#"{"X": [[1]], "x": [[2]]}"#[..];
-    let error = Files::new(&mut stdin).bundle("-", None).unwrap_err().to_string();
+    let error = Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap_err().to_string();
     assert!(error.contains("`X` and `x` are both X"), "{error}");
 }
 
@@ -235,7 +259,7 @@ fn standard_input_is_known_by_how_it_starts() {
     }
     let npz = std::fs::read(path("deflated.npz")).unwrap();
     let mut stdin = &npz[..];
-    assert_eq!(Files::new(&mut stdin).bundle("-", None).unwrap().entries.len(), 5);
+    assert_eq!(Files::new(&mut stdin).bundle("-", None, Want::default()).unwrap().entries.len(), 5);
     for text in [
         "[[1, 2], [3, 4]]",
         "1,2\n3,4",

@@ -16,4 +16,5 @@ mod params;
 mod refusals;
 mod round_trips;
 mod saving;
+mod stored;
 mod time;

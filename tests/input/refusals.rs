@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use attn::input::{Allow, Files};
+use attn::input::{Allow, Files, Want};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -23,7 +23,7 @@ fn refused(path: &Path) -> String {
             Err(error) => error.to_string(),
         };
         let array = Files::new(&mut std::io::empty()).array(&path, Allow::ANYTHING).map(drop);
-        let bundle = Files::new(&mut std::io::empty()).bundle(&path, None).map(drop);
+        let bundle = Files::new(&mut std::io::empty()).bundle(&path, None, Want::default()).map(drop);
         let text = Files::new(&mut std::io::empty()).word_vectors(&path, &["bat"]).map(drop);
         let _ = sender.send([said(array), said(bundle), said(text)]);
     });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use attn::input::{Allow, Files, Writing, save};
+use attn::input::{Allow, Files, Want, Writing, save};
 use attn::matrix::{Labels, Matrix};
 use proptest::prelude::*;
 
@@ -114,7 +114,7 @@ proptest! {
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).array("-", Allow::ANYTHING);
         let mut stdin = text.as_bytes();
-        let _ = Files::new(&mut stdin).bundle("-", None);
+        let _ = Files::new(&mut stdin).bundle("-", None, Want::default());
         let mut stdin = text.as_bytes();
         let _ = Files::new(&mut stdin).word_vectors("-", &["1", "a"]);
         let _ = attn::input::inline(&text, Allow::ANYTHING);
@@ -134,7 +134,7 @@ proptest! {
         let path = folder.path().join(name);
         fs::write(&path, &bytes).unwrap();
         let _ = Files::new(&mut std::io::empty()).array(path.to_str().unwrap(), Allow::ANYTHING);
-        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), Some("0"));
+        let _ = Files::new(&mut std::io::empty()).bundle(path.to_str().unwrap(), Some("0"), Want::default());
     }
 }
 

@@ -99,11 +99,9 @@ fn random_refuses_before_it_draws_and_a_pipeline_before_it_computes() {
         // To compute first takes minutes.
         assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
     }
-    use attn::graph::Origin;
-    use attn::graph::build::{AttendInputs, Recipe, attend_as_far_as_possible};
+    use attn::graph::recipes::{AttendInputs, Recipe, attend_as_far_as_possible};
     use attn::matrix::Matrix;
-    let x = Some((Matrix::filled(5000, 1, 1.0), Origin::Stated));
-    let inputs = AttendInputs { x, ..AttendInputs::default() };
+    let inputs = AttendInputs::of_tokens(Matrix::filled(5000, 1, 1.0));
     let (graph, error) = attend_as_far_as_possible(&Recipe::default(), inputs);
     assert!(error.unwrap().to_string().contains("at least 75025003 numbers"));
     assert_eq!(graph.nodes().count(), 0, "nothing is computed");

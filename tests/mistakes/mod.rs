@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 
 use attn::attention::{Mask, MatrixRule};
 use attn::diagnose::{Answer, Diagnosis, Examiner, Named, Task, Tolerance};
-use attn::graph::Origin;
-use attn::graph::build::{AttendInputs, Output, Recipe, Scale, Score};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, Scale, Score};
 use attn::matrix::Matrix;
 use serde_json::Value;
 
@@ -68,7 +67,7 @@ fn inputs(value: &Value) -> AttendInputs {
         let rows = value.get(name)?.as_array().expect("rows");
         let rows: Vec<Vec<f64>> =
             rows.iter().map(|row| row.as_array().unwrap().iter().map(truth).collect()).collect();
-        Some((Matrix::from_rows(&rows).unwrap(), Origin::Stated))
+        Some(Matrix::from_rows(&rows).unwrap().into())
     };
     AttendInputs {
         x: given("X"),

@@ -8,7 +8,7 @@ const CRATES: [&str; 3] = ["crates/attn-kernel/src", "crates/attn-core/src", "sr
 
 /// The modules of all crates but the kernel, from the bottom up. `kernel` is the kernel's crate, under the name that the others
 /// have for it.
-const MODULES: [&str; 24] = [
+const MODULES: [&str; 25] = [
     "foreign",
     "text",
     "hint",
@@ -19,6 +19,7 @@ const MODULES: [&str; 24] = [
     "matrix",
     "random",
     "kernel",
+    "tensor",
     "attention",
     "graph",
     "explain",

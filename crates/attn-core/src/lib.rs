@@ -4,13 +4,11 @@
 //! again with one step changed, or compare it with somebody else's numbers.
 //!
 //! ```
-//! use attn_core::graph::build::{AttendInputs, Recipe, attend};
-//! use attn_core::graph::{CellId, Origin, symbolic};
-//! use attn_core::matrix::Matrix;
+//! use attn_core::graph::{CellId, symbolic};
+//! use attn_core::{AttendInputs, Matrix, Recipe, attend};
 //!
 //! let x = Matrix::of([[3.0, 3.0], [4.0, 0.0]]).rows_named(&["bat", "cave"]);
-//! let inputs = AttendInputs { x: Some((x, Origin::Stated)), ..AttendInputs::default() };
-//! let graph = attend(&Recipe::default(), inputs)?;
+//! let graph = attend(&Recipe::default(), AttendInputs::of_tokens(x))?;
 //!
 //! let scores = graph.require("S")?;
 //! assert_eq!(graph.matrix(scores)?[(0, 1)], 12.0);
@@ -32,6 +30,7 @@
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
 //! - [`random`]: the random numbers of NumPy's legacy generator
+//! - [`tensor`]: numbers of any type, in memory or in a file; a matrix is its view in `f64`
 //! - [`attention`]: the mathematics, one step, one function; [`attention::fast`](attention::attend_fast) runs it in [`attn_kernel`]
 //! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
 //! - [`explain`]: one cell, its terms, and theirs
@@ -74,7 +73,14 @@ pub mod matrix;
 pub mod memory;
 pub mod params;
 pub mod random;
+pub mod tensor;
 pub mod text;
 pub mod unique;
 
 pub use attn_kernel as kernel;
+
+pub use error::{Error, Result};
+pub use graph::recipes::{AttendInputs, Recipe, attend, attend_fused};
+pub use graph::{Graph, Op};
+pub use matrix::Matrix;
+pub use tensor::Tensor;

@@ -27,18 +27,22 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A matrix with optional labels. Rows are tokens; positions count from 0 in code and from 1 on the screen.
+/// A matrix with optional labels; clones share its cells. Rows are tokens; positions count from 0 in code and from 1 on the screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
-    values: DMatrix<f64>,
+    values: Arc<DMatrix<f64>>,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
 }
 
 impl Matrix {
+    fn unlabelled(values: DMatrix<f64>) -> Matrix {
+        Matrix { values: Arc::new(values), row_labels: None, col_labels: None }
+    }
+
     /// The matrix whose cell (i, j) is `cell(i, j)`.
     pub fn from_fn(rows: usize, cols: usize, cell: impl FnMut(usize, usize) -> f64) -> Matrix {
-        Matrix { values: DMatrix::from_fn(rows, cols, cell), row_labels: None, col_labels: None }
+        Matrix::unlabelled(DMatrix::from_fn(rows, cols, cell))
     }
 
     /// A matrix written out row by row: `Matrix::of([[1.0, 2.0], [3.0, 4.0]])`.
@@ -57,7 +61,7 @@ impl Matrix {
                 counted(values.len(), "number")
             )));
         }
-        Ok(Matrix { values: DMatrix::from_row_slice(rows, cols, values), row_labels: None, col_labels: None })
+        Ok(Matrix::unlabelled(DMatrix::from_row_slice(rows, cols, values)))
     }
 
     /// The matrix with these rows.
@@ -79,7 +83,7 @@ impl Matrix {
 
     /// The matrix whose cells stand column by column in `values`, rows · cols of them.
     pub(crate) fn from_columns(rows: usize, cols: usize, values: Vec<f64>) -> Matrix {
-        Matrix { values: DMatrix::from_vec(rows, cols, values), row_labels: None, col_labels: None }
+        Matrix::unlabelled(DMatrix::from_vec(rows, cols, values))
     }
 
     /// All cells the same.
@@ -159,6 +163,11 @@ impl Matrix {
         &self.values.as_slice()[j * self.rows()..][..self.rows()]
     }
 
+    /// All cells as they lie in memory, column by column.
+    pub(crate) fn column_by_column(&self) -> &[f64] {
+        self.values.as_slice()
+    }
+
     /// All cells, row by row.
     pub fn cells(&self) -> impl Iterator<Item = f64> + '_ {
         (0..self.rows()).flat_map(move |i| self.row(i))
@@ -167,7 +176,7 @@ impl Matrix {
     /// Rows become columns; the labels go along.
     pub fn transposed(&self) -> Matrix {
         Matrix {
-            values: self.values.transpose(),
+            values: Arc::new(self.values.transpose()),
             row_labels: self.col_labels.clone(),
             col_labels: self.row_labels.clone(),
         }
@@ -176,7 +185,7 @@ impl Matrix {
     /// `f` of every cell, with the same labels.
     pub fn map(&self, f: impl FnMut(f64) -> f64) -> Matrix {
         Matrix {
-            values: self.values.map(f),
+            values: Arc::new(self.values.map(f)),
             row_labels: self.row_labels.clone(),
             col_labels: self.col_labels.clone(),
         }

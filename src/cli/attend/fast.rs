@@ -5,12 +5,12 @@ use clap::Args;
 use crate::cli::Env;
 use crate::cli::machine::{DtypeArg, THREADS, machine, simd_names};
 use crate::error::Result;
-use crate::graph::build::{FusedInputs, attend_fused_using};
-use crate::graph::{Dtype, Graph, Node, Stage};
+use crate::graph::recipes::attend_fused;
+use crate::graph::{Graph, Node, Stage};
+use crate::tensor::Dtype;
 use crate::text::counted;
 
 use super::Exercise;
-use super::loading::TypedRoles;
 
 /// The fused kernel in place of the steps.
 #[derive(Args, Debug)]
@@ -60,12 +60,10 @@ impl FastArgs {
     /// Computes the exercise on the fast path, and adds what the reader should know.
     pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
-        let Exercise { recipe, inputs: matrices, typed, mut notes, .. } = exercise;
-        let TypedRoles { q, k, v, bias, mask } = typed;
-        let inputs = FusedInputs { matrices, q, k, v, mask, bias };
-        let (graph, used) = attend_fused_using(&recipe, inputs, dtype, machine)?;
+        let Exercise { recipe, inputs, mut notes, .. } = exercise;
+        let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
-            let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.numbers()) {
+            let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.typed()) {
                 (Some(Stage::Role(_)), Some(numbers)) => numbers.is_inexact(),
                 (Some(Stage::Role(role)), None) if role.has_heads() => {
                     node.matrix().is_some_and(|matrix| matrix.cells().any(|x| x != f64::from(x as f32)))

@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
-use crate::graph::{Dtype, Origin, Role};
-use crate::input::{self, Allow, Files, Typing, exists};
+use crate::graph::{Origin, Role};
+use crate::input::{self, Files, Want, exists};
+use crate::tensor::Dtype;
 
 use super::loading::{Loaded, Loading};
 
@@ -114,10 +115,10 @@ impl InputArgs {
     pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
         let mut loading = Loading::with_layout(self.layout);
         let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
-        let typing = dtype.map(|dtype| Typing { dtype, mask_as_truth });
+        let want = Want { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
-            loading.bundle(files.bundle_in(file, self.layer.as_deref(), typing)?, file)?;
+            loading.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
             self.vectors.check_unused()?;
@@ -145,19 +146,7 @@ impl InputArgs {
         for (role, source) in options {
             if let Some(source) = source {
                 let origin = Origin::User(visible(source).into_owned());
-                let allow = if role.is_beside_scores() { Allow::INFINITE } else { Allow::FINITE };
-                let numbers = match (typing, role) {
-                    (Some(typing), Role::Mask) => Some(files.mask(source, typing)?),
-                    (Some(typing), Role::Q | Role::K | Role::V | Role::Bias) => {
-                        Some(files.numbers(source, typing.dtype, allow)?)
-                    }
-                    _ => None,
-                };
-                if let Some(numbers) = numbers {
-                    loading.typed(role, numbers, origin)?;
-                    continue;
-                }
-                loading.entry(role, files.array(source, allow)?, None, origin)?;
+                loading.take(role, files.read(source, role, want)?, None, origin)?;
             }
         }
         if let Some(tokens) = &self.tokens {

@@ -1,15 +1,16 @@
 //! What the options of `attn attend` name, taken in its place: heads side by side, weights turned, masks understood.
 
-use crate::attention::{MatrixRule, concatenate};
+use crate::attention::MatrixRule;
 use crate::cli::words::{WordArgs, WordVectors};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
-use crate::graph::build::{AttendInputs, Given, GivenNumbers};
-use crate::graph::{Dtype, MAX_CELLS, Numbers, Origin, Role};
-use crate::input::{self, Array, Bundle, Files, Layout};
+use crate::graph::recipes::AttendInputs;
+use crate::graph::{Given, MAX_CELLS, Origin, Role};
+use crate::input::{self, Bundle, Files, Layout};
 use crate::matrix::Labels;
 use crate::memory;
 use crate::random::LegacyStream;
+use crate::tensor::{Dtype, Tensor};
 use crate::text::counted;
 
 use super::inputs::{LayoutArg, MaskKindArg};
@@ -19,8 +20,6 @@ use super::masks::{is_infinity, mask_rule, place_of};
 pub(super) struct Loaded {
     /// The matrices.
     pub inputs: AttendInputs,
-    /// What was read in a type of its own; it wins over matrices of the same name.
-    pub typed: TypedRoles,
     /// How many heads Q was stacked of.
     pub query_heads: Option<usize>,
     /// How many heads K and V were stacked of.
@@ -33,27 +32,10 @@ pub(super) struct Loaded {
     pub of_words: Vec<String>,
 }
 
-/// Queries, keys, values and what stands beside the scores, as the fused kernel reads them.
-#[derive(Default)]
-pub(super) struct TypedRoles {
-    /// The queries.
-    pub q: Option<GivenNumbers>,
-    /// The keys.
-    pub k: Option<GivenNumbers>,
-    /// The values.
-    pub v: Option<GivenNumbers>,
-    /// The bias.
-    pub bias: Option<GivenNumbers>,
-    /// The mask.
-    pub mask: Option<GivenNumbers>,
-}
-
 /// The matrices on their way in.
 #[derive(Default)]
 pub(super) struct Loading {
     inputs: AttendInputs,
-    typed: TypedRoles,
-    mask: Option<(Array, Origin)>,
     layout: Option<LayoutArg>,
     pub(super) tokens: Option<Vec<String>>,
     query_heads: Option<usize>,
@@ -81,11 +63,7 @@ impl Loading {
         self.tokens = bundle.tokens;
         for (role, entry) in bundle.entries {
             let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
-            self.entry(role, entry.array, entry.layout, origin)?;
-        }
-        for (role, entry) in bundle.typed {
-            let origin = Origin::User(format!("{} in {}", visible(&entry.name), visible(file)));
-            self.typed(role, entry.numbers, origin)?;
+            self.take(role, entry.tensor, entry.layout, origin)?;
         }
         Ok(())
     }
@@ -97,7 +75,7 @@ impl Loading {
         }
         let WordVectors { matrix, origin, notes } = vectors.vectors(&words, files)?;
         self.tokens = Some(words);
-        self.inputs.x = Some((matrix, origin));
+        self.inputs.x = Some(Given::new(matrix, origin));
         self.of_words.clone_from(&notes);
         self.notes.extend(notes);
         Ok(())
@@ -131,7 +109,8 @@ impl Loading {
         // Each is drawn, and recorded.
         memory::hold(memory::bytes_of::<f64>(2 * cells))?.keep();
         let mut stream = LegacyStream::seeded(seed);
-        let mut draw = |rows| Some((stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
+        let mut draw =
+            |rows| Some(Given::new(stream.standard_normal_matrix(rows, width), Origin::Drawn(seed)));
         self.inputs.x = draw(tokens);
         self.inputs.w_q = draw(width);
         self.inputs.w_k = draw(width);
@@ -139,74 +118,30 @@ impl Loading {
         Ok(())
     }
 
-    /// Takes one array in its place; heads of a stack go side by side.
-    pub(super) fn entry(
+    /// Takes what was read for a role in its place.
+    ///
+    /// # Errors
+    /// If numbers in a file cannot be read.
+    pub(super) fn take(
         &mut self,
         role: Role,
-        array: Array,
+        tensor: Tensor,
         layout: Option<Layout>,
         origin: Origin,
     ) -> Result<()> {
-        let place = || match &origin {
-            Origin::User(source) => source.clone(),
-            _ => role.name().to_string(),
-        };
-        if array.is_inexact() {
+        if tensor.is_inexact() && tensor.dtype() == Dtype::F64 {
             self.notes.push(rounded_integers(role.name()));
         }
-        let stacked = array.dims().len() > 2;
-        let slot: &mut Option<Given> = match role {
-            Role::Mask => {
-                self.mask = Some((array, origin));
-                return Ok(());
-            }
-            Role::X => &mut self.inputs.x,
-            Role::WQ => &mut self.inputs.w_q,
-            Role::WK => &mut self.inputs.w_k,
-            Role::WV => &mut self.inputs.w_v,
-            Role::WO => &mut self.inputs.w_o,
-            Role::Q => &mut self.inputs.q,
-            Role::K => &mut self.inputs.k,
-            Role::V => &mut self.inputs.v,
-            Role::Bias => &mut self.inputs.bias,
-        };
-        if !(stacked && role.has_heads()) {
-            let matrix = array.into_matrix().map_err(|error| error.in_source(place()))?;
-            let out_in = match self.layout {
-                Some(layout) => layout == LayoutArg::OutIn,
-                None => layout == Some(Layout::OutIn),
-            };
-            let turn = out_in && role.is_weights();
-            *slot = Some((if turn { matrix.transposed() } else { matrix }, origin));
-            return Ok(());
-        }
-        let heads = array.into_heads().map_err(|error| error.in_source(place()))?;
-        let side_by_side = concatenate(&heads.iter().collect::<Vec<_>>())?;
-        *slot = Some((side_by_side, origin));
-        self.stacked(role, Some(heads.len()));
-        Ok(())
-    }
-
-    /// Takes numbers in their place.
-    pub(super) fn typed(&mut self, role: Role, numbers: Numbers, origin: Origin) -> Result<()> {
-        let heads = numbers.is_stack().then(|| numbers.head_count());
-        let slot = match role {
-            Role::Q => &mut self.typed.q,
-            Role::K => &mut self.typed.k,
-            Role::V => &mut self.typed.v,
-            Role::Bias => &mut self.typed.bias,
-            Role::Mask => &mut self.typed.mask,
-            Role::X | Role::WQ | Role::WK | Role::WV | Role::WO => {
-                return Err(Error::new(format!("the fused kernel has no matrix `{}`", role.name())));
-            }
-        };
-        if numbers.is_inexact() && numbers.dtype() == Dtype::F64 {
-            self.notes.push(rounded_integers(role.name()));
-        }
-        *slot = Some((numbers, origin));
         if role.has_heads() {
-            self.stacked(role, heads);
+            self.stacked(role, tensor.is_stack().then(|| tensor.head_count()));
         }
+        let out_in = match self.layout {
+            Some(layout) => layout == LayoutArg::OutIn,
+            None => layout == Some(Layout::OutIn),
+        };
+        let turns = out_in && role.is_weights();
+        let tensor: Tensor = if turns { tensor.into_matrix()?.transposed().into() } else { tensor };
+        self.inputs.set(role, Given::new(tensor, origin));
         Ok(())
     }
 
@@ -220,9 +155,9 @@ impl Loading {
     }
 
     pub(super) fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
-        let in_matrix = self.inputs.bias.iter().map(|(bias, origin)| (bias.cells().any(is_infinity), origin));
-        let in_numbers = self.typed.bias.iter().map(|(bias, origin)| (bias.cells().any(is_infinity), origin));
-        if let Some((_, origin)) = in_matrix.chain(in_numbers).find(|(any, _)| *any) {
+        if let Some(Given { tensor, origin }) = &self.inputs.bias
+            && tensor.cells().any(is_infinity)
+        {
             return Err(Error::new("`inf` in a bias")
                 .in_source(place_of(origin, "the bias"))
                 .help("write -inf to hide a key; with inf no other score would count"));
@@ -235,28 +170,21 @@ impl Loading {
             }
             (keys, values) => keys.or(values),
         };
-        let (mask, mask_rule) = match (&self.typed.mask, self.mask, mask_kind) {
-            (Some((numbers, origin)), _, kind) => {
-                let is_boolean = numbers.dtype() == Dtype::Bool;
-                (None, Some(mask_rule(is_boolean, || numbers.cells(), kind, origin)?))
+        let mask_rule = match (&self.inputs.mask, mask_kind) {
+            (Some(Given { tensor, origin }), kind) => {
+                let is_boolean = tensor.dtype() == Dtype::Bool;
+                Some(mask_rule(is_boolean, || tensor.cells(), kind, origin)?)
             }
-            (None, Some((array, origin)), kind) => {
-                let rule = mask_rule(array.is_boolean(), || array.values().iter().copied(), kind, &origin)?;
-                let matrix = array.into_matrix();
-                let matrix = matrix.map_err(|error| error.in_source(place_of(&origin, "the mask")))?;
-                (Some((matrix, origin)), Some(rule))
-            }
-            (None, None, Some(_)) => {
+            (None, Some(_)) => {
                 return Err(Error::new("--mask-kind needs a mask").help("give the mask with --mask FILE"));
             }
-            (None, None, None) => (None, None),
+            (None, None) => None,
         };
         let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
-        let inputs = AttendInputs { mask, tokens, ..self.inputs };
-        check_tokens(&inputs, &self.typed)?;
+        let inputs = AttendInputs { tokens, ..self.inputs };
+        check_tokens(&inputs)?;
         Ok(Loaded {
             inputs,
-            typed: self.typed,
             query_heads: self.query_heads,
             kv_heads,
             mask_rule,
@@ -267,13 +195,11 @@ impl Loading {
 
     /// Says which of the given matrices are not used because Q, K or V is given itself.
     fn which_wins(&mut self) {
-        let (inputs, typed) = (&self.inputs, &self.typed);
-        let is_given =
-            |matrix: &Option<Given>, numbers: &Option<GivenNumbers>| matrix.is_some() || numbers.is_some();
+        let inputs = &self.inputs;
         let given = [
-            ("Q", is_given(&inputs.q, &typed.q), &inputs.w_q),
-            ("K", is_given(&inputs.k, &typed.k), &inputs.w_k),
-            ("V", is_given(&inputs.v, &typed.v), &inputs.w_v),
+            ("Q", inputs.q.is_some(), &inputs.w_q),
+            ("K", inputs.k.is_some(), &inputs.w_k),
+            ("V", inputs.v.is_some(), &inputs.w_v),
         ];
         let taken: Vec<_> = given.iter().filter(|(_, role, _)| *role).collect();
         if inputs.x.is_none() && taken.iter().all(|(_, _, weights)| weights.is_none()) {
@@ -296,17 +222,10 @@ fn rounded_integers(name: &str) -> String {
 }
 
 /// There must be one name for each token.
-fn check_tokens(inputs: &AttendInputs, typed: &TypedRoles) -> Result<()> {
+fn check_tokens(inputs: &AttendInputs) -> Result<()> {
     let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
-    let matrix = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.rows());
-    let numbers = |given: &Option<GivenNumbers>| given.as_ref().map(|(numbers, _)| numbers.shape().rows);
-    let named = [
-        ("X", matrix(&inputs.x)),
-        ("Q", numbers(&typed.q).or(matrix(&inputs.q))),
-        ("K", numbers(&typed.k).or(matrix(&inputs.k))),
-    ];
-    let named = named.into_iter().find_map(|(name, rows)| Some((name, rows?)));
-    match named {
+    let rows = |role| inputs.get(role).map(|given| (role.name(), given.shape().rows));
+    match [Role::X, Role::Q, Role::K].into_iter().find_map(rows) {
         Some((name, rows)) if rows != tokens.len() => {
             let help = format!("give {}: {name} has {}", counted(rows, "name"), counted(rows, "row"));
             let names = counted(tokens.len(), "name");

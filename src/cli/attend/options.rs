@@ -6,7 +6,7 @@ use super::loading::Loaded;
 use crate::attention::Mask;
 use crate::cli::number::positive;
 use crate::error::{Error, Result};
-use crate::graph::build::{Output, Recipe, Scale, Score};
+use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
 use crate::text::counted;
 

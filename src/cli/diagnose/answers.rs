@@ -194,12 +194,11 @@ fn unknown(name: &str, right: &Graph) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Origin;
-    use crate::graph::build::{AttendInputs, Recipe, attend};
+    use crate::graph::recipes::{AttendInputs, Recipe, attend};
     use crate::matrix::Matrix;
 
     fn right(heads: usize) -> Graph {
-        let given = || Some((Matrix::identity(2), Origin::Stated));
+        let given = || Some(Matrix::identity(2).into());
         let inputs = AttendInputs { q: given(), k: given(), v: given(), ..AttendInputs::default() };
         attend(&Recipe { heads, kv_heads: heads, ..Recipe::causal() }, inputs).unwrap()
     }

@@ -8,8 +8,8 @@ use crate::cli::output::{self, FormatArg, LookArgs};
 use crate::cli::{Env, Streams};
 use crate::diagnose::{Suggestion, Task, suggest};
 use crate::error::{Error, Result};
-use crate::graph::Graph;
-use crate::graph::build::{AttendInputs, Recipe, Scale, Score};
+use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
+use crate::graph::{Graph, Role};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
@@ -39,9 +39,9 @@ pub(super) fn write(
             .help("name a new file: no file is overwritten"));
     }
     let suggestion = suggest(task, SEED)?;
-    let matrices = named(&suggestion.inputs);
+    let matrices = named(&suggestion.inputs)?;
     let inputs = &suggestion.inputs;
-    let labels = inputs.x.as_ref().and_then(|(x, _)| x.row_labels());
+    let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
     let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
     input::save_bundle(path, tokens, &matrices, env.writing)?;
     let command = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
@@ -56,20 +56,9 @@ pub(super) fn write(
 }
 
 /// The matrices under the names by which they are read back.
-fn named(inputs: &AttendInputs) -> Vec<(&'static str, &Matrix)> {
-    let all = [
-        ("X", &inputs.x),
-        ("W_Q", &inputs.w_q),
-        ("W_K", &inputs.w_k),
-        ("W_V", &inputs.w_v),
-        ("W_O", &inputs.w_o),
-        ("Q", &inputs.q),
-        ("K", &inputs.k),
-        ("V", &inputs.v),
-        ("M", &inputs.mask),
-        ("B", &inputs.bias),
-    ];
-    all.into_iter().filter_map(|(name, given)| given.as_ref().map(|(matrix, _)| (name, matrix))).collect()
+fn named(inputs: &AttendInputs) -> Result<Vec<(&'static str, &Matrix)>> {
+    let given = Role::all().filter_map(|role| Some((role, inputs.get(role)?)));
+    given.map(|(role, given)| Ok((role.name(), given.tensor.matrix()?))).collect()
 }
 
 fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], command: &str) -> Story {

@@ -3,7 +3,7 @@
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::NodeId;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 
 /// The nodes of a head.
 #[derive(Clone, Copy)]

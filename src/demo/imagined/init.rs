@@ -4,7 +4,7 @@ use crate::attention::Axis;
 use crate::demo::fit::rows_over_and_over;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 use crate::story::Digits;

@@ -3,7 +3,7 @@
 use crate::attention::Mask;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;

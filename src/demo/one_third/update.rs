@@ -3,7 +3,7 @@
 use crate::attention::Axis;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
-use crate::graph::build::{Recipe, Weights};
+use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::condition::{all, equal, every, less, not, own, smallest, sum, within};

@@ -4,7 +4,7 @@ use super::SOFTMAX;
 use crate::attention::Mask;
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
-use crate::graph::build::{Recipe, Weights};
+use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 use crate::story::Digits;

@@ -1,15 +1,17 @@
 //! Arrays as matrices: one, or one for each head.
 
+use crate::attention::concatenate;
 use crate::error::{Error, Result};
-use crate::graph::{Numbers, Typed};
+use crate::graph::Role;
 use crate::kernel::Layout;
 use crate::matrix::Matrix;
+use crate::tensor::{Element, Tensor};
 use crate::text::counted;
 
 use super::Array;
 use crate::input::dims::shape_text;
 
-impl<T: Typed> Array<T> {
+impl<T: Element> Array<T> {
     /// How many heads, and the rows and columns of each: (H, T, d) or (1, H, T, d) is a stack of H, anything less is one.
     ///
     /// # Errors
@@ -44,11 +46,12 @@ impl<T: Typed> Array<T> {
         }
     }
 
-    /// The heads as the kernel reads them: the values stay where they are.
+    /// The numbers of a role as the kernel reads them: the values stay where they are.
     ///
     /// # Errors
-    /// As [`Array::into_heads`].
-    pub fn into_numbers(self) -> Result<Numbers> {
+    /// As [`Array::into_heads`], and if heads are stacked where one matrix belongs.
+    pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
+        self.check_heads(role.has_heads())?;
         let (heads, rows, columns) = self.heads()?;
         let layout = match self.fortran {
             false => Layout::stacked(heads, rows, columns),
@@ -61,20 +64,8 @@ impl<T: Typed> Array<T> {
                 column_stride: heads * rows,
             },
         };
-        let numbers = Numbers::new(self.values, layout)?.with_inexact(self.inexact);
-        let numbers = numbers.with_stack(self.dims.len() > 2);
-        Ok(numbers.labelled(self.row_labels, self.col_labels))
-    }
-
-    /// The one matrix as the kernel reads it.
-    ///
-    /// # Errors
-    /// As [`Array::into_matrix`].
-    pub(in crate::input) fn into_matrix_numbers(self) -> Result<Numbers> {
-        match self.heads()?.0 {
-            1 => self.into_numbers(),
-            several => Err(self.stack_where_a_matrix_belongs(several)),
-        }
+        let tensor = Tensor::new(self.values, layout)?.with_inexact(self.inexact);
+        Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.row_labels, self.col_labels))
     }
 
     fn stack_where_a_matrix_belongs(&self, heads: usize) -> Error {
@@ -85,6 +76,24 @@ impl<T: Typed> Array<T> {
 }
 
 impl Array {
+    /// The numbers of a role as the exact path computes with them: a matrix, of a stack the heads side by side. The truth values
+    /// of a mask stay what they are.
+    ///
+    /// # Errors
+    /// As [`Array::into_typed`].
+    pub(in crate::input) fn into_exact(self, role: Role) -> Result<Tensor> {
+        self.check_heads(role.has_heads())?;
+        if role == Role::Mask && self.boolean {
+            return self.in_type::<bool>(role.name())?.into_typed(role);
+        }
+        let (heads, stack, inexact) = (self.heads()?.0, self.dims.len() > 2, self.inexact);
+        let matrix = match heads {
+            1 => self.into_matrix()?,
+            _ => concatenate(&self.into_heads()?.iter().collect::<Vec<_>>())?,
+        };
+        Ok(Tensor::side_by_side(matrix, heads).with_stack(stack).with_inexact(inexact))
+    }
+
     /// The array as one matrix; a one-dimensional one is a single row, a stack of one head is that head.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use attn::attention::{
     Mask, MatrixRule, add, concatenate, key_value_head, mask, product, relu, rows, sinusoidal,
 };
-use attn::graph::build::{AttendInputs, Output, Recipe, attend};
+use attn::graph::recipes::{AttendInputs, Output, Recipe, attend};
 use attn::matrix::Matrix;
 
 use super::quotations::{also, excerpt};

@@ -10,8 +10,8 @@ mod understanding;
 
 use attn::attention::{Axis, Base, product_transposed, softmax};
 use attn::demo::{Settings, errata, find};
-use attn::graph::build::{AttendInputs, Recipe, attend};
-use attn::graph::{Graph, Origin};
+use attn::graph::recipes::{AttendInputs, Recipe, attend};
+use attn::graph::{Given, Graph};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
 use attn::story::Story;
@@ -71,8 +71,8 @@ fn draws<const COUNT: usize>(seed: u32, shapes: [(usize, usize); COUNT]) -> [Mat
     shapes.map(|(rows, cols)| stream.standard_normal_matrix(rows, cols))
 }
 
-fn given(matrix: &Matrix) -> Option<(Matrix, Origin)> {
-    Some((matrix.clone(), Origin::Stated))
+fn given(matrix: &Matrix) -> Option<Given> {
+    Some(matrix.clone().into())
 }
 
 /// The pipeline on Q, K and V.

@@ -1,7 +1,7 @@
 //! Document 001.
 
 use attn::attention::{Mask, MatrixRule, mask, product, rows};
-use attn::graph::build::Recipe;
+use attn::graph::recipes::Recipe;
 use attn::matrix::Matrix;
 
 use super::quotations::excerpt;

@@ -1,7 +1,7 @@
 //! Document 004.
 
 use attn::attention::{Axis, Base, Mask, concatenate, product, rows, softmax};
-use attn::graph::build::{AttendInputs, Recipe, attend};
+use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::matrix::Matrix;
 use attn::params::{Counts, Part, named, weights as listing};
 

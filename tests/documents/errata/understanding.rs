@@ -2,7 +2,7 @@
 
 use attn::attention::{Axis, Base, softmax};
 use attn::attention::{columns, divide_by_sum, exponential, product, singular_values};
-use attn::graph::build::Recipe;
+use attn::graph::recipes::Recipe;
 use attn::matrix::Matrix;
 use attn::params::named;
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::graph::build::{Comparison, Recipe, Role, Source};
+use crate::graph::recipes::{Comparison, Recipe, Role, Source};
 use crate::graph::{self, Graph, Stage, Step};
 use crate::matrix::Matrix;
 

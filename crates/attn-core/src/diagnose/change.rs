@@ -1,7 +1,7 @@
 //! A mistake as data: one choice of a recipe, and what stands there by mistake.
 
 use crate::attention::{Base, Mask};
-use crate::graph::build::{
+use crate::graph::recipes::{
     Alteration, Biasing, Common, Comparison, Groups, Hiding, Merge, Normalise, Projection, Recipe, Residual,
     Role, Scale, Score, Source, Split,
 };

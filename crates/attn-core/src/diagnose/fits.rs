@@ -1,6 +1,6 @@
 //! Mistakes with a number, or a row of numbers, of their own: solved for, not tried.
 
-use crate::graph::build::{Alter, Alteration, Scale, Stage};
+use crate::graph::recipes::{Alter, Alteration, Scale, Stage};
 use crate::graph::{self, Graph, Step};
 use crate::matrix::Matrix;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::graph::build::{Alter, Given, Merge, Projection, Stage};
-use crate::graph::{self, Graph, Origin, Step};
+use crate::graph::recipes::{Alter, Merge, Projection, Stage};
+use crate::graph::{self, Given, Graph, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -74,7 +74,7 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
         return (Vec::new(), 1);
     }
     let mixes: Vec<String> = (1..=heads).map(|head| format!("O_{head}")).collect();
-    let projection = search.task.inputs().w_o.as_ref().map(|(matrix, _)| matrix).filter(|_| node != "C");
+    let projection = standing_for(search.task.right(), "W_O").filter(|_| node != "C");
     let allowed = Allowed::between(part.answer, yours, search.tolerance);
     let mut found = Vec::new();
     let mut visit = |row: &Row<'_>| {
@@ -266,7 +266,7 @@ fn with_nodes(
         if let (true, (Some(right), Some(other))) = (is_taken(step), pair)
             && right.shape() == other.shape()
         {
-            instead.insert(node.name.clone(), (splice(right, other), Origin::Stated));
+            instead.insert(node.name.clone(), splice(right, other).into());
         }
     }
     task.given_instead(instead).right().clone()

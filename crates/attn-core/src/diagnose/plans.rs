@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::graph::Graph;
-use crate::graph::build::{Hiding, Scale};
+use crate::graph::recipes::{Hiding, Scale};
 
 use super::candidates::{Candidate, Places, Planned};
 use super::catalogue::{Likelihood, Mistake, Way, catalogue};

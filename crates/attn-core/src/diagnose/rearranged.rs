@@ -1,7 +1,7 @@
 //! The right numbers in other places: in another shape, in another order, or only some of them.
 
 use crate::elementary;
-use crate::graph::build::{Alter, Alteration, Stage};
+use crate::graph::recipes::{Alter, Alteration, Stage};
 use crate::graph::{Graph, Origin};
 use crate::matrix::{Matrix, Shape};
 

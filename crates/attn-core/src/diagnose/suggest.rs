@@ -1,8 +1,8 @@
 //! An input on which mistakes can be told from the right answer, and from each other.
 
 use crate::error::Result;
-use crate::graph::build::{AttendInputs, Given};
-use crate::graph::{Graph, Origin};
+use crate::graph::recipes::AttendInputs;
+use crate::graph::{Given, Graph, Origin};
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
 
@@ -115,16 +115,19 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
     let fixed = inputs.mask.is_some() || inputs.bias.is_some();
     let more = if fixed || wider == 0 { 0 } else { 3 };
     let mut draw = |given: &Option<Given>, rows: usize, cols: usize, size: f64| -> Option<Given> {
-        let (matrix, _) = given.as_ref()?;
-        let (rows, cols) = (matrix.rows() + rows, matrix.cols() + cols);
+        let given = given.as_ref()?;
+        let own = given.shape();
+        let (rows, cols) = (own.rows + rows, own.cols + cols);
         let numbers = stream.standard_normal_matrix(rows, cols);
         let rounded = numbers.map(|x| (100.0 * size * x).round_ties_even() / 100.0);
-        let labels = (rows == matrix.rows()).then(|| matrix.row_labels().cloned()).flatten();
-        Some((rounded.with_row_labels(labels), Origin::Drawn(seed)))
+        let labels = (rows == own.rows).then(|| given.tensor.row_labels().cloned()).flatten();
+        Some(Given::new(rounded.with_row_labels(labels), Origin::Drawn(seed)))
     };
     // Where nothing is projected, tokens, queries, keys and values are the same numbers, and what is taken for what is hidden.
     let identity = |given: &Option<Given>, role: &Option<Given>| match (given, role, &inputs.x) {
-        (None, None, Some((x, origin))) if wider > 0 => Some((Matrix::identity(x.cols()), origin.clone())),
+        (None, None, Some(x)) if wider > 0 => {
+            Some(Given::new(Matrix::identity(x.shape().cols), x.origin.clone()))
+        }
         _ => given.clone(),
     };
     let (w_q, w_k, w_v) = (
@@ -138,10 +141,10 @@ fn drawn(inputs: &AttendInputs, task: &Task, wider: usize, seed: u32) -> AttendI
         1 => (heads, 0),
         _ => (2 * heads, 1),
     };
-    let width = |given: &Option<Given>| given.as_ref().map(|(matrix, _)| matrix.cols());
+    let width = |given: &Option<Given>| given.as_ref().map(|given| given.shape().cols);
     let back = width(&inputs.w_o) == width(&inputs.x);
     let root =
-        |given: &Option<Given>| given.as_ref().map_or(1.0, |(w, _)| 1.0 / ((w.rows() + e) as f64).sqrt());
+        |given: &Option<Given>| given.as_ref().map_or(1.0, |w| 1.0 / ((w.shape().rows + e) as f64).sqrt());
     AttendInputs {
         x: draw(&inputs.x, more, e, 1.0),
         w_q: draw(&w_q, e, heads * d, 1.5 * root(&w_q)),

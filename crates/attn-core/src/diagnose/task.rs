@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::attention::{Axis, MatrixRule};
 use crate::error::Result;
-use crate::graph::build::{
-    Alter, Alteration, AttendInputs, Given, Recipe, attend, attend_as_far_as_possible,
-};
-use crate::graph::{Graph, Node, Op, Origin};
+use crate::graph::recipes::{Alter, Alteration, AttendInputs, Recipe, attend, attend_as_far_as_possible};
+use crate::graph::{Given, Graph, Node, Op};
 use crate::matrix::{Matrix, Shape};
 
 use super::Change;
@@ -100,7 +98,7 @@ impl Task {
 
     /// The computation with these changes and a row of numbers for [`Alter::Biased`], as far as it goes.
     pub fn with_shift<'a>(&self, changes: impl IntoIterator<Item = &'a Change>, row: Matrix) -> Graph {
-        let inputs = AttendInputs { shift: Some((row, Origin::Stated)), ..self.inputs.clone() };
+        let inputs = AttendInputs { shift: Some(row.into()), ..self.inputs.clone() };
         Task { inputs, ..self.clone() }.with(changes)
     }
 
@@ -111,9 +109,9 @@ impl Task {
         for change in changes {
             change.put_into(&mut recipe);
             if let Change::Sight(sight) = change {
-                let matrix = self.inputs.mask.as_ref().map(|(matrix, _)| matrix);
+                let matrix = self.inputs.mask.as_ref().and_then(|mask| mask.tensor.matrix().ok());
                 let size = (self.facts.q.rows, self.facts.keys);
-                inputs.mask = Some((sight.pattern(&self.recipe.mask, matrix, size), Origin::Stated));
+                inputs.mask = Some(sight.pattern(&self.recipe.mask, matrix, size).into());
             }
         }
         let zeroes = |alteration: Alteration| matches!(alteration.alter, Alter::PaddingZeroed(_));
@@ -142,11 +140,13 @@ impl Task {
 impl Facts {
     fn of(recipe: &Recipe, inputs: &AttendInputs, right: &Graph) -> Result<Facts> {
         let shape = |name| right.require(name).map(|id| right[id].shape());
-        let is_square = |given: &Option<Given>| given.as_ref().is_some_and(|(w, _)| w.rows() == w.cols());
+        let is_square =
+            |given: &Option<Given>| given.as_ref().is_some_and(|w| w.shape().rows == w.shape().cols);
+        let mask = inputs.mask.as_ref().map(|mask| mask.tensor.matrix()).transpose()?;
         let taken = [&inputs.q, &inputs.k, &inputs.v];
         let weights = [&inputs.w_q, &inputs.w_k, &inputs.w_v];
         Ok(Facts {
-            x: inputs.x.as_ref().map(|(x, _)| x.shape()),
+            x: inputs.x.as_ref().map(Given::shape),
             q: shape("Q")?,
             v: shape("V")?,
             result: shape("O")?,
@@ -154,13 +154,13 @@ impl Facts {
             d_v: shape("V")?.cols / recipe.kv_heads,
             from_tokens: taken.into_iter().all(Option::is_none),
             square: [0, 1, 2].map(|role| taken[role].is_none() && is_square(weights[role])),
-            hides_keys: inputs.mask.as_ref().is_some_and(|(mask, _)| same_rows(mask)),
+            hides_keys: mask.is_some_and(same_rows),
             keys: shape("K")?.rows,
             has_bias: inputs.bias.is_some(),
             projects: inputs.w_o.is_some(),
             square_weights: taken.into_iter().all(Option::is_none) && weights.into_iter().all(is_square),
             square_output: is_square(&inputs.w_o),
-            mask_only_hides: inputs.mask.as_ref().is_none_or(|(mask, _)| only_hides(mask, right)),
+            mask_only_hides: mask.is_none_or(|mask| only_hides(mask, right)),
             empty_rows: empty_rows(right),
             largest_score: largest_score(right),
         })

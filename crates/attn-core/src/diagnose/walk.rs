@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::build::Given;
-use crate::graph::{Graph, Origin, Step};
+use crate::graph::{Given, Graph, Origin, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
@@ -145,7 +144,7 @@ impl<'a> Walk<'a> {
             let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);
             match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
                 true => {
-                    self.own.insert(node.clone(), (matrix, Origin::User("the student".into())));
+                    self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
                 }
                 false => self.broken = true,
             }

@@ -161,8 +161,11 @@ impl Both {
         let moved = base.filter(|&base| has_moved(&self.graph[base], &node));
         // What is left to differ is the sign of a zero, which what follows may read.
         let alike = base.filter(|&base| moved.is_none() && is_alike(&self.graph[base], &node));
-        if let Value::Formed(matrix) = &node.value {
-            self.graph.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(&*name))?;
+        if let Value::Formed(tensor) = &node.value
+            && tensor.is_exact()
+        {
+            let cells = tensor.shape().rows * tensor.shape().cols;
+            self.graph.room_for(cells).map_err(|error| error.in_source(&*name))?;
         }
         let other = self.graph.push(&name, node.op, &node.inputs, node.value)?;
         let added = &mut self.graph.nodes[other.0];
@@ -180,7 +183,7 @@ impl Both {
     fn is_same(&self, a: &Node, b: &Node) -> bool {
         let same_value = match (&a.value, &b.value) {
             (Value::NeverFormed(of_a), Value::NeverFormed(of_b)) => of_a == of_b && a.inputs == b.inputs,
-            (Value::Typed(a), Value::Typed(b)) => a.same_bits(b),
+            (Value::Formed(a), Value::Formed(b)) if !a.is_exact() && !b.is_exact() => a.same_bits(b),
             _ => a.matrix().zip(b.matrix()).is_some_and(|(a, b)| a.same_bits(b)),
         };
         same_op(&a.op, &b.op) && same_value

@@ -7,17 +7,15 @@ mod address;
 mod apply;
 mod arity;
 mod beside;
-pub mod build;
 mod formula;
 mod node;
 mod notation;
-mod numbers;
 mod op;
+pub mod recipes;
 mod stage;
 mod symbols;
 mod term;
 mod terms;
-mod typed;
 mod visible;
 mod warnings;
 
@@ -27,14 +25,12 @@ pub use arity::Arity;
 pub use beside::{Beside, Difference, Movement, beside};
 
 pub use formula::{Convention, formula, number_text};
-pub use node::{Node, NodeId, Value};
+pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use numbers::{MOST_LOOKED_AT, MOST_SHOWN, Numbers, edges};
 pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
 pub use stage::{Role, Stage, Step};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
-pub use typed::{Dtype, Typed, in_type};
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Index;
@@ -44,6 +40,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
+use crate::tensor::{MOST_LOOKED_AT, Tensor};
 use crate::text::nearest;
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
@@ -63,7 +60,7 @@ pub struct Graph {
     /// Whether the fused kernel has computed a node.
     is_fused: bool,
     warnings: Vec<String>,
-    instead: BTreeMap<String, (Matrix, Origin)>,
+    instead: BTreeMap<String, Given>,
 }
 
 impl Graph {
@@ -72,17 +69,20 @@ impl Graph {
         Graph::default()
     }
 
-    /// Records a matrix that is given, not computed.
+    /// Records a matrix that is given, not computed, for the exact path: in `f64`, which changes no number.
     ///
     /// # Errors
-    /// If the name is taken, or there is no room for so many numbers.
-    pub fn given(&mut self, name: &str, matrix: Matrix, origin: Origin) -> Result<NodeId> {
-        self.room_for(matrix.rows() * matrix.cols()).map_err(|error| error.in_source(name))?;
-        self.push(name, Op::Given(origin), &[], Value::Formed(matrix))
+    /// If the name is taken, there is no room for so many numbers, or they cannot be read.
+    pub fn given(&mut self, name: &str, numbers: impl Into<Tensor>, origin: Origin) -> Result<NodeId> {
+        let tensor: Tensor = numbers.into();
+        let Shape { rows, cols } = tensor.shape();
+        self.room_for(rows.saturating_mul(cols)).map_err(|error| error.in_source(name))?;
+        let matrix = tensor.into_matrix().map_err(|error| error.in_source(name))?;
+        self.push(name, Op::Given(origin), &[], Value::Formed(matrix.into()))
     }
 
     /// From now on, nodes of these names are recorded as given, with these matrices, instead of being computed.
-    pub fn take_instead(&mut self, given: BTreeMap<String, (Matrix, Origin)>) {
+    pub fn take_instead(&mut self, given: BTreeMap<String, Given>) {
         self.instead = given;
     }
 
@@ -91,8 +91,8 @@ impl Graph {
     /// # Errors
     /// If the name is taken, or the inputs do not fit the op; the error names the step.
     pub fn add(&mut self, name: &str, op: Op, inputs: &[NodeId]) -> Result<NodeId> {
-        if let Some((matrix, origin)) = self.instead.remove(name) {
-            return self.given(name, matrix, origin);
+        if let Some(Given { tensor, origin }) = self.instead.remove(name) {
+            return self.given(name, tensor, origin);
         }
         let matrices: Vec<&Matrix> = inputs.iter().map(|&id| self.matrix(id)).collect::<Result<_>>()?;
         let value =
@@ -105,7 +105,7 @@ impl Graph {
             _ => op.warning(name, &matrices),
         };
         self.warnings.extend(warning);
-        self.push(name, op, inputs, Value::Formed(value))
+        self.push(name, op, inputs, Value::Formed(value.into()))
     }
 
     /// Records that a step exists whose matrix is never formed.
@@ -116,12 +116,13 @@ impl Graph {
         self.push(name, op, inputs, Value::NeverFormed(shape))
     }
 
-    /// Records numbers of the fast path, given or computed by the fused kernel.
+    /// Records numbers of the fast path in their own type, given or computed by the fused kernel.
     ///
     /// # Errors
-    /// If the name is taken.
-    pub fn typed(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Numbers) -> Result<NodeId> {
-        self.push(name, op, inputs, Value::Typed(numbers))
+    /// If the name is taken, or the numbers cannot be read.
+    pub fn record(&mut self, name: &str, op: Op, inputs: &[NodeId], numbers: Tensor) -> Result<NodeId> {
+        let numbers = numbers.loaded().map_err(|error| error.in_source(name))?;
+        self.push(name, op, inputs, Value::Formed(numbers))
     }
 
     /// Whether so many more numbers may be recorded.
@@ -141,8 +142,10 @@ impl Graph {
         if self.find(name).is_some() {
             return Err(Error::new(format!("two nodes of one graph are called `{name}`")));
         }
-        if let Value::Formed(matrix) = &value {
-            self.recorded += matrix.rows() * matrix.cols();
+        if let Value::Formed(tensor) = &value
+            && tensor.is_exact()
+        {
+            self.recorded += tensor.shape().rows * tensor.shape().cols;
         }
         self.is_fused |= matches!(op, Op::Fused(_));
         let name = name.to_string();

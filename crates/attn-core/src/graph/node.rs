@@ -1,9 +1,44 @@
 //! One matrix of a computation.
 
-use super::numbers::Numbers;
-use super::op::Op;
+use super::op::{Op, Origin};
 use super::stage::Step;
 use crate::matrix::{Labels, Matrix, Shape};
+use crate::tensor::{MOST_LOOKED_AT, Tensor};
+
+/// Numbers that a computation starts from, and where they came from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    /// The numbers.
+    pub tensor: Tensor,
+    /// Where they came from.
+    pub origin: Origin,
+}
+
+impl From<Matrix> for Given {
+    /// A matrix that is stated in code.
+    fn from(matrix: Matrix) -> Given {
+        Given::new(matrix, Origin::Stated)
+    }
+}
+
+impl From<Tensor> for Given {
+    /// Numbers that are stated in code.
+    fn from(tensor: Tensor) -> Given {
+        Given::new(tensor, Origin::Stated)
+    }
+}
+
+impl Given {
+    /// Numbers with where they came from.
+    pub fn new(numbers: impl Into<Tensor>, origin: Origin) -> Given {
+        Given { tensor: numbers.into(), origin }
+    }
+
+    /// Rows times columns; of a stack of heads, the heads side by side.
+    pub fn shape(&self) -> Shape {
+        self.tensor.shape()
+    }
+}
 
 /// A node's place in its graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,10 +54,8 @@ impl NodeId {
 /// What a node holds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// The matrix, recorded.
-    Formed(Matrix),
-    /// Numbers of the fast path, in their own type; with a matrix beside them where they are few.
-    Typed(Numbers),
+    /// The numbers, recorded: a matrix of the exact path, or numbers of the fast path in their own type.
+    Formed(Tensor),
     /// A matrix that the computation never forms; only its shape is known.
     NeverFormed(Shape),
 }
@@ -56,19 +89,25 @@ impl Node {
     /// The recorded matrix, if there is one: not where the numbers are too many to be looked at, nor where they are never
     /// formed.
     pub fn matrix(&self) -> Option<&Matrix> {
+        let tensor = self.tensor()?;
+        let Shape { rows, cols } = tensor.shape();
+        if rows.saturating_mul(cols) <= MOST_LOOKED_AT {
+            return tensor.matrix().ok();
+        }
+        tensor.formed_matrix()
+    }
+
+    /// The numbers, unless they are never formed.
+    pub fn tensor(&self) -> Option<&Tensor> {
         match &self.value {
-            Value::Formed(matrix) => Some(matrix),
-            Value::Typed(numbers) => numbers.matrix(),
+            Value::Formed(tensor) => Some(tensor),
             Value::NeverFormed(_) => None,
         }
     }
 
-    /// The numbers of the fast path, if they are some.
-    pub fn numbers(&self) -> Option<&Numbers> {
-        match &self.value {
-            Value::Typed(numbers) => Some(numbers),
-            Value::Formed(_) | Value::NeverFormed(_) => None,
-        }
+    /// The numbers of the fast path, in their own type, if they are some.
+    pub fn typed(&self) -> Option<&Tensor> {
+        self.tensor().filter(|tensor| !tensor.is_exact())
     }
 
     /// Whether the computation never forms it.
@@ -79,8 +118,7 @@ impl Node {
     /// The names of its rows and of its columns, where it has any.
     pub fn labels(&self) -> (Option<&Labels>, Option<&Labels>) {
         match &self.value {
-            Value::Formed(matrix) => (matrix.row_labels(), matrix.col_labels()),
-            Value::Typed(numbers) => (numbers.row_labels(), numbers.col_labels()),
+            Value::Formed(tensor) => (tensor.row_labels(), tensor.col_labels()),
             Value::NeverFormed(_) => (None, None),
         }
     }
@@ -88,8 +126,7 @@ impl Node {
     /// Rows times columns.
     pub fn shape(&self) -> Shape {
         match &self.value {
-            Value::Formed(matrix) => matrix.shape(),
-            Value::Typed(numbers) => numbers.shape(),
+            Value::Formed(tensor) => tensor.shape(),
             Value::NeverFormed(shape) => *shape,
         }
     }

@@ -42,8 +42,7 @@ impl Graph {
             }
             let value = std::mem::replace(&mut node.value, Value::NeverFormed(shape));
             node.value = match value {
-                Value::Formed(matrix) => Value::Formed(matrix.with_row_labels(rows).with_col_labels(cols)),
-                Value::Typed(numbers) => Value::Typed(numbers.labelled(rows, cols)),
+                Value::Formed(tensor) => Value::Formed(tensor.labelled(rows, cols)),
                 never => never,
             };
         }

@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{Dtype, Fusion, Graph, Node, NodeId, Numbers, Op, Value};
+use super::{Fusion, Graph, Node, NodeId, Op};
 use crate::attention::Visibility;
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
+use crate::tensor::{Dtype, Tensor};
 
 /// A row of weights that are all 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,11 +69,7 @@ impl Graph {
     /// Scores may overflow: where it matters, the weights are NaN or a row of zeros, and this is said of them.
     fn warning_of_infinity(&self) -> Option<String> {
         let scores = self.scores();
-        let is_infinite = |node: &Node| match &node.value {
-            Value::Formed(matrix) => matrix.cells().any(f64::is_infinite),
-            Value::Typed(numbers) => numbers.any_infinite(),
-            Value::NeverFormed(_) => false,
-        };
+        let is_infinite = |node: &Node| node.tensor().is_some_and(Tensor::any_infinite);
         let node = self.nodes().find(|(id, node)| {
             let is_result =
                 !matches!(node.op, Op::Given(_) | Op::Fused(Fusion::LogSumExp)) && !scores.contains(id);
@@ -82,7 +79,7 @@ impl Graph {
         });
         let (_, node) = node?;
         let name = &node.name;
-        Some(match node.numbers().map(Numbers::dtype) {
+        Some(match node.typed().map(Tensor::dtype) {
             Some(Dtype::F32) => {
                 format!(
                     "{name} holds inf: a number is too large for a 32-bit float; {} f64 has a wider range",
@@ -114,15 +111,11 @@ impl Graph {
 
     /// The warning about the first node that holds NaN, if there is one: a number on the way has left the range.
     fn warning_of_nan(&self) -> Option<String> {
-        let is_nan = |node: &&Node| match &node.value {
-            Value::Formed(matrix) => matrix.cells().any(f64::is_nan),
-            Value::Typed(numbers) => numbers.any_nan(),
-            Value::NeverFormed(_) => false,
-        };
+        let is_nan = |node: &&Node| node.tensor().is_some_and(Tensor::any_nan);
         let mut nodes = self.nodes.iter().filter(is_nan);
         let node = nodes.next()?;
         let name = &node.name;
-        Some(match node.numbers().map(Numbers::dtype) {
+        Some(match node.typed().map(Tensor::dtype) {
             // What the kernel makes comes all at once, and not from what it has made before.
             Some(Dtype::F32) => {
                 let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
-use crate::graph::build::{
+use crate::graph::recipes::{
     Alter, Biasing, Divisor, Featurewise, Function, Hiding, Normalise, Recipe, Scale, Score, Stage,
 };
 

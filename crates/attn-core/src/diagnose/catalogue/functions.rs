@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Alter, Divisor, Function, Hiding, Normalise, Recipe, Stage};
+use crate::graph::recipes::{Alter, Divisor, Function, Hiding, Normalise, Recipe, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

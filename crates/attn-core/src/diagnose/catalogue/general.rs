@@ -5,7 +5,7 @@ use super::operators::{Of, Operator, operators};
 use super::stages::{PLACES, Place};
 use super::{Likelihood, Mistake, Way, altered};
 use crate::diagnose::Facts;
-use crate::graph::build::Recipe;
+use crate::graph::recipes::Recipe;
 
 /// The ways of one mistake: everything that can be done at its stages.
 pub(super) fn ways(id: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, when};
 use crate::diagnose::Change;
-use crate::graph::build::{Groups, Merge, Split};
+use crate::graph::recipes::{Groups, Merge, Split};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

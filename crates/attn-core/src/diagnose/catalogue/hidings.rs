@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Hiding, Normalise, Recipe, Then};
+use crate::graph::recipes::{Hiding, Normalise, Recipe, Then};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

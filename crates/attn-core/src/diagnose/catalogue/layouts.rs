@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Common, Groups, Merge, Recipe, Scale, Split};
+use crate::graph::recipes::{Common, Groups, Merge, Recipe, Scale, Split};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

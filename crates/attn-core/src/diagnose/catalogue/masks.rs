@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, when};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Hiding, Recipe};
+use crate::graph::recipes::{Hiding, Recipe};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -24,7 +24,7 @@ mod tokens;
 mod weights;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::graph::build::{Alter, Alteration, Recipe, Stage};
+use crate::graph::recipes::{Alter, Alteration, Recipe, Stage};
 use crate::hint::Hint;
 use crate::text::{counted, nearest};
 

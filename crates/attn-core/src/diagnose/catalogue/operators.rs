@@ -2,7 +2,7 @@
 
 use crate::attention::{Axis, Mask};
 use crate::diagnose::Facts;
-use crate::graph::build::{Alter, Combine, Move, Norm, Other, Recipe, Stage};
+use crate::graph::recipes::{Alter, Combine, Move, Norm, Other, Recipe, Stage};
 
 use super::stages::Place;
 

@@ -1,7 +1,7 @@
 //! What is done to the result once it is there.
 
 use super::{Likelihood, Mistake, Way, altered, tokens};
-use crate::graph::build::{Alter, Stage};
+use crate::graph::recipes::{Alter, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Projection, Recipe, Residual, Role};
+use crate::graph::recipes::{Projection, Recipe, Residual, Role};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Projection, Role, Source};
+use crate::graph::recipes::{Projection, Role, Source};
 
 const ROLES: [(Role, &str, &str); 3] =
     [(Role::Query, "Q", "queries"), (Role::Key, "K", "keys"), (Role::Value, "V", "values")];

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Alter, Recipe, Scale, Stage};
+use crate::graph::recipes::{Alter, Recipe, Scale, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::diagnose::Change;
-use crate::graph::build::{Comparison, Scale, Score};
+use crate::graph::recipes::{Comparison, Scale, Score};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -2,7 +2,7 @@
 
 use super::{Likelihood, Mistake, Way, altered, if_possible};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Alter, Stage};
+use crate::graph::recipes::{Alter, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

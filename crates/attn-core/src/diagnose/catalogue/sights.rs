@@ -4,7 +4,7 @@ use super::{Likelihood, Mistake, Way, if_possible, when};
 use crate::attention::Mask;
 use crate::diagnose::sight::{Line, Sight};
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Hiding, Recipe};
+use crate::graph::recipes::{Hiding, Recipe};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered, if_possible, when};
 use crate::attention::{Base, Mask};
 use crate::diagnose::Change;
-use crate::graph::build::{Along, Alter, Divisor, Function, Hiding, Normalise, Shift, Stage, Then};
+use crate::graph::recipes::{Along, Alter, Divisor, Function, Hiding, Normalise, Shift, Stage, Then};
 
 /// exp without the maximum subtracted.
 const NAIVE: Normalise = Normalise {

@@ -1,7 +1,7 @@
 //! The stages at which something can be done to numbers that attention does not do, and what they are called in a sentence.
 
 use crate::diagnose::Facts;
-use crate::graph::build::{Recipe, Scale, Stage};
+use crate::graph::recipes::{Recipe, Scale, Stage};
 
 /// A stage, and how to speak of it.
 #[derive(Clone, Copy)]

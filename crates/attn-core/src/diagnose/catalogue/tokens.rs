@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, altered, general, if_possible};
 use crate::attention::Mask;
 use crate::diagnose::{Change, Facts};
-use crate::graph::build::{Alter, Recipe, Stage};
+use crate::graph::recipes::{Alter, Recipe, Stage};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

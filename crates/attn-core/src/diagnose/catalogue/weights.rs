@@ -3,7 +3,7 @@
 use super::{Likelihood, Mistake, Way, to_decimals, when};
 use crate::attention::Base;
 use crate::diagnose::Change;
-use crate::graph::build::{Along, Divisor, Function, Normalise};
+use crate::graph::recipes::{Along, Divisor, Function, Normalise};
 
 pub(super) const MISTAKES: &[Mistake] = &[
     Mistake {

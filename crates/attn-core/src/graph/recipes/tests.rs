@@ -1,13 +1,14 @@
 //! What every pipeline's nodes have in common.
 
-use super::{AttendInputs, FusedInputs, Output, Recipe, attend, attend_fused};
+use super::{AttendInputs, Output, Recipe, attend, attend_fused};
 use crate::attention::{Mask, MatrixRule};
-use crate::graph::{Dtype, Graph, Op, Origin, Role, Stage, Step};
+use crate::graph::{Given, Graph, Op, Role, Stage, Step};
 use crate::kernel::Machine;
 use crate::matrix::Matrix;
+use crate::tensor::Dtype;
 
-fn given(rows: usize, cols: usize) -> Option<(Matrix, Origin)> {
-    Some((Matrix::from_fn(rows, cols, |i, j| (i * 3 + j) as f64 / 7.0), Origin::Stated))
+fn given(rows: usize, cols: usize) -> Option<Given> {
+    Some(Matrix::from_fn(rows, cols, |i, j| (i * 3 + j) as f64 / 7.0).into())
 }
 
 /// Every step that there is: a scale, a bias, a temperature, a mask, projections, a residual.
@@ -59,9 +60,8 @@ fn every_node_of_a_pipeline_knows_which_step_it_is() {
 #[test]
 fn so_does_every_node_of_the_fast_path() {
     for heads in [1, 2] {
-        let (recipe, matrices) = every_step(heads);
-        let inputs = FusedInputs { matrices, ..FusedInputs::default() };
-        let graph = attend_fused(&recipe, inputs, Dtype::F64, Machine::here()).unwrap();
+        let (recipe, inputs) = every_step(heads);
+        let (graph, _) = attend_fused(&recipe, inputs, Dtype::F64, Machine::here()).unwrap();
         assert!(steps(&graph).contains(&Stage::Lse.into()));
         assert_eq!(graph.at(Stage::Output), graph.last());
     }

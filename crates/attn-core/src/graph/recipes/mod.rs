@@ -19,12 +19,12 @@ mod tests;
 mod weights;
 
 pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Stage};
-pub use attend::{AttendInputs, Given, attend, attend_as_far_as_possible};
+pub use attend::{AttendInputs, attend, attend_as_far_as_possible};
 pub use choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,
 };
 pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
-pub use fused::{FusedInputs, GivenNumbers, attend_fused, attend_fused_using};
+pub use fused::attend_fused;
 pub use heads::split;
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};

@@ -8,16 +8,13 @@ use super::forecast;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, MAX_CELLS, NodeId, Origin, Role};
+use crate::graph::{Given, Graph, MAX_CELLS, NodeId, Role};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::text::counted;
 
-/// A given matrix with where it came from.
-pub type Given = (Matrix, Origin);
-
-/// What a pipeline starts from. Q, K and V win over what X and the weights would give; where neither is there, X stands
-/// for itself.
+/// What a pipeline starts from, on the exact path and on the fast one. Q, K and V win over what X and the weights would give;
+/// where neither is there, X stands for itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttendInputs {
     /// One row for each token.
@@ -30,11 +27,11 @@ pub struct AttendInputs {
     pub w_v: Option<Given>,
     /// (heads · d_v, width of the result).
     pub w_o: Option<Given>,
-    /// T queries, (T, heads · d_k).
+    /// T queries, (T, heads · d_k), or a stack of heads.
     pub q: Option<Given>,
-    /// N keys, (N, key/value heads · d_k).
+    /// N keys, (N, key/value heads · d_k), or a stack of heads.
     pub k: Option<Given>,
-    /// N values, (N, key/value heads · d_v).
+    /// N values, (N, key/value heads · d_v), or a stack of heads.
     pub v: Option<Given>,
     /// The mask matrix, (T, N), where the recipe has a rule for it.
     pub mask: Option<Given>,
@@ -46,6 +43,46 @@ pub struct AttendInputs {
     pub tokens: Option<Labels>,
     /// Nodes that are taken as given, by their names, instead of being computed.
     pub instead: BTreeMap<String, Given>,
+}
+
+impl AttendInputs {
+    /// Tokens alone: they are queries, keys and values.
+    pub fn of_tokens(x: impl Into<Given>) -> AttendInputs {
+        AttendInputs { x: Some(x.into()), ..AttendInputs::default() }
+    }
+
+    /// What is given for a role, if something is.
+    pub fn get(&self, role: Role) -> Option<&Given> {
+        match role {
+            Role::X => self.x.as_ref(),
+            Role::WQ => self.w_q.as_ref(),
+            Role::WK => self.w_k.as_ref(),
+            Role::WV => self.w_v.as_ref(),
+            Role::WO => self.w_o.as_ref(),
+            Role::Q => self.q.as_ref(),
+            Role::K => self.k.as_ref(),
+            Role::V => self.v.as_ref(),
+            Role::Mask => self.mask.as_ref(),
+            Role::Bias => self.bias.as_ref(),
+        }
+    }
+
+    /// Gives something for a role, in place of what was given before.
+    pub fn set(&mut self, role: Role, given: impl Into<Given>) {
+        let place = match role {
+            Role::X => &mut self.x,
+            Role::WQ => &mut self.w_q,
+            Role::WK => &mut self.w_k,
+            Role::WV => &mut self.w_v,
+            Role::WO => &mut self.w_o,
+            Role::Q => &mut self.q,
+            Role::K => &mut self.k,
+            Role::V => &mut self.v,
+            Role::Mask => &mut self.mask,
+            Role::Bias => &mut self.bias,
+        };
+        *place = Some(given.into());
+    }
 }
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
@@ -120,7 +157,7 @@ impl Pipeline<'_> {
             self.check_additions(bias, mask)?;
         }
         let w_o = self.optional(Role::WO, w_o)?;
-        shift.map(|(matrix, origin)| self.graph.given("b", matrix, origin)).transpose()?;
+        shift.map(|Given { tensor, origin }| self.graph.given("b", tensor, origin)).transpose()?;
         let heads = self.heads(Sources { q, k, mixed, roles, bias, mask })?;
         let with_residual =
             |alteration: super::Alteration| alteration.stage == alter::Stage::TokensAndResidual;
@@ -182,8 +219,8 @@ impl Pipeline<'_> {
     }
 
     /// Records what is given for a role.
-    pub fn given(&mut self, role: Role, (matrix, origin): Given) -> Result<NodeId> {
-        let id = self.graph.given(role.name(), matrix, origin)?;
+    pub fn given(&mut self, role: Role, Given { tensor, origin }: Given) -> Result<NodeId> {
+        let id = self.graph.given(role.name(), tensor, origin)?;
         self.graph.mark(id, role);
         Ok(id)
     }
@@ -259,8 +296,8 @@ impl Pipeline<'_> {
     }
 }
 
-/// A given matrix with the tokens' names for its rows, where there are some.
-pub(super) fn named((matrix, origin): Given, tokens: Option<&Labels>) -> Given {
-    let labels = tokens.or(matrix.row_labels()).cloned();
-    (matrix.with_row_labels(labels), origin)
+/// What is given, with the tokens' names for its rows, where there are some.
+pub(super) fn named(Given { tensor, origin }: Given, tokens: Option<&Labels>) -> Given {
+    let (rows, cols) = (tokens.or(tensor.row_labels()).cloned(), tensor.col_labels().cloned());
+    Given { tensor: tensor.labelled(rows, cols), origin }
 }

@@ -1,10 +1,10 @@
 //! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
 
-use super::attend::{AttendInputs, Given};
+use super::attend::AttendInputs;
 use super::choices::{Biasing, Projection, Role, Source};
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
-use crate::graph::MAX_CELLS;
+use crate::graph::{Given, MAX_CELLS};
 use crate::hint::Hint;
 use crate::text::counted;
 
@@ -12,7 +12,7 @@ use crate::text::counted;
 type Sides = (u128, u128);
 
 fn sides(given: &Option<Given>) -> Option<Sides> {
-    given.as_ref().map(|(matrix, _)| (matrix.rows() as u128, matrix.cols() as u128))
+    given.as_ref().map(|given| (given.shape().rows as u128, given.shape().cols as u128))
 }
 
 /// Checks that a pipeline can record its steps. Where shapes do not fit, the step that finds out says so better.
@@ -103,12 +103,11 @@ fn of_scores(recipe: &Recipe, has_bias: bool) -> u128 {
 mod tests {
     use super::*;
     use crate::attention::Mask;
-    use crate::graph::Origin;
-    use crate::graph::build::{Output, Scale, attend};
+    use crate::graph::recipes::{Output, Scale, attend};
     use crate::matrix::Matrix;
 
     fn given(rows: usize, cols: usize) -> Option<Given> {
-        Some((Matrix::filled(rows, cols, 0.5), Origin::Stated))
+        Some(Matrix::filled(rows, cols, 0.5).into())
     }
 
     /// What is forecast, and what is recorded.

@@ -1,10 +1,10 @@
 //! From tokens to queries, keys and values.
 
 use super::alter::{Stage, altered};
-use super::attend::{Given, Pipeline};
+use super::attend::Pipeline;
 use super::choices::{self, Source};
 use crate::error::{Error, Result};
-use crate::graph::{MAX_CELLS, Node, NodeId, Op, Origin, Role};
+use crate::graph::{Given, MAX_CELLS, Node, NodeId, Op, Origin, Role};
 use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::text::counted;
@@ -64,7 +64,9 @@ impl Pipeline<'_> {
                 Hint::Given(role.weights().map_or(name, Role::name))
             )));
         }
-        let (weights, origin) = weights.unwrap_or_else(|| (Matrix::identity(width), Origin::Identity));
+        let identity = || Given::new(Matrix::identity(width), Origin::Identity);
+        let Given { tensor: weights, origin } = weights.unwrap_or_else(identity);
+        let weights = weights.into_matrix().map_err(|error| error.in_source(format!("W_{name}")))?;
         let (op, side, length) = match self.source(role) {
             Source::Transposed => (Op::ProductTransposed, "columns", weights.cols()),
             _ => (Op::Product, "rows", weights.rows()),
@@ -79,7 +81,7 @@ impl Pipeline<'_> {
         }
         let weights = in_the_space_of(&self.graph[x], weights);
         let weights = match role.weights() {
-            Some(of_role) => self.weights((role, of_role), (weights, origin))?,
+            Some(of_role) => self.weights((role, of_role), Given::new(weights, origin))?,
             None => return Err(Error::new(format!("{name} is not computed from X"))),
         };
         let id = self.graph.add(name, op, &[x, weights])?;

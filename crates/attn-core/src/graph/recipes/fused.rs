@@ -1,61 +1,33 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
-use super::attend::{AttendInputs, Given, Pipeline, Sources, named};
+use super::attend::{AttendInputs, Pipeline, Sources, named};
 use super::heads::split_never_formed;
 use super::output::After;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, weights_never_formed};
-use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, attend_fast, key_value_head};
+use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head};
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
-use crate::graph::{
-    Dtype, FusedSteps, Fusion, Graph, MAX_CELLS, NodeId, Numbers, Op, Origin, Role, Stage, Step, Typed,
-};
+use crate::graph::{FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Role, Stage, Step};
 use crate::hint::Hint;
 use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Used};
-use crate::matrix::{Labels, Matrix, Shape};
+use crate::matrix::Shape;
+use crate::tensor::{Dtype, Element, Tensor};
 
 /// Every head has nodes of its own; a graph of more is of no use to anybody.
 const MOST_HEADS: usize = 1024;
 
-/// Queries, keys, values, a mask or a bias as the kernel reads them, and where they come from.
-pub type GivenNumbers = (Numbers, Origin);
-
-/// What a fused pipeline starts from: typed numbers win over the matrices of the same name.
-#[derive(Clone, Debug, Default)]
-pub struct FusedInputs {
-    /// Everything else, and what comes as a matrix of `f64`.
-    pub matrices: AttendInputs,
-    /// T queries, of one head or of all.
-    pub q: Option<GivenNumbers>,
-    /// N keys.
-    pub k: Option<GivenNumbers>,
-    /// N values.
-    pub v: Option<GivenNumbers>,
-    /// The mask, truth values or numbers to add as the recipe's rule says.
-    pub mask: Option<GivenNumbers>,
-    /// What is added to the scores of every head.
-    pub bias: Option<GivenNumbers>,
-}
-
 /// Builds and runs the pipeline on the fast path: Q, K and V as given or computed, the steps up to the weights without
 /// values, `LSE` with a column for each head, and `O` last. What stands before and behind the heads (projections, residual)
-/// is computed step by step as in [`super::attend`].
+/// is computed step by step as in [`super::attend`]. Queries, keys, values, mask and bias are read in `dtype`: as they are where
+/// they have it already, else each number rounded to the nearest. Returns also what the kernel used.
 ///
 /// # Errors
 /// If matrices are missing or do not fit, the recipe has a step that the kernel has not, or this processor lacks the
 /// instructions that `machine` names.
-pub fn attend_fused(recipe: &Recipe, inputs: FusedInputs, dtype: Dtype, machine: Machine) -> Result<Graph> {
-    attend_fused_using(recipe, inputs, dtype, machine).map(|(graph, _)| graph)
-}
-
-/// The same, and what the kernel used.
-///
-/// # Errors
-/// As [`attend_fused`].
-pub fn attend_fused_using(
+pub fn attend_fused(
     recipe: &Recipe,
-    inputs: FusedInputs,
+    inputs: AttendInputs,
     dtype: Dtype,
     machine: Machine,
 ) -> Result<(Graph, Used)> {
@@ -63,8 +35,9 @@ pub fn attend_fused_using(
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
         Dtype::F64 => run::<f64>(pipeline, inputs, machine),
-        Dtype::Bool => {
-            Err(Error::new("attention cannot be computed with the type bool").help("give f32 or f64"))
+        Dtype::F16 | Dtype::Bf16 | Dtype::Bool => {
+            Err(Error::new(format!("attention cannot be computed with the type {}", dtype.name()))
+                .help("give f32 or f64"))
         }
     }
 }
@@ -93,42 +66,38 @@ fn check(recipe: &Recipe) -> Result<()> {
     }
 }
 
-fn run<T: Typed + Kernels>(
+fn run<T: Element + Kernels>(
     mut pipeline: Pipeline<'_>,
-    inputs: FusedInputs,
+    inputs: AttendInputs,
     machine: Machine,
 ) -> Result<(Graph, Used)> {
     let recipe = pipeline.recipe;
-    pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
+    pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
-    let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
+    let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
-    let mut role = |role: Role, numbers: Option<GivenNumbers>, matrix, weights| match (numbers, matrix) {
-        (Some((numbers, origin)), _) => given(&mut pipeline.graph, role, numbers, origin, tokens),
-        (None, Some((matrix, origin))) => {
-            let numbers = rounded::<T>(role, &matrix)?;
-            given(&mut pipeline.graph, role, numbers, origin, tokens)
-        }
-        (None, None) => {
+    let mut role = |role: Role, own: Option<Given>, weights| match own {
+        Some(own) => given::<T>(&mut pipeline.graph, role, named(own, tokens)),
+        None => {
             let id = pipeline.role(role, None, x, weights)?;
-            Ok((id, rounded::<T>(role, pipeline.graph.matrix(id)?)?))
+            let matrix = pipeline.graph.matrix(id)?;
+            Ok((id, Tensor::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))?))
         }
     };
-    let (q, queries) = role(Role::Q, inputs.q, q, w_q)?;
-    let (k, keys) = role(Role::K, inputs.k, k, w_k)?;
-    let (v, values) = role(Role::V, inputs.v, v, w_v)?;
+    let (q, queries) = role(Role::Q, q, w_q)?;
+    let (k, keys) = role(Role::K, k, w_k)?;
+    let (v, values) = role(Role::V, v, w_v)?;
     pipeline.fit(q, k, v)?;
-    let bias = beside_scores::<T>(&mut pipeline.graph, Role::Bias, inputs.bias, bias)?;
+    let graph = &mut pipeline.graph;
+    let bias = bias.map(|bias| given::<T>(graph, Role::Bias, bias)).transpose()?;
     pipeline.fits_scores("bias", bias.as_ref().map(|(id, _)| *id), [q, k])?;
-    let mask = match recipe.mask.matrix {
-        Some(MatrixRule::Allow | MatrixRule::Block) => {
-            beside_scores::<bool>(&mut pipeline.graph, Role::Mask, inputs.mask, mask)?
-        }
-        Some(MatrixRule::Add) | None => {
-            beside_scores::<T>(&mut pipeline.graph, Role::Mask, inputs.mask, mask)?
-        }
+    let graph = &mut pipeline.graph;
+    let of_mask = |mask| match recipe.mask.matrix {
+        Some(MatrixRule::Allow | MatrixRule::Block) => given::<bool>(graph, Role::Mask, mask),
+        Some(MatrixRule::Add) | None => given::<T>(graph, Role::Mask, mask),
     };
+    let mask = mask.map(of_mask).transpose()?;
     pipeline.fits_scores("mask", mask.as_ref().map(|(id, _)| *id), [q, k])?;
     let w_o = pipeline.optional(Role::WO, w_o)?;
     let after = pipeline.after(w_o, x, [q, k, v])?;
@@ -141,7 +110,7 @@ fn run<T: Typed + Kernels>(
         k: keys,
         v: values,
         scale: recipe.scale.factor(keys.layout().columns).map_or(1.0, |factor| factor.value()),
-        bias: bias.as_ref().and_then(|(_, numbers)| numbers.pairs()),
+        bias: bias.as_ref().and_then(|(_, numbers)| pairs(numbers)),
         temperature: recipe.temperature,
         mask: recipe.mask,
         mask_cells: mask.as_ref().and_then(|(_, numbers)| mask_cells(numbers)),
@@ -176,22 +145,19 @@ fn room_behind_the_heads(pipeline: &Pipeline<'_>, after: After, [q, v]: [NodeId;
 }
 
 /// Numbers as the kernel reads them.
-fn heads<T: Typed>(numbers: &Numbers) -> Result<Heads<'_, T>> {
+fn heads<T: Element>(numbers: &Tensor) -> Result<Heads<'_, T>> {
     let types = (numbers.dtype().name(), T::DTYPE.name());
     let wrong = || Error::new(format!("the numbers have the type {}, but it should be {}", types.0, types.1));
     numbers.heads().ok_or_else(wrong)
 }
 
-/// Records given Q, K or V.
-fn given(
+/// Records what is given for a role in the type T, in which the kernel reads it.
+fn given<T: Element>(
     graph: &mut Graph,
     role: Role,
-    numbers: Numbers,
-    origin: Origin,
-    tokens: Option<&Labels>,
-) -> Result<(NodeId, Numbers)> {
-    let (rows, cols) = (tokens.or(numbers.row_labels()).cloned(), numbers.col_labels().cloned());
-    let numbers = numbers.labelled(rows, cols);
+    Given { tensor, origin }: Given,
+) -> Result<(NodeId, Tensor)> {
+    let numbers = tensor.in_type::<T>().map_err(|error| error.in_source(role.name()))?;
     Ok((recorded(graph, role, Op::Given(origin), &[], numbers.clone())?, numbers))
 }
 
@@ -201,43 +167,27 @@ fn recorded(
     step: impl Into<Step>,
     op: Op,
     inputs: &[NodeId],
-    numbers: Numbers,
+    numbers: Tensor,
 ) -> Result<NodeId> {
     let step = step.into();
-    let id = graph.typed(&step.to_string(), op, inputs, numbers)?;
+    let id = graph.record(&step.to_string(), op, inputs, numbers)?;
     graph.mark(id, step);
     Ok(id)
 }
 
-fn rounded<T: Typed>(role: Role, matrix: &Matrix) -> Result<Numbers> {
-    Numbers::rounded::<T>(matrix).map_err(|error| error.in_source(role.name()))
-}
-
-/// Records a mask or a bias, in the type T where it comes as a matrix.
-fn beside_scores<T: Typed>(
-    graph: &mut Graph,
-    role: Role,
-    numbers: Option<GivenNumbers>,
-    matrix: Option<Given>,
-) -> Result<Option<(NodeId, Numbers)>> {
-    let (numbers, origin) = match (numbers, matrix) {
-        (Some(given), _) => given,
-        (None, Some((matrix, origin))) => (rounded::<T>(role, &matrix)?, origin),
-        (None, None) => return Ok(None),
-    };
-    // Of another type they could not be read; what is read in a type of its own is read by the same rule.
-    heads::<T>(&numbers)?;
-    Ok(Some((recorded(graph, role, Op::Given(origin), &[], numbers.clone())?, numbers)))
+/// The only head, as cells of pairs of a query and a key, if the numbers are of this type.
+fn pairs<T: Element>(numbers: &Tensor) -> Option<Pairs<'_, T>> {
+    Pairs::new(numbers.slice()?, numbers.layout()).ok()
 }
 
 /// The cells of a mask.
-fn mask_cells<T: Typed>(numbers: &Numbers) -> Option<MaskCells<'_, T>> {
-    let truth = numbers.pairs().map(MaskCells::Truth);
-    truth.or_else(|| numbers.pairs().map(MaskCells::Added))
+fn mask_cells<T: Element>(numbers: &Tensor) -> Option<MaskCells<'_, T>> {
+    let truth = pairs(numbers).map(MaskCells::Truth);
+    truth.or_else(|| pairs(numbers).map(MaskCells::Added))
 }
 
 /// Records the steps that are not formed, and the results of the kernel; returns the heads side by side.
-fn record<T: Typed + Real>(
+fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
     after: After,
@@ -271,11 +221,14 @@ fn record<T: Typed + Real>(
     }
     let by_heads = Layout { row_stride: 1, column_stride: tokens, ..Layout::stacked(1, tokens, heads) };
     let names = (heads > 1).then(|| (1..=heads).map(|head| format!("head {head}")).collect());
-    let lse = Numbers::new(fused.lse, by_heads)?.labelled(labels.clone(), names);
+    let lse = Tensor::new(fused.lse, by_heads)?.labelled(labels.clone(), names);
     recorded(graph, Stage::Lse, Op::Fused(Fusion::LogSumExp), &read, lse)?;
     let layout = Layout::side_by_side(heads, tokens, width);
-    let output = Numbers::new(fused.output, layout)?.labelled(labels, cols);
-    let output = if after.is_nothing() { output } else { output.with_matrix() };
+    let output = Tensor::new(fused.output, layout)?.labelled(labels, cols);
+    if !after.is_nothing() {
+        // The next step computes from them, however many they are.
+        output.matrix()?;
+    }
     let inputs: Vec<NodeId> = [Some(q), Some(k), Some(v), bias, mask].into_iter().flatten().collect();
     recorded(graph, after.stage(), Op::Fused(Fusion::Output(steps)), &inputs, output)
 }

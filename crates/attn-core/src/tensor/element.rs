@@ -1,0 +1,157 @@
+//! One number of a tensor, in each type.
+
+use half::{bf16, f16};
+
+use super::dtype::Dtype;
+use super::values::Values;
+use crate::error::{Error, Result};
+use crate::hint::Hint;
+
+/// A type that the numbers of a [`super::Tensor`] may have.
+pub trait Element: Copy + std::fmt::Debug + 'static {
+    /// Its name among the types.
+    const DTYPE: Dtype;
+    /// Numbers of this type as a tensor holds them.
+    fn held(values: Vec<Self>) -> Values;
+    /// The numbers, if they are in memory and of this type.
+    fn of(values: &Values) -> Option<&[Self]>;
+    /// The nearest value of this type; of truth values, whether x is not 0.
+    fn nearest(x: f64) -> Self;
+    /// The same number.
+    fn exactly(self) -> f64;
+    /// Whether x has a value of this type, if perhaps not an exact one.
+    fn holds(x: f64) -> bool;
+    /// The number of its bytes, the lowest first; as many as [`Dtype::size`] says, or none is there.
+    fn of_bytes(bytes: &[u8]) -> Option<Self>;
+}
+
+/// What the types of floating-point numbers have in common.
+macro_rules! floating {
+    ($type:ty, $dtype:ident, $nearest:expr, $exactly:expr) => {
+        impl Element for $type {
+            const DTYPE: Dtype = Dtype::$dtype;
+
+            fn held(values: Vec<$type>) -> Values {
+                Values::$dtype(values.into())
+            }
+
+            fn of(values: &Values) -> Option<&[$type]> {
+                if let Values::$dtype(values) = values { Some(values) } else { None }
+            }
+
+            fn nearest(x: f64) -> $type {
+                $nearest(x)
+            }
+
+            fn exactly(self) -> f64 {
+                $exactly(self)
+            }
+
+            fn holds(x: f64) -> bool {
+                !x.is_finite() || $nearest(x).is_finite()
+            }
+
+            fn of_bytes(bytes: &[u8]) -> Option<$type> {
+                bytes.try_into().ok().map(<$type>::from_le_bytes)
+            }
+        }
+    };
+}
+
+floating!(f32, F32, |x: f64| x as f32, f64::from);
+floating!(f16, F16, f16::from_f64, f64::from);
+floating!(bf16, Bf16, bf16::from_f64, f64::from);
+
+impl Element for f64 {
+    const DTYPE: Dtype = Dtype::F64;
+
+    fn held(values: Vec<f64>) -> Values {
+        Values::F64(values.into())
+    }
+
+    fn of(values: &Values) -> Option<&[f64]> {
+        match values {
+            Values::F64(values) => Some(values),
+            Values::Matrix(matrix) => Some(matrix.column_by_column()),
+            _ => None,
+        }
+    }
+
+    fn nearest(x: f64) -> f64 {
+        x
+    }
+
+    fn exactly(self) -> f64 {
+        self
+    }
+
+    fn holds(_: f64) -> bool {
+        true
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<f64> {
+        bytes.try_into().ok().map(f64::from_le_bytes)
+    }
+}
+
+impl Element for bool {
+    const DTYPE: Dtype = Dtype::Bool;
+
+    fn held(values: Vec<bool>) -> Values {
+        Values::Bool(values.into())
+    }
+
+    fn of(values: &Values) -> Option<&[bool]> {
+        if let Values::Bool(values) = values { Some(values) } else { None }
+    }
+
+    fn nearest(x: f64) -> bool {
+        x != 0.0
+    }
+
+    fn exactly(self) -> f64 {
+        f64::from(u8::from(self))
+    }
+
+    fn holds(x: f64) -> bool {
+        !x.is_nan() && x != f64::INFINITY
+    }
+
+    fn of_bytes(bytes: &[u8]) -> Option<bool> {
+        bytes.first().map(|&byte| byte != 0)
+    }
+}
+
+/// A number in this type.
+///
+/// # Errors
+/// If the type has none for it.
+pub fn in_type<T: Element>(x: f64) -> Result<T> {
+    match (T::holds(x), T::DTYPE) {
+        (true, _) => Ok(T::nearest(x)),
+        (false, Dtype::Bool) => {
+            Err(Error::new(format!("{x} is neither true nor false")).help("write 1 for true and 0 for false"))
+        }
+        (false, dtype) => Err(Error::new(format!("{x:e} is too large for {}", dtype.name()))
+            .help(format!("give {} f64, or scale the numbers down", Hint::Dtype))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_type_rounds_to_its_nearest_number_and_says_what_it_cannot_hold() {
+        assert_eq!(f16::nearest(0.43).exactly(), 0.429_931_640_625);
+        assert_eq!(bf16::nearest(0.43).exactly(), 0.429_687_5);
+        assert!(in_type::<f16>(65_504.0).is_ok());
+        assert_eq!(
+            in_type::<f16>(1e5).unwrap_err().to_string().lines().next(),
+            Some("1e5 is too large for f16")
+        );
+        assert!(
+            in_type::<bf16>(1e38).is_ok() && in_type::<f32>(1e39).is_err() && in_type::<f64>(1e300).is_ok()
+        );
+    }
+}

@@ -1,0 +1,96 @@
+//! Tensors that stay in their file until their numbers are asked for.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+use crate::foreign::visible;
+use crate::tensor::{Storage, StoredNumbers, Tensor};
+use crate::text::nearest;
+
+use super::container::entry_name;
+use super::open::{Input, Limit, regular, unreadable};
+use super::safetensors::Tensors;
+
+/// A tensor of a `.safetensors` file, by its name in it. Only the header is read here; the numbers are read when they are asked
+/// for, so that a file may be larger than memory.
+///
+/// # Errors
+/// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
+/// numbers that attention computes with.
+pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
+    let name = visible(&path.to_string_lossy()).into_owned();
+    let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
+    let Some(place) = tensors.place(entry)? else {
+        let names = tensors.names();
+        let error = Error::new(format!("there is no tensor `{}`", visible(entry))).in_source(name);
+        return Err(match nearest(entry, names.iter().map(String::as_str)) {
+            Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
+            None => error,
+        });
+    };
+    let (file, length) = regular(&name, path)?;
+    let storage = StoredFile { name: entry_name(&name, entry), length, file: Opened::new(file) };
+    let count = place.dims.iter().product();
+    let numbers = StoredNumbers::new(Arc::new(storage), place.start, place.dtype, count)?;
+    Tensor::stored(numbers, &place.dims).map_err(|error| error.in_source(entry_name(&name, entry)))
+}
+
+/// An open file that is read from anywhere.
+#[derive(Debug)]
+struct StoredFile {
+    name: String,
+    length: u64,
+    file: Opened,
+}
+
+impl Storage for StoredFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn length(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
+        self.file.fill(offset, buffer).map_err(|error| unreadable(&self.name, &error))
+    }
+}
+
+/// A file whose readers do not disturb each other.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Opened(File);
+
+#[cfg(unix)]
+impl Opened {
+    fn new(file: File) -> Opened {
+        Opened(file)
+    }
+
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(&self.0, buffer, offset)
+    }
+}
+
+/// A file that one reader has at a time, because where it is read next belongs to all of them.
+#[cfg(not(unix))]
+#[derive(Debug)]
+struct Opened(std::sync::Mutex<File>);
+
+#[cfg(not(unix))]
+impl Opened {
+    fn new(file: File) -> Opened {
+        Opened(std::sync::Mutex::new(file))
+    }
+
+    fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
+    }
+}
