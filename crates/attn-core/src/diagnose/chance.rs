@@ -24,7 +24,7 @@ impl Search<'_> {
         const EXACT: f64 = 1e-9;
         let mut shares: Vec<(u64, f64)> = Vec::new();
         for (node, yours) in &part.matrices {
-            let Numbers { matrix: mistaken, largest } = numbers(node)?;
+            let Numbers { matrix: mistaken, largest, .. } = numbers(node)?;
             let (mistaken, largest) = (mistaken, *largest);
             let allowed = Allowed::between(part.answer, mistaken, self.tolerance);
             let right =

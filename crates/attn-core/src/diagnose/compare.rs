@@ -205,8 +205,21 @@ pub(super) fn residual(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> O
     if yours.shape() != expected.shape() {
         return None;
     }
+    largest_within(&hiding_like(yours, expected), expected, allowed)
+}
+
+/// The same of numbers that are compared often: where nothing is hidden, the first cell that is too far off ends it.
+pub(super) fn residual_of(yours: &Matrix, expected: &Numbers, allowed: Allowed) -> Option<f64> {
+    if expected.hides || yours.shape() != expected.matrix.shape() {
+        return residual(yours, &expected.matrix, allowed);
+    }
+    largest_within(yours, &expected.matrix, allowed)
+}
+
+/// The largest distance of two matrices of one shape, if every cell is near enough.
+fn largest_within(yours: &Matrix, expected: &Matrix, allowed: Allowed) -> Option<f64> {
     let mut largest: f64 = 0.0;
-    for (yours, expected) in hiding_like(yours, expected).cells().zip(expected.cells()) {
+    for (yours, expected) in yours.cells().zip(expected.cells()) {
         let distance = distance(yours, expected);
         if distance > allowed.around(expected) {
             return None;

@@ -22,12 +22,15 @@ pub(super) struct Numbers {
     pub matrix: Matrix,
     /// The largest finite number by size.
     pub largest: f64,
+    /// Whether −∞ stands somewhere in it.
+    pub hides: bool,
 }
 
 impl Numbers {
     pub(super) fn of(matrix: Matrix) -> Numbers {
         let largest = attention::largest(matrix.cells().filter(|x| x.is_finite()).map(f64::abs));
-        Numbers { matrix, largest: largest.max(0.0) }
+        let hides = matrix.cells().any(|x| x == f64::NEG_INFINITY);
+        Numbers { matrix, largest: largest.max(0.0), hides }
     }
 
     /// A number that equal matrices have in common.
@@ -155,13 +158,15 @@ impl State {
             computed.map(|(_, node)| node.name.clone()).chain(nodes.iter().cloned()).collect();
         let mut growing: Vec<Growing> =
             all.into_iter().map(|node| Growing { node, column: Vec::new(), known: HashMap::new() }).collect();
+        // What was asked for before will be asked for again.
+        let asked = |node: &String| nodes.contains(node) || self.columns.contains_key(node);
         let mut kept = 0;
         let mut keep = |plan: &Plan, graph: &Graph| {
             for one in &mut growing {
                 kept += one.push(ways.numbers(task, plan, graph, &one.node));
             }
             if kept > MOST_KEPT {
-                growing.retain(|one| nodes.contains(&one.node));
+                growing.retain(|one| asked(&one.node));
             }
         };
         match &self.plans {

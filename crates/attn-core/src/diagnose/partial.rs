@@ -25,7 +25,9 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
         part.matrices.iter().zip(&rights).all(|((_, yours), right)| yours.shape() == right.shape());
     let rows = rights[0].rows();
     let is_wrong = |i: usize| {
-        part.matrices.iter().zip(&rights).any(|((_, yours), right)| !same_row(search, part, yours, right, i))
+        part.matrices.iter().zip(&rights).any(|((_, yours), right)| {
+            !same_row(Allowed::between(part.answer, right, search.tolerance), yours, right, i)
+        })
     };
     let wrong: Vec<usize> =
         if shapes_fit { (0..rows).filter(|&i| is_wrong(i)).collect() } else { Vec::new() };
@@ -35,12 +37,13 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let nodes = search.nodes();
     let mut found = Vec::new();
     let mut visit = |row: &Row<'_>| {
-        let numbers: Option<Vec<&Matrix>> =
-            part.matrices.iter().map(|(node, _)| Some(&row.numbers(node)?.matrix)).collect();
+        let numbers: Option<Vec<&Numbers>> =
+            part.matrices.iter().map(|(node, _)| row.numbers(node)).collect();
         let Some(numbers) = numbers else { return };
-        let fits = part.matrices.iter().zip(&numbers).zip(&rights).all(|(((_, yours), mistaken), right)| {
-            mistaken.shape() == right.shape()
-                && wrong.iter().all(|&i| same_row(search, part, yours, mistaken, i))
+        let fits = part.matrices.iter().zip(&numbers).all(|((_, yours), mistaken)| {
+            let allowed = Allowed::to(part.answer, mistaken, search.tolerance);
+            mistaken.matrix.shape() == yours.shape()
+                && wrong.iter().all(|&i| same_row(allowed, yours, &mistaken.matrix, i))
         });
         if !fits {
             return;
@@ -138,8 +141,7 @@ impl Block<'_> {
 }
 
 /// Whether a row of the student's has the numbers of another matrix.
-fn same_row(search: &Search<'_>, part: &Part<'_>, yours: &Matrix, expected: &Matrix, i: usize) -> bool {
-    let allowed = Allowed::between(part.answer, expected, search.tolerance);
+fn same_row(allowed: Allowed, yours: &Matrix, expected: &Matrix, i: usize) -> bool {
     (0..yours.cols()).all(|j| distance(yours[(i, j)], expected[(i, j)]) <= allowed.around(expected[(i, j)]))
 }
 

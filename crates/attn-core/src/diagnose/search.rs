@@ -9,7 +9,7 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, Planned, standing_for};
-use super::compare::{Allowed, residual};
+use super::compare::{Allowed, residual, residual_of};
 use super::diagnosis::Named;
 use super::kept::{Numbers, Row};
 use super::plans::Candidates;
@@ -175,7 +175,7 @@ impl Search<'_> {
                 return None;
             }
             let allowed = Allowed::to(part.answer, mistaken, self.tolerance);
-            largest = largest.max(residual(yours, &mistaken.matrix, allowed)?);
+            largest = largest.max(residual_of(yours, mistaken, allowed)?);
         }
         Some((largest, self.log_chance(numbers, part, largest)?))
     }
