@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::tensor::{Storage, StoredNumbers, Tensor};
-use crate::text::nearest;
+use crate::text::{listed_briefly, nearest};
 
 use super::container::entry_name;
 use super::open::{Input, Limit, regular, unreadable};
@@ -26,9 +26,10 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
     let Some(place) = tensors.place(entry)? else {
         let names = tensors.names();
         let error = Error::new(format!("there is no tensor `{}`", visible(entry))).in_source(name);
-        return Err(match nearest(entry, names.iter().map(String::as_str)) {
+        let known = || names.iter().map(String::as_str);
+        return Err(match nearest(entry, known()) {
             Some(near) => error.help(format!("did you mean `{}`?", visible(near))),
-            None => error,
+            None => error.help(format!("it has {}", listed_briefly(known()))),
         });
     };
     let (file, length) = regular(&name, path)?;

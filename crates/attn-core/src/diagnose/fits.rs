@@ -16,6 +16,8 @@ use super::{linear, rearranged};
 
 /// How many candidates a fit of one number counts as in the test of chance.
 const TRIED: usize = 100;
+/// A bias is told from noise where it is more than this many times what rounding allows.
+const LEAST_BIAS: f64 = 10.0;
 /// Usual shares of what dropout drops.
 pub(super) const DROPOUT: [f64; 5] = [0.05, 0.1, 0.2, 0.25, 0.5];
 
@@ -104,8 +106,11 @@ fn bias(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {
     if !row.cells().all(f64::is_finite) || !rows.iter().all(is_same) {
         return None;
     }
-    // What rounding leaves of nothing is 0.
+    // What rounding leaves of nothing is 0. A bias within some units of the last digit is nothing but noise.
     let allowed_in = |j: usize| rows.iter().map(|&i| allowed.around(right[(i, j)])).fold(0.0, f64::max);
+    if (0..row.cols()).all(|j| row[(0, j)].abs() <= LEAST_BIAS * allowed_in(j)) {
+        return None;
+    }
     let shown = |j: usize| if row[(0, j)].abs() <= allowed_in(j) { 0.0 } else { short(row[(0, j)]) };
     let numbers: Vec<String> = (0..row.cols().min(4)).map(|j| crate::graph::number_text(shown(j))).collect();
     let more = if row.cols() > 4 { " …" } else { "" };

@@ -1,6 +1,7 @@
 //! The name of what went wrong: where it is looked for, and in which order.
 
 use crate::graph::{Graph, Step};
+use crate::matrix::Matrix;
 
 use super::Task;
 use super::answer::Part;
@@ -19,6 +20,9 @@ impl<'a> Walk<'a> {
     /// Looks for the mistakes that give a part, and takes what is found.
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         let Examiner { task, candidates, tolerance } = self.examiner;
+        if let Some(found) = self.as_one_matrix(part) {
+            return self.take(part, found, judged);
+        }
         let readings = readings(part, task.right());
         let search = Search { task, candidates, tolerance, readings: &readings, earlier, near: false };
         let mut found = search.singles();
@@ -67,6 +71,22 @@ impl<'a> Walk<'a> {
         }
         judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
         self.take(part, found, judged);
+    }
+
+    /// The mistakes that give a stack of matrices where one is expected: the heads, say, one below the other.
+    fn as_one_matrix(&self, part: &Part<'a>) -> Option<Searched> {
+        let [(node, first), ..] = &part.matrices[..] else { return None };
+        let (rows, cols) = (first.rows(), first.cols());
+        let is_stack = part.expected == 1 && part.matrices.len() > 1 && rows > 0;
+        if !is_stack || part.matrices.iter().any(|(_, matrix)| matrix.shape() != first.shape()) {
+            return None;
+        }
+        let cell = |i: usize, j: usize| part.matrices[i / rows].1[(i % rows, j)];
+        let stacked = Matrix::from_fn(rows * part.matrices.len(), cols, cell);
+        let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
+        let Examiner { task, candidates, tolerance } = self.examiner;
+        let search = Search { task, candidates, tolerance, readings: &readings, earlier: &[], near: false };
+        Some(search.singles()).filter(|found| !found.named.is_empty())
     }
 
     pub(super) fn search<'s>(

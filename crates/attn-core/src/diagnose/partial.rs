@@ -77,13 +77,13 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
         return (Vec::new(), 1);
     }
     let mixes: Vec<String> = (1..=heads).map(|head| format!("O_{head}")).collect();
+    let owns: Vec<Option<&Matrix>> = mixes.iter().map(|mix| standing_for(search.task.right(), mix)).collect();
     let projection = standing_for(search.task.right(), "W_O").filter(|_| node != "C");
     let allowed = Allowed::between(part.answer, yours, search.tolerance);
     let mut found = Vec::new();
     let mut visit = |row: &Row<'_>| {
-        for (head, mix) in mixes.iter().enumerate() {
-            let own = standing_for(search.task.right(), mix);
-            let (Some(mistaken), Some(own)) = (row.numbers(mix), own) else { continue };
+        for (head, (mix, own)) in mixes.iter().zip(&owns).enumerate() {
+            let (Some(mistaken), Some(own)) = (row.numbers(mix), *own) else { continue };
             if mistaken.matrix.shape() != own.shape() {
                 continue;
             }

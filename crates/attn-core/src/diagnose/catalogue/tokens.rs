@@ -14,7 +14,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Leave the layer norm out.",
         symptom: "Each row of what was normalised has the mean 0 and the variance 1.",
         demo: "block",
-        ways: |_, facts| normed(Alter::LAYER_NORM, "layer norm", facts),
+        ways: |recipe, facts| {
+            let mut ways = normed(Alter::LAYER_NORM, "layer norm", facts);
+            ways.extend(add_and_norm(Alter::LAYER_NORM, "layer norm", recipe, facts));
+            ways
+        },
     },
     Mistake {
         id: "rms-norm",
@@ -24,7 +28,11 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Leave the RMS norm out.",
         symptom: "The squares of each row of what was normalised have the mean 1.",
         demo: "block",
-        ways: |_, facts| normed(Alter::RMS_NORM, "RMS norm", facts),
+        ways: |recipe, facts| {
+            let mut ways = normed(Alter::RMS_NORM, "RMS norm", facts);
+            ways.extend(add_and_norm(Alter::RMS_NORM, "RMS norm", recipe, facts));
+            ways
+        },
     },
     Mistake {
         id: "unit-rows",
@@ -139,6 +147,15 @@ pub(super) const MISTAKES: &[Mistake] = &[
         },
     },
 ];
+
+/// The residual and a norm after it, as a block of a transformer has them: one thing for whoever copied such a block.
+fn add_and_norm(norm: Alter, name: &str, recipe: &Recipe, facts: &Facts) -> Vec<Way> {
+    let way = Way::detailed(altered(Stage::Result, norm), "of X + O")
+        .with(Change::Residual(true))
+        .saying(format!("X was added to the result, and the sum went through a {name}: “Add & Norm”."))
+        .fixing("Hand in O alone: the residual and the norm belong to the block around attention.");
+    if_possible(facts.x.is_some() && !recipe.output.residual, vec![way])
+}
 
 /// A norm at every stage.
 fn normed(alter: Alter, what: &str, facts: &Facts) -> Vec<Way> {

@@ -1,10 +1,9 @@
 //! The graph of a whole attention pipeline, every intermediate a node.
 
-use std::collections::BTreeMap;
-
 use super::alter::{self, Alter, altered};
 use super::choices::Comparison;
 use super::forecast;
+use super::inputs::AttendInputs;
 use super::recipe::Recipe;
 use crate::attention::{MatrixRule, added_out_of_range};
 use crate::error::{Error, Result};
@@ -12,78 +11,6 @@ use crate::graph::{Given, Graph, MAX_CELLS, NodeId, Role};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
 use crate::text::counted;
-
-/// What a pipeline starts from, on the exact path and on the fast one. Q, K and V win over what X and the weights would give;
-/// where neither is there, X stands for itself.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct AttendInputs {
-    /// One row for each token.
-    pub x: Option<Given>,
-    /// (width of X, heads · d_k).
-    pub w_q: Option<Given>,
-    /// (width of X, key/value heads · d_k).
-    pub w_k: Option<Given>,
-    /// (width of X, key/value heads · d_v).
-    pub w_v: Option<Given>,
-    /// (heads · d_v, width of the result).
-    pub w_o: Option<Given>,
-    /// T queries, (T, heads · d_k), or a stack of heads.
-    pub q: Option<Given>,
-    /// N keys, (N, key/value heads · d_k), or a stack of heads.
-    pub k: Option<Given>,
-    /// N values, (N, key/value heads · d_v), or a stack of heads.
-    pub v: Option<Given>,
-    /// The mask matrix, (T, N), where the recipe has a rule for it.
-    pub mask: Option<Given>,
-    /// What is added to the scores of every head, (T, N).
-    pub bias: Option<Given>,
-    /// A row of numbers that is added to every row of the result by mistake, (1, width of the result).
-    pub shift: Option<Given>,
-    /// Names of the tokens.
-    pub tokens: Option<Labels>,
-    /// Nodes that are taken as given, by their names, instead of being computed.
-    pub instead: BTreeMap<String, Given>,
-}
-
-impl AttendInputs {
-    /// Tokens alone: they are queries, keys and values.
-    pub fn of_tokens(x: impl Into<Given>) -> AttendInputs {
-        AttendInputs { x: Some(x.into()), ..AttendInputs::default() }
-    }
-
-    /// What is given for a role, if something is.
-    pub fn get(&self, role: Role) -> Option<&Given> {
-        match role {
-            Role::X => self.x.as_ref(),
-            Role::WQ => self.w_q.as_ref(),
-            Role::WK => self.w_k.as_ref(),
-            Role::WV => self.w_v.as_ref(),
-            Role::WO => self.w_o.as_ref(),
-            Role::Q => self.q.as_ref(),
-            Role::K => self.k.as_ref(),
-            Role::V => self.v.as_ref(),
-            Role::Mask => self.mask.as_ref(),
-            Role::Bias => self.bias.as_ref(),
-        }
-    }
-
-    /// Gives something for a role, in place of what was given before.
-    pub fn set(&mut self, role: Role, given: impl Into<Given>) {
-        let place = match role {
-            Role::X => &mut self.x,
-            Role::WQ => &mut self.w_q,
-            Role::WK => &mut self.w_k,
-            Role::WV => &mut self.w_v,
-            Role::WO => &mut self.w_o,
-            Role::Q => &mut self.q,
-            Role::K => &mut self.k,
-            Role::V => &mut self.v,
-            Role::Mask => &mut self.mask,
-            Role::Bias => &mut self.bias,
-        };
-        *place = Some(given.into());
-    }
-}
 
 /// Builds and runs the pipeline: `Q K V`, per head scores, scale, bias, temperature, mask, weights and mix, then the
 /// concatenation `C`, the output projection, the residual, and `O` last.

@@ -1,7 +1,7 @@
 //! How many numbers a pipeline records, told from its inputs' shapes before anything is computed.
 
-use super::attend::AttendInputs;
 use super::choices::{Biasing, Projection, Role, Source};
+use super::inputs::AttendInputs;
 use super::recipe::Recipe;
 use crate::error::{Error, Result};
 use crate::graph::{Given, MAX_CELLS};

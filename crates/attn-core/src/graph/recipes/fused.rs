@@ -1,7 +1,8 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
-use super::attend::{AttendInputs, Pipeline, Sources, named};
+use super::attend::{Pipeline, Sources, named};
 use super::heads::split_never_formed;
+use super::inputs::AttendInputs;
 use super::output::After;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, weights_never_formed};

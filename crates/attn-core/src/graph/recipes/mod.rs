@@ -8,6 +8,7 @@ mod featurewise;
 mod forecast;
 mod fused;
 mod heads;
+mod inputs;
 mod normalise;
 mod output;
 mod recipe;
@@ -19,13 +20,14 @@ mod tests;
 mod weights;
 
 pub use alter::{Alter, Alteration, Combine, Move, Norm, Other, Stage};
-pub use attend::{AttendInputs, attend, attend_as_far_as_possible};
+pub use attend::{attend, attend_as_far_as_possible};
 pub use choices::{
     Biasing, Common, Comparison, Groups, Hiding, Merge, Projection, Residual, Role, Roles, Source, Split,
 };
 pub use choices_of_weights::{Along, Divisor, Function, Normalise, Shift, Then};
 pub use fused::attend_fused;
 pub use heads::split;
+pub use inputs::AttendInputs;
 pub use recipe::{Featurewise, Output, Recipe, Scale, Score};
 pub use similarity::{Measure, similarity};
 pub use softmax::softmax;
