@@ -1,6 +1,7 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
 use super::attend::{AttendInputs, Given, Pipeline, Sources, named};
+use super::forecast;
 use super::heads::split_never_formed;
 use super::output::After;
 use super::recipe::{Recipe, Score};
@@ -101,6 +102,9 @@ fn run<T: Typed + Kernels>(
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some() || inputs.matrices.mask.is_some())?;
     check(recipe)?;
+    let rows = [&inputs.q, &inputs.k, &inputs.v]
+        .map(|given| given.as_ref().map(|(numbers, _)| numbers.shape().rows));
+    forecast::check_fused(recipe, &inputs.matrices, rows)?;
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs.matrices;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
