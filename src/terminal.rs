@@ -17,13 +17,15 @@ pub(crate) fn signals_are_handled(handled: bool) {
     own::signals_are_handled(handled);
 }
 
-/// The signals that end a program and can be waited for; a core that a fault leaves cannot.
+/// The signals that end a program and can be waited for; a core that a fault leaves cannot. `SIGABRT` can where somebody sends it:
+/// a program that aborts itself ends whoever listens.
 #[cfg(unix)]
 pub(crate) const ENDING: &[i32] = &[
     signal_hook::consts::SIGINT,
     signal_hook::consts::SIGTERM,
     signal_hook::consts::SIGHUP,
     signal_hook::consts::SIGQUIT,
+    signal_hook::consts::SIGABRT,
     signal_hook::consts::SIGALRM,
     signal_hook::consts::SIGUSR1,
     signal_hook::consts::SIGUSR2,

@@ -172,7 +172,7 @@ impl AttendArgs {
         let (base, _) = self.varied.story(convention, env, &mut input.first())?;
         let other = other.varied.story(convention, env, &mut input.again());
         let (other, _) = other.map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.only, self.output.precision)
+        versus::page(base, other, options, &self.nodes.names(), self.output.precision)
     }
 
     /// What `--save` asks for: nodes that have numbers, and files whose endings are known.

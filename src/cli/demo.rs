@@ -153,7 +153,7 @@ impl DemoArgs {
         };
         let base = story(self, &mut input.first())?;
         let other = story(&other, &mut input.again()).map_err(versus::in_versus)?;
-        versus::page(base, other, options, &self.nodes.only, self.output.precision)
+        versus::page(base, other, options, &self.nodes.names(), self.output.precision)
     }
 
     /// The stories of demos. A seed for demos that draw nothing would do nothing.

@@ -91,20 +91,20 @@ impl Env {
         }
     }
 
-    /// The surroundings with `--color always` or `never` heeded on standard error too, also where the rest of the command
-    /// line cannot be read.
-    pub(super) fn with_colour_asked_for(mut self, args: &[OsString]) -> Env {
+    /// The surroundings with `--color always` or `never` heeded on standard error too, and `--width` in help, also where the
+    /// rest of the command line cannot be read.
+    pub(super) fn with_screen_asked_for(mut self, args: &[OsString]) -> Env {
         let words = args.iter().map(|arg| arg.to_string_lossy());
         let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));
         for (word, next) in pairs {
-            let asked = match word.split_once('=') {
-                Some(("--color", when)) => Some(when.to_string()),
-                None if word == "--color" => next.map(|when| when.into_owned()),
-                _ => None,
+            let (option, value) = match word.split_once('=') {
+                Some((option, value)) => (option, Some(value)),
+                None => (&*word, next.as_deref()),
             };
-            match asked.as_deref() {
-                Some("always") => (self.colour, self.colour_err) = (true, true),
-                Some("never") => (self.colour, self.colour_err) = (false, false),
+            match (option, value) {
+                ("--color", Some("always")) => (self.colour, self.colour_err) = (true, true),
+                ("--color", Some("never")) => (self.colour, self.colour_err) = (false, false),
+                ("--width", Some(columns)) => self.width = columns.parse().unwrap_or(self.width),
                 _ => {}
             }
         }

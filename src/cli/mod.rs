@@ -37,6 +37,7 @@ pub use env::Env;
 pub use lesson::LESSON_OPTIONS;
 pub use outcome::Outcome;
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 
@@ -50,6 +51,7 @@ use crate::hint;
 use crate::input::system;
 use crate::kernel::SimdLevel;
 use crate::memory;
+use crate::text::abridged;
 
 /// What a command reads and writes besides its arguments.
 pub struct Streams<'a> {
@@ -115,7 +117,7 @@ pub fn run<A: Into<OsString>>(
             return Outcome::of_error(&error);
         }
     };
-    let env = &env.with_colour_asked_for(&args);
+    let env = &env.with_screen_asked_for(&args);
     let outcome = parse(&args, env, streams).and_then(|parsed| {
         if let (Some(said), false) = (said, parsed.is_misunderstood()) {
             writeln!(streams.out, "{said}\n")?;
@@ -167,10 +169,14 @@ impl CommandLine {
     }
 }
 
+/// Whether a flag is typed; what stands behind `--` is none.
+fn has_flag(args: &[OsString], flag: &str) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
+}
+
 /// Reads the command line, and answers what needs no command to run.
 fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<CommandLine> {
-    let has = |flag: &str| args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag);
-    let (is_short, is_long) = (has("-h"), has("--help"));
+    let (is_short, is_long) = (has_flag(args, "-h"), has_flag(args, "--help"));
     let definitions = command().term_width(help::width(env));
     let definitions = match (is_short, is_long) {
         (true, _) => layout::shortened(definitions),
@@ -194,8 +200,11 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Comm
     // What a parser of values has repeated is in no part of the message that could be looked at before.
     let plain = text.to_string();
     let is_seen = hidden(&plain).all(|(_, c)| c == '\n');
-    let text =
-        if env.colour_err && is_seen { text.ansi().to_string() } else { visible_lines(&plain).into_owned() };
+    let seen = visible_lines(&plain);
+    let text = match abridged(&seen) {
+        Cow::Borrowed(_) if env.colour_err && is_seen => text.ansi().to_string(),
+        short => short.into_owned(),
+    };
     let text = hints::plain(&negative::unshielded(&text));
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.

@@ -1,5 +1,6 @@
 //! The options of every command that prints: what the bytes are and how they look.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -13,6 +14,7 @@ use crate::graph::{Convention, Graph};
 use crate::render::{self, Charset, Format, Heat, Page, Screen, Style, Theme};
 use crate::story::{Shown, Step, Story, Table};
 use crate::terminal;
+use crate::text::abridged;
 
 /// What the output is, and on what screen.
 #[derive(Args, Clone, Debug)]
@@ -323,12 +325,19 @@ impl NodeArgs {
         }
     }
 
+    /// The nodes and pictures asked for, each once, in the order in which they are first named.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let names = self.only.iter().map(|name| name.trim());
+        names.filter(|name| seen.insert(*name)).map(str::to_string).collect()
+    }
+
     /// All of a story, or only the nodes asked for.
     fn of_nodes(&self, story: Story) -> Result<Page> {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }
-        let shown = self.only.iter().map(|name| story.named(name.trim())).collect::<Result<Vec<Shown>>>()?;
+        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<Shown>>>()?;
         let nodes = shown.iter().flat_map(Shown::nodes).collect();
         let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };
@@ -374,7 +383,11 @@ fn say(kind: &str, text: &str, style: &Style, streams: &mut Streams<'_>) {
         .subsequent_indent(&rest)
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    let _ = writeln!(streams.err, "{}", textwrap::fill(&style.charset.spelled(&visible_lines(text)), lines));
+    let _ = writeln!(
+        streams.err,
+        "{}",
+        textwrap::fill(&style.charset.spelled(&abridged(&visible_lines(text))), lines)
+    );
 }
 
 /// Says on standard error, softly, what only this machine has to do with: standard output is the same on every one.

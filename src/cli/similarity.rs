@@ -76,7 +76,7 @@ impl SimilarityArgs {
                 let mut input = ReplayedInput::new(streams.input);
                 let base = self.story(env, &mut input.first())?;
                 let other = other.story(env, &mut input.again()).map_err(versus::in_versus)?;
-                versus::page(base, other, options, &self.nodes.only, self.output.precision)?
+                versus::page(base, other, options, &self.nodes.names(), self.output.precision)?
             }
         };
         let pages = vec![page];

@@ -61,7 +61,7 @@ impl SoftmaxArgs {
                     return Err(versus::another_command());
                 };
                 let other = other.story().map_err(versus::in_versus)?;
-                versus::page(self.story()?, other, options, &self.nodes.only, self.output.precision)?
+                versus::page(self.story()?, other, options, &self.nodes.names(), self.output.precision)?
             }
         };
         let pages = vec![page];

@@ -3,7 +3,7 @@
 use crate::foreign::visible;
 use std::ffi::OsString;
 
-use super::{Env, hints};
+use super::{Env, has_flag, hints};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::render::Charset;
@@ -25,7 +25,7 @@ pub(super) fn set(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, Str
 /// the variables ask for where a command has no such option.
 ///
 /// # Errors
-/// If a variable has a value that its option would not take.
+/// If a variable has a value that its option would not take, unless help or the version is asked for.
 pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, Env)> {
     let (mut args, mut env) = (args, *env);
     if env.defaults.is_empty() {
@@ -33,9 +33,17 @@ pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, 
     }
     let whole = super::command();
     let (end, chosen) = deepest(&whole, &args);
+    // Help is what somebody needs who has set a variable to a wrong value.
+    let asks_for_help = args.first().is_none_or(|first| first == "help")
+        || ["-h", "--help", "-V", "--version"].iter().any(|flag| has_flag(&args, flag));
     for (option, value) in env.defaults {
         let Some(definition) = defined(&whole, option) else { continue };
-        check(definition, option, value)?;
+        if let Err(error) = check(definition, option, value) {
+            match asks_for_help {
+                true => continue,
+                false => return Err(error),
+            }
+        }
         let typed = args.iter().any(|arg| {
             let arg = arg.to_string_lossy();
             arg.strip_prefix("--").is_some_and(|rest| rest.split('=').next() == Some(option))

@@ -12,7 +12,7 @@ use super::layers::{Choice, choose};
 use super::names::{Holds, TOKENS};
 use super::open::Limit;
 use super::want::{Want, allowed};
-use crate::text::clip;
+use crate::text::{briefly, clip};
 
 /// How a weight matrix is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,10 +209,9 @@ fn unstack(entry: Part) -> Result<[(Role, Part); 3]> {
 fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
     let count = heads.len();
     if !heads.keys().copied().eq(1..=count) {
-        let numbers: Vec<String> = heads.keys().map(usize::to_string).collect();
         return Err(Error::new(format!(
             "{canonical} has the heads {}, but they must be numbered from 1 without a gap",
-            numbers.join(", ")
+            briefly(heads.keys().map(usize::to_string))
         )));
     }
     let mut dims: Vec<usize> = Vec::new();

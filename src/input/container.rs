@@ -19,7 +19,7 @@ use super::npz::{self, Npz};
 use super::number::has_decimal_comma;
 use super::open::{Input, Limit};
 use super::printed::{begins_list, looks_printed, printed};
-use super::records::{Delimiter, LINE_ENDS};
+use super::records::{Delimiter, Delimiting, LINE_ENDS};
 use super::safetensors::{self, Tensors};
 use crate::text::{clip, listed_briefly};
 
@@ -30,8 +30,8 @@ pub(super) enum Format {
     Npz,
     Safetensors,
     Json,
-    /// With the delimiter that the ending decides on.
-    Delimited(Option<Delimiter>),
+    /// With what the ending says of the delimiter.
+    Delimited(Delimiting),
 }
 
 /// The endings of readable files, for errors.
@@ -73,8 +73,9 @@ impl Format {
             "npz" => Format::Npz,
             "safetensors" => Format::Safetensors,
             "json" => Format::Json,
-            "tsv" => Format::Delimited(Some(Delimiter::Character(b'\t'))),
-            "csv" | "txt" => Format::Delimited(None),
+            "tsv" => Format::Delimited(Delimiting::By(Delimiter::Character(b'\t'))),
+            "csv" => Format::Delimited(Delimiting::DetectedCommas),
+            "txt" => Format::Delimited(Delimiting::Detected),
             _ => return None,
         })
     }
@@ -97,20 +98,20 @@ impl Format {
         {
             Format::Json
         } else {
-            Format::Delimited(None)
+            Format::Delimited(Delimiting::Detected)
         })
     }
 }
 
 /// A matrix as text: printed by Python, typed with `;` between its rows, or a table.
-fn of_text(name: &str, text: &str, delimiter: Option<Delimiter>, allow: Allow) -> Result<Array> {
+fn of_text(name: &str, text: &str, delimiting: Delimiting, allow: Allow) -> Result<Array> {
     // Python prints no tabs: with them, `[` is a label.
     let first_line = text.split(LINE_ENDS).next().unwrap_or_default();
-    let is_table = delimiter.is_some() && first_line.contains('\t');
+    let is_table = matches!(delimiting, Delimiting::By(_)) && first_line.contains('\t');
     if !is_table && looks_printed(text) {
         return printed(name, text, allow);
     }
-    let delimiter = delimiter.unwrap_or_else(|| Delimiter::detect(text));
+    let delimiter = delimiting.of(text);
     if delimiter == Delimiter::Character(b';') && looks_typed(text) {
         return typed(name, text, allow);
     }
@@ -174,9 +175,9 @@ impl<T: Element> Content<T> {
                     Content::Many(container) => Ok(Content::Many(container)),
                 }
             }
-            Format::Delimited(delimiter) => {
+            Format::Delimited(delimiting) => {
                 input.charge_as_text()?;
-                Ok(Content::One(of_text(&name, &input.text()?, delimiter, allow)?.in_type(&name)?))
+                Ok(Content::One(of_text(&name, &input.text()?, delimiting, allow)?.in_type(&name)?))
             }
         }
     }

@@ -28,7 +28,9 @@ const A_NAME: u64 = 72;
 pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: Allow) -> Result<Array> {
     let mut records = Records::new(name, text, delimiter);
     let Some(first) = Row::read(&mut records)? else {
-        return Err(Error::new("the file has no numbers, only blank lines and comments").in_source(name));
+        return Err(Error::new("the file has no numbers, only blank lines and comments")
+            .in_source(name)
+            .help("write one row of numbers on each line: 1, 2"));
     };
     let second = Row::read(&mut records)?;
     let layout = Layout::detect(&first, second.as_ref());
@@ -36,7 +38,9 @@ pub(super) fn delimited(name: &str, text: &str, delimiter: Delimiter, allow: All
     let mut table = Table::new(layout, allow);
     if layout.header {
         let Some(second) = second else {
-            return Err(Error::new("there are no numbers under the header row").in_source(name));
+            return Err(Error::new("there are no numbers under the header row")
+                .in_source(name)
+                .help("a first row of text is read as a header: write the rows of numbers below it"));
         };
         // A header may name the column of labels or leave that name out.
         let skipped = usize::from(layout.first_column && first.fields == second.fields);
@@ -161,12 +165,13 @@ fn located(error: Error, row: usize, column: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::records::Delimiting;
     use super::*;
 
     const COMMA: Delimiter = Delimiter::Character(b',');
 
     fn read(text: &str) -> Array {
-        delimited("x.csv", text, Delimiter::detect(text), Allow::INFINITE).unwrap()
+        delimited("x.csv", text, Delimiting::Detected.of(text), Allow::INFINITE).unwrap()
     }
 
     fn fails(text: &str) -> String {

@@ -101,7 +101,7 @@ fn not_found(names: &[String], unknown: &[&str]) -> Error {
     let what = match unknown {
         [] if names.is_empty() => "the file holds no matrices".to_string(),
         [] => format!("no name in this file is that of a matrix of an attention layer; it has {found}"),
-        unknown if names.iter().all(|name| unknown.contains(&name.as_str())) => {
+        unknown if unknown.len() == names.len() => {
             format!("no name in this file is that of a matrix of an attention layer; it has {found}")
         }
         unknown => format!("unknown names {}; the file has {found}", listed_briefly(unknown.iter().copied())),

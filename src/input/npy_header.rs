@@ -46,7 +46,8 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
         [0x93, b'N', b'U', b'M', b'P', b'Y', major, minor] => {
             return Err(Error::new(format!(
                 "this is version {major}.{minor} of the .npy format, but only 1.0 to 3.0 are supported"
-            )));
+            ))
+            .help("the file is damaged, or is no .npy file: save it again with numpy.save"));
         }
         _ => return Err(not_npy()),
     };

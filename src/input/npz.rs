@@ -18,6 +18,8 @@ pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 pub(super) struct Npz {
     name: String,
     archive: ZipArchive<Box<dyn ReadSeek>>,
+    /// The names of the arrays, in the order of the archive.
+    names: Vec<String>,
     /// Bytes that may still be unpacked.
     left: u64,
     limit: Limit,
@@ -31,18 +33,22 @@ impl Npz {
     pub(super) fn open(mut input: Input) -> Result<Npz> {
         npz_directory::check(&input.name, &mut *input.reader, input.length)?;
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
-        Ok(Npz { name: input.name, archive, left: input.limit.unpacked(), limit: input.limit })
+        let array = |raw: &[u8]| {
+            let name = String::from_utf8_lossy(raw);
+            name.strip_suffix(".npy").unwrap_or(&name).to_string()
+        };
+        let names = archive.file_names_raw().map(array).collect();
+        Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
     }
 
     /// The names of the arrays, in the order of the archive.
     pub(super) fn names(&self) -> Vec<String> {
-        self.archive
-            .file_names_raw()
-            .map(|raw| {
-                let name = String::from_utf8_lossy(raw);
-                name.strip_suffix(".npy").unwrap_or(&name).to_string()
-            })
-            .collect()
+        self.names.clone()
+    }
+
+    /// What errors call the array at a position of [`Npz::names`].
+    fn entry_name(&self, position: usize) -> String {
+        entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
     }
 
     /// Unpacks the array at a position of [`Npz::names`].
@@ -50,8 +56,7 @@ impl Npz {
     /// # Errors
     /// If the entry is damaged, is no array, or unpacks to anything but what its own header says.
     pub(super) fn read<T: Element>(&mut self, position: usize) -> Result<Item<T>> {
-        let entry = self.names().get(position).cloned().unwrap_or_default();
-        let name = entry_name(&self.name, &entry);
+        let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
         // The size here is only what the archive says; `npy::read` holds it against the array's header, then against
         // the bytes, of which it unpacks at most one too many.
@@ -59,6 +64,7 @@ impl Npz {
         self.left = self.left.checked_sub(length).ok_or_else(|| {
             Error::new(format!("the file unpacks to more than {} MiB", self.limit.unpacked() >> 20))
                 .in_source(&name)
+                .help("save the arrays that you need in a file of their own")
         })?;
         npy::read(&name, &mut file, length, self.limit)
     }
@@ -68,7 +74,7 @@ impl Npz {
     /// # Errors
     /// If the entry is damaged, or is no array.
     pub(super) fn is_boolean(&mut self, position: usize) -> Result<bool> {
-        let name = entry_name(&self.name, &self.names().get(position).cloned().unwrap_or_default());
+        let name = self.entry_name(position);
         let mut file = self.archive.by_index(position).map_err(|error| unreadable(&name, &error))?;
         npy::is_boolean(&name, &mut file)
     }

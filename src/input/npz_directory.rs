@@ -18,6 +18,12 @@ const LOCATOR: u64 = 20;
 const LARGE_END: usize = 56;
 /// One entry without its name.
 const ENTRY: usize = 46;
+/// What stands before an entry's bytes, without its name.
+const LOCAL: usize = 30;
+/// Stands for a number that is in the extra field because it has no room.
+const ELSEWHERE: u64 = 0xffff_ffff;
+/// The extra field of large archives.
+const LARGE: u64 = 1;
 
 /// Where the entries are listed.
 struct Directory {
@@ -28,7 +34,7 @@ struct Directory {
     end: u64,
 }
 
-/// Checks that the archive begins with the file and ends with it, and lists every name once.
+/// Checks that the archive begins with the file and ends with it, lists every name once, and has each entry under that name.
 ///
 /// # Errors
 /// If it does not.
@@ -47,21 +53,20 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
     }
     reader.seek(SeekFrom::Start(directory.start)).map_err(failed)?;
     let mut list = io::BufReader::new(reader.take(directory.size));
-    let (mut names, mut first, mut read) = (HashSet::new(), None, 0);
+    let (mut names, mut listed, mut read) = (HashSet::new(), Vec::new(), 0);
     while read < directory.size {
         let mut entry = [0; ENTRY];
         list.read_exact(&mut entry).map_err(failed)?;
         let [name_length, extra, comment] = [28, 30, 32].map(|at| number(&entry[at..at + 2]));
-        let mut text = vec![0; usize::try_from(name_length).unwrap_or(usize::MAX)];
-        list.read_exact(&mut text).map_err(failed)?;
-        io::copy(&mut list.by_ref().take(extra + comment), &mut io::sink()).map_err(failed)?;
+        let raw = bytes(&mut list, name_length).map_err(failed)?;
+        let more = bytes(&mut list, extra).map_err(failed)?;
+        io::copy(&mut list.by_ref().take(comment), &mut io::sink()).map_err(failed)?;
         if !entry.starts_with(b"PK\x01\x02") {
             return Err(damaged("has no entry where its list says"));
         }
-        let start = number(&entry[42..46]);
-        first = Some(first.map_or(start, |first: u64| first.min(start)));
+        listed.push((start_of(&entry, &more), raw.clone()));
         read += ENTRY as u64 + name_length + extra + comment;
-        let text = String::from_utf8_lossy(&text).into_owned();
+        let text = String::from_utf8_lossy(&raw).into_owned();
         let text = text.strip_suffix(".npy").unwrap_or(&text).to_string();
         if names.contains(&text) {
             return Err(Error::new(format!("`{}` appears twice", clip(&text)))
@@ -70,13 +75,57 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
         }
         names.insert(text);
     }
-    match () {
-        () if read != directory.size || names.len() as u64 != directory.entries => {
-            Err(damaged("does not list as many entries as it says"))
-        }
-        () if first.unwrap_or(directory.start) != 0 => Err(damaged("does not begin with the file")),
-        () => Ok(()),
+    if read != directory.size || names.len() as u64 != directory.entries {
+        return Err(damaged("does not list as many entries as it says"));
     }
+    if listed.iter().map(|(start, _)| *start).min().unwrap_or(directory.start) != 0 {
+        return Err(damaged("does not begin with the file"));
+    }
+    for (start, raw) in listed {
+        if !is_there(reader, start, &raw).map_err(failed)? {
+            return Err(damaged(&format!(
+                "has another entry where it lists `{}`",
+                clip(&String::from_utf8_lossy(&raw))
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// So many bytes.
+fn bytes(reader: &mut dyn Read, count: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(count).unwrap_or(usize::MAX)];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Where an entry of the list begins: its own number, or that of the extra field, behind the sizes that stand there too.
+fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
+    let [size, packed, start] = [24, 20, 42].map(|at| number(&entry[at..at + 4]));
+    if start != ELSEWHERE {
+        return start;
+    }
+    let before = [size, packed].into_iter().filter(|&size| size == ELSEWHERE).count();
+    let mut rest = extra;
+    while let Some((head, fields)) = rest.split_at_checked(4) {
+        let length = usize::try_from(number(&head[2..])).unwrap_or(usize::MAX);
+        let Some((field, others)) = fields.split_at_checked(length) else { break };
+        if number(&head[..2]) == LARGE {
+            return field.get(8 * before..8 * before + 8).map_or(start, number);
+        }
+        rest = others;
+    }
+    start
+}
+
+/// Whether an entry of this name begins there.
+fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bool> {
+    reader.seek(SeekFrom::Start(start))?;
+    let mut head = Vec::new();
+    reader.take((LOCAL + name.len()) as u64).read_to_end(&mut head)?;
+    Ok(head.starts_with(b"PK\x03\x04")
+        && head.get(26..28).map(number) == Some(name.len() as u64)
+        && head.get(LOCAL..) == Some(name))
 }
 
 /// Where the last record of the file says that the entries are listed; `None` where the file does not end with such a record.

@@ -246,6 +246,11 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
         ErrorKind::UnexpectedEof => {
             Error::new("the file ends too early").help("it was cut off: save or download it again")
         }
+        // What unpacks archives finds what is damaged.
+        ErrorKind::InvalidData | ErrorKind::InvalidInput => {
+            Error::new(format!("the file cannot be read: {error}"))
+                .help("it is damaged: save or download it again")
+        }
         _ => Error::new(format!("the file cannot be read: {error}")),
     };
     said.of_kind(error::ErrorKind::File).in_source(name)

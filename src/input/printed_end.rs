@@ -8,23 +8,42 @@ use crate::text::clip;
 const NAMES: [&str; 9] =
     ["dtype", "shape", "size", "device", "grad_fn", "requires_grad", "layout", "names", "copy"];
 
-/// Real numbers and truth values, as NumPy, PyTorch and JAX name their types; a size may follow.
-const TYPES: [&str; 14] = [
-    "float",
-    "double",
-    "single",
-    "half",
-    "bfloat",
-    "longdouble",
-    "int",
-    "uint",
-    "long",
-    "short",
-    "bool",
-    "f",
-    "i",
-    "u",
+/// The modules in which Python's packages have their types.
+const MODULES: [&str; 7] = ["torch.", "np.", "numpy.", "jnp.", "jax.numpy.", "ml_dtypes.", ""];
+
+/// Types of real numbers and truth values as NumPy, PyTorch and JAX name them, and the sizes, in bits, that each is written
+/// with; 0 stands for none.
+const TYPES: [(&str, &[u32]); 21] = [
+    ("float", &[0, 16, 32, 64, 96, 128]),
+    ("bfloat", &[16]),
+    ("int", &[0, 8, 16, 32, 64]),
+    ("uint", &[0, 8, 16, 32, 64]),
+    ("bool", &[0]),
+    ("bool_", &[0]),
+    ("half", &[0]),
+    ("single", &[0]),
+    ("double", &[0]),
+    ("longdouble", &[0]),
+    ("float_", &[0]),
+    ("int_", &[0]),
+    ("long", &[0]),
+    ("short", &[0]),
+    ("byte", &[0]),
+    ("ubyte", &[0]),
+    ("ushort", &[0]),
+    ("intc", &[0]),
+    ("uintc", &[0]),
+    ("longlong", &[0]),
+    ("ulonglong", &[0]),
 ];
+
+/// Types of eight bits, of which the size is not the end: how many bits the exponent and the fraction have follows.
+const SMALL_FLOATS: [&str; 5] =
+    ["float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e4m3b11fnuz"];
+
+/// NumPy's letters for types with another order of bytes, and their sizes in bytes: `'>f8'`.
+const LETTERS: [(&str, &[u32]); 4] =
+    [("f", &[2, 4, 8, 12, 16]), ("i", &[1, 2, 4, 8]), ("u", &[1, 2, 4, 8]), ("b", &[1])];
 
 /// What stands behind the parenthesis that closes the array; `None` where none does.
 ///
@@ -70,12 +89,23 @@ fn length_of(text: &str) -> Option<usize> {
     }
 }
 
-/// Whether a type is one of real numbers or truth values.
+/// Whether a type is one of real numbers or truth values, as a package names it.
 fn is_real(dtype: &str) -> bool {
-    let name = dtype.trim_matches(['\'', '"']).trim_start_matches(['<', '>', '=', '|']);
-    let name = name.rsplit('.').next().unwrap_or(name);
-    let stem = name.split(|c: char| c.is_ascii_digit() || c == '_').next().unwrap_or(name);
-    TYPES.contains(&stem)
+    let bare =
+        ['\'', '"'].iter().find_map(|&mark| dtype.strip_prefix(mark)?.strip_suffix(mark)).unwrap_or(dtype);
+    let is_one_of = |types: &[(&str, &[u32])], name: &str| {
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let digits = &name[stem.len()..];
+        let size = if digits.is_empty() {
+            Some(0)
+        } else {
+            digits.parse().ok().filter(|_| !digits.starts_with('0'))
+        };
+        types.iter().any(|(of, sizes)| *of == stem && size.is_some_and(|size| sizes.contains(&size)))
+    };
+    let name = MODULES.iter().find_map(|module| bare.strip_prefix(module)).unwrap_or(bare);
+    let in_bytes = bare.strip_prefix(['<', '>', '=', '|']).unwrap_or(bare);
+    SMALL_FLOATS.contains(&name) || is_one_of(&TYPES, name) || is_one_of(&LETTERS, in_bytes)
 }
 
 #[cfg(test)]
@@ -95,6 +125,11 @@ mod tests {
             ", shape=(1000, 1000), dtype=int64)",
             ", size=(0, 3))",
             ", dtype=bool)",
+            ", dtype=np.float16)",
+            ", dtype='>f8')",
+            ", dtype=torch.float8_e4m3fn)",
+            ", dtype=longdouble)",
+            ", dtype=torch.long)",
         ] {
             assert_eq!(close(text).unwrap(), Some(""), "{text}");
         }
@@ -113,7 +148,11 @@ mod tests {
 
     #[test]
     fn complex_numbers_and_objects_are_refused() {
-        for dtype in ["complex64", "torch.complex128", "'<c16'", "object", "'<U5'", "datetime64"] {
+        for dtype in ["complex64", "torch.complex128", "'<c16'", "object", "'<U5'", "datetime64"]
+            .into_iter()
+            // What no package has.
+            .chain(["torch1:a.float64", "a.float64", "torch.float65", "float064", "f3", "torch.float8_x"])
+        {
             let said = close(&format!(", dtype={dtype})")).unwrap_err().to_string();
             assert!(said.contains("have the type"), "{said}");
         }

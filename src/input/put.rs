@@ -55,7 +55,8 @@ pub fn put_files(
         files.iter().zip(&puts).filter(|(_, put)| **put == Put::Replaced).map(|((name, _), _)| *name);
     let others: Vec<&str> = others.collect();
     if !others.is_empty() && !overwrite {
-        return Err(Error::new(format!("{} already exist with other contents", listed_briefly(others)))
+        let verb = if others.len() == 1 { "exists" } else { "exist" };
+        return Err(Error::new(format!("{} already {verb} with other contents", listed_briefly(others)))
             .in_source(shown)
             .help(format!("name another folder, or replace them with {}", Hint::Overwrite)));
     }
@@ -102,7 +103,7 @@ mod tests {
         fs::write(deep.join("y"), "3").unwrap();
         fs::remove_file(deep.join("x")).unwrap();
         let said = put(false).unwrap_err().to_string();
-        assert!(said.contains("`y`") && !deep.join("x").exists(), "{said}");
+        assert!(said.contains("`y` already exists with") && !deep.join("x").exists(), "{said}");
         assert_eq!(put(true).unwrap(), [Put::New, Put::Replaced]);
         assert_eq!(fs::read(deep.join("y")).unwrap(), b"2");
         let refused = put_files(&folder.path().join("c"), &files, true, Writing::Refused);

@@ -18,11 +18,34 @@ pub(super) enum Delimiter {
     Blanks,
 }
 
+/// How it is decided what stands between two fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Delimiting {
+    /// The file's ending says it.
+    By(Delimiter),
+    /// The text says it; a tab wins over a comma.
+    Detected,
+    /// The text says it; a comma wins over a tab, since the ending is `.csv`.
+    DetectedCommas,
+}
+
+impl Delimiting {
+    /// What stands between two fields of this text.
+    pub(super) fn of(self, text: &str) -> Delimiter {
+        match self {
+            Delimiting::By(delimiter) => delimiter,
+            Delimiting::Detected => Delimiter::detect(text, [b'\t', b',']),
+            Delimiting::DetectedCommas => Delimiter::detect(text, [b',', b'\t']),
+        }
+    }
+}
+
 impl Delimiter {
-    /// The delimiter that the first line with something in it uses. A semicolon wins over a comma, since it is chosen
-    /// where the comma is taken; what is quoted does not count. Quotation marks belong to tables with commas.
-    pub(super) fn detect(text: &str) -> Delimiter {
-        let mut found = Delimiter::Blanks;
+    /// The delimiter that the first line with something in it uses; of comma and tab the first of `order` wins. A semicolon
+    /// wins over both, since it is chosen where the comma is taken; what is quoted does not count. Quotation marks belong to
+    /// tables with commas.
+    fn detect(text: &str, order: [u8; 2]) -> Delimiter {
+        let mut found = [false; 2];
         let mut quoted = false;
         let mut marks = false;
         for byte in text.get(skip_comments(text, 0, char::is_whitespace)..).unwrap_or_default().bytes() {
@@ -31,12 +54,17 @@ impl Delimiter {
                 _ if quoted => {}
                 b'\n' | b'\r' => break,
                 b';' => return Delimiter::Character(b';'),
-                b'\t' => found = Delimiter::Character(b'\t'),
-                b',' if found == Delimiter::Blanks => found = Delimiter::Character(b','),
+                byte if byte == order[0] => found[0] = true,
+                byte if byte == order[1] => found[1] = true,
                 _ => {}
             }
         }
-        if marks && found == Delimiter::Blanks { Delimiter::Character(b',') } else { found }
+        match found {
+            [true, _] => Delimiter::Character(order[0]),
+            [false, true] => Delimiter::Character(order[1]),
+            [false, false] if marks => Delimiter::Character(b','),
+            [false, false] => Delimiter::Blanks,
+        }
     }
 
     /// Whether a line of such characters alone is blank: a tab may stand between two empty fields.
@@ -197,7 +225,21 @@ mod tests {
             ("\"a b\"\n1", COMMA),
             ("", Delimiter::Blanks),
         ] {
-            assert_eq!(Delimiter::detect(text), delimiter, "{text:?}");
+            assert_eq!(Delimiting::Detected.of(text), delimiter, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn in_a_csv_file_a_comma_wins_over_a_tab() {
+        let tab = Delimiter::Character(b'\t');
+        for (text, of_csv, of_others) in [
+            ("1,\t2\n3,\t4", COMMA, tab),
+            ("\t1,2", COMMA, tab),
+            ("1\t2\n3,4\t5", tab, tab),
+            ("1,2\n3\t4", COMMA, COMMA),
+        ] {
+            assert_eq!(Delimiting::DetectedCommas.of(text), of_csv, "{text:?}");
+            assert_eq!(Delimiting::Detected.of(text), of_others, "{text:?}");
         }
     }
 

@@ -11,6 +11,10 @@ use super::view::View;
 /// costs none. So a wider screen never needs more lines.
 const NARROW: usize = 75;
 
+/// At most this many parts come together under all their equations: further apart nobody finds the matrix of an equation.
+/// It also bounds what is tried, so that the layout of many parts takes no longer than writing them.
+const MOST_TOGETHER: usize = 12;
+
 /// Equations, and what is shown below them.
 #[derive(Default)]
 pub(super) struct Part {
@@ -71,28 +75,29 @@ impl Part {
 impl Layout<'_> {
     /// The parts one below the other, with as few lines as possible.
     pub(super) fn lines(&self, parts: &[Part]) -> Vec<String> {
-        self.spread(parts).0
+        self.spread(parts).lines(parts.len()).0
     }
 
     /// The parts, and a picture of the plane below them or next to the last of them.
     pub(super) fn with_drawing(&self, parts: &[Part], drawing: &Drawing) -> Vec<String> {
-        let (above, ends_open) = self.spread(parts);
-        let below: Vec<String> = drawing.lines().into_iter().map(|line| format!(" {line}")).collect();
-        if below.is_empty() {
-            return above;
-        }
-        let mut best = above;
-        if !best.is_empty() && !ends_open {
-            best.push(String::new());
-        }
-        best.extend(below);
-        for first in 0..parts.len() {
-            let Some(beside) = self.beside(&parts[first..], drawing) else { continue };
-            let (mut lines, ends_open) = self.spread(&parts[..first]);
+        let spread = self.spread(parts);
+        // The first of these parts, and what comes below them.
+        let below = |count: usize, rest: Vec<String>| {
+            let (mut lines, ends_open) = spread.lines(count);
             if !lines.is_empty() && !ends_open {
                 lines.push(String::new());
             }
-            lines.extend(beside);
+            lines.extend(rest);
+            lines
+        };
+        let drawn: Vec<String> = drawing.lines().into_iter().map(|line| format!(" {line}")).collect();
+        if drawn.is_empty() {
+            return spread.lines(parts.len()).0;
+        }
+        let mut best = below(parts.len(), drawn);
+        for first in parts.len().saturating_sub(MOST_TOGETHER)..parts.len() {
+            let Some(beside) = self.beside(&parts[first..], drawing) else { continue };
+            let lines = below(first, beside);
             if lines.len() < best.len() {
                 best = lines;
             }
@@ -100,26 +105,21 @@ impl Layout<'_> {
         best
     }
 
-    /// The fewest lines, and whether what follows needs no blank line before it.
-    fn spread(&self, parts: &[Part]) -> (Vec<String>, bool) {
-        // The best layout of the first parts, for each number of them.
-        let mut best: Vec<(Vec<String>, bool)> = vec![(Vec::new(), true)];
+    /// The layout with the fewest lines of the first parts, for each number of them.
+    fn spread(&self, parts: &[Part]) -> Spread {
+        let mut spread = Spread { best: Vec::new() };
         for end in 1..=parts.len() {
-            let mut shortest: Option<(Vec<String>, bool)> = None;
-            for start in (0..end).rev() {
+            let mut shortest: Option<Last> = None;
+            for start in (end.saturating_sub(MOST_TOGETHER)..end).rev() {
                 let Some(own) = self.group(&parts[start..end]) else { break };
-                let (mut lines, ends_open) = best[start].clone();
-                if !lines.is_empty() && !ends_open {
-                    lines.push(String::new());
-                }
-                lines.extend(own);
-                if shortest.as_ref().is_none_or(|(least, _)| lines.len() < least.len()) {
-                    shortest = Some((lines, parts[end - 1].is_folded));
+                let count = spread.count(start) + usize::from(spread.needs_gap(start)) + own.len();
+                if shortest.as_ref().is_none_or(|least| count < least.count) {
+                    shortest = Some(Last { start, count, own, ends_open: parts[end - 1].is_folded });
                 }
             }
-            best.push(shortest.unwrap_or_default());
+            spread.best.extend(shortest);
         }
-        best.pop().unwrap_or_default()
+        spread
     }
 
     /// One part by itself, or several under all their equations; nothing where they are not to be put together.
@@ -197,6 +197,54 @@ impl Layout<'_> {
         let mut lines = (self.equations)(&all_equations(parts));
         lines.extend(best?);
         Some(lines)
+    }
+}
+
+/// The best layouts of the first parts, of one to all of them, each as the group that ends it.
+struct Spread {
+    best: Vec<Last>,
+}
+
+/// The last group of a layout.
+struct Last {
+    /// The parts before it.
+    start: usize,
+    /// How many lines the layout has.
+    count: usize,
+    /// The lines of the group.
+    own: Vec<String>,
+    /// Whether what follows needs no blank line before it.
+    ends_open: bool,
+}
+
+impl Spread {
+    /// The group that ends the layout of this many parts.
+    fn last(&self, parts: usize) -> Option<&Last> {
+        self.best.get(parts.checked_sub(1)?)
+    }
+
+    /// How many lines this many parts have.
+    fn count(&self, parts: usize) -> usize {
+        self.last(parts).map_or(0, |last| last.count)
+    }
+
+    /// Whether a blank line stands between this many parts and what follows.
+    fn needs_gap(&self, parts: usize) -> bool {
+        self.last(parts).is_some_and(|last| last.count > 0 && !last.ends_open)
+    }
+
+    /// The lines of the first parts, and whether what follows needs no blank line before it.
+    fn lines(&self, parts: usize) -> (Vec<String>, bool) {
+        let groups = std::iter::successors(self.last(parts), |last| self.last(last.start));
+        let groups: Vec<&Last> = groups.collect();
+        let mut lines = Vec::with_capacity(self.count(parts));
+        for last in groups.into_iter().rev() {
+            if self.needs_gap(last.start) {
+                lines.push(String::new());
+            }
+            lines.extend_from_slice(&last.own);
+        }
+        (lines, self.last(parts).is_none_or(|last| last.ends_open))
     }
 }
 

@@ -31,8 +31,9 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     let half = Style { width: (style.width - BETWEEN) / 2, ..*style };
     let steps = document::numbered(page);
     let pointed = pointed_before(&steps, terminal.has_pointed());
+    let first = steps.iter().position(|step| step.number.is_some()).unwrap_or(steps.len());
     let lines_of = |at: usize, style: &Style| -> Vec<String> {
-        let begun = steps[..at].iter().any(|step| step.number.is_some());
+        let begun = first < at;
         let mut own = Terminal::new(style).having_pointed(pointed[at]).having_begun(begun);
         document::write_numbered(&steps[at], &Viewer { story: &page.story, style }, &mut own);
         document::finished(&mut own).lines().map(str::to_string).collect()

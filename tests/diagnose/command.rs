@@ -423,10 +423,14 @@ fn where_nothing_fits_what_stands_out_is_told() {
         ("S=1 2.5 1; 0 1 1; 7 1 2", "Only 2 rows of S are wrong, the first of them row 1"),
         ("0.802 0.599; 0.752 0.752; 0.599 0.802", "The rows of O are right, but in the order 1 3 2."),
         ("nan nan; nan nan; nan nan", "To fix it: Two things usually make a whole row NaN"),
-        ("0.81 nan; 0.6 0.8; 0.7 0.8", "O has NaN in 1 cells"),
+        ("0.81 nan; 0.6 0.8; 0.7 0.8", "O has NaN in 1 cell."),
     ] {
         assert!(told(yours).contains(said), "{yours}: {}", told(yours));
     }
+    // A row with NaN has no sum, and a matrix with NaN is not compared with its transpose.
+    let said = told("A=nan 0.5 0.5; 0.5 1 0.5; 0.5 0.5 1");
+    assert!(said.contains("A has NaN in 1 cell."), "{said}");
+    assert!(!said.contains(" sum ") && !said.contains("its own transpose"), "{said}");
     let large = attn("diagnose --q '40 0; 0 40' --k '40 0; 0 40' --v '1 2; 3 4' --yours 'nan nan; nan nan'");
     let large = large.run().out;
     // 1600/√2 = 1131.4

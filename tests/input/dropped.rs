@@ -225,3 +225,31 @@ fn a_table_whose_first_label_looks_like_an_array_or_a_number_is_read_back() {
         }
     }
 }
+
+#[test]
+fn an_archive_whose_entry_has_another_name_than_its_list_is_refused() {
+    let mut bytes = include_bytes!("stored.npz").to_vec();
+    // The first place is the entry itself, the last one the list. zipfile.BadZipFile, Python 3.11: “File name in directory
+    // 'tokens.npy' and header b'tokenz.npy' differ.”
+    let at = bytes.windows(10).position(|name| name == b"tokens.npy").unwrap();
+    bytes[at + 5] = b'z';
+    assert_refused(bundle_of("x.npz", bytes), "has another entry where it lists `tokens.npy`");
+}
+
+#[test]
+fn in_a_csv_file_a_comma_wins_over_a_tab() {
+    for text in ["1,\t2\n3,\t4\n", "\t1,2\n\t3,4\n"] {
+        assert_eq!(x_of("t.csv", text).unwrap(), "1,2\n3,4\n", "{text:?}");
+    }
+    for name in ["t.csv", "t.txt", "t.tsv"] {
+        assert_eq!(x_of(name, "1\t2\n3\t4\n").unwrap(), "1,2\n3,4\n", "{name}");
+    }
+}
+
+#[test]
+fn a_type_that_no_package_has_is_refused_behind_a_printed_array() {
+    for dtype in ["torch1:a.float64", "float65", "a.float32"] {
+        let text = format!("tensor([[1, 2]], dtype={dtype})");
+        assert_refused(x_of("p.txt", text), &format!("the numbers have the type {dtype}"));
+    }
+}

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::common::attn;
 use attn::input::{Allow, Files, Want};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
@@ -216,4 +217,53 @@ fn what_is_named_wrongly_is_refused() {
     assert_said(&refused(&folder.file("x.json", b"1,2\n3,4\n5,6\n")), "not JSON");
     assert_said(&refused(&folder.file("x.csv", b"\x93NUMPY\x01\x00")), "not UTF-8");
     assert_said(&refused(&folder.0.path().join("missing.csv")), "no such file");
+}
+
+#[test]
+fn an_error_repeats_no_more_than_a_line_of_what_a_user_gave() {
+    let folder = tempfile::tempdir().unwrap();
+    let x = folder.path().join("x.csv");
+    fs::write(&x, (0..20_000).map(|i| format!("row{i},1\n")).collect::<String>()).unwrap();
+    let long = "z".repeat(120_000);
+    let said = |command: &str, argument: &str| {
+        let outcome = attn(command).arg(argument).run();
+        assert_eq!(outcome.code, 2, "{}", outcome.err);
+        outcome.err
+    };
+    let rows = said(&format!("attend --q {} --k 1 --v 1 --explain", x.display()), "Q[zzz,1]");
+    assert!(rows.contains("its rows are row0 row1 row2") && rows.contains("and 19960 more"), "{rows}");
+    let explained = format!("Q[{long},1]");
+    for (command, argument) in [
+        ("attend --x", long.as_str()),
+        ("attend --q 1 --k 1 --v 1 --only", &long),
+        ("attend --q 1 --k 1 --v 1 --explain", &explained),
+        ("attend --q 1 --k 1 --v 1 --seed", &long),
+        ("attend --random", &long),
+        ("demo", &long),
+        ("lesson play", &long),
+        ("find", &long),
+    ] {
+        let said = said(command, argument);
+        assert!(said.len() < 3000, "{command}: {} bytes", said.len());
+        assert!(said.contains("zzz"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn what_a_damaged_file_is_refused_with_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.npz");
+    let mut bytes = include_bytes!("stored.npz").to_vec();
+    // One bit of the numbers of X.
+    let entry = bytes.windows(5).position(|name| name == b"X.npy").unwrap();
+    bytes[entry + 160] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    attn("attend --only X").arg(path.to_str().unwrap()).refused(&["Invalid checksum", "help:"]);
+    for (name, bytes) in
+        [("h.csv", &b"a,b\n"[..]), ("c.csv", b"# c\n"), ("v.npy", b"\x93NUMPY\x2c\x20 \0\0\0\0\0")]
+    {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        attn("attend --only X --x").arg(path.to_str().unwrap()).refused(&["help:"]);
+    }
 }

@@ -92,17 +92,72 @@ fn a_lesson_whose_steps_all_have_one_name_is_refused_with_each_of_them() {
 #[test]
 fn random_refuses_before_it_draws_and_a_pipeline_before_it_computes() {
     attn("attend --random 2000,2000").refused(&["--random 2000,2000", "28000000", "limit of 20000000"]);
-    for tokens in [1400, 1500] {
-        let before = Instant::now();
-        attn(&format!("attend --random {tokens},{tokens}"))
-            .refused(&[&format!("1 head over {tokens} queries and {tokens} keys"), "--fast"]);
-        // To compute first takes minutes.
-        assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
-    }
+    let before = Instant::now();
+    attn("attend --random 1400,1400").refused(&["1 head over 1400 queries and 1400 keys", "--fast"]);
+    // To compute first takes minutes.
+    assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
+    // 4 · 1500² are drawn, and Q, K, V, S and A have 1500² each.
+    attn("attend --random 1500,1500").refused(&["with Q, K, V, S and A they are 20250000", "--fast"]);
     use attn::graph::recipes::{AttendInputs, Recipe, attend_as_far_as_possible};
     use attn::matrix::Matrix;
     let inputs = AttendInputs::of_tokens(Matrix::filled(5000, 1, 1.0));
     let (graph, error) = attend_as_far_as_possible(&Recipe::default(), inputs);
     assert!(error.unwrap().to_string().contains("at least 75025003 numbers"));
     assert_eq!(graph.nodes().count(), 0, "nothing is computed");
+}
+
+#[test]
+fn the_fast_path_refuses_weights_that_are_too_large_before_it_multiplies() {
+    let folder = tempfile::tempdir().unwrap();
+    let x = folder.path().join("x.csv");
+    // 2600² cells for each of three identities: with Q and K recorded the weights of V no longer fit.
+    fs::write(&x, format!("{}\n", vec!["1"; 2600].join(",")).repeat(20)).unwrap();
+    let before = Instant::now();
+    attn(&format!("attend --x {} --fast --only O --format csv", x.display())).refused(&[
+        "X, the weights and what is computed from them step by step take 20488000 numbers",
+        "--q, --k and --v",
+    ]);
+    assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
+}
+
+#[test]
+fn many_tables_on_one_screen_cost_no_more_than_their_lines() {
+    let took = |heads: usize| {
+        let only: Vec<String> = (1..=heads).map(|head| format!("A_{head}")).collect();
+        let before = Instant::now();
+        let command = format!("attend --random 3,{heads} --heads {heads} --only {}", only.join(","));
+        assert!(attn(&command).ok().out.contains(&format!("A_{heads} ")));
+        before.elapsed()
+    };
+    took(10);
+    let (few, many) = (took(40), took(160));
+    // Four times as many; with every number of neighbours tried under shared equations it was the third power of that.
+    assert!(many < few * 24, "{few:?}, {many:?}");
+}
+
+#[test]
+fn a_node_that_is_named_twice_is_shown_once() {
+    for format in ["table", "json", "csv", "numpy", "html"] {
+        let out = |only: &str| attn(&format!("attend --random 3,3 --format {format} --only {only}")).ok().out;
+        assert_eq!(out("A,S,A,A"), out("A,S"), "{format}");
+    }
+    let compared =
+        |only: &str| attn(&format!("attend --random 3,3 --versus '--scale none' --only {only}")).ok().out;
+    assert_eq!(compared("A,A"), compared("A"));
+}
+
+#[test]
+fn of_many_unknown_names_in_a_file_a_few_are_listed() {
+    let count = 100_000;
+    let tensor = |i: usize| {
+        format!("\"k{i}\":{{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[{},{}]}}", 4 * i, 4 * i + 4)
+    };
+    let header = format!("{{{}}}", (0..count).map(tensor).collect::<Vec<_>>().join(","));
+    let file = [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &vec![0; 4 * count]].concat();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n.safetensors");
+    fs::write(&path, file).unwrap();
+    // Each name was compared with each.
+    attn(&format!("attend {} --only X", path.display()))
+        .refused(&["no name in this file is that of a matrix", "`k11` and 99988 more"]);
 }

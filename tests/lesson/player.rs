@@ -267,6 +267,25 @@ fn the_terminal_is_as_it_was_on_every_way_out() {
     assert_eq!(left(|terminal| terminal.signal(Signal::QUIT)), 131);
     assert_eq!(left(|terminal| terminal.signal(Signal::ALARM)), 142);
     assert_eq!(left(|terminal| terminal.signal(Signal::USR1)), 138);
+    assert_eq!(left(|terminal| terminal.signal(Signal::ABORT)), 134);
+}
+
+#[test]
+fn a_quiz_ends_at_a_signal_also_behind_half_a_line() {
+    // Ctrl-D hands over what is typed so far; the rest of the line never comes.
+    const CONTROL_D: &str = "\x04";
+    for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130), (Signal::HUP, 129)] {
+        let state = state();
+        let mut terminal = Terminal::attn(state.path(), &["quiz", LESSON]);
+        terminal.wait_for("> ");
+        terminal.shows("ab", "> ab");
+        terminal.press(CONTROL_D);
+        // Whether it has been read cannot be seen: what is typed behind it is.
+        terminal.shows("c", "> abc");
+        terminal.signal(signal);
+        assert_eq!(terminal.ended(), code);
+        assert!(terminal.all().contains("Resume: attn lesson quiz"), "{}", terminal.all());
+    }
 }
 
 #[test]

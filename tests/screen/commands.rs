@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::common::attn;
+use attn::cli::Env;
 use attn::matrix::Matrix;
 
 fn close(a: f64, b: f64) -> bool {
@@ -321,6 +322,31 @@ fn help_and_version_go_to_standard_output() {
     {
         let help = attn(command).arg("--help").ok().out;
         assert!(help.contains("Usage:"), "{command}: {help}");
+    }
+}
+
+#[test]
+fn help_is_as_wide_as_is_asked_for() {
+    for flag in ["-h", "--help"] {
+        let narrow = attn(&format!("attend {flag}")).env(Env { width: 40, ..Env::default() }).ok().out;
+        assert_ne!(narrow, attn(&format!("attend {flag}")).ok().out);
+        for asked in ["--width 40", "--width=40"] {
+            assert_eq!(attn(&format!("attend {flag} {asked}")).ok().out, narrow);
+            assert_eq!(attn(&format!("attend {asked} {flag}")).ok().out, narrow);
+        }
+        let set: &'static [(String, String)] = vec![("width".to_string(), "40".to_string())].leak();
+        let env = Env { defaults: set, ..Env::default() };
+        assert_eq!(attn(&format!("attend {flag}")).env(env).ok().out, narrow);
+    }
+}
+
+#[test]
+fn a_wrong_variable_does_not_keep_help_and_version_away() {
+    let set: &'static [(String, String)] = vec![("width".to_string(), "x".to_string())].leak();
+    let env = Env { defaults: set, ..Env::default() };
+    attn("softmax 1 2").env(env).refused(&["ATTN_WIDTH", "unset ATTN_WIDTH"]);
+    for asked in ["--version", "--help", "-h", "attend --help", "softmax 1 2 -h", "help environment", ""] {
+        assert_eq!(attn(asked).env(env).ok().out, attn(asked).ok().out, "{asked}");
     }
 }
 

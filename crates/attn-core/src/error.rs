@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use crate::foreign::{visible, visible_lines};
+use crate::text::abridged;
 
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -84,14 +85,10 @@ impl fmt::Display for Place {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // What a place, a message of another crate or a quoted name holds is told apart from what it could do to a terminal.
-        if let Some(place) = &self.place {
-            write!(f, "{}: ", visible(&place.to_string()))?;
-        }
-        write!(f, "{}", visible(&self.what))?;
-        if let Some(help) = &self.help {
-            write!(f, "\n  help: {}", visible_lines(help))?;
-        }
-        Ok(())
+        let place = self.place.as_ref().map(|place| format!("{}: ", visible(&place.to_string())));
+        let help = self.help.as_ref().map(|help| format!("\n  help: {}", visible_lines(help)));
+        let [place, help] = [place, help].map(Option::unwrap_or_default);
+        write!(f, "{}", abridged(&format!("{place}{}{help}", visible(&self.what))))
     }
 }
 
@@ -198,5 +195,13 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Unknown);
         let output = Error::from(io::Error::from(io::ErrorKind::StorageFull));
         assert_eq!(output.kind(), ErrorKind::Output);
+    }
+
+    #[test]
+    fn an_error_repeats_a_bounded_part_of_what_a_user_gave() {
+        let long = "x".repeat(120_000);
+        let error =
+            Error::new(format!("`{long}` is not a number")).in_source(&*long).help(format!("not {long}"));
+        assert!(error.to_string().chars().count() < 2100);
     }
 }

@@ -126,7 +126,8 @@ impl InputArgs {
         match (&self.words, &self.random) {
             (Some(words), None) => loading.words(words, &self.vectors, files)?,
             (words, Some(random)) => {
-                loading.random(random, self.seed)?;
+                let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
+                loading.random(random, self.seed, dtype.is_none() && !is_given)?;
                 loading.tokens = words.as_deref().map(input::sentence);
             }
             (None, None) => {}

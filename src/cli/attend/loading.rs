@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
 use crate::graph::{Given, MAX_CELLS, Origin, Role};
+use crate::hint::Hint;
 use crate::input::{self, Bundle, Files, Layout};
 use crate::matrix::Labels;
 use crate::memory;
@@ -81,7 +82,9 @@ impl Loading {
         Ok(())
     }
 
-    pub(super) fn random(&mut self, shape: &str, seed: u32) -> Result<()> {
+    /// Draws the tokens and the weights; `has_pairs` says whether the scores and the attention weights of these tokens are
+    /// recorded too.
+    pub(super) fn random(&mut self, shape: &str, seed: u32, has_pairs: bool) -> Result<()> {
         let wrong = || {
             Error::new(format!("`--random {shape}` is not a shape"))
                 .help("write --random 4,5 for four tokens of width five; both are at most 4096")
@@ -98,13 +101,22 @@ impl Loading {
             ))
             .help("give fewer tokens or a smaller width"));
         }
-        let recorded = cells + 3 * tokens * width;
+        let (of_roles, of_pairs) = (3 * tokens * width, 2 * tokens * tokens);
+        let help = "give fewer tokens or a smaller width";
+        let (made, recorded, help) = match has_pairs && cells + of_roles <= MAX_CELLS {
+            true => (
+                "Q, K, V, S and A",
+                cells + of_roles + of_pairs,
+                format!("{help}, or use {}, which does not store S and A", Hint::Fast),
+            ),
+            false => ("Q, K and V", cells + of_roles, help.to_string()),
+        };
         if recorded > MAX_CELLS {
             return Err(Error::new(format!(
-                "--random {shape} draws {cells} numbers, and with Q, K and V they are {recorded}, more than the limit of \
+                "--random {shape} draws {cells} numbers, and with {made} they are {recorded} numbers, more than the limit of \
                  {MAX_CELLS}"
             ))
-            .help("give fewer tokens or a smaller width"));
+            .help(help));
         }
         // Each is drawn, and recorded.
         memory::hold(memory::bytes_of::<f64>(2 * cells))?.keep();

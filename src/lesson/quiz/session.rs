@@ -9,7 +9,7 @@ use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};
 
 use super::attempts::Attempts;
-use super::lines::read_line;
+use super::lines::{Line, read_line};
 use super::places::{Place, places};
 use super::result::{Outcome, QuestionResult, Results, score};
 use super::student::Student;
@@ -167,13 +167,12 @@ impl Quiz<'_, '_, '_> {
 
     /// The next line; none where the input ends, or the student stops.
     fn read(&mut self) -> Result<Option<String>> {
-        if !(self.student.waits)() {
-            (self.ended, self.stopped) = (true, true);
-            return Ok(None);
+        match read_line(self.student.input, self.student.waits)? {
+            Line::Typed(line) => return Ok(Some(line)),
+            Line::End => self.ended = true,
+            Line::Stopped => (self.ended, self.stopped) = (true, true),
         }
-        let line = read_line(self.student.input)?;
-        self.ended = line.is_none();
-        Ok(line)
+        Ok(None)
     }
 
     /// Takes answers until one is right or none is left; the first may have been given beforehand.

@@ -1,5 +1,7 @@
 //! Something that stands out in numbers, as a sentence.
 
+use crate::text::counted;
+
 /// Something that stands out.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
@@ -73,9 +75,10 @@ impl Clue {
                 format!("{node} has weights above 1, up to {}; no weight is above 1.", number(most))
             }
             Clue::NotANumber { node, cells, rows } => match rows[..] {
-                [] => format!("{node} has NaN in {cells} cells."),
+                [] => format!("{node} has NaN in {}.", counted(*cells, "cell")),
                 _ => format!("{node} is NaN in {}.", listed("row", rows)),
             },
+            Clue::Infinite(node, 1) => format!("{node} has an infinite number in 1 cell."),
             Clue::Infinite(node, cells) => format!("{node} has infinite numbers in {cells} cells."),
             Clue::EqualRows(node) => format!("All rows of {node} are equal: the queries make no difference."),
             Clue::TwinRows(node, a, b) => format!("Rows {} and {} of {node} are equal.", a + 1, b + 1),

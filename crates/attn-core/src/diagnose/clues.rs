@@ -78,6 +78,10 @@ impl One<'_> {
         super::compare::distance(a, b) <= self.allowed.around(b)
     }
 
+    fn has_nan(&self) -> bool {
+        self.yours.cells().any(f64::is_nan)
+    }
+
     fn not_finite(&self, all: &mut Vec<Clue>) {
         let cells = |is: fn(f64) -> bool| self.yours.cells().filter(|x| is(*x)).count();
         let (nan, infinite) = (cells(f64::is_nan), cells(f64::is_infinite));
@@ -100,9 +104,11 @@ impl One<'_> {
             sums.filter(|x| x.is_finite())
                 .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)))
         };
-        if !are_one(&rows) && are_one(&columns) {
+        // With a NaN among them sums say nothing.
+        let has_sums = !self.has_nan();
+        if has_sums && !are_one(&rows) && are_one(&columns) {
             all.push(Clue::ColumnSums(self.name()));
-        } else if !are_one(&rows) {
+        } else if has_sums && !are_one(&rows) {
             let is_wrong = |row: &usize| !are_one(&rows[*row..=*row]);
             let wrong_rows: Vec<usize> = (0..rows.len()).filter(is_wrong).collect();
             let (low, high) = ends(&mut wrong_rows.iter().map(|&row| rows[row]));
@@ -217,7 +223,8 @@ impl One<'_> {
             (of.rows(), of.cols()) == (rows, rows)
                 && (0..rows).all(|i| (0..i).all(|j| self.same(of[(i, j)], of[(j, i)])))
         };
-        let symmetric = rows > 1 && mirrors(self.yours) && !self.right.is_some_and(mirrors);
+        let symmetric =
+            rows > 1 && !self.has_nan() && mirrors(self.yours) && !self.right.is_some_and(mirrors);
         if symmetric && (self.is_scores() || self.stage() == Some(Stage::Weights)) {
             all.push(Clue::Symmetric(self.name()));
         }

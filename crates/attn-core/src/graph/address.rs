@@ -4,7 +4,7 @@ use super::{CellId, Graph, NodeId, Step};
 use crate::error::{Error, Result};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
-use crate::text::nearest;
+use crate::text::{choices, clip, nearest};
 
 /// What an address names; positions from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     };
     let node = graph.require(name.trim())?;
     let inside = rest.strip_suffix(']').ok_or_else(|| {
-        Error::new(format!("`{address}` has no closing bracket"))
+        Error::new(format!("`{}` has no closing bracket", clip(address)))
             .help("write a cell as A[3,2] or A[cave,bat]")
     })?;
     // Nothing can be said of a cell of what is never formed, whatever it is called.
@@ -45,7 +45,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     match inside.split(',').map(str::trim).collect::<Vec<_>>()[..] {
         [row] => Ok(Cells::Row(node, row_of(row)?)),
         [row, col] => Ok(Cells::Cell(CellId { node, row: row_of(row)?, col: col_of(col)? })),
-        _ => Err(Error::new(format!("`{address}` has more than one row and one column"))
+        _ => Err(Error::new(format!("`{}` has more than one row and one column", clip(address)))
             .help("write a cell as A[3,2] or A[cave,bat]")),
     }
 }
@@ -118,15 +118,16 @@ fn position(
     address: &str,
     node: &str,
 ) -> Result<usize> {
+    let (asked, typed) = (clip(address), clip(text));
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
         return match text.parse::<usize>() {
             Ok(position) if (1..=count).contains(&position) => Ok(position - 1),
-            _ => Err(Error::new(format!("`{address}`: {node} has no {what} {text}"))
+            _ => Err(Error::new(format!("`{asked}`: {node} has no {what} {typed}"))
                 .help(format!("its {what}s are numbered 1 to {count}"))),
         };
     }
     let no_labels = || {
-        Error::new(format!("`{address}`: the {what}s of {node} have no names"))
+        Error::new(format!("`{asked}`: the {what}s of {node} have no names"))
             .help(format!("its {what}s are numbered 1 to {count}"))
     };
     let labels = labels.ok_or_else(no_labels)?;
@@ -142,15 +143,15 @@ fn position(
         (1, _) => Ok(exact[0]),
         (0, Some(which)) if (1..=bare.len()).contains(&which) => Ok(bare[which - 1]),
         (0, _) => {
-            let error = Error::new(format!("`{address}`: {node} has no {what} `{text}`"));
-            let all = visible(&labels.join(" ")).into_owned();
+            let error = Error::new(format!("`{asked}`: {node} has no {what} `{typed}`"));
+            let all = choices(labels.iter().map(String::as_str));
             Err(match nearest(label, labels.iter().map(String::as_str)) {
                 Some(near) => error.help(format!("did you mean `{near}`? Its {what}s are {all}")),
                 None => error.help(format!("its {what}s are {all}")),
             })
         }
-        (several, _) => Err(Error::new(format!("`{address}`: `{text}` names {several} {what}s of {node}"))
-            .help(format!("write `{text}#1` to `{text}#{several}`, or give the number"))),
+        (several, _) => Err(Error::new(format!("`{asked}`: `{typed}` names {several} {what}s of {node}"))
+            .help(format!("write `{typed}#1` to `{typed}#{several}`, or give the number"))),
     }
 }
 

@@ -41,13 +41,10 @@ use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
-use crate::text::nearest;
+use crate::text::{choices, nearest};
 
 /// So many numbers are recorded in one graph at most (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
-
-/// So many nodes are listed where one is asked for that is not there.
-const MOST_LISTED: usize = 40;
 
 /// A computation: nodes in the order of computing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -216,11 +213,7 @@ impl Graph {
     pub fn require(&self, name: &str) -> Result<NodeId> {
         self.find(name).ok_or_else(|| {
             let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            let listed = names[..names.len().min(MOST_LISTED)].join(" ");
-            let listed = match names.len().saturating_sub(MOST_LISTED) {
-                0 => listed,
-                more => format!("{listed} and {more} more"),
-            };
+            let listed = choices(names.iter().copied());
             let error = Error::new(format!("there is no node `{name}`")).of_kind(ErrorKind::Unknown);
             match nearest(name, names.iter().copied()) {
                 Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),

@@ -23,6 +23,28 @@ pub fn clip(text: &str) -> String {
     shown
 }
 
+/// The longest line of a message, in characters, and what is kept of the end of a longer one.
+const LONGEST_LINE: usize = 1000;
+const KEPT_END: usize = 300;
+
+/// An error or a note as it is shown: of a line of more than a thousand characters, which repeats an argument or a label at
+/// length, the beginning and the end.
+pub fn abridged(message: &str) -> Cow<'_, str> {
+    // A line has at least as many bytes as characters.
+    if message.lines().all(|line| line.len() <= LONGEST_LINE) {
+        return Cow::Borrowed(message);
+    }
+    let kept = |line: &str| {
+        let count = line.chars().count();
+        if count <= LONGEST_LINE {
+            return line.to_string();
+        }
+        let start = line.chars().take(LONGEST_LINE - KEPT_END - 1);
+        start.chain([CUT]).chain(line.chars().skip(count - KEPT_END)).collect()
+    };
+    Cow::Owned(message.split('\n').map(kept).collect::<Vec<String>>().join("\n"))
+}
+
 /// A text in at most `most` characters, the mark included.
 pub fn clipped(text: &str, most: usize) -> Cow<'_, str> {
     if text.chars().nth(most).is_none() {
@@ -50,6 +72,17 @@ mod tests {
     fn a_long_text_is_clipped_in_errors() {
         assert_eq!(clip(&"x".repeat(1_000_000)).chars().count(), LONGEST_QUOTE + 1);
         assert_eq!(clip("short"), "short");
+    }
+
+    #[test]
+    fn of_a_long_line_of_a_message_the_beginning_and_the_end_are_kept() {
+        let said = abridged("`short` is not a number\n  help: write 1\n");
+        assert!(matches!(said, Cow::Borrowed(_)));
+        let long = format!("`{}` is not a number\n  help: write 1", "ö".repeat(120_000));
+        let said = abridged(&long);
+        assert_eq!(said.lines().next().unwrap().chars().count(), LONGEST_LINE);
+        assert!(said.starts_with("`öö") && said.ends_with("öö` is not a number\n  help: write 1"), "{said}");
+        assert_eq!(abridged(&said), said);
     }
 
     #[test]

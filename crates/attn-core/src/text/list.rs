@@ -22,12 +22,25 @@ fn joined<T: AsRef<str>>(words: &[T], conjunction: &str) -> String {
 
 /// A list for an error: the first few names in backticks, and how many more there are.
 pub fn listed_briefly<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    const SHOWN: usize = 12;
-    let names: Vec<&str> = names.into_iter().collect();
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", clip(name))).collect();
-    match names.len().checked_sub(SHOWN) {
-        Some(more @ 1..) => format!("{} and {more} more", shown.join(", ")),
-        _ => shown.join(", "),
+    briefly(names.into_iter().map(|name| format!("`{}`", clip(name))))
+}
+
+/// A list for an error: the first few, and how many more there are.
+pub fn briefly(words: impl IntoIterator<Item = String>) -> String {
+    first_of(words, 12, ", ")
+}
+
+/// Names to choose from, apart by blanks: the first forty, and how many more there are.
+pub fn choices<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    first_of(names.into_iter().map(clip), 40, " ")
+}
+
+fn first_of(words: impl IntoIterator<Item = String>, most: usize, between: &str) -> String {
+    let mut words = words.into_iter();
+    let shown: Vec<String> = words.by_ref().take(most).collect();
+    match words.count() {
+        0 => shown.join(between),
+        more => format!("{} and {more} more", shown.join(between)),
     }
 }
 
@@ -48,5 +61,9 @@ mod tests {
         let said = listed_briefly(names.iter().map(String::as_str));
         assert!(said.ends_with("`n11` and 3 more"), "{said}");
         assert_eq!(listed_briefly(["a", "b"]), "`a`, `b`");
+        assert_eq!(
+            briefly((1..=13).map(|i| i.to_string())),
+            "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and 1 more"
+        );
     }
 }

@@ -8,9 +8,9 @@ mod near;
 mod quantity;
 mod quote;
 
-pub use clip::{CUT, clip, clipped, clipped_at_word};
+pub use clip::{CUT, abridged, clip, clipped, clipped_at_word};
 pub use count::{counted, grouped};
-pub use list::{all_of, listed_briefly, one_of};
+pub use list::{all_of, briefly, choices, listed_briefly, one_of};
 pub use near::{near, nearest};
 pub use quantity::{giga, percent, seconds, size, size_in_brief, three_digits, times, waiting};
 pub use quote::quoted;

@@ -33,6 +33,57 @@ pub(super) fn check(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
     }
 }
 
+/// Checks that the fast path can record what stands before and behind its heads; of the steps between them it records no
+/// matrix, and Q, K and V that are given do not count.
+///
+/// # Errors
+/// If they are more than [`MAX_CELLS`] numbers.
+pub(super) fn check_fused(recipe: &Recipe, inputs: &AttendInputs) -> Result<()> {
+    let x = sides(&inputs.x).unwrap_or_default();
+    let roles = [(&inputs.q, &inputs.w_q), (&inputs.k, &inputs.w_k), (&inputs.v, &inputs.w_v)];
+    let computed = roles.into_iter().filter(|(given, _)| given.is_none());
+    let weights: Vec<&Option<Given>> = computed.map(|(_, weights)| weights).collect();
+    // Of an identity that is too large by itself its step says so better.
+    if inputs.x.is_none() && !weights.is_empty()
+        || weights.iter().any(|weights| weights.is_none()) && x.1 * x.1 > MAX_CELLS as u128
+    {
+        return Ok(());
+    }
+    let before =
+        cells_of(&inputs.x) + weights.iter().map(|weights| projection(x, weights, false).1).sum::<u128>();
+    let queries = sides(&inputs.q).unwrap_or(x).0;
+    let projected = sides(&inputs.w_o).filter(|_| recipe.output.projected);
+    let behind = cells_of(&inputs.w_o)
+        + projected.map_or(0, |(_, cols)| queries * cols)
+        + if recipe.output.residual { x.0 * x.1 } else { 0 };
+    let cells = before + behind;
+    match cells > MAX_CELLS as u128 {
+        true => Err(Error::new(format!(
+            "X, the weights and what is computed from them step by step take {cells} numbers, more than the limit of \
+             {MAX_CELLS}"
+        ))
+        .help(format!(
+            "give fewer tokens or a narrower X, or give {}, {} and {}, computed elsewhere",
+            Hint::Given("Q"),
+            Hint::Given("K"),
+            Hint::Given("V")
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// The shape of what is computed from tokens of this shape, and how many numbers it and its weights have; the weights are the
+/// identity where none are given.
+fn projection((rows, width): Sides, weights: &Option<Given>, transposed: bool) -> (Sides, u128) {
+    let (inner, outer) = sides(weights).unwrap_or((width, width));
+    let cols = if transposed { inner } else { outer };
+    ((rows, cols), inner * outer + rows * cols)
+}
+
+fn cells_of(given: &Option<Given>) -> u128 {
+    sides(given).map_or(0, |(rows, cols)| rows * cols)
+}
+
 /// What a pipeline will record.
 struct Forecast {
     /// At least this many numbers.
@@ -49,11 +100,7 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
         if let Some((rows, cols)) = sides(given) {
             return Some(((rows, cols), rows * cols));
         }
-        let (rows, width) = x?;
-        // The identity where no weights are given.
-        let (inner, outer) = sides(weights).unwrap_or((width, width));
-        let cols = if source == Source::Transposed { inner } else { outer };
-        Some(((rows, cols), inner * outer + rows * cols))
+        Some(projection(x?, weights, source == Source::Transposed))
     };
     let roles = recipe.roles;
     let (q, of_q) = role(&inputs.q, &inputs.w_q, roles.q)?;
@@ -68,7 +115,6 @@ fn forecast(recipe: &Recipe, inputs: &AttendInputs) -> Option<Forecast> {
     };
     let (q, k, mixed) = (taken(roles.q, q)?, taken(roles.k, k)?, taken(roles.v, v)?);
     let (heads, groups) = (recipe.heads as u128, recipe.kv_heads.max(1) as u128);
-    let cells_of = |given: &Option<Given>| sides(given).map_or(0, |(rows, cols)| rows * cols);
     let given = [&inputs.x, &inputs.mask, &inputs.bias, &inputs.w_o].into_iter().map(cells_of).sum::<u128>();
     let scores =
         heads * of_scores(recipe, inputs.bias.is_some() && recipe.biasing == Biasing::Added) * q.0 * k.0;
@@ -168,6 +214,26 @@ mod tests {
                 forecast <= recorded && recorded - forecast <= 5 * 8 * 2,
                 "{recipe:?}: {forecast}, {recorded}"
             );
+        }
+    }
+
+    #[test]
+    fn the_fast_path_counts_what_it_records_step_by_step() {
+        let at_most = |width: usize, projected: bool| AttendInputs {
+            x: given(100, width),
+            w_o: projected.then(|| given(width, width)).flatten(),
+            ..AttendInputs::default()
+        };
+        // Three identities, X, Q, K and V; and W_O with the result.
+        for (width, projected) in [(2516, false), (2174, true)] {
+            let cells = |width: usize| (if projected { 4 } else { 3 }) * width * width;
+            let others = |width: usize| (if projected { 5 } else { 4 }) * 100 * width;
+            assert!(cells(width) + others(width) <= MAX_CELLS, "{width}");
+            assert!(cells(width + 1) + others(width + 1) > MAX_CELLS, "{width}");
+            let check = |width| check_fused(&Recipe::default(), &at_most(width, projected));
+            assert!(check(width).is_ok(), "{width}");
+            let said = check(width + 1).unwrap_err().to_string();
+            assert!(said.contains("more than the limit of 20000000"), "{said}");
         }
     }
 }

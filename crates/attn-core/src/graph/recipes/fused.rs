@@ -1,6 +1,7 @@
 //! The graph of a pipeline on the fast path: the same steps, and of most of them no more than that they are never formed.
 
 use super::attend::{Pipeline, Sources, named};
+use super::forecast;
 use super::heads::split_never_formed;
 use super::inputs::AttendInputs;
 use super::output::After;
@@ -75,6 +76,7 @@ fn run<T: Element + Kernels>(
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
+    forecast::check_fused(recipe, &inputs)?;
     let AttendInputs { x, w_q, w_k, w_v, w_o, q, k, v, mask, bias, tokens, .. } = inputs;
     let tokens = tokens.as_ref();
     let x = pipeline.optional(Role::X, x.map(|x| named(x, tokens)))?;
