@@ -25,6 +25,7 @@ mod naming;
 mod partial;
 mod plans;
 mod precision;
+mod reach;
 mod rearranged;
 mod resemblance;
 mod search;

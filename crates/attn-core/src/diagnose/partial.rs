@@ -12,6 +12,7 @@ use super::candidates::{Planned, standing_for};
 use super::catalogue::{self, partial};
 use super::compare::{Allowed, distance};
 use super::kept::{Numbers, Row};
+use super::reach::may_move;
 use super::search::{Fit, Search};
 use super::{Change, Slip, Task};
 
@@ -80,10 +81,23 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
     let owns: Vec<Option<&Matrix>> = mixes.iter().map(|mix| standing_for(search.task.right(), mix)).collect();
     let projection = standing_for(search.task.right(), "W_O").filter(|_| node != "C");
     let allowed = Allowed::between(part.answer, yours, search.tolerance);
+    let slack = yours.cells().map(|x| allowed.around(x)).fold(0.0, f64::max);
+    let is_possible: Vec<bool> = owns
+        .iter()
+        .enumerate()
+        .map(|(head, own)| {
+            own.is_some_and(|own| may_move((yours, right), (head, own.cols()), projection, slack))
+        })
+        .collect();
+    if !is_possible.contains(&true) {
+        return (Vec::new(), 1);
+    }
     let mut found = Vec::new();
     let mut visit = |row: &Row<'_>| {
         for (head, (mix, own)) in mixes.iter().zip(&owns).enumerate() {
-            let (Some(mistaken), Some(own)) = (row.numbers(mix), *own) else { continue };
+            let (Some(mistaken), Some(own), true) = (row.numbers(mix), *own, is_possible[head]) else {
+                continue;
+            };
             if mistaken.matrix.shape() != own.shape() {
                 continue;
             }

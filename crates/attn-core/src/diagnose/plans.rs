@@ -53,6 +53,7 @@ pub(super) struct Candidates {
     pairs: Kept,
     temperatures: Kept,
     even: OnceLock<Graph>,
+    pair_count: OnceLock<usize>,
 }
 
 /// Mistakes are only tried if that takes at most this many multiplications, some seconds' worth; but those that every class
@@ -92,6 +93,7 @@ impl Candidates {
             pairs: Kept::default(),
             temperatures: Kept::default(),
             even: OnceLock::new(),
+            pair_count: OnceLock::new(),
         }
     }
 
@@ -119,7 +121,7 @@ impl Candidates {
 
     /// How many pairs there are.
     pub(super) fn count_pairs(&self) -> usize {
-        self.two_ways().count()
+        *self.pair_count.get_or_init(|| self.two_ways().count())
     }
 
     /// Whether trying all pairs stays within the work of some seconds.
