@@ -3,6 +3,7 @@
 use crate::mistakes::{answer, by_hand, named};
 use attn::attention::Mask;
 use attn::diagnose::{Clue, Examiner, Task, Tolerance, Verdict};
+use attn::elementary;
 use attn::graph::recipes::{AttendInputs, Output, Recipe};
 use attn::matrix::Matrix;
 use attn::random::LegacyStream;
@@ -37,7 +38,7 @@ fn stored(x: f64, digits: i32) -> f64 {
     if x == 0.0 {
         return x;
     }
-    let unit = 2.0_f64.powi(x.abs().log2().floor() as i32 + 1 - digits);
+    let unit = elementary::pow(2.0, x.abs().log2().floor() + 1.0 - f64::from(digits));
     (x / unit).round_ties_even() * unit
 }
 
@@ -58,7 +59,7 @@ fn right_results_that_are_rounded_or_noisy_get_no_name() {
             // Single precision, half precision and bfloat16.
             for digits in [24, 11, 8] {
                 let mut handed = answer("O", &right.map(|x| stored(x, digits)));
-                handed.roundoff = 2.0_f64.powi(-digits);
+                handed.roundoff = elementary::pow(2.0, -f64::from(digits));
                 let diagnosis = examiner.examine(&[handed]).unwrap();
                 prop_assert!(named(&diagnosis).is_empty(), "{digits} digits: {:?}", named(&diagnosis));
             }
@@ -98,7 +99,7 @@ fn clues_of(task: Task, node: &str, change: impl Fn(usize, usize, f64) -> f64) -
 
 #[test]
 fn where_only_some_heads_are_wrong_the_clue_says_which() {
-    let odd = |i: usize, j: usize| ((7 * i + 3 * j) as f64).sin();
+    let odd = |i: usize, j: usize| elementary::sin((7 * i + 3 * j) as f64);
     let task = exercise(5, (5, 3, 2), false, false);
     // Columns 4 to 6 of the joined heads are those of head 2.
     let clues = clues_of(task, "C", |i, j, right| if j >= 3 { right + odd(i, j) } else { right });
@@ -111,8 +112,8 @@ fn where_only_some_heads_are_wrong_the_clue_says_which() {
 
 #[test]
 fn a_little_noise_is_only_what_the_numbers_are_consistent_with() {
-    let sign = |i: usize, j: usize| if (i + j) % 2 == 0 { 1.0 } else { -1.0 };
-    let odd = |i: usize, j: usize| 0.015 * sign(i, j) * (1.0 + ((5 * i + j) as f64).cos().abs());
+    let sign = |i: usize, j: usize| if (i + j).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let odd = |i: usize, j: usize| 0.015 * sign(i, j) * (1.0 + elementary::cos((5 * i + j) as f64).abs());
     let says = |clues: &[Clue], what: &str| clues.iter().any(|clue| clue.sentence().contains(what));
     let clues = clues_of(exercise(6, (5, 4, 1), false, false), "O", |i, j, right| right + odd(i, j));
     assert!(says(&clues, "consistent with noise"), "{clues:?}");
@@ -124,7 +125,7 @@ fn a_little_noise_is_only_what_the_numbers_are_consistent_with() {
 fn a_bias_of_the_keys_is_right_and_the_report_says_that_the_softmax_cancels_it() {
     let task = exercise(7, (5, 4, 1), false, false);
     let right = task.right()[task.right().find("S").unwrap()].matrix().unwrap().clone();
-    let yours = Matrix::from_fn(5, 5, |i, j| right[(i, j)] + 0.37 * (i as f64 + 1.3).sin());
+    let yours = Matrix::from_fn(5, 5, |i, j| right[(i, j)] + 0.37 * elementary::sin(i as f64 + 1.3));
     let diagnosis = Examiner::new(task, Tolerance::default()).examine(&[answer("S", &yours)]).unwrap();
     let Verdict::AnotherForm(form) = &diagnosis.nodes[0].verdict else {
         panic!("{:?}", diagnosis.nodes[0].verdict)

@@ -473,7 +473,7 @@ mod tests {
         let tensor = Tensor::stored(stored, &[3, 2]).unwrap();
         assert!(tensor.is_stored() && bytes.1.lock().unwrap().is_empty());
         assert_eq!(tensor.rows(1..2).unwrap().cells().collect::<Vec<_>>(), [2.0, 3.0]);
-        assert_eq!(*bytes.1.lock().unwrap(), [19..35]);
+        assert_eq!(*bytes.1.lock().unwrap(), vec![std::ops::Range { start: 19, end: 35 }]);
         assert_eq!(tensor.matrix().unwrap()[(2, 1)], 5.0);
         assert!(tensor.rows(2..4).is_err());
         let error = StoredNumbers::new(bytes, 4, Dtype::F64, 6).unwrap_err().to_string();
