@@ -205,7 +205,7 @@ fn rows_in_words(rows: &[usize]) -> String {
 }
 
 /// Whether a change only rounds numbers.
-fn is_rounding(change: &Change) -> bool {
+pub(super) fn is_rounding(change: &Change) -> bool {
     match change {
         Change::ScoreDecimals(_) | Change::WeightDecimals(_) => true,
         Change::Alteration(alteration) => matches!(alteration.alter, Alter::Rounded(_) | Alter::Truncated(_)),

@@ -12,6 +12,7 @@ use super::candidates::{Candidate, Planned, standing_for};
 use super::compare::{Allowed, residual, residual_of};
 use super::diagnosis::Named;
 use super::kept::{Numbers, Row};
+use super::partial::is_rounding;
 use super::plans::Candidates;
 use super::{Task, Tolerance};
 
@@ -135,6 +136,12 @@ impl Search<'_> {
         };
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
         let planned = self.candidates.planned(self.task, row.plan);
+        let mut log_chance = log_chance;
+        if !self.near && planned.changes().iter().any(is_rounding) {
+            // What rounding changes is as small as noise.
+            let search = Search { near: true, ..*self };
+            log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
+        }
         if self.earlier.is_empty() {
             return Some(Fit { planned, graph: None, residual, reading, log_chance });
         }
