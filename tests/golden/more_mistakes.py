@@ -143,14 +143,13 @@ The ids, with `|` between id and sentence; those of right implementations and of
     right-folded                 | Scores as X (W_Q W_Kᵀ) Xᵀ, values as X (W_V W_O).
 """
 
-import json
 import math
-import platform
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
+import layout
 import numpy as np
 
 HERE = Path(__file__).parent
@@ -1231,16 +1230,9 @@ def module(name, end):
     return functions
 
 
-def line(value):
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-def block(entry):
-    wrong = ",\n      ".join(line(there) for there in entry["wrong"])
+def record(entry):
     inputs = {name: written(value) for name, value in entry["inputs"].items()}
-    return (f'{{"name": {json.dumps(entry["name"])},\n     "options": {json.dumps(entry["options"])},\n'
-            f'     "inputs": {line(inputs)},\n     "right": {line(named(entry["right"]))},\n'
-            f'     "unchanged": {line(entry["unchanged"])},\n     "wrong": [\n      {wrong}\n     ]}}')
+    return {**entry, "inputs": inputs, "right": named(entry["right"])}
 
 
 def prepare():
@@ -1251,15 +1243,9 @@ def prepare():
     return module("attend.py", "\nfor section in "), module("mistakes.py", "\nnp.seterr(")
 
 
-def save(target, about):
-    head = json.dumps({"about": about, "numpy": np.__version__, "python": platform.python_version()}, indent=2)
-    body = ",\n    ".join(map(block, cases))
-    target.write_text(f'{head.removesuffix(chr(10) + "}")},\n  "cases": [\n    {body}\n  ]\n}}\n', encoding="utf-8")
-    return target.stat().st_size
-
-
 def main():
-    size = save(HERE / "more_mistakes.json", "Attention with other slips by NumPy; made by more_mistakes.py, which defines each")
+    about = {"about": "Attention with other slips by NumPy; made by more_mistakes.py, which defines each"}
+    size = layout.write(__file__, about | layout.versions(np) | {"cases": [record(entry) for entry in cases]}, line=20_000)
     assert size < 2_300_000, size
     count = Counter(entry["mistakes"][0] for one in cases for entry in one["wrong"])
     total = sum(count.values())
