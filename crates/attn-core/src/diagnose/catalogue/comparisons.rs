@@ -1,5 +1,6 @@
 //! Other ways to compare a query with a key.
 
+use super::softmaxes::OVERFLOWS;
 use super::{Likelihood, Mistake, Way, altered, general, if_possible, when};
 use crate::diagnose::Change;
 use crate::graph::recipes::{
@@ -150,8 +151,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Alter::COLUMNS_CENTRED, "the mean of each column subtracted"),
                 (Alter::SOFTMAX_OF_COLUMNS, "a softmax down each column"),
             ];
-            let known = functions.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
-            known.into_iter().chain(general::ways("scores-altered", recipe, facts)).collect()
+            // exp of a large score overflows, which has a name of its own.
+            let overflows = facts.largest_score > OVERFLOWS;
+            let possible =
+                functions.into_iter().filter(|&(alter, _)| !(overflows && alter == Alter::Exponential));
+            let known = possible.map(|(alter, detail)| Way::detailed(altered(Stage::Scores, alter), detail));
+            known.chain(general::ways("scores-altered", recipe, facts)).collect()
         },
     },
 ];

@@ -141,9 +141,9 @@ pub(super) const MISTAKES: &[Mistake] = &[
 /// The function alone, or over the sum of the row.
 const PLAIN_OR_SUM: [(Divisor, &str); 4] = [
     (Divisor::Nothing, "not divided"),
-    (Divisor::Sum, "over its sum"),
-    (Divisor::SumAnd(1e-9), "over its sum and 1e-9"),
-    (Divisor::Length, "over its length"),
+    (Divisor::Sum, "divided by the sum of the row"),
+    (Divisor::SumAnd(1e-9), "divided by the sum of the row and 1e-9"),
+    (Divisor::Length, "divided by the length of the row"),
 ];
 
 /// A function in place of the softmax, divided by each of these. With a mask also with 0 in the hidden cells, before or after it:

@@ -5,6 +5,8 @@ use crate::attention::{Base, Mask};
 use crate::diagnose::Change;
 use crate::graph::recipes::{Along, Alter, Divisor, Function, Hiding, Normalise, Shift, Stage, Then};
 
+/// exp of more than this overflows.
+pub(super) const OVERFLOWS: f64 = 709.0;
 /// exp without the maximum subtracted.
 const NAIVE: Normalise = Normalise {
     function: Function::Exponential,
@@ -38,7 +40,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
             let naive = |single| {
                 Way::plain(Change::Normalise(Normalise { single, ..NAIVE })).saying(&said).fixing(&fix)
             };
-            let mut ways = if_possible(facts.largest_score > 709.0, vec![naive(false)]);
+            let mut ways = if_possible(facts.largest_score > OVERFLOWS, vec![naive(false)]);
             if facts.largest_score > 88.0 {
                 ways.push(Way { detail: Some("in single precision".into()), ..naive(true) });
             }
@@ -178,7 +180,7 @@ pub(super) const MISTAKES: &[Mistake] = &[
         fix: "Divide each row of exp(S) by its own sum.",
         symptom: "The rows of the weights do not sum to 1.",
         demo: "weights",
-        ways: |_, _| {
+        ways: |_, facts| {
             let divisors = [
                 (Divisor::ColumnSum, "the sum of the column"),
                 (Divisor::WholeSum, "the sum of all"),
@@ -188,10 +190,12 @@ pub(super) const MISTAKES: &[Mistake] = &[
                 (Divisor::SumAnd(1.0), "the sum and 1"),
             ];
             let ways = divisors.iter().flat_map(|&(divisor, what)| {
-                // Without a maximum, columns and the whole are a softmax along another axis, which has a name of its own.
-                let is_axis = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum);
+                // Without a maximum, columns and the whole are a softmax along another axis, and large scores overflow: both have a
+                // name of their own.
+                let is_named = matches!(divisor, Divisor::ColumnSum | Divisor::WholeSum)
+                    || facts.largest_score > OVERFLOWS;
                 let shifts = [(Shift::Largest, ""), (Shift::Nothing, ", without a maximum")];
-                let count = if is_axis { 1 } else { 2 };
+                let count = if is_named { 1 } else { 2 };
                 shifts.into_iter().take(count).map(move |(shift, how)| {
                     let normalise = Normalise { divisor, shift, ..RIGHT };
                     Way::detailed(Change::Normalise(normalise), format!("{what}{how}")).saying(format!(
