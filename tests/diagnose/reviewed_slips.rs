@@ -174,13 +174,9 @@ fn every_mistake_of_the_catalogue_has_a_record() {
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// What gives the same numbers in a case of the file, whatever the input.
-const EQUALS: &[(&str, &[&str])] = &[];
-
+/// Whether one of the explanations is the slip and nothing else.
 fn is_named(slip: &OtherSlip, names: &[Ids]) -> bool {
-    let equal = EQUALS.iter().filter(|(id, _)| *id == slip.id).flat_map(|(_, others)| *others);
-    let expected: BTreeSet<&str> = equal.copied().chain([slip.id.as_str()]).collect();
-    names.iter().any(|ids| ids.len() == 1 && ids.iter().all(|id| expected.contains(id.as_str())))
+    names.iter().any(|ids| ids.iter().eq([slip.id.as_str()]))
 }
 
 /// A sentence and a fix that end like one, and cells that show it.

@@ -1,13 +1,13 @@
 //! The terms of a cell are its explanation; evaluating them must give the bits that were recorded.
 
 use crate::common::assert_terms_give_the_recorded_bits;
-use attn::attention::{Axis, Base, Mask, MatrixRule};
+use attn::attention::{Axis, Base, Mask, MatrixRule, Order};
 use attn::graph::recipes::{
     Along, Alter, Alteration, AttendInputs, Combine, Common, Comparison, Divisor, Function, Groups, Hiding,
-    Merge, Move, Norm, Normalise, Other, Output, Recipe, Role, Roles, Scale, Score, Shift, Source, Split,
-    Stage, Then, attend, attend_as_far_as_possible,
+    Merge, Move, Norm, Normalise, Other, Output, Recipe, Role, Roles, Scale, Score, Shift, Slant, Source,
+    Split, Stage, Then, attend, attend_as_far_as_possible,
 };
-use attn::graph::{Given, Graph, Op, Origin};
+use attn::graph::{GeluForm, Given, Graph, Op, Origin};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
@@ -86,7 +86,8 @@ fn one_of<T: Clone + std::fmt::Debug + 'static>(choices: &[T]) -> impl Strategy<
 fn normalise() -> impl Strategy<Value = Normalise> {
     use Function::{Absolute, Exponential, HardMaximum, Identity, Relu, Sigmoid, Squared, Tanh};
     let function = one_of(&[Exponential, Identity, Absolute, Squared, Relu, Sigmoid, Tanh, HardMaximum]);
-    let shift = one_of(&[Shift::Largest, Shift::Nothing, Shift::OfColumns, Shift::Misplaced]);
+    let shift =
+        one_of(&[Shift::Largest, Shift::Nothing, Shift::OfColumns, Shift::Misplaced, Shift::LargestFromHere]);
     let divisor = one_of(&[
         Divisor::Sum,
         Divisor::Nothing,
@@ -98,6 +99,10 @@ fn normalise() -> impl Strategy<Value = Normalise> {
         Divisor::MisplacedSum,
         Divisor::ColumnSum,
         Divisor::WholeSum,
+        Divisor::FirstSum,
+        Divisor::SumFromHere(Axis::Rows),
+        Divisor::SumFromHere(Axis::Columns),
+        Divisor::SumFromHere(Axis::Whole),
     ]);
     let along = one_of(&[Along::Keys, Along::Queries, Along::All, Along::Heads]);
     let then = one_of(&[
@@ -138,7 +143,16 @@ fn alteration() -> impl Strategy<Value = Option<Alteration>> {
         Alter::Negated,
         Alter::Absolute,
         Alter::Tanh,
-        Alter::Gelu,
+        Alter::Gelu(GeluForm::Erf),
+        Alter::Elu,
+        Alter::EluAndOne,
+        Alter::Sorted(Order::Descending, Axis::Rows),
+        Alter::Sorted(Order::Ascending, Axis::Columns),
+        Alter::LargestKept { count: 2, divided: false },
+        Alter::LargestKept { count: 2, divided: true },
+        Alter::Slanted(Slant::Left),
+        Alter::Slanted(Slant::Right),
+        Alter::AttendedAgain,
         Alter::Clipped(-1.0, 1.0),
         Alter::Normed(Norm::Softmax, Axis::Rows),
         Alter::Normed(Norm::Standard { epsilon: 1e-5, sample: false }, Axis::Rows),
