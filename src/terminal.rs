@@ -1,5 +1,5 @@
-//! What the terminal itself is asked: the colour of its ground. The answer comes as keys would, so nothing of it may be left
-//! for whoever reads the keys next.
+//! Asks the terminal for its background colour. The answer arrives as key presses do, so none of it may be left for the next
+//! reader of keys.
 
 /// The red, green and blue of the terminal's ground, each from 0 to 1, if standard input is a terminal that says so within 50
 /// milliseconds. It is asked once; later calls give the same answer.
@@ -7,18 +7,19 @@ pub(crate) fn ground() -> Option<[f64; 3]> {
     own::ground()
 }
 
-/// Takes in an answer that has not come in time, before somebody else reads it. Where nothing is outstanding nothing happens.
+/// Reads an answer that has not come in time, so that the next reader of keys does not get it. Does nothing if no answer is
+/// outstanding.
 pub(crate) fn settle() {
     own::settle();
 }
 
-/// Whether somebody listens to the signals that end a program. Until it is over they do not end this one.
+/// Sets if some code handles the signals that end a program. While it does, they do not end this one.
 pub(crate) fn signals_are_handled(handled: bool) {
     own::signals_are_handled(handled);
 }
 
-/// The signals that end a program and can be waited for; a core that a fault leaves cannot. `SIGABRT` can where somebody sends it:
-/// a program that aborts itself ends whoever listens.
+/// The signals that end a program and can be waited for; those of a fault cannot. `SIGABRT` can if another process sends it: a
+/// program that aborts itself ends in spite of a handler.
 #[cfg(unix)]
 pub(crate) const ENDING: &[i32] = &[
     signal_hook::consts::SIGINT,
@@ -38,31 +39,31 @@ pub(crate) const ENDING: &[i32] = &[
 #[cfg(not(unix))]
 pub(crate) const ENDING: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
 
-/// Signals that would end the program wait until it is dropped: what must not be left half done is done by then.
-pub(crate) struct Held(own::Held);
+/// Defers signals that would end the program until it is dropped, so that the work in between is completed.
+pub(crate) struct DeferredSignals(own::DeferredSignals);
 
-impl Held {
+impl DeferredSignals {
     /// From now on.
-    pub(crate) fn new() -> Held {
-        Held(own::Held::new())
+    pub(crate) fn new() -> DeferredSignals {
+        DeferredSignals(own::DeferredSignals::new())
     }
 
-    /// Whether a signal waits.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.0.is_awaited()
+    /// Returns true if a signal is pending.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.0.is_pending()
     }
 }
 
 #[cfg(not(unix))]
 mod own {
-    pub(super) struct Held;
+    pub(super) struct DeferredSignals;
 
-    impl Held {
-        pub(super) fn new() -> Held {
-            Held
+    impl DeferredSignals {
+        pub(super) fn new() -> DeferredSignals {
+            DeferredSignals
         }
 
-        pub(super) fn is_awaited(&self) -> bool {
+        pub(super) fn is_pending(&self) -> bool {
             false
         }
     }
@@ -94,11 +95,11 @@ mod own {
     use super::answer::{ANSWER_WITHIN, QUESTION, SETTLE_WITHIN, ground_of, is_complete};
 
     static GROUND: OnceLock<Option<[f64; 3]>> = OnceLock::new();
-    /// Whether an answer may still come.
+    /// True if an answer may still come.
     static OUTSTANDING: AtomicBool = AtomicBool::new(false);
-    /// Whether a signal does what it does to any program: set but for the moments in which somebody listens.
+    /// True if signals have their default effect: always, except while some code handles them.
     static BY_DEFAULT: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
-    /// Whether [`BY_DEFAULT`] has been given to the signals.
+    /// Set once [`BY_DEFAULT`] has been registered for the signals.
     static REGISTERED: OnceLock<()> = OnceLock::new();
 
     pub(super) fn ground() -> Option<[f64; 3]> {
@@ -106,12 +107,12 @@ mod own {
     }
 
     fn ask() -> rustix::io::Result<Option<[f64; 3]>> {
-        // What has been typed already belongs to somebody else, and a program in the background may not ask.
+        // Keys typed before this belong to another reader, and a program in the background may not ask.
         if is_ready(Duration::ZERO)? || tcgetpgrp(stdin())? != getpgrp() {
             return Ok(None);
         }
-        let _held = Held::new();
-        let _quiet = Quiet::enter()?;
+        let _held = DeferredSignals::new();
+        let _quiet = RawInput::enter()?;
         let mut question = QUESTION;
         while !question.is_empty() {
             question = &question[rustix::io::write(stdin(), question)?..];
@@ -123,8 +124,8 @@ mod own {
 
     pub(super) fn settle() {
         if OUTSTANDING.swap(false, Ordering::Relaxed) {
-            let _held = Held::new();
-            if let Ok(_quiet) = Quiet::enter() {
+            let _held = DeferredSignals::new();
+            if let Ok(_quiet) = RawInput::enter() {
                 let _ = listen(SETTLE_WITHIN);
             }
         }
@@ -134,7 +135,7 @@ mod own {
         BY_DEFAULT.store(!handled, Ordering::SeqCst);
     }
 
-    /// What the terminal says until its answer is complete or the time is up.
+    /// The terminal's answer, read until it is complete or the time is up.
     fn listen(longest: Duration) -> rustix::io::Result<Vec<u8>> {
         let end = Instant::now() + longest;
         let mut heard = Vec::new();
@@ -154,7 +155,7 @@ mod own {
         Ok(heard)
     }
 
-    /// Whether there is something to read within a time; a signal ends the wait.
+    /// Returns true if there is something to read within a time; a signal ends the wait.
     fn is_ready(longest: Duration) -> rustix::io::Result<bool> {
         let input = stdin();
         let mut waiting = [PollFd::new(&input, PollFlags::IN)];
@@ -166,35 +167,35 @@ mod own {
     }
 
     /// Keys come one by one and are not echoed, until it is dropped.
-    struct Quiet(Termios);
+    struct RawInput(Termios);
 
-    impl Quiet {
-        fn enter() -> rustix::io::Result<Quiet> {
+    impl RawInput {
+        fn enter() -> rustix::io::Result<RawInput> {
             let before = tcgetattr(stdin())?;
             let mut quiet = before.clone();
             quiet.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
             quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
             quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(stdin(), OptionalActions::Now, &quiet)?;
-            Ok(Quiet(before))
+            Ok(RawInput(before))
         }
     }
 
-    impl Drop for Quiet {
+    impl Drop for RawInput {
         fn drop(&mut self) {
             let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
         }
     }
 
     /// Signals that would end the program wait until it is dropped: the terminal is as it was by then.
-    pub(super) struct Held {
+    pub(super) struct DeferredSignals {
         signals: Vec<(i32, Arc<AtomicBool>, SigId)>,
-        /// Whether nobody else listens.
+        /// True if no other code handles the signals.
         alone: bool,
     }
 
-    impl Held {
-        pub(super) fn new() -> Held {
+    impl DeferredSignals {
+        pub(super) fn new() -> DeferredSignals {
             REGISTERED.get_or_init(|| {
                 for &signal in ENDING {
                     let _ = flag::register_conditional_default(signal, Arc::clone(&BY_DEFAULT));
@@ -206,20 +207,20 @@ mod own {
                 Some((signal, come, id))
             };
             let signals = ENDING.iter().copied().filter_map(listen).collect();
-            Held { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
+            DeferredSignals { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
         }
 
-        pub(super) fn is_awaited(&self) -> bool {
+        pub(super) fn is_pending(&self) -> bool {
             self.signals.iter().any(|(_, come, _)| come.load(Ordering::SeqCst))
         }
     }
 
-    impl Drop for Held {
+    impl Drop for DeferredSignals {
         fn drop(&mut self) {
             BY_DEFAULT.store(self.alone, Ordering::SeqCst);
             for (signal, come, id) in self.signals.drain(..) {
                 low_level::unregister(id);
-                // Whoever else listens has heard it too.
+                // Other code that handles the signal has received it too.
                 if self.alone && come.load(Ordering::SeqCst) {
                     let _ = low_level::emulate_default_handler(signal);
                 }
@@ -233,15 +234,15 @@ mod own {
 mod answer {
     use std::time::Duration;
 
-    /// The colour of the ground (OSC 11), and then what the terminal is (DA1): every terminal answers the second, so that its
-    /// answer says that none to the first will come any more.
+    /// Asks for the background colour (OSC 11), and then for the terminal's identity (DA1): every terminal answers the second,
+    /// so that its answer shows that none to the first will come any more.
     pub(super) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
-    /// Nobody waits longer for colours.
+    /// The maximum time to wait for colours.
     pub(super) const ANSWER_WITHIN: Duration = Duration::from_millis(50);
-    /// What comes later than this is let go.
+    /// The time after which a late answer is no longer removed.
     pub(super) const SETTLE_WITHIN: Duration = Duration::from_millis(400);
 
-    /// Whether the terminal has said what it is: `ESC [ ? 6 4 ; 1 c`.
+    /// Returns true if the answer ends with the terminal's identification: `ESC [ ? 6 4 ; 1 c`.
     pub(super) fn is_complete(heard: &[u8]) -> bool {
         let mut starts = heard.windows(3).enumerate().filter(|(_, bytes)| bytes == b"\x1b[?");
         starts.any(|(at, _)| {

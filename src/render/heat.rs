@@ -1,15 +1,15 @@
-//! Shades for weights and scores: a level for each cell, and how a level looks.
+//! Shades for weights and scores: a level for each cell, and the colours of a level.
 //!
-//! Blue for what is positive, orange for what is negative: told apart with every common kind of colour blindness. The larger a
-//! number, the more its shade stands out from the screen: light shades on a dark screen, dark ones on a light screen. Where
-//! nobody knows which it is, small numbers stay unshaded and larger ones get shades of middle luminance, which stand out
-//! from both. Text and shade are set together, so that the number can be read on its shade.
+//! Blue for positive numbers, orange for negative ones: they differ with every common kind of colour blindness. The larger a
+//! number, the more its shade stands out from the screen: light shades on a dark screen, dark ones on a light screen. If the
+//! background is unknown, small numbers stay unshaded and larger ones get shades of middle luminance, which stand out from
+//! both. Text and shade are set together, so that the number can be read on its shade.
 
 use super::theme::Theme;
 use crate::graph::{Graph, NodeId, Op};
 use crate::matrix::Matrix;
 
-/// Whether weights and scores are shaded.
+/// The setting that decides if weights and scores are shaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Heat {
     /// In colour where there is colour; masked cells are hatched.
@@ -21,7 +21,7 @@ pub enum Heat {
     Never,
 }
 
-/// What a cell's shade says.
+/// The shade of a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shade {
     /// Nothing.
@@ -29,13 +29,13 @@ pub(super) enum Shade {
     None,
     /// Hidden by a mask.
     Masked,
-    /// From 0 to [`LEVELS`] − 1: how large, for a positive number (or 0).
+    /// The level of a positive number (or 0), from 0 to [`LEVELS`] − 1.
     Positive(usize),
-    /// The same, for a negative number.
+    /// The level of a negative number.
     Negative(usize),
 }
 
-/// How many shades there are on each side.
+/// The number of shades on each side.
 pub(super) const LEVELS: usize = 8;
 
 /// The shades of a screen, as numbers of the 256-colour palette: text and ground for each level, [`LEVELS`] of them. What is
@@ -108,20 +108,20 @@ const EITHER: Palette = Palette {
 };
 
 const BARS: [char; LEVELS] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// How a shade looks.
+/// The colours of a shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Look {
+pub(super) struct ShadeColours {
     /// The text, as a number of the 256-colour palette.
     pub ink: u8,
-    /// What is behind it.
+    /// The colour behind it.
     pub ground: u8,
-    /// Whether the text is bold too.
+    /// True if the text is bold too.
     pub bold: bool,
 }
 
 impl Shade {
-    /// How the shade looks on a screen; `None` for a cell that keeps the screen's own colours.
-    pub(super) fn look(self, theme: Theme) -> Option<Look> {
+    /// The colours of the shade on a screen; `None` for a cell that keeps the screen's own colours.
+    pub(super) fn look(self, theme: Theme) -> Option<ShadeColours> {
         let palette = match theme {
             Theme::Light => LIGHT,
             Theme::Dark => DARK,
@@ -133,14 +133,14 @@ impl Shade {
             Shade::None | Shade::Masked => return None,
         };
         let (ink, ground) = shades[level]?;
-        Some(Look { ink, ground, bold: theme == Theme::Unknown && level == LEVELS - 1 })
+        Some(ShadeColours { ink, ground, bold: theme == Theme::Unknown && level == LEVELS - 1 })
     }
 
     /// The bar beside the number.
     pub(super) fn bar(self) -> Option<char> {
         match self {
             Shade::Positive(level) => Some(BARS[level]),
-            // A bar for how large, and none that could be taken for a positive number's.
+            // One bar for all negative numbers; it differs from those of positive ones.
             Shade::Negative(_) => Some('▿'),
             Shade::Masked => Some(' '),
             Shade::None => None,
@@ -150,40 +150,40 @@ impl Shade {
 
 /// The kind of numbers in a node, as far as shading is concerned.
 #[derive(PartialEq)]
-enum Kind {
+enum NodeKind {
     Weights,
     Scores,
     Change,
     Other,
 }
 
-fn kind(graph: &Graph, id: NodeId) -> Kind {
+fn kind(graph: &Graph, id: NodeId) -> NodeKind {
     let node = &graph[id];
     match &node.op {
-        Op::Softmax(..) | Op::UnguardedSoftmax(..) => Kind::Weights,
-        Op::ProductTransposed | Op::Cosine => Kind::Scores,
-        Op::Mask(_) => Kind::Scores,
-        Op::Change => Kind::Change,
+        Op::Softmax(..) | Op::UnguardedSoftmax(..) => NodeKind::Weights,
+        Op::ProductTransposed | Op::Cosine => NodeKind::Scores,
+        Op::Mask(_) => NodeKind::Scores,
+        Op::Change => NodeKind::Change,
         Op::Scale(_) | Op::Temperature(_) | Op::Add | Op::Transpose | Op::Round(_) => {
-            node.inputs.first().map_or(Kind::Other, |&input| kind(graph, input))
+            node.inputs.first().map_or(NodeKind::Other, |&input| kind(graph, input))
         }
-        _ => Kind::Other,
+        _ => NodeKind::Other,
     }
 }
 
-/// The shade of each cell of a node, row by row; empty for what is neither scores nor weights.
+/// The shade of each cell of a node, row by row; empty for a node that holds neither scores nor weights.
 pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
     let kind = kind(graph, id);
     let largest = match kind {
-        Kind::Other => return Vec::new(),
-        Kind::Weights => 1.0,
-        Kind::Scores | Kind::Change => matrix
+        NodeKind::Other => return Vec::new(),
+        NodeKind::Weights => 1.0,
+        NodeKind::Scores | NodeKind::Change => matrix
             .cells()
             .filter(|x| x.is_finite())
             .fold(0.0, |max: f64, x| if x.abs() > max { x.abs() } else { max }),
     };
     let scores = (graph[id].inputs.first()).and_then(|&input| graph[input].matrix());
-    let scores = scores.filter(|scores| scores.shape() == matrix.shape() && kind == Kind::Weights);
+    let scores = scores.filter(|scores| scores.shape() == matrix.shape() && kind == NodeKind::Weights);
     let level = |x: f64| match largest {
         _ if x.is_infinite() => LEVELS - 1,
         0.0 => 0,
@@ -195,8 +195,8 @@ pub(super) fn shades(graph: &Graph, id: NodeId, matrix: &Matrix) -> Vec<Shade> {
             let x = matrix[(i, j)];
             let hidden = scores.is_some_and(|scores| scores[(i, j)] == f64::NEG_INFINITY);
             match x {
-                0.0 if kind == Kind::Change => Shade::None,
-                f64::NEG_INFINITY if kind != Kind::Change => Shade::Masked,
+                0.0 if kind == NodeKind::Change => Shade::None,
+                f64::NEG_INFINITY if kind != NodeKind::Change => Shade::Masked,
                 _ if hidden => Shade::Masked,
                 _ if x.is_nan() => Shade::None,
                 _ if x < 0.0 => Shade::Negative(level(x)),
@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn where_the_screen_is_unknown_shades_stand_out_from_both_and_the_largest_is_bold() {
         for side in SIDES {
-            let looks: Vec<Option<Look>> =
+            let looks: Vec<Option<ShadeColours>> =
                 (0..LEVELS).map(|level| side(level).look(Theme::Unknown)).collect();
             assert!(looks[..3].iter().all(Option::is_none) && looks[3..].iter().all(Option::is_some));
             for look in looks.iter().flatten() {

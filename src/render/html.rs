@@ -1,12 +1,12 @@
-//! Stories as HTML: tables that know what made each of their cells.
+//! Stories as HTML: tables whose cells carry references to their sources.
 
 use super::document::{Computed, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
-use super::html_made::Maker;
 use super::html_page::escaped;
+use super::html_sources::SourceFinder;
 use super::plane::Drawing;
 use super::view::{View, Viewer};
-use super::{Page, Style, html_page, html_plane, html_table, html_told};
+use super::{Page, Style, html_explained, html_page, html_plane, html_table};
 use crate::graph::Symbols;
 use crate::story::Table;
 
@@ -15,9 +15,9 @@ pub(super) struct Html<'a> {
     pages: &'a [Page],
     style: &'a Style,
     command: &'a str,
-    /// How many stories have begun.
+    /// The number of stories begun.
     begun: usize,
-    maker: Maker,
+    maker: SourceFinder,
     /// Those of the story that has begun.
     symbols: Option<Symbols>,
     title: Option<String>,
@@ -34,7 +34,7 @@ impl<'a> Html<'a> {
             style,
             command,
             begun: 0,
-            maker: Maker::default(),
+            maker: SourceFinder::default(),
             symbols: None,
             title: None,
             titles: 0,
@@ -60,18 +60,18 @@ impl<'a> Html<'a> {
         self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
     }
 
-    /// Matrices whose cells know what made them, each behind its operands; beneath them is room for a sum.
+    /// Matrices whose cells carry references to their sources, each after its operands; below them is room for a sum.
     fn figure(&mut self, equations: &[String], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
-        let telling = ExplanationWriter::of_nothing(&viewer, symbols.clone());
+        let writer = ExplanationWriter::of_nothing(&viewer, symbols.clone());
         let mut any_made = false;
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
             let table = if *is_result {
-                let (table, made) = html_table::result(view, &page.story.graph, &telling, &mut self.maker);
+                let (table, made) = html_table::result(view, &page.story.graph, &writer, &mut self.maker);
                 any_made |= made;
                 table
             } else {
@@ -166,8 +166,8 @@ impl Markup for Html<'_> {
         self.text.push_str(&html_table::words(table));
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
-        self.text.push_str(&html_told::explanations(telling));
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
+        self.text.push_str(&html_explained::explanations(writer));
     }
 
     fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
@@ -193,7 +193,7 @@ impl Markup for Html<'_> {
         let inside = std::mem::take(&mut self.text);
         let command = format!("attn {}", self.command);
         let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
-        // A single headline is the page's own; several stand below it.
+        // A single headline is the page's own; several go below it.
         let how = html_page::how(&inside);
         let main = match self.titles {
             0 => format!("{how}{inside}"),

@@ -52,7 +52,7 @@ impl Markdown {
     }
 }
 
-/// A text that cannot be taken for marks, links, pictures or HTML.
+/// The text escaped for Markdown: no marks, links, pictures or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -61,7 +61,7 @@ fn escaped(text: &str) -> String {
             // Within a word, as in S_scaled, it is no mark.
             '_' if !is_within_word(text, at) => out.push_str("\\_"),
             '<' => out.push_str("&lt;"),
-            // What begins a reference such as `&lt;` is no such thing in the text.
+            // An `&` that would begin a reference such as `&lt;` is escaped.
             '&' if text[at + 1..].starts_with(|c: char| c == '#' || c.is_ascii_alphabetic()) => {
                 out.push_str("&amp;")
             }
@@ -137,8 +137,8 @@ impl Markup for Markdown {
         self.grid(&table.header, &table.rows, false);
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
-        for block in tree::blocks(telling, WIDTH, Charset::Utf8, false) {
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
+        for block in tree::blocks(writer, WIDTH, Charset::Utf8, false) {
             let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
             self.paragraph(&fenced(&lines.join("\n")));
         }

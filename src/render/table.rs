@@ -53,12 +53,12 @@ pub(super) fn rows_and_sum(view: &View, width: usize, style: &Style) -> Option<B
     (block.lines.len() < view.rows.len() + 4).then_some(block)
 }
 
-/// Whether a matrix goes without a head: where its rows have names, and the columns nothing but numbers.
+/// Returns true if a matrix has no head: its rows have names, and its columns only numbers.
 fn is_headless(view: &View) -> bool {
     view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
 }
 
-/// Whether a matrix goes with its name in the upper edge, as several in a frame do: where the name is so much longer than
+/// Returns true if the name of a matrix stands in the upper edge, as in a frame of several: the name is so much longer than
 /// those of the rows that the box would be too wide.
 fn is_framed(view: &View, width: usize, gap: usize) -> bool {
     view.notes.is_empty()
@@ -98,23 +98,23 @@ fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
     views.iter().flat_map(bands_of).collect()
 }
 
-/// The columns of a band, from and up to, and how wide it is.
-struct Band {
+/// The columns of a band, from and up to, and its width.
+struct ColumnBand {
     from: usize,
     to: usize,
     width: usize,
 }
 
 /// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
-fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
+fn bands(view: &View, width: usize, gap: usize) -> Vec<ColumnBand> {
     if is_framed(view, width, gap) {
-        return vec![Band { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
+        return vec![ColumnBand { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
     }
     let widths: Vec<usize> = (0..view.cols.len()).map(|j| view.column_width(j)).collect();
     let filled = |most: usize| filled(view, &widths, width, gap, most);
     let fewest = filled(widths.len()).len();
-    // Where columns differ in width, equally many of them need not fit: the fewest that do, found by halving, since the more
-    // a band may have, the fewer bands there are.
+    // If columns differ in width, equally many of them need not fit. The fewest that do are found by halving, since bands with
+    // more columns are fewer.
     let (mut least, mut enough) = (widths.len().div_ceil(fewest.max(1)), widths.len());
     while least < enough {
         let most = least.midpoint(enough);
@@ -130,24 +130,23 @@ fn bands(view: &View, width: usize, gap: usize) -> Vec<Band> {
 }
 
 /// The bands of a matrix with columns of these widths, each as wide as there is room for, with a limit on its columns.
-fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<Band> {
-    let mut bands: Vec<Band> = Vec::new();
+fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<ColumnBand> {
+    let mut bands: Vec<ColumnBand> = Vec::new();
     let frame = view.label_width() + FRAME;
     let width = width.saturating_sub(note_width(view));
     let (mut start, mut used) = (0, frame);
     for (j, &wide) in widths.iter().enumerate() {
         if j > start && (used + gap + wide > width || j - start == most) {
-            bands.push(Band { from: start, to: j, width: used });
+            bands.push(ColumnBand { from: start, to: j, width: used });
             (start, used) = (j, frame);
         }
         used += if j > start { gap + wide } else { wide };
     }
-    bands.push(Band { from: start, to: view.cols.len(), width: used });
-    bands.into_iter().map(|band| Band { width: band.width + note_width(view), ..band }).collect()
+    bands.push(ColumnBand { from: start, to: view.cols.len(), width: used });
+    bands.into_iter().map(|band| ColumnBand { width: band.width + note_width(view), ..band }).collect()
 }
 
-/// The view, without what is said of its rows where not even one column has room next to it, and squeezed where one has none at
-/// all.
+/// The view, without its notes if not even one column has room next to them, and squeezed if a column has no room at all.
 fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
     let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
@@ -159,7 +158,7 @@ fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
     }
 }
 
-/// How much wider a box is because of what is said of its rows.
+/// The width that notes beside the rows add to a box.
 fn note_width(view: &View) -> usize {
     view.notes.iter().map(|note| note.width() + 1).max().unwrap_or(0)
 }
@@ -176,19 +175,19 @@ fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block
         let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
         grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
     }
-    let label = Width { text: view.label_width(), left: 1, right: 1 };
-    let number = |j: usize| Width {
+    let label = ColumnWidth { text: view.label_width(), left: 1, right: 1 };
+    let number = |j: usize| ColumnWidth {
         text: view.column_width(j),
         left: if j == from { 1 } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j + 1 == to),
     };
-    let widths: Vec<Width> = std::iter::once(label).chain((from..to).map(number)).collect();
+    let widths: Vec<ColumnWidth> = std::iter::once(label).chain((from..to).map(number)).collect();
     let mut block = fixed(grid, &widths);
     block.lines = block.lines.iter().map(|line| ruled(line, &[label.text + 3])).collect();
     noted(block, &view.notes)
 }
 
-/// A box with something said to the right of its rows, which begin on the fourth line.
+/// A box with notes to the right of its rows, which begin on the fourth line.
 fn noted(block: Block, notes: &[String]) -> Block {
     const ABOVE: usize = 3;
     if notes.is_empty() {
@@ -239,7 +238,7 @@ fn ruled(line: &str, places: &[usize]) -> String {
     out
 }
 
-/// The rule that stands in a line of a box.
+/// The vertical rule for a line of a box.
 fn rule_of(line: &str) -> char {
     match line.chars().next() {
         Some('╭') => '┬',
@@ -304,13 +303,14 @@ fn words_of(table: &Table, columns: &[usize], width: usize, style: &Style) -> Bl
     for row in &table.rows {
         grid.add_row(row_of(row));
     }
-    let widths: Vec<Width> = widths.into_iter().map(|text| Width { text, left: 1, right: 1 }).collect();
+    let widths: Vec<ColumnWidth> =
+        widths.into_iter().map(|text| ColumnWidth { text, left: 1, right: 1 }).collect();
     fixed(grid, &widths)
 }
 
 /// The pieces of a text that a line break should not cut.
 fn unbreakable(text: &str) -> Vec<&str> {
-    // What has spaces or lines of its own is broken there, and the name of a weight behind its points.
+    // A text with spaces or lines is broken there, and the name of a weight behind its points.
     let is_name = !text.contains([' ', '\n']);
     text.split([' ', '\n'])
         .flat_map(|word| if is_name { pieces(word, LONG_PART) } else { vec![word] })
@@ -365,18 +365,18 @@ fn new_grid(style: &Style) -> Grid {
 
 /// The width of a column: its text, and the air on both sides of it.
 #[derive(Clone, Copy)]
-struct Width {
+struct ColumnWidth {
     text: usize,
     left: usize,
     right: usize,
 }
 
 /// The grid's lines, each column at its width: comfy-table decides nothing about widths itself.
-fn fixed(mut grid: Grid, widths: &[Width]) -> Block {
+fn fixed(mut grid: Grid, widths: &[ColumnWidth]) -> Block {
     let total = widths.iter().map(|width| width.left + width.text + width.right + 1).sum::<usize>() + 1;
     let narrow = |width: usize| width.min(u16::MAX as usize) as u16;
     grid.set_width(narrow(total));
-    let constraint = |width: &Width| {
+    let constraint = |width: &ColumnWidth| {
         ColumnConstraint::Absolute(comfy_table::Width::Fixed(narrow(width.left + width.text + width.right)))
     };
     grid.set_constraints(widths.iter().map(constraint));

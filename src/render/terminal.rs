@@ -7,8 +7,8 @@ use super::Style;
 use super::block::{self, Block, Level};
 use super::document::{Computed, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
-use super::parts::{Layout, Part};
 use super::plane::Drawing;
+use super::step_layout::{StepLayout, StepPart};
 use super::table;
 use super::tree;
 use super::view::{INDENT, View};
@@ -18,17 +18,17 @@ use crate::story::Table;
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;
 
-/// What has been written so far, and how it is to look.
+/// The text written so far, and its style.
 pub(super) struct Terminal<'a> {
     style: &'a Style,
     text: String,
     in_steps: bool,
-    /// Whether the sentence of a step is the last that was written.
+    /// True if the sentence of a step was written last.
     begun: bool,
-    /// Whether the way to what is folded has been pointed out.
+    /// True if the option that shows folded matrices has been named.
     pointed: bool,
-    /// The parts of the step that are not written yet: how they stand together depends on what follows.
-    parts: Vec<Part>,
+    /// The parts of the step that are not written yet: their layout depends on the parts after them.
+    parts: Vec<StepPart>,
 }
 
 impl<'a> Terminal<'a> {
@@ -43,29 +43,29 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Whether it has been said how to see what is folded.
+    /// Returns true if the option that shows folded matrices has been named.
     pub(super) fn has_pointed(&self) -> bool {
         self.pointed
     }
 
-    /// The same, where this has been said elsewhere on the screen.
+    /// This terminal for a screen on which that option has, or has not, been named elsewhere.
     pub(super) fn having_pointed(mut self, pointed: bool) -> Terminal<'a> {
         self.point(pointed);
         self
     }
 
-    /// The same within the steps of a story, for what has no number of its own.
+    /// This terminal within the steps of a story, for parts that have no number of their own.
     pub(super) fn having_begun(mut self, in_steps: bool) -> Terminal<'a> {
         self.in_steps = in_steps;
         self
     }
 
-    /// Takes note of whether this has been said.
+    /// Sets if the option that shows folded matrices has been named.
     pub(super) fn point(&mut self, pointed: bool) {
         self.pointed = pointed;
     }
 
-    /// Lines that are laid out already, apart from what stands above them.
+    /// Lines that are laid out already, after a blank line.
     pub(super) fn lines(&mut self, lines: &[String]) {
         self.settle(None);
         self.gap();
@@ -116,7 +116,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Begins a part of a step: apart from what stands before it, unless that is the sentence of the step.
+    /// Begins a part of a step: after a blank line, unless it follows the sentence of the step.
     fn part(&mut self) {
         if !std::mem::take(&mut self.begun) {
             self.gap();
@@ -154,7 +154,7 @@ impl<'a> Terminal<'a> {
         let parts = std::mem::take(&mut self.parts);
         let lines = {
             let equations = |equations: &[String]| self.equations(equations);
-            let layout = Layout { style: self.style, room: self.room(), equations: &equations };
+            let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
             match drawing {
                 Some(drawing) => layout.with_drawing(&parts, drawing),
                 None => layout.lines(&parts),
@@ -222,15 +222,15 @@ impl Markup for Terminal<'_> {
     }
 
     fn computed(&mut self, nodes: &[Computed]) {
-        let one = |node: &Computed| Part {
+        let one = |node: &Computed| StepPart {
             picture: self.pictured(node),
-            ..Part::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
+            ..StepPart::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
         };
-        self.parts.extend(Part::together(nodes.iter().map(one).collect()));
+        self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
     }
 
     fn together(&mut self, equations: &[String], matrices: &[View]) {
-        self.parts.push(Part::new(equations, matrices.to_vec()));
+        self.parts.push(StepPart::new(equations, matrices.to_vec()));
     }
 
     fn folded(&mut self, equations: &[String]) {
@@ -243,11 +243,11 @@ impl Markup for Terminal<'_> {
             let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
             last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
-        self.parts.push(Part { is_folded: true, ..Part::new(&equations, Vec::new()) });
+        self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
     }
 
     fn columns(&mut self, equations: &[String], view: &View) {
-        self.parts.push(Part { are_columns: true, ..Part::new(equations, vec![view.clone()]) });
+        self.parts.push(StepPart { are_columns: true, ..StepPart::new(equations, vec![view.clone()]) });
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -262,9 +262,9 @@ impl Markup for Terminal<'_> {
         }
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
         self.settle(None);
-        for block in tree::blocks(telling, self.room(), self.style.charset, self.style.colour) {
+        for block in tree::blocks(writer, self.room(), self.style.charset, self.style.colour) {
             if !self.text.is_empty() {
                 self.gap();
             }

@@ -10,7 +10,7 @@ use crate::matrix::{Labels, Matrix};
 use crate::story::{Digits, Story};
 use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN, edges};
 
-/// What a text format shows of a matrix.
+/// The part of a matrix that a text format shows.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// The name, with ᵀ where it is turned.
@@ -21,7 +21,7 @@ pub(super) struct View {
     pub cols: Vec<String>,
     /// The texts, row by row.
     pub cells: Vec<Vec<Cell>>,
-    /// What is said of each row next to it; nothing at all where no row has anything to say.
+    /// The notes beside the rows; empty if no row has one.
     pub notes: Vec<String>,
 }
 
@@ -38,17 +38,17 @@ pub(super) struct Cell {
 
 /// The name of the sums of several columns.
 const SUM: &str = "sum";
-/// What stands where a value is left open.
+/// The mark of a value that is left open.
 pub(super) const OPEN: &str = "?";
-/// What stands for rows and columns that are too many.
+/// The mark for rows and columns that are left out.
 const ELIDED: &str = "…";
-/// The indent of what stands under a step, in columns.
+/// The indent of the parts of a step, in columns.
 pub(super) const INDENT: usize = 3;
 /// A matrix that is too wide for the screen keeps at least this many decimals.
 const FEWEST_PLACES: usize = 2;
 /// The lines of a box and the air within them, beside the texts.
 pub(super) const FRAME: usize = 7;
-/// What hides behind a mask is drawn with these.
+/// The character that draws masked cells.
 pub(super) const HATCH: char = '░';
 
 /// Looks at the nodes of one story in one style.
@@ -56,7 +56,7 @@ pub(super) const HATCH: char = '░';
 pub(super) struct Viewer<'a> {
     /// The story.
     pub story: &'a Story,
-    /// How it is to look.
+    /// The style.
     pub style: &'a Style,
 }
 
@@ -65,9 +65,9 @@ impl Viewer<'_> {
         self.style.digits(self.story)
     }
 
-    /// A node's values; `turned` for its transpose, as in `Kᵀ`. Of too many to look at the first and the last rows and columns,
-    /// of what is never formed none. Where the user does not say how many decimals there are to be, a matrix that is too wide
-    /// for the screen has as many as fit, but at least two.
+    /// A node's values; `turned` for its transpose, as in `Kᵀ`. A node that is too large to look at is shown by its first and
+    /// last rows and columns, one that is never formed without values. If the user does not set the number of decimals, a
+    /// matrix that is too wide for the screen has as many as fit, but at least two.
     pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
         let view = self.node_with(id, turned, self.digits());
         let is_told = self.story.steps.iter().any(|step| !step.text.is_empty());
@@ -95,7 +95,7 @@ impl Viewer<'_> {
         }
     }
 
-    /// A node that is given, with what is to be said of its rows.
+    /// A given node, with the notes of its rows.
     pub(super) fn given(&self, id: NodeId) -> View {
         let view = self.node(id, false);
         let Op::Given(origin) = &self.story.graph[id].op else { return view };
@@ -211,7 +211,7 @@ impl Viewer<'_> {
         cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
     }
 
-    /// Hatches what is masked, and sets a bar beside the number where bars are asked for.
+    /// Hatches masked cells, and sets a bar beside the number if bars are wanted.
     fn decorated(&self, text: String, shade: Shade) -> String {
         let width = text.chars().count();
         let text = match shade {
@@ -252,34 +252,34 @@ impl Viewer<'_> {
 }
 
 impl View {
-    /// How wide the labels of its rows are, and the name above them.
+    /// The width of the labels of its rows, or of the name above them.
     pub(super) fn label_width(&self) -> usize {
         self.rows_width().max(self.name_width())
     }
 
-    /// How wide the labels of its rows are.
+    /// The width of the labels of its rows.
     pub(super) fn rows_width(&self) -> usize {
         self.rows.iter().map(|label| widest_line(label)).max().unwrap_or(0)
     }
 
-    /// How wide its name is.
+    /// The width of its name.
     pub(super) fn name_width(&self) -> usize {
         self.name.width()
     }
 
-    /// How wide a column is, its head included.
+    /// The width of a column, its head included.
     pub(super) fn column_width(&self, j: usize) -> usize {
         let cells = self.cells.iter().map(|row| widest_line(&row[j].text));
         cells.chain([widest_line(&self.cols[j])]).max().unwrap_or(0)
     }
 
-    /// How wide its columns are together, this far apart.
+    /// The width of its columns together, at this distance.
     pub(super) fn columns_width(&self, gap: usize) -> usize {
         let widths = (0..self.cols.len()).map(|j| self.column_width(j));
         widths.sum::<usize>() + gap * self.cols.len().saturating_sub(1)
     }
 
-    /// How wide its box is, its columns this far apart.
+    /// The width of its box, with columns at this distance.
     pub(super) fn box_width(&self, gap: usize) -> usize {
         self.label_width() + FRAME + self.columns_width(gap)
     }
@@ -328,12 +328,12 @@ impl View {
         self
     }
 
-    /// Whether its columns have nothing but their numbers for names.
+    /// Returns true if its columns are named by their numbers alone.
     pub(super) fn has_plain_columns(&self) -> bool {
         are_numbers(&self.cols)
     }
 
-    /// Whether its rows have nothing but their numbers for names.
+    /// Returns true if its rows are named by their numbers alone.
     pub(super) fn has_plain_rows(&self) -> bool {
         are_numbers(&self.rows)
     }
@@ -368,7 +368,7 @@ impl View {
     }
 }
 
-/// How wide the widest line of a text is.
+/// The width of the widest line of a text.
 fn widest_line(text: &str) -> usize {
     text.lines().map(|line| line.width()).max().unwrap_or(0)
 }
@@ -382,7 +382,7 @@ fn are_numbers(names: &[String]) -> bool {
     names.iter().enumerate().all(|(i, name)| *name == (i + 1).to_string())
 }
 
-/// What stands in the corner of a node's table: its label, unless that is so long that the name has to do.
+/// The name in the corner of a node's table: its label, or its name if the label is too long.
 fn heading(node: &Node) -> String {
     const LONGEST_LABEL: usize = 24;
     match &node.label {

@@ -1,7 +1,7 @@
 //! The core of `attn`: attention as a computation graph in which every number can say where it came from.
 //!
-//! No files, no terminal, no command line: recipes build a [`graph`], and whoever has it can ask each cell for its terms, run it
-//! again with one step changed, or compare it with somebody else's numbers.
+//! No files, no terminal, no command line: recipes build a [`graph`]; its user can ask each cell for its terms, run it again
+//! with one step changed, or compare it with other numbers.
 //!
 //! ```
 //! use attn_core::graph::{CellId, symbolic};

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::line::Line;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
-use crate::bench::{Problem, Reading, Shape, Single, estimate};
+use crate::bench::{Problem, ReadRates, Shape, Single, estimate};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernels, Machine};
@@ -118,7 +118,7 @@ fn table(single: &Single) -> Table {
 }
 
 /// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
-fn read(reading: &Reading) -> String {
+fn read(reading: &ReadRates) -> String {
     let alone = if reading.fused <= reading.alone {
         let share = percent(reading.fused, reading.alone);
         format!("{share} of the {} GB/s of only reading them", giga(reading.alone))
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn no_share_is_more_than_the_whole() {
         let reading = |fused, alone, memory: f64| {
-            read(&Reading { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
+            read(&ReadRates { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
         };
         assert_eq!(
             reading(15.0, 18.0, 20.0),

@@ -108,7 +108,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     let followed = Op::Rows { start: 0, count: shape.rows.saturating_sub(1).max(1) };
     let followed = demo.compute("counts_followed", followed, &[counts])?;
     let p = demo.compute("P", Op::DivideBySum(Axis::Rows), &[followed])?;
-    let largest = demo.compute("P_largest", Op::Largest(Axis::Rows), &[p])?;
+    let largest = demo.compute("P_largest", Op::Max(Axis::Rows), &[p])?;
     let ones = demo.compute("ones_across", Op::Ones { rows: 1, cols: shape.cols }, &[])?;
     let across = demo.compute("P_largest_across", Op::Product, &[largest, ones])?;
     let below = demo.compute("P_below_largest", Op::Subtract, &[across, p])?;
@@ -132,7 +132,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     Ok(())
 }
 
-/// One pooled row for each question, and how far each lies from the first.
+/// One pooled row for each question, and the distance of each from the first.
 fn pooled(demo: &mut Builder, name: &str, weights: &[NodeId], x: &[NodeId]) -> Result<[NodeId; 2]> {
     let mut rows = Vec::new();
     for (i, (&weights, &x)) in weights.iter().zip(x).enumerate() {
@@ -280,7 +280,7 @@ fn another_question(demo: &mut Builder) -> Result<()> {
     Ok(())
 }
 
-/// What the document asks of the function that gives the weights, on the scores before their softmax.
+/// The properties that the document asks of the function that gives the weights, checked on the scores before their softmax.
 fn properties(demo: &mut Builder) -> Result<()> {
     let mut row = |name: &str, of: &[(&str, &str)]| -> Result<NodeId> {
         let mut scores = Vec::new();

@@ -1,9 +1,9 @@
-//! Matrices about the same tokens in one frame: the names of the rows stand there once, the names of the matrices in the
+//! Matrices about the same tokens in one frame: the names of the rows are written once, the names of the matrices in the
 //! frame's upper edge.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Width, fixed, new_grid, right, ruled, shaded, text};
+use super::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
 use crate::render::Style;
 use crate::render::block::Block;
 use crate::render::view::View;
@@ -34,7 +34,7 @@ pub(super) fn frame_within(views: &[&View], width: usize, style: &Style) -> Opti
     (total(views, 1) <= width).then(|| widest(views, width, style))
 }
 
-/// How wide the part of a matrix is within the frame, the air on both sides left out: its name has to fit above it.
+/// The width of a matrix within the frame, without the spaces on both sides: its name has to fit above it.
 fn part(view: &View, gap: usize) -> usize {
     let name = if view.name.is_empty() { 0 } else { view.name_width() + 2 };
     view.columns_width(gap).max(name)
@@ -44,7 +44,7 @@ fn label(views: &[&View]) -> usize {
     views.first().map_or(0, |view| view.rows_width())
 }
 
-/// How wide the frame is.
+/// The width of the frame.
 pub(super) fn total(views: &[&View], gap: usize) -> usize {
     label(views) + 4 + views.iter().map(|view| part(view, gap) + 3).sum::<usize>()
 }
@@ -68,9 +68,9 @@ pub(super) fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
         let cells = cells.map(|cell| shaded(right(&cell.text), cell.shade, style));
         grid.add_row(std::iter::once(text(name)).chain(cells).collect::<Vec<_>>());
     }
-    let widths: Vec<Vec<Width>> = views.iter().map(|view| column_widths(view, gap)).collect();
-    let first = Width { text: label(views), left: 1, right: 1 };
-    let all: Vec<Width> = std::iter::once(first).chain(widths.iter().flatten().copied()).collect();
+    let widths: Vec<Vec<ColumnWidth>> = views.iter().map(|view| column_widths(view, gap)).collect();
+    let first = ColumnWidth { text: label(views), left: 1, right: 1 };
+    let all: Vec<ColumnWidth> = std::iter::once(first).chain(widths.iter().flatten().copied()).collect();
     let mut block = fixed(grid, &all);
     let mut places = vec![label(views) + 3];
     for view in views {
@@ -86,10 +86,10 @@ pub(super) fn frame(views: &[&View], gap: usize, style: &Style) -> Block {
 }
 
 /// The columns of a matrix in the frame; the first one is wider where the name of the matrix needs the room.
-fn column_widths(view: &View, gap: usize) -> Vec<Width> {
+fn column_widths(view: &View, gap: usize) -> Vec<ColumnWidth> {
     let spare = part(view, gap) - view.columns_width(gap);
     let last = view.cols.len().saturating_sub(1);
-    let width = |j: usize| Width {
+    let width = |j: usize| ColumnWidth {
         text: view.column_width(j),
         left: if j == 0 { 1 + spare } else { gap.saturating_sub(2) },
         right: usize::from(gap > 1 || j == last),

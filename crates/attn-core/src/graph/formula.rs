@@ -12,7 +12,8 @@ use crate::text::counted;
 
 mod conditions;
 
-/// Whether tokens are shown as rows, as everything is computed, or as columns: the same graph, transposed.
+/// The convention of display: tokens as rows, which is how everything is computed, or as columns, which shows the same graph
+/// transposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
     /// `Q = X · W_Q`.
@@ -25,7 +26,7 @@ pub enum Convention {
 /// The equation of a node. With `shapes`, every matrix carries its shape and goes by its label, if it has one.
 pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
     let node = &graph[id];
-    let writer = Writer { graph, inputs: &node.inputs, convention, shapes };
+    let writer = FormulaWriter { graph, inputs: &node.inputs, convention, shapes };
     let right = match &node.collects {
         Some(what) if matches!(node.op, Op::Concatenate) => writer.side_by_side(what),
         Some(what) if !node.op.is_given() => format!("collected from {}", all_of(node.inputs.len(), what)),
@@ -34,14 +35,14 @@ pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) 
     format!("{} = {right}", writer.introduced(id))
 }
 
-struct Writer<'a> {
+struct FormulaWriter<'a> {
     graph: &'a Graph,
     inputs: &'a [NodeId],
     convention: Convention,
     shapes: bool,
 }
 
-impl Writer<'_> {
+impl FormulaWriter<'_> {
     /// A node's name, turned or not, in the convention: `K`, `Kᵀ (5×4)`.
     fn name(&self, id: NodeId, turned: bool) -> String {
         let node = &self.graph[id];
@@ -118,7 +119,7 @@ impl Writer<'_> {
             Op::SingleRange => format!("{}, with ∞ beyond 3.4e38", a()),
             Op::Sums(axis) => format!("sum of {} of {}", self.each(*axis), a()),
             Op::BlockSums { rows, cols } => self.block_sums(*rows, *cols),
-            Op::Largest(axis) => format!("largest of {} of {}", self.each(*axis), a()),
+            Op::Max(axis) => format!("largest of {} of {}", self.each(*axis), a()),
             Op::DivideBySum(axis) => format!("{} / sum of {}", a(), self.each(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
             Op::UnguardedSoftmax(axis, base) => {
@@ -184,8 +185,8 @@ impl Writer<'_> {
         }
     }
 
-    /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
-    /// Many blocks, by what they are: `the four heads side by side`.
+    /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them. Many blocks are
+    /// counted: `the four heads side by side`.
     fn side_by_side(&self, what: &str) -> String {
         let how = match self.convention {
             Convention::Rows => "side by side",
@@ -195,9 +196,10 @@ impl Writer<'_> {
     }
 
     fn put_together(&self, side_by_side: bool) -> String {
-        match side_by_side == (self.convention == Convention::Rows) {
-            true => format!("[{}]", self.joined(" | ")),
-            false => format!("[{}]", self.joined(" ; ")),
+        if side_by_side == (self.convention == Convention::Rows) {
+            format!("[{}]", self.joined(" | "))
+        } else {
+            format!("[{}]", self.joined(" ; "))
         }
     }
 
@@ -247,7 +249,7 @@ impl Writer<'_> {
         format!("{what} {}, {}, … of {}", start + 1, start + step + 1, self.input(0))
     }
 
-    /// What an axis runs along, in the convention.
+    /// The direction of an axis in the convention, in words.
     fn each(&self, axis: Axis) -> &'static str {
         match (axis, self.convention) {
             (Axis::Rows, Convention::Rows) | (Axis::Columns, Convention::Columns) => "each row",
@@ -273,8 +275,8 @@ fn statistic_text(statistic: Statistic) -> &'static str {
     match statistic {
         Statistic::Mean => "mean",
         Statistic::RootMeanSquare => "root mean square",
-        Statistic::Largest => "largest value",
-        Statistic::LargestSize => "largest absolute value",
+        Statistic::Max => "largest value",
+        Statistic::MaxSize => "largest absolute value",
     }
 }
 
@@ -335,7 +337,7 @@ mod tests {
         let q = graph.find("Q").unwrap();
         let stack = graph.add("all_q", Op::Stack(None), &[q, q]).unwrap();
         graph.collects(stack, "runs");
-        let size = graph.add("gap", Op::Summary(Statistic::LargestSize), &[stack]).unwrap();
+        let size = graph.add("gap", Op::Summary(Statistic::MaxSize), &[stack]).unwrap();
         graph.label(stack, "queries, all runs");
         graph.label(size, "largest query");
         let told = |id| formula(&graph, id, Convention::Rows, true);
@@ -344,7 +346,7 @@ mod tests {
             told(size),
             "largest query (gap, 1×1) = largest absolute value of queries, all runs (4×3)"
         );
-        // What programs read has the names.
+        // Output for programs keeps the name.
         assert_eq!(formula(&graph, size, Convention::Rows, false), "gap = largest absolute value of all_q");
     }
 

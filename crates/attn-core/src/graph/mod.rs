@@ -1,4 +1,4 @@
-//! The computation graph: every matrix of a computation, with how it was made from those before it.
+//! The computation graph: every matrix of a computation, with the op and the inputs that it was computed from.
 //!
 //! A [`Node`] is a name, an [`Op`], the nodes it reads and the value. Ops are plain data of a closed set: they can be
 //! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
@@ -6,12 +6,12 @@
 mod address;
 mod apply;
 mod arity;
-mod beside;
 mod formula;
 mod node;
 mod notation;
 mod op;
 pub mod recipes;
+mod side_by_side;
 mod stage;
 mod symbols;
 mod term;
@@ -22,7 +22,7 @@ mod warnings;
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
 pub use arity::Arity;
-pub use beside::{Beside, Difference, Movement, beside};
+pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 
 pub use formula::{Convention, formula, number_text};
 pub use node::{Given, Node, NodeId, Value};
@@ -43,7 +43,7 @@ use crate::memory;
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
 use crate::text::{choices, nearest};
 
-/// So many numbers are recorded in one graph at most (8 bytes each).
+/// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
 
 /// A computation: nodes in the order of computing.
@@ -52,9 +52,9 @@ pub struct Graph {
     nodes: Vec<Node>,
     /// The place of each node, by its name.
     places: HashMap<String, usize>,
-    /// How many numbers are recorded.
+    /// The number of numbers recorded.
     recorded: usize,
-    /// Whether the fused kernel has computed a node.
+    /// True if the fused kernel has computed a node.
     is_fused: bool,
     warnings: Vec<String>,
     instead: BTreeMap<String, Given>,
@@ -69,7 +69,7 @@ impl Graph {
     /// Records a matrix that is given, not computed, for the exact path: in `f64`, which changes no number.
     ///
     /// # Errors
-    /// If the name is taken, there is no room for so many numbers, or they cannot be read.
+    /// If the name is taken, there is no room for the numbers, or they cannot be read.
     pub fn given(&mut self, name: &str, numbers: impl Into<Tensor>, origin: Origin) -> Result<NodeId> {
         let tensor: Tensor = numbers.into();
         let Shape { rows, cols } = tensor.shape();
@@ -83,7 +83,7 @@ impl Graph {
         self.instead = given;
     }
 
-    /// Computes a node from nodes that stand before it, and records how; unless another matrix is to be taken instead.
+    /// Computes a node from earlier nodes, and records the op; a replacement matrix, if one is set, is recorded instead.
     ///
     /// # Errors
     /// If the name is taken, or the inputs do not fit the op; the error names the step.
@@ -122,7 +122,7 @@ impl Graph {
         self.push(name, op, inputs, Value::Formed(numbers))
     }
 
-    /// Whether so many more numbers may be recorded.
+    /// Checks that this many more numbers may be recorded.
     fn room_for(&self, more: usize) -> Result<()> {
         let recorded = self.recorded;
         match recorded.saturating_add(more) {
@@ -170,7 +170,7 @@ impl Graph {
         self.nodes.iter().position(|node| node.step == step).map(NodeId)
     }
 
-    /// Says what people call a node: formats for people write the label where its equation has its name.
+    /// Sets the label of a node: formats for people write the label where its equation has its name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.nodes[id.0].label = Some(label.to_string());
     }
@@ -180,7 +180,7 @@ impl Graph {
         self.nodes[id.0].collects = Some(what.to_string());
     }
 
-    /// Whether the fused kernel has computed a part of it.
+    /// Returns true if the fused kernel has computed a part of it.
     pub fn is_fused(&self) -> bool {
         self.is_fused
     }
@@ -190,13 +190,13 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
     }
 
-    /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.
+    /// This graph without its warnings, for a computation that is known to be wrong.
     pub fn without_warnings(mut self) -> Graph {
         self.warnings.clear();
         self
     }
 
-    /// What is worth a warning: fully masked rows, rows without a direction.
+    /// The warnings: fully masked rows, rows without a direction.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -228,15 +228,19 @@ impl Graph {
     /// If the node is never formed, or has more numbers than are looked at.
     pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
         let node = &self[id];
-        node.matrix().ok_or_else(|| match node.is_never_formed() {
-            true => Error::new(format!("`{}` is never formed", node.name))
-                .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast)),
-            false => Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape()))
-                .help(format!(
-                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
-                    Hint::Save,
-                    node.name
-                )),
+        node.matrix().ok_or_else(|| {
+            if node.is_never_formed() {
+                Error::new(format!("`{}` is never formed", node.name))
+                    .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast))
+            } else {
+                Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape())).help(
+                    format!(
+                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
+                        Hint::Save,
+                        node.name
+                    ),
+                )
+            }
         })
     }
 

@@ -5,7 +5,7 @@ use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
 use crate::attention::{Axis, Base, Mask};
 use crate::matrix::{Labels, Matrix};
 
-/// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
+/// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
 #[strum_discriminants(name(OpKind), derive(EnumIter), allow(missing_docs))]
 #[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]
@@ -18,9 +18,9 @@ pub enum Op {
     ProductTransposed,
     /// A leaf: 1 in every cell, as where every pair of a query and a key counts once.
     Ones {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
-        /// How many columns.
+        /// The number of columns.
         cols: usize,
     },
     /// `aᵀ`.
@@ -29,7 +29,7 @@ pub enum Op {
     Add,
     /// `a − b`, cell by cell.
     Subtract,
-    /// `b − a`, cell by cell: how far a has moved to become b. Exactly 0 where both are the same, also for two −∞ or two NaN.
+    /// `b − a`, cell by cell: the change from a to b. Exactly 0 where both are the same, also for two −∞ or two NaN.
     Change,
     /// `a ∘ b`, cell by cell.
     Multiply,
@@ -47,7 +47,7 @@ pub enum Op {
     Mask(Mask),
     /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
     MaskPattern(Mask),
-    /// Every cell minus the largest of its row (or column).
+    /// Every cell minus the max of its row (or column).
     MinusMax(Axis),
     /// A power of every cell: eᵃ.
     Exponential(Base),
@@ -59,18 +59,18 @@ pub enum Op {
     Sums(Axis),
     /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
     BlockSums {
-        /// How many rows a block has.
+        /// The number of rows of a block.
         rows: usize,
-        /// How many columns.
+        /// The number of columns of a block.
         cols: usize,
     },
-    /// The largest cell of each row (or column).
-    Largest(Axis),
+    /// The max of each row (or column).
+    Max(Axis),
     /// Every cell divided by the sum of its row (or column).
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
     Softmax(Axis, Base),
-    /// The same without a guard: a row of −∞ gives NaN.
+    /// The softmax without a guard: a row of −∞ gives NaN.
     UnguardedSoftmax(Axis, Base),
     /// a, with 0 in the rows in which b (the scores) is nothing but −∞.
     Guard,
@@ -78,21 +78,21 @@ pub enum Op {
     Columns {
         /// The first of them.
         start: usize,
-        /// How many.
+        /// The number of columns.
         count: usize,
     },
     /// Every `step`-th column.
     EveryNthColumn {
         /// The first of them, from 0.
         start: usize,
-        /// How far apart they are.
+        /// The distance between two columns that are taken.
         step: usize,
     },
     /// A block of neighbouring rows, from 0.
     Rows {
         /// The first of them.
         start: usize,
-        /// How many.
+        /// The number of rows.
         count: usize,
     },
     /// The rows in reverse order.
@@ -134,9 +134,9 @@ pub enum Op {
     UnitRows,
     /// A leaf: a vector for each position, made of sines and cosines.
     Sinusoidal {
-        /// How many positions.
+        /// The number of positions.
         tokens: usize,
-        /// How wide the vectors are.
+        /// The width of the vectors.
         width: usize,
     },
     /// Pairs of columns turned by an angle that grows with the position.
@@ -150,7 +150,7 @@ pub enum Op {
     SingularVectors {
         /// Left or right.
         side: Side,
-        /// How many.
+        /// The number of vectors.
         rank: usize,
     },
     /// All singular values of a, as one row. Checked, not derived.
@@ -163,7 +163,7 @@ pub enum Op {
     Round(u32),
     /// Every cell cut off after a number of decimals, towards 0.
     Truncate(u32),
-    /// What the fused kernel computes without forming the scores. Recorded, never applied, and not derived.
+    /// The step that the fused kernel computes without forming the scores. It is recorded, never applied, and not derived.
     Fused(Fusion),
 }
 
@@ -176,25 +176,25 @@ pub enum Fusion {
     LogSumExp,
 }
 
-/// What the fused kernel does to the scores before their softmax.
+/// The steps that the fused kernel applies to the scores before their softmax.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FusedSteps {
-    /// What they are multiplied by; nothing where they are not scaled.
+    /// The factor of the scores; `None` if they are not scaled.
     pub scale: Option<Factor>,
-    /// What they are divided by then.
+    /// The divisor of the scaled scores.
     pub temperature: f64,
-    /// Which of them are hidden.
+    /// The mask of the scores.
     pub mask: Mask,
 }
 
-/// Where the numbers of a leaf come from.
+/// The origin of the numbers of a leaf.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// Stated by the demo or the document.
     Stated,
     /// The identity, because nothing else was given.
     Identity,
-    /// Stated by the demo, cut or repeated to fit what the user gave.
+    /// Stated by the demo, cut or repeated to fit the user's matrices.
     Fitted,
     /// Drawn from NumPy's legacy stream of this seed.
     Drawn(u32),
@@ -207,7 +207,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Where a row comes from.
+    /// The origin of a row.
     pub fn of_row(&self, row: usize) -> &Origin {
         match self {
             Origin::Rows(rows) => rows.get(row).unwrap_or(self),
@@ -215,7 +215,7 @@ impl Origin {
         }
     }
 
-    /// What is to be said of a row next to its numbers, if they are not what a reader would expect.
+    /// A remark about the origin of a row, shown beside its numbers; `None` for the expected origin.
     pub fn row_note(&self, row: usize) -> Option<String> {
         matches!(self.of_row(row), Origin::Letters).then(|| self.of_row(row).to_string())
     }
@@ -260,7 +260,7 @@ impl Factor {
     }
 }
 
-/// How the share of the normal distribution below a number is computed.
+/// The formula for the share of the normal distribution below a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GeluForm {
     /// By the error function: `a/2 · (1 + erf(a/√2))`.
@@ -269,7 +269,7 @@ pub enum GeluForm {
     Tanh,
 }
 
-/// Which singular vectors.
+/// The side of the singular vectors: left or right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// The columns of U in `U Σ Vᵀ`.
@@ -285,10 +285,10 @@ pub enum Statistic {
     Mean,
     /// The root of the mean of the squares of all cells.
     RootMeanSquare,
-    /// The largest cell.
-    Largest,
-    /// The largest cell by size, sign dropped.
-    LargestSize,
+    /// The max of all cells.
+    Max,
+    /// The max of the absolute values of all cells.
+    MaxSize,
 }
 
 impl OpKind {
@@ -324,7 +324,7 @@ impl Op {
             Op::SingleRange => "single-range",
             Op::Sums(_) => "sums",
             Op::BlockSums { .. } => "block-sums",
-            Op::Largest(_) => "largest",
+            Op::Max(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
             Op::UnguardedSoftmax(..) => "unguarded-softmax",
@@ -361,7 +361,7 @@ impl Op {
         }
     }
 
-    /// How many numbers the op makes of these inputs, as far as they fit; at most what it makes for ops that cut.
+    /// The number of cells of the op's result for these inputs, as far as they fit; for ops that cut, an upper bound.
     pub(super) fn cells(&self, inputs: &[&Matrix]) -> usize {
         match (self, inputs) {
             (Op::Product, [a, b]) => a.rows().saturating_mul(b.cols()),
@@ -373,7 +373,7 @@ impl Op {
         }
     }
 
-    /// Whether the op is a leaf: given, not computed.
+    /// Returns true if the op is a leaf: given, not computed.
     pub fn is_given(&self) -> bool {
         matches!(self, Op::Given(_))
     }

@@ -1,4 +1,4 @@
-//! Numbers of any type: what is read from files, held by a node, passed to the kernel and shown.
+//! Numbers of any type: they are read from files, held by a node, passed to the kernel and shown.
 //!
 //! A [`Tensor`] has a type, dimensions, strides and numbers that its clones share; the numbers may also stay in a file until
 //! they are asked for ([`Storage`]). As a matrix it is its heads side by side, a row for each token; [`Matrix`] is that view in
@@ -34,18 +34,18 @@ pub const MOST_SHOWN: usize = 1000;
 pub struct Tensor {
     values: Values,
     layout: Layout,
-    /// Whether they came as a stack of heads, be it of one: then there are three dimensions.
+    /// True if the numbers came as a stack of heads, even of one: then there are three dimensions.
     stack: bool,
-    /// Whether a number is not the one that was given, but the nearest of this type.
+    /// True if a number was rounded to this type.
     inexact: bool,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
-    /// The same numbers as a matrix, once somebody has asked for it.
+    /// These numbers as a matrix, made at the first request.
     view: OnceLock<Matrix>,
 }
 
 impl From<Matrix> for Tensor {
-    /// The matrix itself: nothing is copied.
+    /// The matrix itself, without a copy.
     fn from(matrix: Matrix) -> Tensor {
         Tensor::side_by_side(matrix, 1)
     }
@@ -120,8 +120,8 @@ impl Tensor {
         Ok(tensor.with_inexact(inexact).labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
     }
 
-    /// The same numbers as the fused kernel reads them in type T: as they are where they are of this type already, else each
-    /// rounded to the nearest.
+    /// These numbers in type T, which the fused kernel reads: unchanged if they have this type, else each rounded to the
+    /// nearest.
     ///
     /// # Errors
     /// If a finite number is beyond the type, or the numbers cannot be read.
@@ -135,7 +135,7 @@ impl Tensor {
         Ok(rounded.of_heads(heads)?.with_stack(stack).with_inexact(inexact))
     }
 
-    /// The same numbers with names for rows and columns, as far as they fit.
+    /// These numbers with names for rows and columns, as far as they fit.
     pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Tensor {
         let shape = self.shape();
         if let Values::Matrix(matrix) = self.values {
@@ -150,39 +150,39 @@ impl Tensor {
         self
     }
 
-    /// The same numbers, said to be those that were given, or the nearest to them.
+    /// This tensor, marked as exact or as rounded.
     pub fn with_inexact(mut self, inexact: bool) -> Tensor {
         self.inexact = inexact;
         self
     }
 
-    /// Whether a number is not the one that was given, but the nearest of this type.
+    /// Returns true if a number was rounded to this type.
     pub fn is_inexact(&self) -> bool {
         self.inexact
     }
 
-    /// The same numbers, said to have come as a stack of heads or as one matrix.
+    /// This tensor, marked as a stack of heads or as one matrix.
     pub fn with_stack(mut self, stack: bool) -> Tensor {
         self.stack = stack;
         self
     }
 
-    /// Whether they came as a stack of heads, be it of one.
+    /// Returns true if the numbers came as a stack of heads, even of one.
     pub fn is_stack(&self) -> bool {
         self.stack
     }
 
-    /// Whether it is a matrix of the exact path.
+    /// Returns true if it is a matrix of the exact path.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Matrix(_))
     }
 
-    /// Whether its numbers are still in a file.
+    /// Returns true if its numbers are still in a file.
     pub fn is_stored(&self) -> bool {
         matches!(self.values, Values::Stored(_))
     }
 
-    /// The same numbers in memory.
+    /// These numbers, read into memory.
     ///
     /// # Errors
     /// If they cannot be read.
@@ -262,12 +262,12 @@ impl Tensor {
         T::of(&self.values)
     }
 
-    /// Where the numbers lie.
+    /// The layout of the numbers.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How many heads they are.
+    /// The number of heads.
     pub fn head_count(&self) -> usize {
         self.layout.heads
     }
@@ -307,17 +307,17 @@ impl Tensor {
         (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| self.at(i, j)))
     }
 
-    /// Whether a number is NaN.
+    /// Returns true if a number is NaN.
     pub fn any_nan(&self) -> bool {
         self.values.any(f64::is_nan)
     }
 
-    /// Whether a number is ∞ or −∞.
+    /// Returns true if a number is ∞ or −∞.
     pub fn any_infinite(&self) -> bool {
         self.values.any(f64::is_infinite)
     }
 
-    /// The same numbers as a matrix, the heads side by side.
+    /// These numbers as a matrix, the heads side by side.
     ///
     /// # Errors
     /// If they are in a file and cannot be read.
@@ -343,7 +343,7 @@ impl Tensor {
         matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
     }
 
-    /// The same numbers as a matrix, with which the exact path computes; a matrix is moved, not copied.
+    /// These numbers as a matrix, with which the exact path computes; a matrix is moved, not copied.
     ///
     /// # Errors
     /// As [`Tensor::matrix`].
@@ -354,7 +354,7 @@ impl Tensor {
         self.matrix().cloned()
     }
 
-    /// Whether both have the same type, shape and bits, wherever they lie.
+    /// Returns true if both have the same type, shape and bits, wherever they are stored.
     pub fn same_bits(&self, other: &Tensor) -> bool {
         let is_there = !self.is_stored() && !other.is_stored();
         self.dtype() == other.dtype()
@@ -395,7 +395,7 @@ impl PartialEq for Tensor {
     }
 }
 
-/// What is to be seen of rows or columns too many to look at: the first and the last, and `None` for those between.
+/// The positions that are shown of too many rows or columns: the first and the last, and `None` for those between.
 pub fn edges(count: usize) -> Vec<Option<usize>> {
     const EDGE: usize = 3;
     if count <= 2 * EDGE + 1 {

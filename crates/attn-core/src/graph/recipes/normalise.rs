@@ -91,9 +91,9 @@ impl Head<'_> {
             Shift::Largest if guards || axis != Axis::Rows => {
                 return self.add("S_shifted", Op::MinusMax(axis), &[read]);
             }
-            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Largest(Axis::Rows), &[read])?,
+            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
             Shift::OfColumns => {
-                let largest = self.add("S_largest", Op::Largest(Axis::Columns), &[read])?;
+                let largest = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
                 self.add("S_largest_turned", Op::Transpose, &[largest])?
             }
         };
@@ -114,7 +114,7 @@ impl Head<'_> {
         // What is hidden is taken from the scores as they were, and multiplied by 0.
         let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
         if let (true, Some(open)) = (of_visible, masked) {
-            let largest = self.add("S_largest", Op::Largest(Axis::Rows), &[read])?;
+            let largest = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
             let largest = self.down("S_largest", largest, read)?;
             let shifted = self.add("S_open_shifted", Op::Subtract, &[open, largest])?;
             let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;
@@ -154,7 +154,7 @@ impl Head<'_> {
                 return self.add(name, Op::Scale(Factor::Inverse(count)), &[powers]);
             }
             Divisor::Largest => {
-                let largest = self.add("E_largest", Op::Largest(Axis::Rows), &[powers])?;
+                let largest = self.add("E_largest", Op::Max(Axis::Rows), &[powers])?;
                 self.down("E_largest", largest, powers)?
             }
             Divisor::MisplacedSum => {

@@ -1,10 +1,10 @@
-//! The terms of what is computed from the lengths and angles of rows.
+//! The terms of ops on the lengths and angles of rows.
 
-use super::{Reader, chosen, minus, over, root, times};
+use super::{InputReader, chosen, minus, over, root, times};
 use crate::attention::{Base, range_factor};
 use crate::graph::Term;
 
-impl Reader<'_> {
+impl InputReader<'_> {
     pub(super) fn minus_mean(&self, i: usize, j: usize) -> Term {
         let row = Term::Sum((0..self.width(0)).map(|k| self.cell(0, i, k)).collect());
         minus(self.cell(0, i, j), over(row, Term::Number(self.width(0) as f64)))
@@ -73,6 +73,11 @@ impl Reader<'_> {
         over(row[j].clone(), root(length))
     }
 
+    pub(super) fn sinusoidal(&self, width: usize, i: usize, j: usize) -> Term {
+        let angle = Box::new(angle(i, j / 2, width, 10_000.0));
+        if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
+    }
+
     pub(super) fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
         let width = self.width(0);
         let half = width / 2;
@@ -92,7 +97,7 @@ fn scaled(term: Term, factor: f64) -> Term {
 }
 
 /// `position / base^(2 · pair / width)`.
-pub(super) fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
+fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
     let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
     let power = Term::Power(Base::Number(base), Box::new(exponent));
     over(Term::Number(position as f64), power)
