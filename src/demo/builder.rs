@@ -2,23 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::settings::Settings;
+use super::step_builder::StepBuilder;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
-use crate::story::condition::{Claim, Condition, own};
-use crate::story::{Digits, Plane, Step, StepItem, Story, Table, fill};
+use crate::story::condition::{Claim, own};
+use crate::story::{Digits, Step, StepItem, Story, fill};
 use crate::text::nearest;
-
-/// The settings that a user changes in a demo.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// Numbers in place of the demo's own: node name to matrix and where it came from.
-    pub set: BTreeMap<String, (Matrix, String)>,
-    /// The seed of random matrices, in place of the demo's own.
-    pub seed: Option<u32>,
-}
 
 /// Builds a story from the given matrices on. Nothing here computes: every value comes from an op of the graph.
 pub struct Builder {
@@ -27,34 +20,6 @@ pub struct Builder {
     claims: Vec<Claim>,
     set: BTreeMap<String, (Matrix, String)>,
     seed: u32,
-}
-
-/// The max number of rows or columns of a matrix of a demo, given or built in: a larger one would be too large to show.
-const MOST_ROWS: usize = 2048;
-
-impl Settings {
-    /// Checks that the user's matrices are of a size that a demo can describe.
-    ///
-    /// # Errors
-    /// If one has more than 2048 rows or columns, or holds +∞.
-    pub fn check(&self) -> Result<()> {
-        for (name, (matrix, source)) in &self.set {
-            if matrix.rows().max(matrix.cols()) > MOST_ROWS {
-                return Err(Error::new(format!(
-                    "{name} is {}, but a demo takes at most {MOST_ROWS} rows and columns",
-                    matrix.shape()
-                ))
-                .in_source(source.clone())
-                .help("give a smaller matrix; attn attend takes larger ones"));
-            }
-            if matrix.cells().any(|x| x == f64::INFINITY) {
-                return Err(Error::new(format!("{name} holds inf"))
-                    .in_source(source.clone())
-                    .help("write finite numbers, or -inf for a hidden score"));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The seed of document 000, and of every demo that draws.
@@ -293,78 +258,4 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
-}
-
-/// Adds to one step.
-pub struct StepBuilder<'a> {
-    step: &'a mut Step,
-    at: usize,
-    claims: &'a mut Vec<Claim>,
-}
-
-impl StepBuilder<'_> {
-    /// A notice: a sentence that is shown if the condition is true and every cell that the sentence names exists; cells are
-    /// written `{A[1,2]:2}`.
-    pub fn claim(self, condition: Condition, text: &str) -> Self {
-        self.claimed(condition, text, false)
-    }
-
-    /// A sentence that replaces the step's heading if the condition is true. The heading itself has to be true for any numbers.
-    pub fn heading_if(self, condition: Condition, text: &str) -> Self {
-        self.claimed(condition, text, true)
-    }
-
-    fn claimed(self, condition: Condition, text: &str, is_heading: bool) -> Self {
-        let text = text.to_string();
-        self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
-        self
-    }
-
-    /// Shows nodes one after the other, each with its equation.
-    pub fn show(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.extend(nodes.iter().map(|&id| StepItem::Node(id)));
-        self
-    }
-
-    /// Shows matrices next to each other.
-    pub fn together(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.push(StepItem::Together(nodes.to_vec()));
-        self
-    }
-
-    /// Shows a matrix in brief, for a step that only says something of one that is shown before it.
-    pub fn in_brief(self, node: NodeId) -> Self {
-        self.step.in_brief = Some(StepItem::Together(vec![node]));
-        self
-    }
-
-    /// Names matrices by their equations; `--full` shows their numbers.
-    pub fn folded(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.push(StepItem::Folded(nodes.to_vec()));
-        self
-    }
-
-    /// Shows nodes of one row as the columns of one table, under each the number in the node of its sum.
-    pub fn columns(self, columns: &[(NodeId, Option<NodeId>)]) -> Self {
-        self.step.shown.push(StepItem::Columns(columns.to_vec()));
-        self
-    }
-
-    /// Shows the cells of a node written in symbols.
-    pub fn symbols(self, node: NodeId) -> Self {
-        self.step.shown.push(StepItem::Symbols(node));
-        self
-    }
-
-    /// Draws points of the plane, and movements from rows of one node to the same rows of another.
-    pub fn plane(self, points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Self {
-        self.step.shown.push(StepItem::Plane(Plane::new(points, arrows)));
-        self
-    }
-
-    /// Shows a table of words.
-    pub fn table(self, table: Table) -> Self {
-        self.step.shown.push(StepItem::Table(table));
-        self
-    }
 }

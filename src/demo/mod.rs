@@ -10,17 +10,21 @@ mod multiplication;
 mod notation;
 mod one_third;
 mod papers;
+mod settings;
 mod similarity;
 mod source;
+mod step_builder;
 mod topic;
 mod understanding;
 pub mod words;
 
-pub use builder::{Builder, SEED, Settings};
+pub use builder::{Builder, SEED};
 pub use documents::Document;
 pub use glossary::{GlossaryTerm, ShownBy, glossary, term};
 pub use notation::notation;
+pub use settings::Settings;
 pub use source::{Passage, Source};
+pub use step_builder::StepBuilder;
 pub use topic::{ListPlace, Topic};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -2,7 +2,8 @@
 
 use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
-use super::view::{View, Viewer};
+use super::view::View;
+use super::viewer::Viewer;
 use super::{Page, Style};
 use crate::graph::{NodeId, Op, Origin, formula};
 use crate::matrix::Shape;

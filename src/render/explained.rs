@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use super::digits;
 use super::rounding::{self, DerivationLine};
-use super::view::Viewer;
+use super::viewer::Viewer;
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
     CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,

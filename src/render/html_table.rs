@@ -4,7 +4,8 @@ use super::explained::ExplanationWriter;
 use super::heat::Shade;
 use super::html_page::escaped;
 use super::html_sources::{SourceFinder, sum};
-use super::view::{Cell, HATCH, OPEN, View};
+use super::view::{Cell, HATCH, View};
+use super::viewer::OPEN;
 use crate::graph::{CellId, Graph, NodeId};
 use crate::story::Table;
 

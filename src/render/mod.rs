@@ -25,6 +25,8 @@ mod latex_words;
 mod markdown;
 mod names;
 pub mod numpy;
+mod palette;
+mod picture;
 mod plane;
 mod plot;
 mod rounding;
@@ -35,7 +37,9 @@ mod terminal;
 mod theme;
 mod tree;
 mod view;
+mod viewer;
 mod wide;
+mod wrap;
 
 pub use charset::Charset;
 pub use heat::Heat;

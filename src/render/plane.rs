@@ -7,7 +7,7 @@ mod ticks;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
-use super::view::Viewer;
+use super::viewer::Viewer;
 use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};

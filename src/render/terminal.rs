@@ -4,14 +4,16 @@ use colored::{ColoredString, Colorize};
 use unicode_width::UnicodeWidthStr;
 
 use super::Style;
-use super::block::{self, Block, Level};
+use super::block::{self, Block};
 use super::document::{Computed, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
+use super::picture::picture;
 use super::plane::Drawing;
 use super::step_layout::{StepLayout, StepPart};
 use super::table;
 use super::tree;
 use super::view::{INDENT, View};
+use super::wrap::wrapped;
 use crate::hint::Hint;
 use crate::story::Table;
 
@@ -167,35 +169,6 @@ impl<'a> Terminal<'a> {
         self.set_in(&lines);
         self.begun = drawing.is_none() && parts.last().is_some_and(|part| part.is_folded);
     }
-
-    /// Operands, signs and result in one row, if it fits.
-    fn pictured(&self, node: &Computed) -> Option<Block> {
-        let value = node.value.as_ref()?;
-        if node.operands.is_empty() {
-            return None;
-        }
-        let mut blocks = Vec::new();
-        for (sign, operand) in &node.operands {
-            if !sign.is_empty() {
-                blocks.push(self.sign(sign));
-            }
-            blocks.push(self.single(operand)?);
-        }
-        let equals = if node.operands.len() == 1 { "→" } else { "=" };
-        blocks.push(self.sign(equals));
-        blocks.push(self.single(value)?);
-        let picture = Block::beside(&blocks, 1, Level::Middles);
-        (picture.width <= self.room()).then_some(picture)
-    }
-
-    fn sign(&self, sign: &str) -> Block {
-        Block::plain(vec![self.style.charset.spelled(sign).into_owned()])
-    }
-
-    fn single(&self, view: &View) -> Option<Block> {
-        let mut bands = table::matrix(view, self.room(), self.style);
-        if bands.len() == 1 { bands.pop() } else { None }
-    }
 }
 
 impl Markup for Terminal<'_> {
@@ -223,7 +196,7 @@ impl Markup for Terminal<'_> {
 
     fn computed(&mut self, nodes: &[Computed]) {
         let one = |node: &Computed| StepPart {
-            picture: self.pictured(node),
+            picture: picture(node, self.room(), self.style),
             ..StepPart::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
         };
         self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
@@ -302,17 +275,4 @@ impl Markup for Terminal<'_> {
         self.settle(None);
         std::mem::take(&mut self.text)
     }
-}
-
-/// Words in lines of this width, with something before the first line and before the others.
-fn wrapped(style: &Style, width: usize, (first, rest): (&str, &str), text: &str) -> Vec<String> {
-    let first = style.charset.spelled(first).into_owned();
-    let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
-    let options = textwrap::Options::new(width)
-        .initial_indent(&first)
-        .subsequent_indent(&rest)
-        .break_words(false)
-        // Names such as `no-scale` and `--only` stay whole.
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(&style.charset.spelled(text), options).into_iter().map(|line| line.into_owned()).collect()
 }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use colored::Colorize;
-use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
 use super::block::{Block, Level};
 use super::digits;
 use super::explained::{Derivation, ExplanationWriter, Operand, Plain};
+use super::wrap::{breakable, factors};
 use crate::explain::{Branch, Explanation};
 use crate::graph::CellId;
 
@@ -252,68 +252,4 @@ fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<T
         TreeLine { before: before.to_string(), text, ink }
     };
     lines.iter().enumerate().map(line).collect()
-}
-
-/// The words of a line; a product that is longer than most screens may be broken behind its sign.
-fn factors(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
-    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(pieces))
-}
-
-fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
-    const LONG: usize = 60;
-    if word.word.width() <= LONG || !word.word.contains('·') {
-        return vec![word];
-    }
-    let mut pieces: Vec<Word<'_>> = word.word.split_inclusive('·').map(Word::from).collect();
-    if let Some(last) = pieces.last_mut() {
-        last.whitespace = word.whitespace;
-    }
-    pieces
-}
-
-/// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor
-/// before the minus or the slash of an inner difference or quotient.
-fn breakable(formula: &str) -> String {
-    let mut out = String::with_capacity(formula.len());
-    let mut characters = formula.chars().peekable();
-    // For every open parenthesis: true if it holds the argument of a function.
-    let mut open: Vec<bool> = Vec::new();
-    let mut behind_sign = false;
-    while let Some(character) = characters.next() {
-        match character {
-            '(' => open.push(["exp", "sin", "cos", "^"].iter().any(|name| out.ends_with(name))),
-            ')' => drop(open.pop()),
-            _ => {}
-        }
-        let in_function = open.contains(&true);
-        let may_break = match characters.peek() {
-            _ if behind_sign || in_function => false,
-            Some('−' | '/') => open.is_empty(),
-            _ => true,
-        };
-        match character {
-            ' ' if !may_break => out.push('\u{a0}'),
-            other => out.push(other),
-        }
-        behind_sign = matches!(character, '+' | '−' | '/');
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formulas_are_broken_before_outer_signs_and_behind_commas() {
-        let visible = |text: &str| breakable(text).replace('\u{a0}', "_");
-        assert_eq!(visible("a11·v11 + a12·v21"), "a11·v11 +_a12·v21");
-        assert_eq!(
-            visible("exp(a − m) / (exp(a − m) + exp(b − m))"),
-            "exp(a_−_m) /_(exp(a_−_m) +_exp(b_−_m))"
-        );
-        assert_eq!(visible("max(a, b)"), "max(a, b)");
-        assert_eq!(visible("√((a − b)·(a − b) + c)"), "√((a_−_b)·(a_−_b) +_c)");
-        assert_eq!(visible("(6 more: −1) + b"), "(6 more:_−1) +_b");
-    }
 }

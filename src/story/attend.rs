@@ -1,6 +1,7 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
-use super::model::{Plane, Step, StepItem, Story};
+use super::model::{Step, StepItem, Story};
+use super::plane::Plane;
 use super::sentence::in_sentence;
 use crate::graph::{self, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;

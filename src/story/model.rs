@@ -1,6 +1,7 @@
 //! The model of a story: a graph, and the sentences that go with its steps.
 
 use super::condition::Claim;
+use super::plane::Plane;
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
@@ -92,36 +93,6 @@ pub struct ExplainedCell {
     pub caption: String,
     /// The explanation of the cell.
     pub explanation: Explanation,
-}
-
-/// Points and movements in the plane.
-#[derive(Clone, Debug, Default)]
-pub struct Plane {
-    /// Its name in its story: `plane`, the next ones `plane_2`, `plane_3` …
-    pub name: String,
-    /// Nodes of two columns; each row is a point, its label the word.
-    pub points: Vec<NodeId>,
-    /// From each row of the first node to the same row of the second.
-    pub arrows: Vec<(NodeId, NodeId)>,
-}
-
-impl Plane {
-    /// The first plane of a story.
-    pub fn new(points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Plane {
-        Plane { name: "plane".into(), points: points.to_vec(), arrows: arrows.to_vec() }
-    }
-
-    /// The nodes whose rows are points or ends of arrows, each once, in the order of the picture.
-    pub fn nodes(&self) -> Vec<NodeId> {
-        let ends = self.arrows.iter().flat_map(|(from, to)| [*from, *to]);
-        let mut nodes: Vec<NodeId> = Vec::new();
-        for id in self.points.iter().copied().chain(ends) {
-            if !nodes.contains(&id) {
-                nodes.push(id);
-            }
-        }
-        nodes
-    }
 }
 
 impl Story {

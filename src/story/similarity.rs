@@ -1,6 +1,7 @@
 //! The story of words that are compared.
 
-use super::model::{Plane, Step, StepItem, Story};
+use super::model::{Step, StepItem, Story};
+use super::plane::Plane;
 use crate::graph::Graph;
 
 /// The words as vectors, and a table for each measure; `remarks` are remarks on the vectors.

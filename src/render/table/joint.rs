@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
+use super::grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
 use crate::render::Style;
 use crate::render::block::Block;
 use crate::render::view::View;

@@ -3,7 +3,8 @@
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::{GeluForm, Op, Side, Statistic};
+use super::op::Op;
+use super::op_parameters::{GeluForm, Side, Statistic};
 use crate::attention;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, labels};

@@ -1,7 +1,8 @@
 //! The number of inputs of each op.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::{Fusion, Op};
+use super::op::Op;
+use super::op_parameters::Fusion;
 use crate::error::{Error, Result};
 use crate::text::counted;
 

@@ -6,10 +6,14 @@
 mod address;
 mod apply;
 mod arity;
+mod equation;
+mod find;
 mod formula;
 mod node;
 mod notation;
 mod op;
+mod op_parameters;
+mod origin;
 pub mod recipes;
 mod side_by_side;
 mod stage;
@@ -22,26 +26,25 @@ mod warnings;
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
 pub use arity::Arity;
-pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
-
-pub use formula::{Convention, formula, number_text};
+pub use equation::{Convention, Equation};
+pub use formula::{equation, formula, number_text};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
+pub use op::{Op, OpKind};
+pub use op_parameters::{Factor, FusedSteps, Fusion, GeluForm, Side, Statistic};
+pub use origin::Origin;
+pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use stage::{Role, Stage, Step};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Index;
 
 use crate::attention::Axis;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
-use crate::tensor::{MOST_LOOKED_AT, Tensor};
-use crate::text::{choices, nearest};
+use crate::tensor::Tensor;
 
 /// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
@@ -199,62 +202,6 @@ impl Graph {
     /// The warnings: fully masked rows, rows without a direction.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// The node of this name.
-    pub fn find(&self, name: &str) -> Option<NodeId> {
-        self.places.get(name).copied().map(NodeId)
-    }
-
-    /// The node of this name.
-    ///
-    /// # Errors
-    /// If there is none: the error names the nearest and lists the others, as far as they fit a few lines.
-    pub fn require(&self, name: &str) -> Result<NodeId> {
-        self.find(name).ok_or_else(|| {
-            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            let listed = choices(names.iter().copied());
-            let error = Error::new(format!("there is no node `{name}`")).of_kind(ErrorKind::Unknown);
-            match nearest(name, names.iter().copied()) {
-                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
-                None => error.help(format!("the nodes are {listed}")),
-            }
-        })
-    }
-
-    /// The recorded matrix of a node.
-    ///
-    /// # Errors
-    /// If the node is never formed, or has more numbers than are looked at.
-    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
-        let node = &self[id];
-        node.matrix().ok_or_else(|| {
-            if node.is_never_formed() {
-                Error::new(format!("`{}` is never formed", node.name))
-                    .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast))
-            } else {
-                Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape())).help(
-                    format!(
-                        "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
-                        Hint::Save,
-                        node.name
-                    ),
-                )
-            }
-        })
-    }
-
-    /// The last node: the result.
-    pub fn last(&self) -> Option<NodeId> {
-        self.nodes.len().checked_sub(1).map(NodeId)
-    }
-}
-
-impl Index<NodeId> for Graph {
-    type Output = Node;
-
-    fn index(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0]
     }
 }
 

@@ -1,6 +1,7 @@
 //! One matrix of a computation.
 
-use super::op::{Op, Origin};
+use super::op::Op;
+use super::origin::Origin;
 use super::stage::Step;
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::tensor::{MOST_LOOKED_AT, Tensor};

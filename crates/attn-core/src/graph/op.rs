@@ -2,6 +2,8 @@
 
 use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
 
+use super::op_parameters::{Factor, Fusion, GeluForm, Side, Statistic};
+use super::origin::Origin;
 use crate::attention::{Axis, Base, Mask};
 use crate::matrix::{Labels, Matrix};
 
@@ -165,130 +167,6 @@ pub enum Op {
     Truncate(u32),
     /// The step that the fused kernel computes without forming the scores. It is recorded, never applied, and not derived.
     Fused(Fusion),
-}
-
-/// A result of the fused kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fusion {
-    /// The heads' mixtures side by side, from Q, K, V, and bias and mask where there are any.
-    Output(FusedSteps),
-    /// ln Σ exp of each row of scores, a column for each head, from the scores that its softmax would read.
-    LogSumExp,
-}
-
-/// The steps that the fused kernel applies to the scores before their softmax.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FusedSteps {
-    /// The factor of the scores; `None` if they are not scaled.
-    pub scale: Option<Factor>,
-    /// The divisor of the scaled scores.
-    pub temperature: f64,
-    /// The mask of the scores.
-    pub mask: Mask,
-}
-
-/// The origin of the numbers of a leaf.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Origin {
-    /// Stated by the demo or the document.
-    Stated,
-    /// The identity, because nothing else was given.
-    Identity,
-    /// Stated by the demo, cut or repeated to fit the user's matrices.
-    Fitted,
-    /// Drawn from NumPy's legacy stream of this seed.
-    Drawn(u32),
-    /// Given by the user: the file or the argument.
-    User(String),
-    /// A word's vector, invented from its letters.
-    Letters,
-    /// Each row comes from somewhere else.
-    Rows(Vec<Origin>),
-}
-
-impl Origin {
-    /// The origin of a row.
-    pub fn of_row(&self, row: usize) -> &Origin {
-        match self {
-            Origin::Rows(rows) => rows.get(row).unwrap_or(self),
-            _ => self,
-        }
-    }
-
-    /// A remark about the origin of a row, shown beside its numbers; `None` for the expected origin.
-    pub fn row_note(&self, row: usize) -> Option<String> {
-        matches!(self.of_row(row), Origin::Letters).then(|| self.of_row(row).to_string())
-    }
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Origin::Stated => write!(f, "given"),
-            Origin::Fitted => write!(f, "the demo's own rows, adjusted to fit"),
-            Origin::Identity => write!(f, "identity, because none is given"),
-            Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
-            Origin::User(source) => write!(f, "given by {source}"),
-            Origin::Letters => write!(f, "invented from its letters"),
-            Origin::Rows(_) => write!(f, "one vector per word"),
-        }
-    }
-}
-
-/// The number that a scale multiplies by.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Factor {
-    /// A number as given.
-    Number(f64),
-    /// `1/√d` for a width d.
-    InverseRoot(usize),
-    /// `1/d` for a width d.
-    Inverse(usize),
-    /// `√d` for a width d.
-    Root(usize),
-}
-
-impl Factor {
-    /// The factor's value.
-    pub fn value(self) -> f64 {
-        match self {
-            Factor::Number(number) => number,
-            Factor::InverseRoot(width) => 1.0 / (width as f64).sqrt(),
-            Factor::Inverse(width) => 1.0 / width as f64,
-            Factor::Root(width) => (width as f64).sqrt(),
-        }
-    }
-}
-
-/// The formula for the share of the normal distribution below a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GeluForm {
-    /// By the error function: `a/2 · (1 + erf(a/√2))`.
-    Erf,
-    /// By a hyperbolic tangent, which is close to it: `a/2 · (1 + tanh(√(2/π) · (a + 0.044715·a³)))`.
-    Tanh,
-}
-
-/// The side of the singular vectors: left or right.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The columns of U in `U Σ Vᵀ`.
-    Left,
-    /// The columns of V in `U Σ Vᵀ`.
-    Right,
-}
-
-/// A number that sums up a whole matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// The mean of all cells.
-    Mean,
-    /// The root of the mean of the squares of all cells.
-    RootMeanSquare,
-    /// The max of all cells.
-    Max,
-    /// The max of the absolute values of all cells.
-    MaxSize,
 }
 
 impl OpKind {

@@ -4,7 +4,8 @@ mod attention;
 mod functions;
 mod vectors;
 
-use super::op::{Factor, GeluForm, Op, Side, Statistic};
+use super::op::Op;
+use super::op_parameters::{Factor, GeluForm, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
 use crate::attention::{Axis, is_hidden_by};
 use crate::matrix::same_number;

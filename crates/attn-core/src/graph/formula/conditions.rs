@@ -2,7 +2,7 @@
 
 use super::{FormulaWriter, number_text};
 use crate::attention::{Mask, MatrixRule};
-use crate::graph::op::{Factor, FusedSteps};
+use crate::graph::op_parameters::{Factor, FusedSteps};
 use crate::matrix::Shape;
 
 impl FormulaWriter<'_> {
