@@ -5,7 +5,7 @@ use super::plane::Drawing;
 use super::view::View;
 use super::viewer::Viewer;
 use super::{Page, Style};
-use crate::graph::{NodeId, Op, Origin, formula};
+use crate::graph::{self, Equation, NodeId, Op, Origin};
 use crate::matrix::Shape;
 use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
@@ -13,7 +13,7 @@ use crate::text::counted;
 /// A computed node: its equation, its operands and its values.
 pub(super) struct Computed {
     /// `S (4×4) = Q (4×5) · Kᵀ (5×4)`, and the value itself where it is a single number.
-    pub equation: String,
+    pub equation: Equation,
     /// The operands with the sign before each; empty if the op has no such picture.
     pub operands: Vec<(&'static str, View)>,
     /// The values; `None` for a single number, which is part of the equation.
@@ -31,13 +31,13 @@ pub(super) trait Markup {
     /// Computed nodes, one after the other.
     fn computed(&mut self, nodes: &[Computed]);
     /// Matrices next to each other, under their equations.
-    fn together(&mut self, equations: &[String], matrices: &[View]);
-    /// Equations of matrices that are not shown.
-    fn folded(&mut self, equations: &[String]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]);
+    /// Equations of matrices that are not shown, and the number of these matrices.
+    fn folded(&mut self, equations: &[Equation], _matrices: usize) {
         self.together(equations, &[]);
     }
     /// Several nodes as the columns of one table, under all their equations.
-    fn columns(&mut self, equations: &[String], view: &View);
+    fn columns(&mut self, equations: &[Equation], view: &View);
     /// Points and movements in the plane.
     fn drawing(&mut self, drawing: &Drawing);
     /// A table of words.
@@ -182,12 +182,12 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
-            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
+            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer), ids.len()),
             StepItem::Columns(columns) => {
                 let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
                 let computed = columns.iter().filter(|(id, _)| !is_stated(*id));
-                let equations =
-                    computed.map(|(id, _)| formula(&viewer.story.graph, *id, viewer.style.convention, false));
+                let equations = computed
+                    .map(|(id, _)| graph::equation(&viewer.story.graph, *id, viewer.style.convention, false));
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
             StepItem::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
@@ -213,37 +213,37 @@ fn flush(nodes: &mut Vec<Computed>, markup: &mut dyn Markup) {
     }
 }
 
-fn equation(id: NodeId, viewer: &Viewer<'_>) -> String {
-    formula(&viewer.story.graph, id, viewer.style.convention, true)
+fn equation(id: NodeId, viewer: &Viewer<'_>) -> Equation {
+    graph::equation(&viewer.story.graph, id, viewer.style.convention, true)
 }
 
 /// The equations of several nodes; neighbours with one right-hand side share a line: `W_Q (5×5), W_K (5×5) = given`.
-fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
-    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
+fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<Equation> {
+    let mut lines: Vec<Equation> = Vec::new();
     for &id in ids {
         let equation = match viewer.story.graph[id].shape() {
             Shape { rows: 1, cols: 1 } => computed(id, viewer).equation,
             _ => equation(id, viewer),
         };
-        let (left, right) = equation.split_once(" = ").unwrap_or((&equation, ""));
         match lines.last_mut() {
-            Some((names, same)) if same == right => names.push(left.to_string()),
-            _ => lines.push((vec![left.to_string()], right.to_string())),
+            Some(line) if line.right == equation.right => line.add_name(&equation.left),
+            _ => lines.push(equation),
         }
     }
-    lines.into_iter().map(|(names, right)| format!("{} = {right}", names.join(", "))).collect()
+    lines
 }
 
 fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
-    let equation = equation(id, viewer);
+    let mut equation = equation(id, viewer);
     if viewer.story.graph[id].is_never_formed() {
-        return Computed { equation: format!("{equation}: never formed"), operands: Vec::new(), value: None };
+        equation.right.push_str(": never formed");
+        return Computed { equation, operands: Vec::new(), value: None };
     }
     let value = viewer.given(id);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {
-        let equation = format!("{equation} = {}", cell.text.trim());
+        equation.right.push_str(&format!(" = {}", cell.text.trim()));
         return Computed { equation, operands: Vec::new(), value: None };
     }
     Computed { equation, operands: operands(id, viewer), value: Some(value) }

@@ -7,8 +7,8 @@ use super::rounding::{self, DerivationLine};
 use super::viewer::Viewer;
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
-    CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,
-    written,
+    self, CellId, Convention, Equation, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of,
+    number_text, written,
 };
 use crate::story::{Digits, ExplainedCell};
 use crate::text::clipped;
@@ -100,13 +100,14 @@ impl<'a> ExplanationWriter<'a> {
     }
 
     /// The equation of a cell's node.
-    pub(super) fn equation(&self, cell: CellId) -> String {
+    pub(super) fn equation(&self, cell: CellId) -> Equation {
         let graph = &self.viewer.story.graph;
         match &graph[cell.node].op {
             Op::Given(origin @ Origin::Rows(_)) => {
-                format!("{} = {}", graph[cell.node].name, origin.of_row(cell.row))
+                let (left, right) = (graph[cell.node].name.clone(), origin.of_row(cell.row).to_string());
+                Equation { left, right }
             }
-            _ => formula(graph, cell.node, self.viewer.style.convention, false),
+            _ => graph::equation(graph, cell.node, self.viewer.style.convention, false),
         }
     }
 
@@ -114,13 +115,12 @@ impl<'a> ExplanationWriter<'a> {
     pub(super) fn operand(&self, branch: &Branch) -> Operand {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
-        let equation = self.equation(cell);
-        let origin = equation.split_once(" = ").map_or("", |(_, right)| right);
+        let origin = self.equation(cell).right;
         Operand {
             cell,
             address: address_of(graph, cell),
             value: self.number(Term::Cell(cell).evaluate(graph)),
-            origin: clipped(origin, LONGEST_ORIGIN).into_owned(),
+            origin: clipped(&origin, LONGEST_ORIGIN).into_owned(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::plane::Drawing;
 use super::view::View;
 use super::viewer::Viewer;
 use super::{Page, Style, html_explained, html_page, html_plane, html_table};
-use crate::graph::Symbols;
+use crate::graph::{Equation, Symbols};
 use crate::story::Table;
 
 /// HTML written so far: the inside of a page.
@@ -62,7 +62,7 @@ impl<'a> Html<'a> {
     }
 
     /// Matrices whose cells carry references to their sources, each after its operands; below them is room for a sum.
-    fn figure(&mut self, equations: &[String], parts: &[(&str, &View, bool)]) {
+    fn figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
@@ -84,7 +84,8 @@ impl<'a> Html<'a> {
         }
         self.text.push_str("<figure>\n");
         if !equations.is_empty() {
-            let lines: Vec<String> = equations.iter().map(|equation| escaped(equation)).collect();
+            let lines: Vec<String> =
+                equations.iter().map(|equation| escaped(&equation.to_string())).collect();
             self.text.push_str(&format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n")));
         }
         if !inside.is_empty() {
@@ -150,12 +151,12 @@ impl Markup for Html<'_> {
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
         self.figure(equations, &parts);
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         self.figure(equations, &[("", view, true)]);
     }
 

@@ -23,7 +23,7 @@ fn root(writer: &ExplanationWriter<'_>, explanation: &Explanation) -> String {
     format!(
         "<h3>{} <span class=\"dim\">{}</span></h3>\n{}{}",
         escaped(&explanation.address),
-        escaped(&writer.equation(explanation.cell)),
+        escaped(&writer.equation(explanation.cell).to_string()),
         body(writer, explanation),
         operands(writer, &explanation.operands)
     )

@@ -9,6 +9,7 @@ use super::latex_width::{display, fitted, shown_width};
 use super::latex_words::{cell, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
+use crate::graph::Equation;
 use crate::story::Table;
 
 /// The characters of a table of words that fill the line of an article, about.
@@ -34,8 +35,8 @@ fn needs(text: &str) -> String {
 }
 
 /// An equation on a line of its own.
-fn equation(text: &str) -> String {
-    let formula = math(text);
+fn equation(equation: &Equation) -> String {
+    let formula = math(&equation.to_string());
     display(&formula, shown_width(&formula))
 }
 
@@ -180,7 +181,7 @@ impl Markup for Latex {
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         for each in equations {
             self.paragraph(&equation(each));
         }
@@ -189,7 +190,7 @@ impl Markup for Latex {
         }
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         for each in equations {
             self.paragraph(&equation(each));
         }

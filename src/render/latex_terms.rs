@@ -194,7 +194,7 @@ fn tell(writer: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: &
     paragraphs.push(format!(
         "\\textbf{{{}}}, ${}$",
         prose(&explanation.address),
-        math(&writer.equation(explanation.cell))
+        math(&writer.equation(explanation.cell).to_string())
     ));
     let terms = |digits, in_numbers| {
         let digits = Some(digits);

@@ -5,6 +5,7 @@ use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};
+use crate::graph::Equation;
 use crate::story::Table;
 
 /// Blocks of code are drawn at this width, whatever the screen.
@@ -106,25 +107,25 @@ impl Markup for Markdown {
 
     fn computed(&mut self, nodes: &[Computed]) {
         for node in nodes {
-            self.paragraph(&code(&node.equation));
+            self.paragraph(&code(&node.equation.to_string()));
             if let Some(value) = &node.value {
                 self.matrix(value);
             }
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         for equation in equations {
-            self.paragraph(&code(equation));
+            self.paragraph(&code(&equation.to_string()));
         }
         for view in matrices {
             self.matrix(view);
         }
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         for equation in equations {
-            self.paragraph(&code(equation));
+            self.paragraph(&code(&equation.to_string()));
         }
         self.matrix(view);
     }

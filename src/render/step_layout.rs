@@ -6,6 +6,7 @@ use super::block::{self, Block, Level};
 use super::plane::Drawing;
 use super::table;
 use super::view::View;
+use crate::graph::Equation;
 
 /// A picture of operands that fits a screen of this many columns is drawn even if it costs lines; a wider one only if it
 /// costs none. So a wider screen never needs more lines.
@@ -19,7 +20,7 @@ const MOST_TOGETHER: usize = 12;
 #[derive(Default)]
 pub(super) struct StepPart {
     /// The equations.
-    pub equations: Vec<String>,
+    pub equations: Vec<Equation>,
     /// The matrices.
     pub views: Vec<View>,
     /// Operands, signs and result of its only equation in one row.
@@ -39,12 +40,12 @@ pub(super) struct StepLayout<'a> {
     /// The number of columns of the screen.
     pub room: usize,
     /// The lines of equations, several in a line where there is room.
-    pub equations: &'a dyn Fn(&[String]) -> Vec<String>,
+    pub equations: &'a dyn Fn(&[Equation]) -> Vec<String>,
 }
 
 impl StepPart {
     /// Equations and matrices.
-    pub(super) fn new(equations: &[String], views: Vec<View>) -> StepPart {
+    pub(super) fn new(equations: &[Equation], views: Vec<View>) -> StepPart {
         StepPart { equations: equations.to_vec(), views, ..StepPart::default() }
     }
 
@@ -157,7 +158,7 @@ impl StepLayout<'_> {
         if is_better && !other.is_empty() { other } else { flowed }
     }
 
-    fn flowed(&self, equations: &[String], views: &[&View]) -> Vec<String> {
+    fn flowed(&self, equations: &[Equation], views: &[&View]) -> Vec<String> {
         let mut lines = (self.equations)(equations);
         lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
         lines
@@ -259,17 +260,15 @@ fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
 }
 
 /// The equations of several parts; matrices that are all given share one.
-fn all_equations(parts: &[StepPart]) -> Vec<String> {
-    const GIVEN: &str = " = given";
-    let mut all: Vec<String> = Vec::new();
+fn all_equations(parts: &[StepPart]) -> Vec<Equation> {
+    const GIVEN: &str = "given";
+    let mut all: Vec<Equation> = Vec::new();
     for equation in parts.iter().flat_map(|part| &part.equations) {
-        let before = all.last_mut().and_then(|before| {
-            let names = before.strip_suffix(GIVEN)?;
-            equation.ends_with(GIVEN).then(|| names.to_string()).map(|names| (before, names))
-        });
-        match before {
-            Some((before, names)) => *before = format!("{names}, {equation}"),
-            None => all.push(equation.clone()),
+        match all.last_mut() {
+            Some(before) if before.right == GIVEN && equation.right == GIVEN => {
+                before.add_name(&equation.left)
+            }
+            _ => all.push(equation.clone()),
         }
     }
     all

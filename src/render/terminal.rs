@@ -14,6 +14,7 @@ use super::table;
 use super::tree;
 use super::view::{INDENT, View};
 use super::wrap::wrapped;
+use crate::graph::Equation;
 use crate::hint::Hint;
 use crate::story::Table;
 
@@ -126,8 +127,9 @@ impl<'a> Terminal<'a> {
     }
 
     /// Equations, several in a line where there is room.
-    fn equations(&self, equations: &[String]) -> Vec<String> {
+    fn equations(&self, equations: &[Equation]) -> Vec<String> {
         const BETWEEN: &str = "    ";
+        let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
         let widths: Vec<usize> =
             equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
         let rows = block::rows_apart(&widths, self.room(), BETWEEN.len());
@@ -155,7 +157,7 @@ impl<'a> Terminal<'a> {
     fn settle(&mut self, drawing: Option<&Drawing>) {
         let parts = std::mem::take(&mut self.parts);
         let lines = {
-            let equations = |equations: &[String]| self.equations(equations);
+            let equations = |equations: &[Equation]| self.equations(equations);
             let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
             match drawing {
                 Some(drawing) => layout.with_drawing(&parts, drawing),
@@ -202,24 +204,22 @@ impl Markup for Terminal<'_> {
         self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         self.parts.push(StepPart::new(equations, matrices.to_vec()));
     }
 
-    fn folded(&mut self, equations: &[String]) {
+    fn folded(&mut self, equations: &[Equation], matrices: usize) {
         let mut equations = equations.to_vec();
-        let count = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
-            let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
-            let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
-            last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
+            let pointer = format!("{} shows {}", Hint::Full, if matrices > 1 { "them" } else { "it" });
+            last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
         self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         self.parts.push(StepPart { are_columns: true, ..StepPart::new(equations, vec![view.clone()]) });
     }
 

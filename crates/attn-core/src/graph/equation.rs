@@ -22,6 +22,14 @@ pub struct Equation {
     pub right: String,
 }
 
+impl Equation {
+    /// Adds the name of another node that the same formula computes.
+    pub fn add_name(&mut self, name: &str) {
+        self.left.push_str(", ");
+        self.left.push_str(name);
+    }
+}
+
 impl fmt::Display for Equation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}", self.left, self.right)
