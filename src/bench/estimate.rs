@@ -13,7 +13,7 @@ const QUICK: (u64, u128) = (10_000_000_000, 10_000_000);
 /// The sizes of the small problem that the large one is estimated by, at most: queries, keys, width.
 const SAMPLE: (usize, usize, usize) = (64, 1024, 1024);
 
-/// The approximate minimum time of [`super::Single::measure`] on a shape: drawing its numbers, comparing some rows with the
+/// The approximate minimum time of [`super::ShapeMeasurement::measure`] on a shape: drawing its numbers, comparing some rows with the
 /// exact path, and attending twice. Each is timed on a small problem and multiplied; `None` if it takes only seconds.
 ///
 /// # Errors

@@ -56,7 +56,7 @@ pub struct Point {
 #[derive(Clone, Copy, Debug)]
 pub enum Measurement {
     /// Time and memory.
-    Taken {
+    Done {
         /// The time of a run.
         timing: Timing,
         /// Flop/s, by the useful ones.
@@ -100,7 +100,7 @@ impl Growth {
             return Some(Measurement::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
         let seconds = |point: &Point| match point.measured {
-            Measurement::Taken { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
+            Measurement::Done { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
             _ => None,
         };
         let seconds = shorter.iter().rev().find_map(seconds)?;
@@ -110,7 +110,7 @@ impl Growth {
     fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Measurement> {
         let taken = |timing: Timing, extra_bytes, threads, largest_error| {
             let rate = shape.flop() as f64 / timing.median;
-            Measurement::Taken { timing, rate, extra_bytes, threads, largest_error }
+            Measurement::Done { timing, rate, extra_bytes, threads, largest_error }
         };
         if way == Method::Fused {
             let mut problem = Problem::<T>::drawn(shape)?;
@@ -150,7 +150,7 @@ mod tests {
 
     fn bytes(measured: Measurement) -> usize {
         match measured {
-            Measurement::Taken { extra_bytes, .. } => extra_bytes,
+            Measurement::Done { extra_bytes, .. } => extra_bytes,
             refused => panic!("{refused:?}"),
         }
     }
@@ -169,7 +169,7 @@ mod tests {
     fn what_would_take_too_long_or_too_much_says_so() {
         let mut growth = growth();
         let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
-        let taken = Measurement::Taken { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
+        let taken = Measurement::Done { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
         let shorter =
             [Point { n: 64, measured: taken }, Point { n: 128, measured: Measurement::TooLong(8.0) }];
         let longer = growth.point::<f32>(Method::Loop, 256, &shorter).unwrap().measured;

@@ -15,6 +15,6 @@ pub use estimate::estimate;
 pub use growth::{Growth, Measurement, Method, Point, SIZES};
 pub use problem::{Problem, memory_limit};
 pub use shape::Shape;
-pub use single::{Rates, ReadRates, Single};
+pub use single::{Rates, ReadRates, ShapeMeasurement};
 pub use steps::{ExactResult, loop_over_queries, step_by_step};
 pub use timing::{Timing, time};

@@ -16,7 +16,7 @@ const READING: Duration = Duration::from_millis(250);
 
 /// The measurement of one shape.
 #[derive(Clone, Debug)]
-pub struct Single {
+pub struct ShapeMeasurement {
     /// The shape that was computed.
     pub shape: Shape,
     /// The machine that it was measured on.
@@ -55,12 +55,12 @@ pub struct Rates {
     pub best: f64,
 }
 
-impl Single {
+impl ShapeMeasurement {
     /// Measures a shape for about `budget`, and the limits of the machine for about as long.
     ///
     /// # Errors
     /// If the shape is none, there is not the memory, or this processor lacks `machine.simd`.
-    pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<Single> {
+    pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<ShapeMeasurement> {
         let mut problem = Problem::<T>::drawn(shape)?;
         let used = problem.attend(machine)?;
         let largest_error = problem.largest_error()?;
@@ -71,7 +71,7 @@ impl Single {
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
         let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
         let reading = if is_decode { Some(ReadRates::of(&problem, machine, &timing, aside)?) } else { None };
-        Ok(Single { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
+        Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
     }
 
     /// The rates of the computation.

@@ -11,7 +11,7 @@ use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
 
 /// A computed node: its equation, its operands and its values.
-pub(super) struct Computed {
+pub(super) struct ComputedNode {
     /// `S (4×4) = Q (4×5) · Kᵀ (5×4)`, and the value itself where it is a single number.
     pub equation: Equation,
     /// The operands with the sign before each; empty if the op has no such picture.
@@ -29,7 +29,7 @@ pub(super) trait Markup {
     /// The sentence that begins a step.
     fn step(&mut self, number: usize, text: &str);
     /// Computed nodes, one after the other.
-    fn computed(&mut self, nodes: &[Computed]);
+    fn computed(&mut self, nodes: &[ComputedNode]);
     /// Matrices next to each other, under their equations.
     fn together(&mut self, equations: &[Equation], matrices: &[View]);
     /// Equations of matrices that are not shown, and the number of these matrices.
@@ -153,7 +153,7 @@ pub(super) fn finished(markup: &mut dyn Markup) -> String {
 }
 
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
-    let mut nodes: Vec<Computed> = Vec::new();
+    let mut nodes: Vec<ComputedNode> = Vec::new();
     for shown in &step.shown {
         match shown {
             StepItem::Node(id) => {
@@ -161,7 +161,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
                 continue;
             }
             StepItem::Open(id) => {
-                nodes.push(Computed {
+                nodes.push(ComputedNode {
                     equation: equation(*id, viewer),
                     operands: Vec::new(),
                     value: Some(viewer.open(*id)),
@@ -170,7 +170,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
             }
             StepItem::Symbols(id) => {
                 let value = Some(viewer.symbols(*id));
-                nodes.push(Computed { equation: equation(*id, viewer), operands: Vec::new(), value });
+                nodes.push(ComputedNode { equation: equation(*id, viewer), operands: Vec::new(), value });
                 continue;
             }
             _ => flush(&mut nodes, markup),
@@ -206,7 +206,7 @@ fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
     flush(&mut nodes, markup);
 }
 
-fn flush(nodes: &mut Vec<Computed>, markup: &mut dyn Markup) {
+fn flush(nodes: &mut Vec<ComputedNode>, markup: &mut dyn Markup) {
     if !nodes.is_empty() {
         markup.computed(nodes);
         nodes.clear();
@@ -233,20 +233,20 @@ fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<Equation> {
     lines
 }
 
-fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
+fn computed(id: NodeId, viewer: &Viewer<'_>) -> ComputedNode {
     let mut equation = equation(id, viewer);
     if viewer.story.graph[id].is_never_formed() {
         equation.right.push_str(": never formed");
-        return Computed { equation, operands: Vec::new(), value: None };
+        return ComputedNode { equation, operands: Vec::new(), value: None };
     }
     let value = viewer.given(id);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {
         equation.right.push_str(&format!(" = {}", cell.text.trim()));
-        return Computed { equation, operands: Vec::new(), value: None };
+        return ComputedNode { equation, operands: Vec::new(), value: None };
     }
-    Computed { equation, operands: operands(id, viewer), value: Some(value) }
+    ComputedNode { equation, operands: operands(id, viewer), value: Some(value) }
 }
 
 /// The operands as the equation has them, where it is a picture of matrices with signs between them.

@@ -1,6 +1,6 @@
 //! Stories as HTML: tables whose cells carry references to their sources.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
 use super::html_page::escaped;
 use super::html_sources::SourceFinder;
@@ -18,7 +18,7 @@ pub(super) struct Html<'a> {
     command: &'a str,
     /// The number of stories begun.
     begun: usize,
-    maker: SourceFinder,
+    sources: SourceFinder,
     /// Those of the story that has begun.
     symbols: Option<Symbols>,
     title: Option<String>,
@@ -35,7 +35,7 @@ impl<'a> Html<'a> {
             style,
             command,
             begun: 0,
-            maker: SourceFinder::default(),
+            sources: SourceFinder::default(),
             symbols: None,
             title: None,
             titles: 0,
@@ -72,7 +72,7 @@ impl<'a> Html<'a> {
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
             let table = if *is_result {
-                let (table, made) = html_table::result(view, &page.story.graph, &writer, &mut self.maker);
+                let (table, made) = html_table::result(view, &page.story.graph, &writer, &mut self.sources);
                 any_made |= made;
                 table
             } else {
@@ -125,7 +125,7 @@ impl Markup for Html<'_> {
         ));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         // Matrices by themselves stand next to each other where there is room.
         let flows = nodes.len() > 1 && nodes.iter().all(|node| node.operands.is_empty());
         if flows {
@@ -205,6 +205,6 @@ impl Markup for Html<'_> {
             }
             _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
-        html_page::Page { title: &title, style: "", script: "", main: &main }.to_string()
+        html_page::HtmlPage { title: &title, style: "", script: "", main: &main }.to_string()
     }
 }

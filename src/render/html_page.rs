@@ -25,7 +25,7 @@ pub fn how(inside: &str) -> &'static str {
 
 /// A whole page.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
+pub struct HtmlPage<'a> {
     /// Its title, as plain text.
     pub title: &'a str,
     /// The style that is added to that of tables, formulas and drawings.
@@ -36,9 +36,9 @@ pub struct Page<'a> {
     pub main: &'a str,
 }
 
-impl std::fmt::Display for Page<'_> {
+impl std::fmt::Display for HtmlPage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Page { style, script, main, .. } = self;
+        let HtmlPage { style, script, main, .. } = self;
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
         write!(
             f,
@@ -50,7 +50,7 @@ impl std::fmt::Display for Page<'_> {
     }
 }
 
-/// The content between `<main>` and `</main>` of a [`Page`], to be put into another page, where headlines are three levels
+/// The content between `<main>` and `</main>` of an [`HtmlPage`], to be put into another page, where headlines are three levels
 /// further down; `None` for a text that is no such page.
 pub fn fragment(page: &str) -> Option<String> {
     // A text in the page is escaped, so that tags are the page's own.
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_fragment_is_the_inside_of_main_three_levels_down() {
         let main = "<h1>One</h1>\n<p>two</p>\n";
-        let page = Page { title: "a & b", style: "", script: "", main }.to_string();
+        let page = HtmlPage { title: "a & b", style: "", script: "", main }.to_string();
         assert!(page.contains("<title>a &amp; b</title>"), "{page}");
         assert_eq!(fragment(&page).as_deref(), Some("<h4>One</h4>\n<p>two</p>\n"));
         assert_eq!(fragment("A (2×2)\n"), None);

@@ -41,7 +41,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
     let lines = frame.axis_lines().into_iter().chain(arrows).collect();
     let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    let mut covered = Covered { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
+    let mut covered = CoveredAreas { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
     for (spot, is_point) in &all {
         inside.push_str(&frame.spot(spot, *is_point, &mut covered));
     }
@@ -70,7 +70,7 @@ fn meet(a: &Area, b: &Area) -> bool {
 }
 
 /// The areas that labels avoid: numbers, points and other labels, and if there is room also axes and arrows.
-struct Covered {
+struct CoveredAreas {
     letters: Vec<Area>,
     lines: Vec<Area>,
 }
@@ -231,7 +231,7 @@ impl Frame {
     }
 
     /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
-    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut Covered) -> String {
+    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut CoveredAreas) -> String {
         let (x, y) = self.place(spot.x, spot.y);
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;

@@ -19,13 +19,13 @@ pub(super) fn result(
     view: &View,
     graph: &Graph,
     writer: &ExplanationWriter<'_>,
-    maker: &mut SourceFinder,
+    sources: &mut SourceFinder,
 ) -> (String, bool) {
     let size = view.rows.len() * view.cols.len();
     let mut any = false;
     let table = grid(view, &mut |cell| {
         let Some(of) = cell.of else { return String::new() };
-        let Some(from) = maker.from(graph, of) else { return String::new() };
+        let Some(from) = sources.from(graph, of) else { return String::new() };
         any = true;
         let sum = sum(writer, graph, of, size).filter(|_| cell.text.trim() != OPEN);
         let sum = sum.map_or(String::new(), |sum| format!(" data-sum=\"{}\"", escaped(&sum)));

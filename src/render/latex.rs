@@ -1,6 +1,6 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
 use super::latex_escape::escaped;
 use super::latex_math::{math, number};
@@ -172,7 +172,7 @@ impl Markup for Latex {
         self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
             self.paragraph(&equation(&node.equation));
             if let Some(value) = &node.value {

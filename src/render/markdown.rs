@@ -1,6 +1,6 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
@@ -105,7 +105,7 @@ impl Markup for Markdown {
         self.paragraph(&format!("**{number}.** {}", escaped(text)));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
             self.paragraph(&code(&node.equation.to_string()));
             if let Some(value) = &node.value {

@@ -2,12 +2,12 @@
 
 use super::Style;
 use super::block::{Block, Level};
-use super::document::Computed;
+use super::document::ComputedNode;
 use super::table;
 use super::view::View;
 
 /// Operands, signs and result in one row, if it fits.
-pub(super) fn picture(node: &Computed, room: usize, style: &Style) -> Option<Block> {
+pub(super) fn picture(node: &ComputedNode, room: usize, style: &Style) -> Option<Block> {
     let value = node.value.as_ref()?;
     if node.operands.is_empty() {
         return None;

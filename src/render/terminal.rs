@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Style;
 use super::block::{self, Block};
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
 use super::picture::picture;
 use super::plane::Drawing;
@@ -196,8 +196,8 @@ impl Markup for Terminal<'_> {
         self.begun = true;
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
-        let one = |node: &Computed| StepPart {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
+        let one = |node: &ComputedNode| StepPart {
             picture: picture(node, self.room(), self.style),
             ..StepPart::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
         };

@@ -9,13 +9,6 @@ use crate::text::abridged;
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The exit code of a command that ran without problems.
-pub const EXIT_DONE: u8 = 0;
-/// The exit code of a command that ran and whose check failed.
-pub const EXIT_CHECK_FAILED: u8 = 1;
-/// The command or its input cannot be used.
-pub const EXIT_UNUSABLE: u8 = 2;
-
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -37,7 +30,7 @@ pub enum ErrorKind {
     Shape,
     /// A name or an address that nothing has.
     Unknown,
-    /// More numbers or more memory than may be had.
+    /// More numbers or more memory than is available.
     TooLarge,
     /// A file that is not there, or may not be read.
     File,

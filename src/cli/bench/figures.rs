@@ -117,7 +117,7 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
     let row = |point: &Point| {
         let mut row = vec![point.n.to_string()];
         match &point.measured {
-            Measurement::Taken { timing, rate, extra_bytes, threads, .. } => {
+            Measurement::Done { timing, rate, extra_bytes, threads, .. } => {
                 let peak = peaks.beside::<T>(way, *threads);
                 let now = (timing.median, *extra_bytes as f64);
                 let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
@@ -149,7 +149,7 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
 /// How far the worst of all lengths is from the exact path, where that is another one.
 pub(super) fn worst_error(points: &[Point]) -> Option<String> {
     let error = |point: &Point| match point.measured {
-        Measurement::Taken { largest_error, .. } => largest_error,
+        Measurement::Done { largest_error, .. } => largest_error,
         _ => None,
     };
     let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
@@ -174,7 +174,7 @@ pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) ->
     let taken = |way: Method, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
         match points.iter().find(|point| point.n == n)?.measured {
-            Measurement::Taken { timing, extra_bytes, threads, .. } => {
+            Measurement::Done { timing, extra_bytes, threads, .. } => {
                 Some((timing.median, extra_bytes as f64, threads))
             }
             _ => None,
@@ -205,7 +205,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: 
     let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));
     let dtype = if is_fused { T::NAME } else { f64::NAME };
     let reason = match &point.measured {
-        Measurement::Taken { timing, extra_bytes, threads, largest_error, .. } => {
+        Measurement::Done { timing, extra_bytes, threads, largest_error, .. } => {
             let asked = if is_fused { asked } else { 1 };
             let line = Line {
                 peer: &peer,

@@ -135,7 +135,7 @@ impl Overview<'_, '_> {
         self.part()?;
         let plot = |title: &str, up: fn(f64) -> String, y: fn(&Timing, usize) -> f64| {
             let point = |point: &Point| match &point.measured {
-                Measurement::Taken { timing, extra_bytes, .. } => {
+                Measurement::Done { timing, extra_bytes, .. } => {
                     Some((point.n as f64, y(timing, *extra_bytes)))
                 }
                 _ => None,

@@ -128,7 +128,7 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
         let given = matrix.map(|matrix| matrix[(i, j)]);
         match (mask.visibility((i, j), size, given), mask.matrix, given) {
             (Visibility::Hidden(_), _, _) => f64::NEG_INFINITY,
-            // Turned round, a matrix of 0 and −∞ says who is hidden, and is not added.
+            // Turned round, a matrix of 0 and −∞ says which keys are hidden, and is not added.
             (Visibility::Visible, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
                 0.0 + scores[(i, j)] + added
             }

@@ -19,7 +19,7 @@ mod softmax;
 
 pub use blocks::block_sums;
 pub(crate) use fast::added_out_of_range;
-pub use fast::{FastAttention, FusedOutput, attend_fast};
+pub(crate) use fast::{FastAttention, FusedOutput, attend_fast};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, reverse_rows, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
 pub use mask::{HidingRule, Mask, MatrixRule, Visibility, mask, mask_pattern};

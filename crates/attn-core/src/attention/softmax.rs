@@ -107,7 +107,7 @@ pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
 }
 
 /// Exponentials, divided by their sum: `out[i,j] = e^(x[i,j] − m_i) / Σ_k e^(x[i,k] − m_i)`, with m_i the maximum of
-/// row i. A row of nothing but −∞ (a query that may attend to nothing) gives zeros.
+/// row i. A row of −∞ alone (a fully masked query) gives zeros.
 ///
 /// # Source
 /// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.

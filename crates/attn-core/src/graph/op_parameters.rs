@@ -5,7 +5,7 @@ use crate::attention::Mask;
 /// A result of the fused kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fusion {
-    /// The heads' mixtures side by side, from Q, K, V, and bias and mask where there are any.
+    /// The heads' outputs side by side, from Q, K, V, and bias and mask where there are any.
     Output(FusedSteps),
     /// ln Σ exp of each row of scores, a column for each head, from the scores that its softmax would read.
     LogSumExp,

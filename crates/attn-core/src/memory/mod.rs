@@ -111,7 +111,7 @@ impl Drop for Charge {
 /// Charges bytes that are about to be allocated.
 ///
 /// # Errors
-/// If they are more than may be had.
+/// If they exceed the memory that is left.
 pub fn hold(bytes: u64) -> Result<Charge> {
     let mut account = ACCOUNT.get();
     let used = account.used.saturating_add(bytes);
@@ -136,7 +136,7 @@ pub fn hold(bytes: u64) -> Result<Charge> {
 /// Checks that `bytes` are available now, without charging them.
 ///
 /// # Errors
-/// If they are more than may be had.
+/// If they exceed the memory that is left.
 pub fn room(bytes: u64) -> Result<()> {
     hold(bytes).map(drop)
 }
@@ -163,7 +163,7 @@ pub fn remaining() -> Remaining {
     }
 }
 
-/// The error of a command that needs more memory than may be had.
+/// The error of a command that needs more memory than is left.
 pub fn too_much(needed: u64, left: u64) -> Error {
     Error::new(format!(
         "this needs {} of memory, but at most {} may be used here",

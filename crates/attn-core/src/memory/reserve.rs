@@ -6,7 +6,7 @@ use crate::error::Result;
 /// Room for `count` numbers, which are not charged.
 ///
 /// # Errors
-/// If it is more than may be had, or the system has not got it.
+/// If it exceeds the memory that is left, or the system refuses it.
 pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
     let _held = hold(bytes_of::<T>(count))?;
     let mut room = Vec::new();
@@ -17,7 +17,7 @@ pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
 /// Room for `count` numbers, charged until the command is over.
 ///
 /// # Errors
-/// If it is more than may be had, or the system has not got it.
+/// If it exceeds the memory that is left, or the system refuses it.
 pub fn reserved<T>(count: usize) -> Result<Vec<T>> {
     let room = room_for(count)?;
     hold(bytes_of::<T>(count))?.keep();
@@ -28,7 +28,7 @@ pub fn reserved<T>(count: usize) -> Result<Vec<T>> {
 /// caller has charged them.
 ///
 /// # Errors
-/// If the system has not got it.
+/// If the system refuses it.
 pub fn grow<T>(numbers: &mut Vec<T>, more: usize, count: usize) -> Result<()> {
     let needed = numbers.len().saturating_add(more);
     if needed > numbers.capacity() {
