@@ -35,6 +35,7 @@
 //! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
 //! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
 //! - `attn`, this crate:
+//!   - [`error`]: the errors of the core, and the exit codes of commands
 //!   - `terminal`: the background colour of the terminal, and signals
 //!   - [`input`]: files, typed matrices, word vectors
 //!   - [`mod@bench`]: the speed of the paths, the memory they need, and the limits of the machine

@@ -9,7 +9,7 @@ use super::os::byte_of;
 
 /// The text as a screen or a page shows it: each control, bidirectional or invisible character is an escape such as `\n` or
 /// `\u{200B}`, and a byte that is no UTF-8 one such as `\xE9`. A joiner (U+200C, U+200D) between letters or emoji stays.
-/// What has passed once passes again unchanged.
+/// The result is unchanged by another call.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }

@@ -54,7 +54,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
 /// every case of a demo (`A_cave`, `A_racket`): then the address is that of each of them in which it can be found.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Those of [`resolve`].
 pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
     let exact = resolve(graph, address);
     let (name, inside) = address.trim().split_at(address.trim().find('[').unwrap_or(address.trim().len()));

@@ -143,7 +143,7 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
 /// to compare: all heads share the cache.
 ///
 /// # Errors
-/// As [`cache`].
+/// Those of [`cache`].
 pub fn caches_by_sharing(model: &Model, context: u64, element_bytes: u64) -> Result<Vec<(Sharing, Cache)>> {
     if model.latent.is_some() {
         return Ok(Vec::new());

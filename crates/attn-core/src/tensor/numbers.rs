@@ -19,7 +19,7 @@ impl Tensor {
     /// All cells, row by row.
     ///
     /// # Panics
-    /// As [`Tensor::at`], if the numbers are in a file.
+    /// If the numbers are in a file; see [`Tensor::at`].
     pub fn cells(&self) -> impl Iterator<Item = f64> + '_ {
         let shape = self.shape();
         (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| self.at(i, j)))
@@ -64,7 +64,7 @@ impl Tensor {
     /// These numbers as a matrix, with which the exact path computes; a matrix is moved, not copied.
     ///
     /// # Errors
-    /// As [`Tensor::matrix`].
+    /// Those of [`Tensor::matrix`].
     pub fn into_matrix(self) -> Result<Matrix> {
         if let Values::Matrix(matrix) = self.values {
             return Ok(matrix);

@@ -24,7 +24,7 @@ pub(crate) trait Work<S> {
     type Output;
 
     /// # Safety
-    /// What the work says.
+    /// The result of the work.
     unsafe fn run(simd: S, input: Self::Input<'_>) -> Self::Output;
 }
 
