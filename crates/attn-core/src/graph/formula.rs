@@ -211,7 +211,7 @@ pub fn number_text(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::attention::Mask;
-    use crate::graph::Origin;
+    use crate::graph::{Origin, Statistic};
     use crate::matrix::Matrix;
 
     fn graph() -> Graph {
