@@ -1,18 +1,17 @@
-//! Matrices as boxes of lines, in bands that fit the screen.
+//! Matrices as boxes of lines: each by itself, or those of the same tokens in one frame.
 
 use std::ops::Range;
 
-use unicode_width::UnicodeWidthStr;
+use super::Style;
+use super::block::{Block, rows};
+use super::view::View;
 
-use super::block::{Block, Level, rows};
-use super::view::{FRAME, View};
-use super::{Charset, Style};
-
+mod bands;
+mod frame;
 mod grid;
-mod joint;
 mod words;
 
-use grid::{ColumnWidth, fixed, new_grid, right, ruled, shaded, text};
+use bands::{apart, note_width};
 pub(super) use words::words;
 
 /// A matrix as boxes: one, or several bands of whole columns with the row labels repeated, none wider than `width`. Columns
@@ -28,7 +27,7 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
         let tallest = |row: Range<usize>| blocks[row].iter().map(|block| block.lines.len()).max();
         rows.into_iter().filter_map(tallest).sum::<usize>()
     };
-    let (apart, joint) = (apart(views, width, style), joint::blocks(views, width, style));
+    let (apart, joint) = (apart(views, width, style), joint(views, width, style));
     let (lines_apart, lines_joint) = (height(&apart), height(&joint));
     // Names of tokens say that it is the same tokens; mere numbers do not.
     let are_tokens = !views.iter().any(|view| view.has_plain_rows());
@@ -40,152 +39,102 @@ pub(super) fn matrices(views: &[&View], width: usize, style: &Style) -> Vec<Bloc
 pub(super) fn rows_and_sum(view: &View, width: usize, style: &Style) -> Option<Block> {
     let (rows, sums) = view.as_rows();
     let parts: Vec<&View> = std::iter::once(&rows).chain(&sums).collect();
-    let block = joint::frame_within(&parts, width, style)?;
+    let block = frame::frame_within(&parts, width, style)?;
     (block.lines.len() < view.rows.len() + 4).then_some(block)
-}
-
-/// Returns true if a matrix has no head: its rows have names, and its columns only numbers.
-fn is_headless(view: &View) -> bool {
-    view.has_plain_columns() && !view.has_plain_rows() && view.notes.is_empty()
-}
-
-/// Returns true if the name of a matrix stands in the upper edge, as in a frame of several: the name is so much longer than
-/// those of the rows that the box would be too wide.
-fn is_framed(view: &View, width: usize, gap: usize) -> bool {
-    view.notes.is_empty()
-        && !view.cols.is_empty()
-        && view.box_width(gap) > width
-        && joint::total(&[view], gap) <= width
 }
 
 /// The fewest columns in which a matrix is whole.
 pub(super) fn least_width(view: &View) -> usize {
     let boxed = view.box_width(1) + note_width(view);
-    if view.notes.is_empty() { boxed.min(joint::total(&[view], 1)) } else { boxed }
+    if view.notes.is_empty() { boxed.min(frame::total(&[view], 1)) } else { boxed }
 }
 
-/// Each matrix in its own boxes. Their columns move closer together where that saves a band, or lets more boxes stand in a row.
-fn apart(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
-    let views: Vec<View> = views.iter().map(|view| with_notes_that_fit(view, width, style.charset)).collect();
-    let rows = |gap| {
-        let widths = views.iter().flat_map(|view| bands(view, width, gap)).map(|band| band.width);
-        rows(&widths.collect::<Vec<_>>(), width).len()
-    };
-    let fewest = rows(1);
-    let gap = [3, 2, 1].into_iter().find(|&gap| rows(gap) == fewest).unwrap_or(1);
-    let bands_of = |view: &View| {
-        let is_framed = is_framed(view, width, gap);
-        bands(view, width, gap)
-            .into_iter()
-            .map(|at| {
-                if is_framed {
-                    joint::frame(&[view], gap, style)
-                } else {
-                    band(view, at.from, at.to, gap, style)
-                }
-            })
-            .collect::<Vec<_>>()
-    };
-    views.iter().flat_map(bands_of).collect()
-}
-
-/// The columns of a band, from and up to, and its width.
-struct ColumnBand {
-    from: usize,
-    to: usize,
-    width: usize,
-}
-
-/// The bands of a matrix: as few as possible, and about equally many columns in each, so that none stands alone.
-fn bands(view: &View, width: usize, gap: usize) -> Vec<ColumnBand> {
-    if is_framed(view, width, gap) {
-        return vec![ColumnBand { from: 0, to: view.cols.len(), width: joint::total(&[view], gap) }];
-    }
-    let widths: Vec<usize> = (0..view.cols.len()).map(|j| view.column_width(j)).collect();
-    let filled = |most: usize| filled(view, &widths, width, gap, most);
-    let fewest = filled(widths.len()).len();
-    // If columns differ in width, equally many of them need not fit. The fewest that do are found by halving, since bands with
-    // more columns are fewer.
-    let (mut least, mut enough) = (widths.len().div_ceil(fewest.max(1)), widths.len());
-    while least < enough {
-        let most = least.midpoint(enough);
-        if filled(most).len() == fewest { enough = most } else { least = most + 1 }
-    }
-    let mut bands = filled(enough);
-    if let [whole] = &mut bands[..]
-        && is_headless(view)
-    {
-        whole.width = joint::total(&[view], gap);
-    }
-    bands
-}
-
-/// The bands of a matrix with columns of these widths, each as wide as there is room for, with a limit on its columns.
-fn filled(view: &View, widths: &[usize], width: usize, gap: usize, most: usize) -> Vec<ColumnBand> {
-    let mut bands: Vec<ColumnBand> = Vec::new();
-    let frame = view.label_width() + FRAME;
-    let width = width.saturating_sub(note_width(view));
-    let (mut start, mut used) = (0, frame);
-    for (j, &wide) in widths.iter().enumerate() {
-        if j > start && (used + gap + wide > width || j - start == most) {
-            bands.push(ColumnBand { from: start, to: j, width: used });
-            (start, used) = (j, frame);
+/// Blocks for matrices to be set from left to right: neighbours whose rows have the same names share a frame, as many as
+/// there is room for.
+fn joint(views: &[&View], width: usize, style: &Style) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut rest = views;
+    while let Some(first) = rest.first() {
+        let has_notes = |count: &usize| rest[..=*count].iter().any(|view| !view.notes.is_empty());
+        let fits = |count: &usize| {
+            rest[*count].rows == first.rows && !has_notes(count) && frame::total(&rest[..=*count], 1) <= width
+        };
+        let count = (1..rest.len()).take_while(fits).last().map_or(1, |last| last + 1);
+        let (together, others) = rest.split_at(count);
+        match together {
+            [_] => blocks.extend(apart(together, width, style)),
+            _ => blocks.push(frame::widest(together, width, style)),
         }
-        used += if j > start { gap + wide } else { wide };
+        rest = others;
     }
-    bands.push(ColumnBand { from: start, to: view.cols.len(), width: used });
-    bands.into_iter().map(|band| ColumnBand { width: band.width + note_width(view), ..band }).collect()
+    blocks
 }
 
-/// The view, without its notes if not even one column has room next to them, and squeezed if a column has no room at all.
-fn with_notes_that_fit(view: &View, width: usize, charset: Charset) -> View {
-    let widest = (0..view.cols.len()).map(|j| view.column_width(j)).max().unwrap_or(0);
-    let fits = view.label_width() + FRAME + widest + note_width(view) <= width;
-    let view = View { notes: if fits { view.notes.clone() } else { Vec::new() }, ..view.clone() };
-    if !view.cols.is_empty() && joint::total(&[&view], 1) <= width {
-        view
-    } else {
-        view.squeezed(width, charset)
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::view::Cell;
+    use crate::render::{Charset, Format, Heat};
 
-/// The width that notes beside the rows add to a box.
-fn note_width(view: &View) -> usize {
-    view.notes.iter().map(|note| note.width() + 1).max().unwrap_or(0)
-}
+    fn style() -> Style {
+        Style {
+            format: Format::Table,
+            places: None,
+            width: 80,
+            colour: false,
+            charset: Charset::Utf8,
+            heat: Heat::Never,
+            theme: crate::render::Theme::Light,
+            convention: crate::graph::Convention::Rows,
+        }
+    }
 
-fn band(view: &View, from: usize, to: usize, gap: usize, style: &Style) -> Block {
-    if to - from == view.cols.len() && is_headless(view) {
-        return joint::frame(&[view], gap, style);
+    fn view(name: &str, rows: &[&str], cols: &[&str]) -> View {
+        let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<String>>();
+        let cell =
+            |i: usize, j: usize| Cell { text: format!("{i}.{j}"), shade: Default::default(), of: None };
+        let cells = (0..rows.len()).map(|i| (0..cols.len()).map(|j| cell(i, j)).collect()).collect();
+        View { name: name.into(), rows: owned(rows), cols: owned(cols), cells, notes: Vec::new() }
     }
-    let mut grid = new_grid(style);
-    let header =
-        std::iter::once(text(&view.name)).chain(view.cols[from..to].iter().map(|label| right(label)));
-    grid.set_header(header.collect::<Vec<_>>());
-    for (label, cells) in view.rows.iter().zip(&view.cells) {
-        let cells = cells[from..to].iter().map(|cell| shaded(right(&cell.text), cell.shade, style));
-        grid.add_row(std::iter::once(text(label)).chain(cells).collect::<Vec<_>>());
-    }
-    let label = ColumnWidth { text: view.label_width(), left: 1, right: 1 };
-    let number = |j: usize| ColumnWidth {
-        text: view.column_width(j),
-        left: if j == from { 1 } else { gap.saturating_sub(2) },
-        right: usize::from(gap > 1 || j + 1 == to),
-    };
-    let widths: Vec<ColumnWidth> = std::iter::once(label).chain((from..to).map(number)).collect();
-    let mut block = fixed(grid, &widths);
-    block.lines = block.lines.iter().map(|line| ruled(line, &[label.text + 3])).collect();
-    noted(block, &view.notes)
-}
 
-/// A box with notes to the right of its rows, which begin on the fourth line.
-fn noted(block: Block, notes: &[String]) -> Block {
-    const ABOVE: usize = 3;
-    if notes.is_empty() {
-        return block;
+    #[test]
+    fn matrices_of_the_same_tokens_share_a_frame_and_its_names() {
+        let (s, a) = (view("S", &["the", "art"], &["the", "art"]), view("A_masked", &["the", "art"], &["1"]));
+        let blocks = joint(&[&s, &a], 40, &style());
+        assert_eq!(blocks.len(), 1);
+        let lines: Vec<&str> = blocks[0].lines.iter().map(String::as_str).collect();
+        assert_eq!(
+            lines,
+            [
+                "╭─────┬─ S ───────┬─ A_masked ─╮",
+                "│     │ the   art │          1 │",
+                "├─────┼───────────┼────────────┤",
+                "│ the │ 0.0   0.1 │        0.0 │",
+                "│ art │ 1.0   1.1 │        1.0 │",
+                "╰─────┴───────────┴────────────╯",
+            ]
+        );
+        assert_eq!(blocks[0].width, 32);
     }
-    let note =
-        |line: usize| line.checked_sub(ABOVE).and_then(|row| notes.get(row)).cloned().unwrap_or_default();
-    let lines = (0..block.lines.len()).map(note).collect();
-    Block::beside(&[block, Block::plain(lines)], 1, Level::Tops)
+
+    #[test]
+    fn columns_that_only_count_have_no_head_and_other_tokens_another_frame() {
+        let views = [
+            view("Q", &["the"], &["1", "2"]),
+            view("K", &["the"], &["1", "2"]),
+            view("V", &["of"], &["1", "2"]),
+        ];
+        let views: Vec<&View> = views.iter().collect();
+        let blocks = joint(&views, 60, &style());
+        assert_eq!(blocks.len(), 2);
+        assert_eq!(
+            blocks[0].lines,
+            [
+                "╭─────┬─ Q ───────┬─ K ───────╮",
+                "│ the │ 0.0   0.1 │ 0.0   0.1 │",
+                "╰─────┴───────────┴───────────╯"
+            ]
+        );
+        assert!(blocks[1].lines[0].starts_with("╭────┬"), "{:?}", blocks[1].lines);
+    }
 }
