@@ -86,7 +86,7 @@ fn result(task: &Task, changes: &[Change]) -> Matrix {
     graph.matrix(last).expect("recorded").clone()
 }
 
-/// Seconds of wall time; it is the work that counts, not what is printed.
+/// Seconds of wall time of the whole command, its output included.
 fn median(command: &[String]) -> Option<f64> {
     let mut times = Vec::with_capacity(RUNS);
     for _ in 0..RUNS {

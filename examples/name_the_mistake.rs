@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let examiner = Examiner::new(Task::new(Recipe::default(), inputs)?, Tolerance::default());
 
-    // What a student computed and rounded to three decimals, who forgot the scale.
+    // A student's result, rounded to three decimals: the scale was forgotten.
     let o = Matrix::of([[3.841, 1.182], [2.272, 2.106], [3.000, 1.424]]);
     let answer = Answer { name: "O".into(), matrices: vec![o], decimals: Some(3), roundoff: 0.0 };
     let diagnosis = examiner.examine(&[answer])?;

@@ -1,4 +1,4 @@
-//! Draws a terminal as an SVG: what a command prints, or a recording that moves.
+//! Draws a terminal as an SVG: the output of a command, or a recording that moves.
 //!
 //! ```sh
 //! cargo run --example screen_to_svg -- demo context > context.svg
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The SVG of what `attn ARGS` prints on a screen of 100 columns.
+/// The SVG of the output of `attn ARGS` on a screen of 100 columns.
 pub fn picture_of(args: &[String]) -> String {
     let env = Env { width: 100, colour: true, ..Env::default() };
     let (mut out, mut err) = (Vec::new(), Vec::new());

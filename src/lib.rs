@@ -35,9 +35,10 @@
 //! - [`attn_kernel`](kernel): the fast path: fused attention in the widest registers the processor has, to the same bits everywhere
 //! - [`attn_core`]: the mathematics, the graph, explanations, counts of parameters, diagnosis; its modules are here too
 //! - `attn`, this crate:
-//!   - `terminal`: what the terminal itself is asked, and the signals that may come meanwhile
+//!   - [`error`]: the errors of the core, and the exit codes of commands
+//!   - `terminal`: the background colour of the terminal, and signals
 //!   - [`input`]: files, typed matrices, word vectors
-//!   - [`mod@bench`]: how fast the paths are, how much memory they need, and what the machine can do at most
+//!   - [`mod@bench`]: the speed of the paths, the memory they need, and the limits of the machine
 //!   - [`story`]: graphs to steps and sentences
 //!   - [`demo`]: the steps of the five documents, and algorithms of papers, each a graph with its sentences
 //!   - [`render`]: a graph to a terminal, JSON, NumPy's text, Markdown, LaTeX, CSV, HTML
@@ -50,6 +51,7 @@
 pub mod bench;
 pub mod cli;
 pub mod demo;
+pub mod error;
 pub mod input;
 pub mod lesson;
 pub mod render;
@@ -57,6 +59,6 @@ pub mod story;
 mod terminal;
 
 pub use attn_core::{
-    attention, diagnose, elementary, error, explain, foreign, graph, hint, kernel, matrix, memory, params,
-    random, tensor, text, unique,
+    attention, diagnose, elementary, explain, foreign, graph, hint, kernel, matrix, memory, params, random,
+    tensor, text, unique,
 };

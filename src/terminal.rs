@@ -1,5 +1,8 @@
-//! What the terminal itself is asked: the colour of its ground. The answer comes as keys would, so nothing of it may be left
-//! for whoever reads the keys next.
+//! Asks the terminal for its background colour. The answer arrives as key presses do, so none of it may be left for the next
+//! reader of keys.
+
+#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix asks"))]
+mod answer;
 
 /// The red, green and blue of the terminal's ground, each from 0 to 1, if standard input is a terminal that says so within 50
 /// milliseconds. It is asked once; later calls give the same answer.
@@ -7,18 +10,19 @@ pub(crate) fn ground() -> Option<[f64; 3]> {
     own::ground()
 }
 
-/// Takes in an answer that has not come in time, before somebody else reads it. Where nothing is outstanding nothing happens.
+/// Reads an answer that has not come in time, so that the next reader of keys does not get it. Does nothing if no answer is
+/// outstanding.
 pub(crate) fn settle() {
     own::settle();
 }
 
-/// Whether somebody listens to the signals that end a program. Until it is over they do not end this one.
+/// Sets if some code handles the signals that end a program. While it does, they do not end this one.
 pub(crate) fn signals_are_handled(handled: bool) {
     own::signals_are_handled(handled);
 }
 
-/// The signals that end a program and can be waited for; a core that a fault leaves cannot. `SIGABRT` can where somebody sends it:
-/// a program that aborts itself ends whoever listens.
+/// The signals that end a program and can be waited for; those of a fault cannot. `SIGABRT` can if another process sends it: a
+/// program that aborts itself ends in spite of a handler.
 #[cfg(unix)]
 pub(crate) const ENDING: &[i32] = &[
     signal_hook::consts::SIGINT,
@@ -38,31 +42,31 @@ pub(crate) const ENDING: &[i32] = &[
 #[cfg(not(unix))]
 pub(crate) const ENDING: &[i32] = &[signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM];
 
-/// Signals that would end the program wait until it is dropped: what must not be left half done is done by then.
-pub(crate) struct Held(own::Held);
+/// Defers signals that would end the program until it is dropped, so that the work in between is completed.
+pub(crate) struct DeferredSignals(own::DeferredSignals);
 
-impl Held {
+impl DeferredSignals {
     /// From now on.
-    pub(crate) fn new() -> Held {
-        Held(own::Held::new())
+    pub(crate) fn new() -> DeferredSignals {
+        DeferredSignals(own::DeferredSignals::new())
     }
 
-    /// Whether a signal waits.
-    pub(crate) fn is_awaited(&self) -> bool {
-        self.0.is_awaited()
+    /// Returns true if a signal is pending.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.0.is_pending()
     }
 }
 
 #[cfg(not(unix))]
 mod own {
-    pub(super) struct Held;
+    pub(super) struct DeferredSignals;
 
-    impl Held {
-        pub(super) fn new() -> Held {
-            Held
+    impl DeferredSignals {
+        pub(super) fn new() -> DeferredSignals {
+            DeferredSignals
         }
 
-        pub(super) fn is_awaited(&self) -> bool {
+        pub(super) fn is_pending(&self) -> bool {
             false
         }
     }
@@ -94,11 +98,11 @@ mod own {
     use super::answer::{ANSWER_WITHIN, QUESTION, SETTLE_WITHIN, ground_of, is_complete};
 
     static GROUND: OnceLock<Option<[f64; 3]>> = OnceLock::new();
-    /// Whether an answer may still come.
+    /// True if an answer may still come.
     static OUTSTANDING: AtomicBool = AtomicBool::new(false);
-    /// Whether a signal does what it does to any program: set but for the moments in which somebody listens.
+    /// True if signals have their default effect: always, except while some code handles them.
     static BY_DEFAULT: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(true)));
-    /// Whether [`BY_DEFAULT`] has been given to the signals.
+    /// Set once [`BY_DEFAULT`] has been registered for the signals.
     static REGISTERED: OnceLock<()> = OnceLock::new();
 
     pub(super) fn ground() -> Option<[f64; 3]> {
@@ -106,12 +110,12 @@ mod own {
     }
 
     fn ask() -> rustix::io::Result<Option<[f64; 3]>> {
-        // What has been typed already belongs to somebody else, and a program in the background may not ask.
+        // Keys typed before this belong to another reader, and a program in the background may not ask.
         if is_ready(Duration::ZERO)? || tcgetpgrp(stdin())? != getpgrp() {
             return Ok(None);
         }
-        let _held = Held::new();
-        let _quiet = Quiet::enter()?;
+        let _held = DeferredSignals::new();
+        let _quiet = RawInput::enter()?;
         let mut question = QUESTION;
         while !question.is_empty() {
             question = &question[rustix::io::write(stdin(), question)?..];
@@ -123,8 +127,8 @@ mod own {
 
     pub(super) fn settle() {
         if OUTSTANDING.swap(false, Ordering::Relaxed) {
-            let _held = Held::new();
-            if let Ok(_quiet) = Quiet::enter() {
+            let _held = DeferredSignals::new();
+            if let Ok(_quiet) = RawInput::enter() {
                 let _ = listen(SETTLE_WITHIN);
             }
         }
@@ -134,7 +138,7 @@ mod own {
         BY_DEFAULT.store(!handled, Ordering::SeqCst);
     }
 
-    /// What the terminal says until its answer is complete or the time is up.
+    /// The terminal's answer, read until it is complete or the time is up.
     fn listen(longest: Duration) -> rustix::io::Result<Vec<u8>> {
         let end = Instant::now() + longest;
         let mut heard = Vec::new();
@@ -154,7 +158,7 @@ mod own {
         Ok(heard)
     }
 
-    /// Whether there is something to read within a time; a signal ends the wait.
+    /// Returns true if there is something to read within a time; a signal ends the wait.
     fn is_ready(longest: Duration) -> rustix::io::Result<bool> {
         let input = stdin();
         let mut waiting = [PollFd::new(&input, PollFlags::IN)];
@@ -166,35 +170,35 @@ mod own {
     }
 
     /// Keys come one by one and are not echoed, until it is dropped.
-    struct Quiet(Termios);
+    struct RawInput(Termios);
 
-    impl Quiet {
-        fn enter() -> rustix::io::Result<Quiet> {
+    impl RawInput {
+        fn enter() -> rustix::io::Result<RawInput> {
             let before = tcgetattr(stdin())?;
             let mut quiet = before.clone();
             quiet.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
             quiet.special_codes[SpecialCodeIndex::VMIN] = 1;
             quiet.special_codes[SpecialCodeIndex::VTIME] = 0;
             tcsetattr(stdin(), OptionalActions::Now, &quiet)?;
-            Ok(Quiet(before))
+            Ok(RawInput(before))
         }
     }
 
-    impl Drop for Quiet {
+    impl Drop for RawInput {
         fn drop(&mut self) {
             let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
         }
     }
 
     /// Signals that would end the program wait until it is dropped: the terminal is as it was by then.
-    pub(super) struct Held {
+    pub(super) struct DeferredSignals {
         signals: Vec<(i32, Arc<AtomicBool>, SigId)>,
-        /// Whether nobody else listens.
+        /// True if no other code handles the signals.
         alone: bool,
     }
 
-    impl Held {
-        pub(super) fn new() -> Held {
+    impl DeferredSignals {
+        pub(super) fn new() -> DeferredSignals {
             REGISTERED.get_or_init(|| {
                 for &signal in ENDING {
                     let _ = flag::register_conditional_default(signal, Arc::clone(&BY_DEFAULT));
@@ -206,99 +210,23 @@ mod own {
                 Some((signal, come, id))
             };
             let signals = ENDING.iter().copied().filter_map(listen).collect();
-            Held { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
+            DeferredSignals { signals, alone: BY_DEFAULT.swap(false, Ordering::SeqCst) }
         }
 
-        pub(super) fn is_awaited(&self) -> bool {
+        pub(super) fn is_pending(&self) -> bool {
             self.signals.iter().any(|(_, come, _)| come.load(Ordering::SeqCst))
         }
     }
 
-    impl Drop for Held {
+    impl Drop for DeferredSignals {
         fn drop(&mut self) {
             BY_DEFAULT.store(self.alone, Ordering::SeqCst);
             for (signal, come, id) in self.signals.drain(..) {
                 low_level::unregister(id);
-                // Whoever else listens has heard it too.
+                // Other code that handles the signal has received it too.
                 if self.alone && come.load(Ordering::SeqCst) {
                     let _ = low_level::emulate_default_handler(signal);
                 }
-            }
-        }
-    }
-}
-
-/// The question and its answer.
-#[cfg_attr(not(unix), allow(dead_code, reason = "only Unix asks"))]
-mod answer {
-    use std::time::Duration;
-
-    /// The colour of the ground (OSC 11), and then what the terminal is (DA1): every terminal answers the second, so that its
-    /// answer says that none to the first will come any more.
-    pub(super) const QUESTION: &[u8] = b"\x1b]11;?\x1b\\\x1b[c";
-    /// Nobody waits longer for colours.
-    pub(super) const ANSWER_WITHIN: Duration = Duration::from_millis(50);
-    /// What comes later than this is let go.
-    pub(super) const SETTLE_WITHIN: Duration = Duration::from_millis(400);
-
-    /// Whether the terminal has said what it is: `ESC [ ? 6 4 ; 1 c`.
-    pub(super) fn is_complete(heard: &[u8]) -> bool {
-        let mut starts = heard.windows(3).enumerate().filter(|(_, bytes)| bytes == b"\x1b[?");
-        starts.any(|(at, _)| {
-            let rest = heard[at + 3..].iter();
-            rest.copied().find(|byte| !byte.is_ascii_digit() && *byte != b';') == Some(b'c')
-        })
-    }
-
-    /// The colour in `ESC ] 11 ; rgb:1e1e/1e1e/1e1e ESC \`; each part has one to four digits.
-    pub(super) fn ground_of(heard: &[u8]) -> Option<[f64; 3]> {
-        let text = String::from_utf8_lossy(heard);
-        let (_, after) = text.split_once("\x1b]11;")?;
-        let (_, colour) = after.split_once("rgb").and_then(|(_, rest)| rest.split_once(':'))?;
-        let colour = &colour[..colour.find(['\x07', '\x1b'])?];
-        let part = |text: &str| {
-            let digits = u32::try_from(text.len()).ok().filter(|digits| (1..=4).contains(digits))?;
-            let number = u32::from_str_radix(text, 16).ok().filter(|_| !text.starts_with('+'))?;
-            Some(f64::from(number) / f64::from(16_u32.pow(digits) - 1))
-        };
-        let mut parts = colour.split('/').map(part);
-        Some([parts.next()??, parts.next()??, parts.next()??])
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn colours_are_read_as_terminals_write_them() {
-            for (heard, colour) in [
-                ("\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62;c", Some([1.0, 1.0, 1.0])),
-                ("\x1b]11;rgb:00/ff/00\x07\x1b[?6c", Some([0.0, 1.0, 0.0])),
-                ("x\x1b]11;rgba:0000/0000/ffff/ffff\x1b\\", Some([0.0, 0.0, 1.0])),
-                ("\x1b]11;rgb:0/f/0\x07", Some([0.0, 1.0, 0.0])),
-                ("\x1b]11;rgb:ffff/ffff", None),
-                ("\x1b]11;rgb:ffff/ffff\x07", None),
-                ("\x1b]11;rgb:fffff/0/0\x07", None),
-                ("\x1b]11;rgb:+f/0/0\x07", None),
-                ("\x1b[?62;c", None),
-                ("", None),
-            ] {
-                assert_eq!(ground_of(heard.as_bytes()), colour, "{heard:?}");
-            }
-        }
-
-        #[test]
-        fn an_answer_is_complete_when_the_terminal_has_said_what_it_is() {
-            for (heard, complete) in [
-                ("\x1b[?62;22c", true),
-                ("\x1b[?6c", true),
-                ("\x1b]11;rgb:00/00/00\x07\x1b[?1;2c", true),
-                ("\x1b[?62;22", false),
-                ("\x1b[?1u", false),
-                ("\x1b]11;rgb:cc/cc/cc\x07", false),
-                ("c", false),
-            ] {
-                assert_eq!(is_complete(heard.as_bytes()), complete, "{heard:?}");
             }
         }
     }

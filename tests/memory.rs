@@ -9,7 +9,7 @@ mod counting;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, Used, attend};
+use attn::kernel::{Attention, Band, Heads, Kernels, Layout, Machine, Output, Resources, SimdLevel, attend};
 use common::attn;
 use counting::Counting;
 
@@ -44,7 +44,7 @@ struct Taken {
     in_all: usize,
     /// By this call.
     more: usize,
-    used: Used,
+    used: Resources,
 }
 
 fn taken<T: Kernels>(shape: Shape, band: Band, machine: Machine) -> Taken {

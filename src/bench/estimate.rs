@@ -1,4 +1,4 @@
-//! How long a shape will keep the machine busy, before it does.
+//! The estimated time that a shape will take, before it is run.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +13,8 @@ const QUICK: (u64, u128) = (10_000_000_000, 10_000_000);
 /// The sizes of the small problem that the large one is estimated by, at most: queries, keys, width.
 const SAMPLE: (usize, usize, usize) = (64, 1024, 1024);
 
-/// About how long [`super::Single::measure`] takes at least on a shape: drawing its numbers, comparing some rows with the exact
-/// path, and attending twice. Each is timed on a small problem and multiplied; `None` where it is a matter of seconds.
+/// The approximate minimum time of [`super::ShapeMeasurement::measure`] on a shape: drawing its numbers, comparing some rows with the
+/// exact path, and attending twice. Each is timed on a small problem and multiplied; `None` if it takes only seconds.
 ///
 /// # Errors
 /// If the shape is none, or this processor lacks `machine.simd`.
@@ -47,7 +47,7 @@ pub fn estimate<T: Kernels>(shape: Shape, machine: Machine) -> Result<Option<Dur
     Ok(Some(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)))
 }
 
-/// The seconds that `work` takes, and what comes out.
+/// The seconds that `work` takes, and its result.
 fn timed<R>(work: impl FnOnce() -> Result<R>) -> Result<(f64, R)> {
     let start = Instant::now();
     let result = work()?;

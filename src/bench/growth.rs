@@ -1,4 +1,4 @@
-//! How time and memory grow with the length of the sequence, on each of three ways.
+//! The growth of time and memory with the length of the sequence, for each of three ways.
 
 use std::time::Duration;
 
@@ -15,9 +15,9 @@ pub const SIZES: [usize; 8] = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /// The maximum number of n×n matrices that the exact path holds at once, while it computes the weights.
 const MAX_MATRICES: u128 = 6;
 
-/// How attention is computed.
+/// A way of computing attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Method {
     /// [`loop_over_queries`].
     Loop,
     /// [`step_by_step`].
@@ -26,20 +26,20 @@ pub enum Way {
     Fused,
 }
 
-/// What is measured, and how thoroughly.
+/// The settings of a measurement of growth.
 #[derive(Clone, Copy, Debug)]
 pub struct Growth {
     /// The width of the head.
     pub width: usize,
-    /// Whether no query sees a later key.
+    /// True if no query sees a later key.
     pub causal: bool,
-    /// What the fused path runs on; the others have one thread and no SIMD of their own.
+    /// The machine of the fused path; the other ways have one thread and no SIMD of their own.
     pub machine: Machine,
-    /// How long each size is repeated.
+    /// The time during which each size is repeated.
     pub each: Duration,
-    /// What would take longer once is not measured.
+    /// The maximum time of one run; a size that would take longer is not measured.
     pub longest: Duration,
-    /// What would take more memory is not measured, in bytes.
+    /// The maximum memory in bytes; a size that would take more is not measured.
     pub most_bytes: u64,
 }
 
@@ -48,16 +48,16 @@ pub struct Growth {
 pub struct Point {
     /// The length of the sequence.
     pub n: usize,
-    /// What has come out.
-    pub measured: Measured,
+    /// The result.
+    pub measured: Measurement,
 }
 
-/// What has come out, or why nothing has.
+/// The result of a measurement, or the reason why there is none.
 #[derive(Clone, Copy, Debug)]
-pub enum Measured {
+pub enum Measurement {
     /// Time and memory.
-    Taken {
-        /// How long it takes.
+    Done {
+        /// The time of a run.
         timing: Timing,
         /// Flop/s, by the useful ones.
         rate: f64,
@@ -79,7 +79,7 @@ impl Growth {
     ///
     /// # Errors
     /// If this processor lacks `machine.simd`.
-    pub fn point<T: Kernels>(&self, way: Way, n: usize, shorter: &[Point]) -> Result<Point> {
+    pub fn point<T: Kernels>(&self, way: Method, n: usize, shorter: &[Point]) -> Result<Point> {
         let measured = match self.refused(way, n, shorter) {
             Some(refused) => refused,
             None => self.taken::<T>(way, self.shape(n))?,
@@ -93,26 +93,26 @@ impl Growth {
         Shape { heads: 1, key_value_heads: 1, queries: n, keys: n, width, causal }
     }
 
-    fn refused(&self, way: Way, n: usize, shorter: &[Point]) -> Option<Measured> {
-        let matrices = if way == Way::Steps { MAX_MATRICES } else { 0 };
+    fn refused(&self, way: Method, n: usize, shorter: &[Point]) -> Option<Measurement> {
+        let matrices = if way == Method::Steps { MAX_MATRICES } else { 0 };
         let bytes = matrices * (n * n * size_of::<f64>()) as u128 + Problem::<f64>::bytes(self.shape(n));
         if bytes > u128::from(self.most_bytes) {
-            return Some(Measured::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
+            return Some(Measurement::TooLarge(u64::try_from(bytes).unwrap_or(u64::MAX)));
         }
         let seconds = |point: &Point| match point.measured {
-            Measured::Taken { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
+            Measurement::Done { timing, .. } => Some(timing.median * ((n / point.n) * (n / point.n)) as f64),
             _ => None,
         };
         let seconds = shorter.iter().rev().find_map(seconds)?;
-        (seconds > self.longest.as_secs_f64()).then_some(Measured::TooLong(seconds))
+        (seconds > self.longest.as_secs_f64()).then_some(Measurement::TooLong(seconds))
     }
 
-    fn taken<T: Kernels>(&self, way: Way, shape: Shape) -> Result<Measured> {
+    fn taken<T: Kernels>(&self, way: Method, shape: Shape) -> Result<Measurement> {
         let taken = |timing: Timing, extra_bytes, threads, largest_error| {
             let rate = shape.flop() as f64 / timing.median;
-            Measured::Taken { timing, rate, extra_bytes, threads, largest_error }
+            Measurement::Done { timing, rate, extra_bytes, threads, largest_error }
         };
-        if way == Way::Fused {
+        if way == Method::Fused {
             let mut problem = Problem::<T>::drawn(shape)?;
             let used = problem.attend(self.machine)?;
             let largest_error = Some(problem.largest_error()?);
@@ -123,7 +123,7 @@ impl Growth {
         let mut extra_bytes = 0;
         let timing = time(self.each, || {
             let formed = match way {
-                Way::Loop => loop_over_queries(&q, &k, &v, shape.causal)?,
+                Method::Loop => loop_over_queries(&q, &k, &v, shape.causal)?,
                 _ => step_by_step(&q, &k, &v, shape.causal)?,
             };
             extra_bytes = formed.extra_bytes;
@@ -148,9 +148,9 @@ mod tests {
         }
     }
 
-    fn bytes(measured: Measured) -> usize {
+    fn bytes(measured: Measurement) -> usize {
         match measured {
-            Measured::Taken { extra_bytes, .. } => extra_bytes,
+            Measurement::Done { extra_bytes, .. } => extra_bytes,
             refused => panic!("{refused:?}"),
         }
     }
@@ -159,9 +159,9 @@ mod tests {
     fn memory_is_quadratic_step_by_step_linear_in_the_loop_and_constant_in_the_fused_path() {
         let growth = growth();
         let both = |way| [64, 128].map(|n| bytes(growth.point::<f32>(way, n, &[]).unwrap().measured));
-        assert_eq!(both(Way::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);
-        assert_eq!(both(Way::Loop), [3 * 64 * 8, 3 * 128 * 8]);
-        let fused = both(Way::Fused);
+        assert_eq!(both(Method::Steps), [3 * 64 * 64 * 8, 3 * 128 * 128 * 8]);
+        assert_eq!(both(Method::Loop), [3 * 64 * 8, 3 * 128 * 8]);
+        let fused = both(Method::Fused);
         assert_eq!(fused[0], fused[1]);
     }
 
@@ -169,17 +169,18 @@ mod tests {
     fn what_would_take_too_long_or_too_much_says_so() {
         let mut growth = growth();
         let timing = Timing { median: 2.0, least: 2.0, runs: 1, other_busy: None };
-        let taken = Measured::Taken { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
-        let shorter = [Point { n: 64, measured: taken }, Point { n: 128, measured: Measured::TooLong(8.0) }];
-        let longer = growth.point::<f32>(Way::Loop, 256, &shorter).unwrap().measured;
-        assert!(matches!(longer, Measured::TooLong(32.0)), "{longer:?}");
+        let taken = Measurement::Done { timing, rate: 1.0, extra_bytes: 0, threads: 1, largest_error: None };
+        let shorter =
+            [Point { n: 64, measured: taken }, Point { n: 128, measured: Measurement::TooLong(8.0) }];
+        let longer = growth.point::<f32>(Method::Loop, 256, &shorter).unwrap().measured;
+        assert!(matches!(longer, Measurement::TooLong(32.0)), "{longer:?}");
         growth.most_bytes = 6 * 256 * 256 * 8;
-        let larger = growth.point::<f32>(Way::Steps, 256, &[]).unwrap().measured;
-        assert!(matches!(larger, Measured::TooLarge(bytes) if bytes > growth.most_bytes), "{larger:?}");
+        let larger = growth.point::<f32>(Method::Steps, 256, &[]).unwrap().measured;
+        assert!(matches!(larger, Measurement::TooLarge(bytes) if bytes > growth.most_bytes), "{larger:?}");
         // The fused path forms no matrices.
-        assert!(bytes(growth.point::<f32>(Way::Fused, 256, &[]).unwrap().measured) > 0);
+        assert!(bytes(growth.point::<f32>(Method::Fused, 256, &[]).unwrap().measured) > 0);
         growth.width = usize::MAX;
-        let wide = growth.point::<f32>(Way::Fused, 64, &[]).unwrap().measured;
-        assert!(matches!(wide, Measured::TooLarge(u64::MAX)), "{wide:?}");
+        let wide = growth.point::<f32>(Method::Fused, 64, &[]).unwrap().measured;
+        assert!(matches!(wide, Measurement::TooLarge(u64::MAX)), "{wide:?}");
     }
 }

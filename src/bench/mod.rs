@@ -1,4 +1,4 @@
-//! Measuring: how fast the ways to compute attention are, how much memory they need, and how both grow.
+//! Measurements: the speed of the ways to compute attention, the memory they need, and the growth of both.
 //!
 //! Three ways, of the same inputs: [`loop_over_queries`], [`step_by_step`] with whole matrices, and the fused path
 //! ([`Problem::attend`]). The figures depend on the machine and its load; the results do not.
@@ -12,9 +12,9 @@ mod steps;
 mod timing;
 
 pub use estimate::estimate;
-pub use growth::{Growth, Measured, Point, SIZES, Way};
+pub use growth::{Growth, Measurement, Method, Point, SIZES};
 pub use problem::{Problem, memory_limit};
 pub use shape::Shape;
-pub use single::{Rates, Reading, Single};
-pub use steps::{Formed, loop_over_queries, step_by_step};
+pub use single::{Rates, ReadRates, ShapeMeasurement};
+pub use steps::{ExactResult, loop_over_queries, step_by_step};
 pub use timing::{Timing, time};

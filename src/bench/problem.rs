@@ -1,4 +1,4 @@
-//! Inputs that are drawn, the fused path on them, and how far its result is from the exact one.
+//! Random inputs, the fused path on them, and the distance of its result from the exact one.
 
 use super::shape::Shape;
 use super::steps::steps;
@@ -7,9 +7,9 @@ use crate::error::Result;
 use crate::graph::Op;
 use crate::hint::Hint;
 use crate::input::system;
-use crate::kernel::{Attention, Heads, Kernels, Layout, Machine, Output, Used, attend};
+use crate::kernel::{Attention, Heads, Kernels, Layout, Machine, Output, Resources, attend};
 use crate::matrix::Matrix;
-use crate::memory::{self, Left};
+use crate::memory::{self, Remaining};
 use crate::random::LegacyStream;
 
 /// The seed of the inputs.
@@ -18,15 +18,15 @@ const SEED: u32 = 1234;
 /// Rows of a head that are compared with the exact path.
 const COMPARED_ROWS: usize = 16;
 
-/// Where the system does not say how much memory there is.
+/// The limit on systems that do not say how much memory there is.
 const USUAL_LIMIT: u64 = 2 << 30;
 
-/// The bytes that a measurement may take: what the user allowed, else half of what is free, which leaves room for others.
+/// The bytes that a measurement may take: the user's limit, else half of the free memory, which leaves room for other programs.
 pub fn memory_limit() -> u64 {
-    match memory::left() {
-        Left::Asked(bytes) => bytes,
-        Left::Free(bytes) => bytes / 2,
-        Left::Unknown => system::memory_available().map_or(USUAL_LIMIT, |bytes| bytes / 2),
+    match memory::remaining() {
+        Remaining::Asked(bytes) => bytes,
+        Remaining::Free(bytes) => bytes / 2,
+        Remaining::Unknown => system::memory_available().map_or(USUAL_LIMIT, |bytes| bytes / 2),
     }
 }
 
@@ -41,7 +41,7 @@ pub struct Problem<T> {
 }
 
 impl<T: Kernels> Problem<T> {
-    /// The same numbers every time.
+    /// A problem with numbers that are the same every time.
     ///
     /// # Errors
     /// If the shape is none, or takes more memory than [`memory_limit`] has.
@@ -67,7 +67,7 @@ impl<T: Kernels> Problem<T> {
         Self::fits(shape, memory_limit())
     }
 
-    /// What inputs, output and the comparison with the exact path take.
+    /// The memory of inputs, output and the comparison with the exact path.
     pub(super) fn bytes(shape: Shape) -> u128 {
         let [queries, keys, output] = shape.numbers();
         // Keys and values of a head in f64, each once more while it is converted, and four rows of keys for each compared one.
@@ -90,13 +90,13 @@ impl<T: Kernels> Problem<T> {
         Err(memory::too_much(bytes, limit).in_source(shape.to_string()).help(help))
     }
 
-    /// How many products of two numbers the comparison with the exact path takes.
+    /// The number of multiplications of the comparison with the exact path.
     pub(super) fn compared(shape: Shape) -> u128 {
         let rows = shape.queries.min(COMPARED_ROWS) + 1;
         3.min(shape.heads) as u128 * rows as u128 * shape.keys as u128 * shape.width as u128
     }
 
-    /// What it is a problem of.
+    /// The shape of the problem.
     pub fn shape(&self) -> Shape {
         self.shape
     }
@@ -110,7 +110,7 @@ impl<T: Kernels> Problem<T> {
     ///
     /// # Errors
     /// If this processor lacks `machine.simd`.
-    pub fn attend(&mut self, machine: Machine) -> Result<Used> {
+    pub fn attend(&mut self, machine: Machine) -> Result<Resources> {
         let Shape { heads, key_value_heads, queries, keys, width, .. } = self.shape;
         let (own, shared) =
             (Layout::stacked(heads, queries, width), Layout::stacked(key_value_heads, keys, width));
@@ -142,7 +142,7 @@ impl<T: Kernels> Problem<T> {
     pub fn largest_error(&self) -> Result<f64> {
         let Shape { heads, queries, keys, width, causal, .. } = self.shape;
         let rows = compared_rows(queries);
-        // The rows are no longer the last ones of all: what they see is told by a matrix.
+        // The rows are no longer the last ones of all, so a matrix says which keys they see.
         let causal_mask = Mask { causal, ..Mask::default() };
         let sees =
             |i: usize, j| causal_mask.visibility((rows[i], j), (queries, keys), None) == Visibility::Visible;

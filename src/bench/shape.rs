@@ -20,7 +20,7 @@ pub struct Shape {
     pub keys: usize,
     /// The width of a head, d_k and d_v.
     pub width: usize,
-    /// Whether a query sees no key after it; T queries are the last of N tokens.
+    /// True if no query sees a later key; the T queries are the last of N tokens.
     pub causal: bool,
 }
 
@@ -91,7 +91,7 @@ impl Shape {
 }
 
 impl fmt::Display for Shape {
-    /// As `benches/peers.py` writes and reads it.
+    /// The format that `benches/peers.py` writes and reads.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Shape { heads, key_value_heads, queries, keys, width, causal } = self;
         let mask = if *causal { "causal" } else { "full" };
@@ -100,7 +100,7 @@ impl fmt::Display for Shape {
 }
 
 impl Shape {
-    /// As people say it: “12 heads of 64, 1024 queries × 1024 keys, causal”.
+    /// The shape in words: “12 heads of 64, 1024 queries × 1024 keys, causal”.
     pub fn in_words(&self) -> String {
         let Shape { heads, key_value_heads, queries, keys, width, causal } = *self;
         let shared = if key_value_heads == heads {

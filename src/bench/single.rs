@@ -6,7 +6,7 @@ use super::problem::{Problem, memory_limit};
 use super::shape::Shape;
 use super::timing::{Timing, time};
 use crate::error::Result;
-use crate::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Used, multiply_add_rate, read_rate};
+use crate::kernel::{Kernels, MIN_QUERIES_FOR_TILES, Machine, Resources, multiply_add_rate, read_rate};
 
 /// More bytes than any cache holds: reading them is reading from memory.
 const BEYOND_CACHES: usize = 1 << 29;
@@ -14,30 +14,30 @@ const BEYOND_CACHES: usize = 1 << 29;
 /// The minimum time of reading from memory: several times over.
 const READING: Duration = Duration::from_millis(250);
 
-/// What one shape has come to.
+/// The measurement of one shape.
 #[derive(Clone, Debug)]
-pub struct Single {
-    /// What was computed.
+pub struct ShapeMeasurement {
+    /// The shape that was computed.
     pub shape: Shape,
-    /// With what.
+    /// The machine that it was measured on.
     pub machine: Machine,
     /// Its numbers: `f32` or `f64`.
     pub dtype: &'static str,
-    /// How long it takes.
+    /// The time of a run.
     pub timing: Timing,
     /// The memory and the threads it takes.
-    pub used: Used,
+    pub used: Resources,
     /// The largest |O − exact| over some rows, see [`Problem::largest_error`].
     pub largest_error: f64,
     /// The peak of multiply-adds on as many threads as were used, in flop/s: the larger of one before and one after.
     pub peak: f64,
     /// For few queries, where memory is the limit.
-    pub reading: Option<Reading>,
+    pub reading: Option<ReadRates>,
 }
 
-/// How fast keys and values are read, in bytes a second.
+/// The rate at which keys and values are read, in bytes a second.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ReadRates {
     /// By the fused path: all keys and values once, in the median time.
     pub fused: f64,
     /// By reading the same keys and values and doing nothing with them.
@@ -55,12 +55,12 @@ pub struct Rates {
     pub best: f64,
 }
 
-impl Single {
-    /// Measures a shape for about `budget`, and about as long what it is compared with.
+impl ShapeMeasurement {
+    /// Measures a shape for about `budget`, and the limits of the machine for about as long.
     ///
     /// # Errors
     /// If the shape is none, there is not the memory, or this processor lacks `machine.simd`.
-    pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<Single> {
+    pub fn measure<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> Result<ShapeMeasurement> {
         let mut problem = Problem::<T>::drawn(shape)?;
         let used = problem.attend(machine)?;
         let largest_error = problem.largest_error()?;
@@ -70,24 +70,24 @@ impl Single {
         let timing = time(budget, || problem.attend(machine).map(drop))?;
         let peak = before.max(multiply_add_rate::<T>(busy, aside)?);
         let is_decode = shape.queries < MIN_QUERIES_FOR_TILES;
-        let reading = if is_decode { Some(Reading::of(&problem, machine, &timing, aside)?) } else { None };
-        Ok(Single { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
+        let reading = if is_decode { Some(ReadRates::of(&problem, machine, &timing, aside)?) } else { None };
+        Ok(ShapeMeasurement { shape, machine, dtype: T::NAME, timing, used, largest_error, peak, reading })
     }
 
-    /// How fast it was.
+    /// The rates of the computation.
     pub fn rates(&self) -> Rates {
         let flop = self.shape.flop() as f64;
         Rates { median: flop / self.timing.median, best: flop / self.timing.least }
     }
 }
 
-impl Reading {
+impl ReadRates {
     fn of<T: Kernels>(
         problem: &Problem<T>,
         machine: Machine,
         timing: &Timing,
         aside: Duration,
-    ) -> Result<Reading> {
+    ) -> Result<ReadRates> {
         let arrays = problem.keys_and_values();
         let bytes = arrays.iter().map(|numbers| size_of_val(*numbers)).sum::<usize>();
         let alone = read_rate(machine, &arrays, aside)?;
@@ -97,6 +97,6 @@ impl Reading {
         } else {
             None
         };
-        Ok(Reading { fused: bytes as f64 / timing.median, alone, memory })
+        Ok(ReadRates { fused: bytes as f64 / timing.median, alone, memory })
     }
 }

@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::graph::{Factor, Op};
 use crate::matrix::Matrix;
 
-/// What the exact path has formed.
+/// The matrices that the exact path forms.
 #[derive(Clone, Debug)]
-pub struct Formed {
+pub struct ExactResult {
     /// O, (T, d_v).
     pub output: Matrix,
     /// The bytes of the matrices between the inputs and O, all of which are kept: scores, scaled scores, masked scores where
@@ -21,13 +21,13 @@ pub struct Formed {
 ///
 /// # Errors
 /// If the shapes do not fit each other.
-pub fn step_by_step(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<Formed> {
+pub fn step_by_step(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<ExactResult> {
     let mask = causal.then(|| (Op::Mask(Mask { causal, ..Mask::default() }), None));
     steps([q, k, v], mask)
 }
 
 /// The steps under a mask, which may want a matrix.
-pub(super) fn steps([q, k, v]: [&Matrix; 3], mask: Option<(Op, Option<&Matrix>)>) -> Result<Formed> {
+pub(super) fn steps([q, k, v]: [&Matrix; 3], mask: Option<(Op, Option<&Matrix>)>) -> Result<ExactResult> {
     let scores = Op::ProductTransposed.apply(&[q, k])?;
     let mut formed = vec![Op::Scale(Factor::InverseRoot(q.cols())).apply(&[&scores])?];
     if let Some((mask, matrix)) = mask {
@@ -37,16 +37,17 @@ pub(super) fn steps([q, k, v]: [&Matrix; 3], mask: Option<(Op, Option<&Matrix>)>
     let weights = Op::Softmax(Axis::Rows, Base::E).apply(&formed.last().into_iter().collect::<Vec<_>>())?;
     let output = Op::Product.apply(&[&weights, v])?;
     let extra_bytes = formed.iter().chain([&scores, &weights]).map(bytes).sum();
-    Ok(Formed { output, extra_bytes })
+    Ok(ExactResult { output, extra_bytes })
 }
 
-/// The same one query after the other, by the same functions: a vector times a matrix gives its scores, a vector times a
-/// matrix its row of O. Nothing larger than a row is formed; under the causal mask the row of the mask is one more. The same
-/// bits come out; the processor has no two rows to work on at a time, and every query reads all keys and values again.
+/// Attention one query after the other, by the same functions: a vector times a matrix gives its scores, a vector times a
+/// matrix its row of O. Nothing larger than a row is formed; under the causal mask the row of the mask is one more. The bits of
+/// the result are the same; but the processor never works on two rows at a time, and every query reads all keys and values
+/// again.
 ///
 /// # Errors
 /// If the shapes do not fit each other.
-pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<Formed> {
+pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Result<ExactResult> {
     let mask = Mask { causal, ..Mask::default() };
     let allowed = Op::Mask(Mask { matrix: Some(MatrixRule::Allow), ..Mask::default() });
     let sees = |i, j| mask.visibility((i, j), (q.rows(), k.rows()), None) == Visibility::Visible;
@@ -54,13 +55,13 @@ pub fn loop_over_queries(q: &Matrix, k: &Matrix, v: &Matrix, causal: bool) -> Re
     let mut extra_bytes = 0;
     for i in 0..q.rows() {
         let query = Matrix::from_fn(1, q.cols(), |_, c| q[(i, c)]);
-        // A row by itself is no longer the i-th of all: what it sees is told by a matrix.
+        // A row by itself is no longer the i-th of all, so a matrix says which keys it sees.
         let visible = causal.then(|| Matrix::from_fn(1, k.rows(), |_, j| f64::from(u8::from(sees(i, j)))));
         let row = steps([&query, k, v], visible.as_ref().map(|visible| (allowed.clone(), Some(visible))))?;
         extra_bytes = extra_bytes.max(row.extra_bytes + visible.as_ref().map_or(0, bytes));
         rows.push(row.output.row(0).collect());
     }
-    Ok(Formed { output: Matrix::from_rows(&rows)?, extra_bytes })
+    Ok(ExactResult { output: Matrix::from_rows(&rows)?, extra_bytes })
 }
 
 fn bytes(matrix: &Matrix) -> usize {

@@ -1,4 +1,4 @@
-//! Repeating something until it is known how long it takes.
+//! Repeats a task until its time is known well enough.
 
 use std::time::{Duration, Instant};
 
@@ -14,16 +14,16 @@ const MAX_RUNS: usize = 20_000;
 /// In less time than this the system's ticks are too coarse.
 const TELLING: Duration = Duration::from_millis(200);
 
-/// How long something takes.
+/// The times of repeated runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timing {
     /// The median of all runs, in seconds.
     pub median: f64,
     /// The fastest run, in seconds.
     pub least: f64,
-    /// How many runs there were.
+    /// The number of runs.
     pub runs: usize,
-    /// How many processors other processes kept busy meanwhile, where that is known.
+    /// The number of processors that other processes kept busy meanwhile, if it is known.
     pub other_busy: Option<f64>,
 }
 

@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::explain::{Depth, Explanation, MOST_OF_A_NODE, Sums, cells_at, cells_named, explain};
 use crate::graph::{CellId, Cells, NodeId};
 use crate::render::Page;
-use crate::story::{Explained, Shown, Step, Story};
+use crate::story::{ExplainedCell, Step, StepItem, Story};
 
 /// From this many explained cells on, a note says how to see fewer.
 const MANY: usize = 20;
@@ -73,10 +73,10 @@ impl ExplainArgs {
             story.remarks.push(hint);
         }
         let shown = if self.symbolic.is_some() && !is_data {
-            Shown::Symbolic(explanations)
+            StepItem::Symbolic(explanations)
         } else {
-            let plain = |explanation| Explained { caption: String::new(), explanation };
-            Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
+            let plain = |explanation| ExplainedCell { caption: String::new(), explanation };
+            StepItem::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
         };
         let explained = Step { shown: vec![shown], ..Step::default() };
         // In symbols a node of --only stands instead of its table.
@@ -113,7 +113,7 @@ fn in_symbols(story: &Story, named: &[NodeId], is_named: bool) -> Result<Vec<Cel
         let cells = named.iter().map(|&node| cells_at(graph, Cells::Node(node)));
         return Ok(cells.collect::<Result<Vec<_>>>()?.concat());
     }
-    let shown = story.steps.iter().flat_map(|step| step.shown.iter().flat_map(Shown::nodes));
+    let shown = story.steps.iter().flat_map(|step| step.shown.iter().flat_map(StepItem::nodes));
     let mut nodes: Vec<NodeId> = Vec::new();
     for node in shown.filter(|&node| !graph[node].op.is_given() && graph[node].matrix().is_some()) {
         if !nodes.contains(&node) {

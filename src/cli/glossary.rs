@@ -6,7 +6,7 @@ use colored::Colorize;
 use super::listing::{self, Group, wrapped};
 use super::output::{FormatArg, TablesArgs};
 use super::{Env, Streams};
-use crate::demo::{Term, glossary, term};
+use crate::demo::{GlossaryTerm, glossary, term};
 use crate::error::{EXIT_DONE, Result};
 use crate::render::Style;
 use crate::story::Table;
@@ -39,7 +39,7 @@ impl GlossaryArgs {
             return listing::write(&[group], closing, "glossary", &self.look.look(), env, streams);
         }
         let asked = self.term.join(" ");
-        let terms: Vec<&Term> =
+        let terms: Vec<&GlossaryTerm> =
             if self.term.is_empty() { glossary().iter().collect() } else { vec![term(&asked)?] };
         if let ([one], FormatArg::Table) = (&terms[..], self.look.format()) {
             let style = self.look.style(env);
@@ -61,7 +61,7 @@ fn first_sentence(text: &str) -> String {
 }
 
 /// One term as it is read on a screen.
-fn card(term: &Term, style: &Style) -> String {
+fn card(term: &GlossaryTerm, style: &Style) -> String {
     let mut text = if style.colour { term.name.bold().to_string() } else { term.name.to_string() };
     if !term.also.is_empty() {
         text.push_str(&format!(" (also: {})", term.also.join(", ")));
@@ -79,7 +79,7 @@ fn card(term: &Term, style: &Style) -> String {
     text
 }
 
-fn row(term: &Term) -> Vec<String> {
+fn row(term: &GlossaryTerm) -> Vec<String> {
     vec![
         term.name.to_string(),
         term.also.join(", "),

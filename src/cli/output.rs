@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible_lines};
 use crate::graph::{Convention, Graph};
 use crate::render::{self, Charset, Format, Heat, Page, Screen, Style, Theme};
-use crate::story::{Shown, Step, Story, Table};
+use crate::story::{Step, StepItem, Story, Table};
 use crate::terminal;
 use crate::text::abridged;
 
@@ -337,8 +337,8 @@ impl NodeArgs {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }
-        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<Shown>>>()?;
-        let nodes = shown.iter().flat_map(Shown::nodes).collect();
+        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<StepItem>>>()?;
+        let nodes = shown.iter().flat_map(StepItem::nodes).collect();
         let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };
         Ok(Page::headless(story, nodes))

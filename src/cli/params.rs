@@ -8,7 +8,7 @@ use super::output::{FormatArg, TablesArgs};
 use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::input::{self, Files};
-use crate::params::{self, Cache, Counts, Model, Part, Weight};
+use crate::params::{self, Cache, Counts, Model, ModelPart, Weight};
 use crate::story::{Table, numbers_of_tables};
 use crate::text::{grouped, size};
 
@@ -101,7 +101,7 @@ impl ParamsArgs {
             (format!("{}{counting}", model.name), weight_table(&weights, &counts, written)),
             ("What it adds up to".into(), totals(model, &counts, written)),
         ];
-        if counts.part(Part::Attention) > 0 && !model.is_encoder() {
+        if counts.part(ModelPart::Attention) > 0 && !model.is_encoder() {
             parts.push(self.cache_table(model, context, written)?);
         }
         let assumed = model
@@ -227,7 +227,7 @@ fn totals(model: &Model, counts: &Counts, written: CountFormat) -> Table {
     let row = |name: &str, count: u64| {
         vec![name.to_string(), written.count(count), written.share(counts.share(count))]
     };
-    let is_there = |part: Part| part != Part::Pooler || counts.part(part) > 0;
+    let is_there = |part: ModelPart| part != ModelPart::Pooler || counts.part(part) > 0;
     let parts = counts.by_part().iter().filter(|(part, _)| is_there(*part));
     let parts = parts.map(|&(part, count)| row(part.name(), count));
     let active = model.experts.map(|_| row("used by one token", counts.active()));

@@ -2,23 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::settings::Settings;
+use super::step_builder::StepBuilder;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{self, Additions, Recipe, Split, Weights};
 use crate::graph::{Graph, NodeId, Op, Origin};
 use crate::hint::Hint;
 use crate::matrix::{Labels, Matrix};
-use crate::story::condition::{Claim, Condition, own};
-use crate::story::{Digits, Plane, Shown, Step, Story, Table, fill};
+use crate::story::condition::{Claim, own};
+use crate::story::{Digits, Step, StepItem, Story, fill};
 use crate::text::nearest;
-
-/// What a user changes in a demo.
-#[derive(Clone, Debug, Default)]
-pub struct Settings {
-    /// Numbers in place of the demo's own: node name to matrix and where it came from.
-    pub set: BTreeMap<String, (Matrix, String)>,
-    /// The seed of what is drawn, in place of the demo's own.
-    pub seed: Option<u32>,
-}
 
 /// Builds a story from the given matrices on. Nothing here computes: every value comes from an op of the graph.
 pub struct Builder {
@@ -27,34 +20,6 @@ pub struct Builder {
     claims: Vec<Claim>,
     set: BTreeMap<String, (Matrix, String)>,
     seed: u32,
-}
-
-/// No matrix of a demo has more rows or columns, given or built in: what is made to fit it would be too large to show.
-const MOST_ROWS: usize = 2048;
-
-impl Settings {
-    /// Checks that the user's matrices are of a size that a demo can be told about.
-    ///
-    /// # Errors
-    /// If one has more than 2048 rows or columns, or holds +∞.
-    pub fn check(&self) -> Result<()> {
-        for (name, (matrix, source)) in &self.set {
-            if matrix.rows().max(matrix.cols()) > MOST_ROWS {
-                return Err(Error::new(format!(
-                    "{name} is {}, but a demo takes at most {MOST_ROWS} rows and columns",
-                    matrix.shape()
-                ))
-                .in_source(source.clone())
-                .help("give a smaller matrix; attn attend takes larger ones"));
-            }
-            if matrix.cells().any(|x| x == f64::INFINITY) {
-                return Err(Error::new(format!("{name} holds inf"))
-                    .in_source(source.clone())
-                    .help("write finite numbers, or -inf for a hidden score"));
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The seed of document 000, and of every demo that draws.
@@ -82,7 +47,7 @@ impl Builder {
         self.leaf(name, matrix, Origin::Stated)
     }
 
-    /// A matrix that the demo comes with in the shape that what the user gave asks for; `own` is its shape otherwise.
+    /// A matrix of the demo's own, in the shape that the user's matrices need; `own` is its shape without any.
     ///
     /// # Errors
     /// If the name is taken.
@@ -133,8 +98,8 @@ impl Builder {
         self.graph.add(name, op, inputs)
     }
 
-    /// Inputs one below the other, for nothing but to show them together: `what` they are (“runs”) goes into the equation,
-    /// “collected from the six runs”. The rows keep their own names unless new ones are given.
+    /// Inputs one below the other, to show them together: `what` (“runs”) goes into the equation, “collected from the six
+    /// runs”. The rows keep their own names unless new ones are given.
     ///
     /// # Errors
     /// If the name is taken, or the inputs differ in width.
@@ -150,7 +115,7 @@ impl Builder {
         Ok(id)
     }
 
-    /// Inputs next to each other: `what` they are (“heads”) goes into the equation, “the four heads side by side”.
+    /// Inputs next to each other: `what` (“heads”) goes into the equation, “the four heads side by side”.
     ///
     /// # Errors
     /// If the name is taken, or the inputs differ in height.
@@ -160,7 +125,7 @@ impl Builder {
         Ok(id)
     }
 
-    /// Says what people call a node: equations and tables have this in place of the name.
+    /// Sets the label of a node: equations and tables have it in place of the name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.graph.label(id, label);
     }
@@ -196,12 +161,12 @@ impl Builder {
         recipes::split(&mut self.graph, name, whole, heads, Split::Blocks)
     }
 
-    /// The seed for what the demo draws.
+    /// The seed of the demo's random matrices.
     pub fn seed(&self) -> u32 {
         self.seed
     }
 
-    /// The recorded value of a node, for shapes and labels of what follows.
+    /// The recorded value of a node, for the shapes and labels of later nodes.
     ///
     /// # Errors
     /// If the node is never formed.
@@ -265,7 +230,7 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
         (Err(address), _) if own(&[]).holds(graph, SEED) => {
             return Err(Error::new(format!("a sentence of this demo names {address}, which does not exist")));
         }
-        // With the user's numbers a row or a name may be missing, and with it what there was to say.
+        // With the user's numbers a row or a name may be missing; the claim is then left out.
         (Err(_), _) => return Ok(()),
     }
     claim.shown = true;
@@ -275,7 +240,7 @@ fn say(graph: &Graph, claim: &mut Claim, step: &mut Step) -> Result<()> {
 /// Names the pictures: `plane`, `plane_2`, `plane_3` …
 fn number_planes(steps: &mut [Step]) {
     let planes = steps.iter_mut().flat_map(|step| &mut step.shown).filter_map(|shown| match shown {
-        Shown::Plane(plane) => Some(plane),
+        StepItem::Plane(plane) => Some(plane),
         _ => None,
     });
     for (number, plane) in (2..).zip(planes.skip(1)) {
@@ -293,78 +258,4 @@ fn not_given(graph: &Graph, name: &str) -> Error {
     let near =
         nearest(name, given.iter().copied()).map_or(String::new(), |near| format!("did you mean `{near}`? "));
     Error::new(what).help(format!("{near}you can set: {}", given.join(" ")))
-}
-
-/// Adds to one step.
-pub struct StepBuilder<'a> {
-    step: &'a mut Step,
-    at: usize,
-    claims: &'a mut Vec<Claim>,
-}
-
-impl StepBuilder<'_> {
-    /// What to notice in the numbers, said where the condition is true of them and every cell that the sentence names
-    /// exists; cells are written `{A[1,2]:2}`.
-    pub fn claim(self, condition: Condition, text: &str) -> Self {
-        self.claimed(condition, text, false)
-    }
-
-    /// What the step says in place of its heading where the condition is true. The heading has to be true for any numbers.
-    pub fn heading_if(self, condition: Condition, text: &str) -> Self {
-        self.claimed(condition, text, true)
-    }
-
-    fn claimed(self, condition: Condition, text: &str, is_heading: bool) -> Self {
-        let text = text.to_string();
-        self.claims.push(Claim { step: self.at, condition, text, is_heading, shown: false });
-        self
-    }
-
-    /// Shows nodes one after the other, each with its equation.
-    pub fn show(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.extend(nodes.iter().map(|&id| Shown::Node(id)));
-        self
-    }
-
-    /// Shows matrices next to each other.
-    pub fn together(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.push(Shown::Together(nodes.to_vec()));
-        self
-    }
-
-    /// Shows a matrix in brief, for a step that only says something of one that is shown before it.
-    pub fn in_brief(self, node: NodeId) -> Self {
-        self.step.in_brief = Some(Shown::Together(vec![node]));
-        self
-    }
-
-    /// Names matrices by their equations; `--full` shows their numbers.
-    pub fn folded(self, nodes: &[NodeId]) -> Self {
-        self.step.shown.push(Shown::Folded(nodes.to_vec()));
-        self
-    }
-
-    /// Shows nodes of one row as the columns of one table, under each the number in the node of its sum.
-    pub fn columns(self, columns: &[(NodeId, Option<NodeId>)]) -> Self {
-        self.step.shown.push(Shown::Columns(columns.to_vec()));
-        self
-    }
-
-    /// Shows the cells of a node written in symbols.
-    pub fn symbols(self, node: NodeId) -> Self {
-        self.step.shown.push(Shown::Symbols(node));
-        self
-    }
-
-    /// Draws points of the plane, and movements from rows of one node to the same rows of another.
-    pub fn plane(self, points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Self {
-        self.step.shown.push(Shown::Plane(Plane::new(points, arrows)));
-        self
-    }
-
-    /// Shows a table of words.
-    pub fn table(self, table: Table) -> Self {
-        self.step.shown.push(Shown::Table(table));
-        self
-    }
 }

@@ -9,7 +9,7 @@ pub enum Document {
     Understanding,
     /// Attention as a series of matrix products.
     Multiplication,
-    /// Similarity, context vectors, and what the matrices do to them.
+    /// Similarity, context vectors, and the effect of the matrices on them.
     Similarity,
     /// From averages to attention, heads, the perceptron.
     Imagined,

@@ -1,8 +1,8 @@
-//! Matrices that a demo makes fit what the user put in.
+//! Matrices of a demo, fitted to the user's matrices.
 
 use crate::matrix::Matrix;
 
-/// The first `count` of these rows, over and over where there are fewer: a matrix that fits what the user put in.
+/// The first `count` of these rows, repeated where there are fewer.
 pub(super) fn rows_over_and_over<const ROWS: usize, const COLS: usize>(
     rows: [[f64; COLS]; ROWS],
     count: usize,

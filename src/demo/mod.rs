@@ -10,40 +10,44 @@ mod multiplication;
 mod notation;
 mod one_third;
 mod papers;
+mod settings;
 mod similarity;
 mod source;
+mod step_builder;
 mod topic;
 mod understanding;
 pub mod words;
 
-pub use builder::{Builder, SEED, Settings};
+pub use builder::{Builder, SEED};
 pub use documents::Document;
-pub use glossary::{See, Term, glossary, term};
+pub use glossary::{GlossaryTerm, ShownBy, glossary, term};
 pub use notation::notation;
+pub use settings::Settings;
 pub use source::{Passage, Source};
-pub use topic::{Place, Topic};
+pub use step_builder::StepBuilder;
+pub use topic::{ListPlace, Topic};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::story::{Digits, Story};
 use crate::text::nearest;
 
-/// A demo: what it is called, what it follows, and how it is built.
+/// A demo: its name, its source, and the function that builds it.
 #[derive(Debug)]
 pub struct Demo {
     /// The name on the command line.
     pub name: &'static str,
-    /// What it follows.
+    /// The text that it follows.
     pub source: Source,
     /// The headline.
     pub title: &'static str,
     /// One line for the list.
     pub summary: &'static str,
-    /// Its place in the list: what it helps to understand, and how hard it is.
-    pub place: Place,
+    /// Its place in the list: its topic, and its level.
+    pub place: ListPlace,
     /// Other words that people look for it by.
     pub keywords: &'static [&'static str],
-    /// How its numbers are written: as in its document.
+    /// The format of its numbers, which is that of its document.
     pub digits: Digits,
     /// The graph and the sentences.
     pub build: fn(&mut Builder) -> Result<()>,
@@ -71,7 +75,7 @@ pub fn demos() -> impl Iterator<Item = &'static Demo> {
     documents.into_iter().chain([papers::DEMOS]).flatten()
 }
 
-/// All demos by what they help to understand, the easiest first.
+/// All demos by topic, the easiest first.
 pub fn demos_by_topic() -> Vec<&'static Demo> {
     let mut sorted: Vec<&Demo> = demos().collect();
     sorted.sort_by_key(|demo| demo.place);

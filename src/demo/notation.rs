@@ -3,10 +3,10 @@
 use super::Document;
 use crate::story::Table;
 
-/// What a text does not name or does not have.
+/// The mark for a name that a text does not have.
 const NONE: &str = "–";
 
-/// What is meant; our name; the names of documents 000 to 004.
+/// The meaning; our name; the names of documents 000 to 004.
 const ROWS: &[[&str; 7]] = &[
     ["a token is a …", "row", "row", "row", "row; column in A·v", "row", "column"],
     ["number of tokens", "T queries, N keys", "T", "n", "N", "n (in 29 a width)", "8; n in 116"],
@@ -60,7 +60,7 @@ pub fn notation() -> Table {
 mod tests {
     use super::*;
 
-    /// What a document calls our thing of this name.
+    /// A document's name for the thing that has this name here.
     fn called(ours: &str, document: Document) -> String {
         let table = notation();
         let column = table.header.iter().position(|head| head == document.number()).unwrap();

@@ -1,10 +1,10 @@
-//! What a demo follows: a section of one of the five documents, or passages of papers.
+//! The source of a demo: a section of one of the five documents, or passages of papers.
 
 use std::fmt;
 
 use super::Document;
 
-/// What a demo follows.
+/// The source of a demo.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// A section of a document.
@@ -23,7 +23,7 @@ pub enum Source {
 /// A place in a paper.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
-    /// Who wrote it: “Dao et al.”.
+    /// The authors: “Dao et al.”.
     pub authors: &'static str,
     /// When it came out.
     pub year: u16,
@@ -47,7 +47,7 @@ impl Source {
         }
     }
 
-    /// Whether a document is what is followed, or one of the others that the demo belongs to.
+    /// Returns true if the demo follows this document, or belongs to it.
     pub fn is_of(&self, document: Document) -> bool {
         match self {
             Source::Section { document: first, also, .. } => *first == document || also.contains(&document),
@@ -57,13 +57,13 @@ impl Source {
 }
 
 impl Passage {
-    /// As it is cited where the title is known: “Dao 2023, section 3.1.1”.
+    /// The citation for a text whose title is known: “Dao 2023, section 3.1.1”.
     pub fn short(&self) -> String {
         format!("{} {}, {}", self.authors, self.year, self.place)
     }
 }
 
-/// As it stands below a headline.
+/// The line below a headline.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,28 +1,28 @@
-//! What a demo helps to understand, and how hard it is.
+//! The topic of a demo, and its level.
 
-/// What somebody wants to understand.
+/// The topics that demos explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
     /// The shortest way to attention.
     Start,
     /// Two ways to read a matrix product.
     Products,
-    /// What a token asks for, offers and passes on.
+    /// Queries, keys and values: what a token asks for, offers and passes on.
     Queries,
-    /// What makes a score large or small.
+    /// The size of scores.
     Scores,
     /// Several heads next to each other.
     Heads,
-    /// What surrounds attention in a language model.
+    /// The parts of a language model around attention.
     Model,
-    /// How to compute and store less.
+    /// Ways to compute and store less.
     Cost,
 }
 
-/// Where a demo stands in the list: its topic, and how hard it is within the topic, from 1.
+/// The place of a demo in the list: its topic, and its level within the topic, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// What it helps to understand.
+pub struct ListPlace {
+    /// The topic.
     pub topic: Topic,
     /// 1 is the easiest demo of the topic.
     pub level: u8,
@@ -54,7 +54,7 @@ impl Topic {
     }
 
     /// A place within the topic.
-    pub const fn at(self, level: u8) -> Place {
-        Place { topic: self, level }
+    pub const fn at(self, level: u8) -> ListPlace {
+        ListPlace { topic: self, level }
     }
 }

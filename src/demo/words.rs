@@ -7,11 +7,11 @@ use crate::matrix::Matrix;
 pub struct Word {
     /// The word, in lower case.
     pub name: &'static str,
-    /// Where it stands in its plane.
+    /// Its coordinates in its plane.
     pub coordinates: [f64; 2],
-    /// What the two axes of its plane stand for. Words of different planes can be compared, but it means nothing.
+    /// The meanings of the two axes of its plane. Words of different planes can be compared, but it means nothing.
     pub axes: [&'static str; 2],
-    /// Whether the coordinates are this program's own, and not those of document 002.
+    /// True if the coordinates are this program's own, and not those of document 002.
     pub ours: bool,
 }
 
@@ -50,7 +50,7 @@ pub fn find(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name.eq_ignore_ascii_case(name))
 }
 
-/// The words as rows, (words, 2), labelled by their names; the columns are named where all stand in one plane.
+/// The words as rows, (words, 2), labelled by their names; the columns are named if all words are in one plane.
 pub fn matrix(words: &[Word]) -> Matrix {
     let names: Vec<&str> = words.iter().map(|word| word.name).collect();
     let matrix = Matrix::from_fn(words.len(), 2, |i, j| words[i].coordinates[j]).rows_named(&names);

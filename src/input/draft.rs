@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
 use super::save::Written;
-use crate::terminal::Held;
+use crate::terminal::DeferredSignals;
 
 /// What temporary names begin with.
 const PREFIX: &str = ".attn-";
@@ -28,7 +28,7 @@ pub(super) struct Draft {
 
 enum Place {
     Unnamed(File),
-    Named(NamedTempFile, Held),
+    Named(NamedTempFile, DeferredSignals),
 }
 
 impl Draft {
@@ -37,7 +37,7 @@ impl Draft {
         let place = match unnamed(folder) {
             Some(file) => Place::Unnamed(file),
             None => {
-                let held = Held::new();
+                let held = DeferredSignals::new();
                 Place::Named(builder().tempfile_in(folder)?, held)
             }
         };
@@ -76,7 +76,7 @@ impl Draft {
                 drop(held);
             }
             Place::Unnamed(file) => {
-                let held = Held::new();
+                let held = DeferredSignals::new();
                 let named = builder().make_in(folder_of(target), |path| link(&file, path))?;
                 named.persist(target).map_err(|error| error.error)?;
                 drop(held);
@@ -92,7 +92,7 @@ impl Write for Draft {
             return Ok(bytes.len());
         }
         if let Place::Named(_, held) = &self.place
-            && held.is_awaited()
+            && held.is_pending()
         {
             return self.noted(Err(io::Error::other("a signal ends the program")));
         }
@@ -239,7 +239,7 @@ mod tests {
         let path = place.path().join("x");
         let draft = || {
             let file = builder().tempfile_in(place.path()).unwrap();
-            Draft { place: Place::Named(file, Held::new()), failed: None }
+            Draft { place: Place::Named(file, DeferredSignals::new()), failed: None }
         };
         let mut whole = draft();
         whole.write_all(b"whole").unwrap();

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::error::{self, Error, Place, Result};
 use crate::graph::MAX_CELLS;
-use crate::memory::{self, Gathered};
+use crate::memory::{self, ChargedBytes};
 use crate::text::counted;
 
 /// The most bytes that are read as a whole: text, JSON, standard input, one array.
@@ -108,7 +108,7 @@ impl Input {
     /// # Errors
     /// If it fails, is empty, or has more than `limit`.
     pub(super) fn drain(name: &str, stream: &mut dyn Read, limit: Limit) -> Result<Input> {
-        let mut gathered = Gathered::new(u64::MAX);
+        let mut gathered = ChargedBytes::new(u64::MAX);
         io::copy(&mut stream.take(limit.whole + 1), &mut gathered)
             .map_err(|error| unreadable(name, &error))?;
         let bytes = gathered.kept();

@@ -1,4 +1,4 @@
-//! Blocks of lines, and how they stand next to each other.
+//! Blocks of lines, and their arrangement next to each other.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ pub(super) struct Block {
     pub width: usize,
 }
 
-/// What of blocks next to each other is on one line.
+/// The lines at which blocks next to each other are aligned.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Level {
     /// The first lines, as of things in a row.
@@ -60,7 +60,7 @@ impl Block {
     }
 }
 
-/// How wide a line is on the screen, without its escapes.
+/// The width of a line on the screen, without its escapes.
 pub(super) fn visible(line: &str) -> usize {
     let mut inside = false;
     let shown = |c: &char| {
@@ -71,7 +71,7 @@ pub(super) fn visible(line: &str) -> usize {
     line.chars().filter(shown).collect::<String>().width()
 }
 
-/// How far boxes next to each other stand apart.
+/// The distance between boxes next to each other.
 pub(super) const GAP: usize = 2;
 
 /// Boxes of these widths from left to right, as many in a row as there is room for: the places of each row.
@@ -79,7 +79,7 @@ pub(super) fn rows(widths: &[usize], room: usize) -> Vec<Range<usize>> {
     rows_apart(widths, room, GAP)
 }
 
-/// The same for what stands this far apart.
+/// Like [`rows`], for blocks at this distance.
 pub(super) fn rows_apart(widths: &[usize], room: usize, gap: usize) -> Vec<Range<usize>> {
     let mut rows: Vec<Range<usize>> = Vec::new();
     let mut used = 0;

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-/// Which characters a terminal can show.
+use super::names::{is_in_name, take_name};
+
+/// The characters that a terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Charset {
     /// All of them.
@@ -29,10 +31,7 @@ fn ascii(text: &str) -> String {
     while let Some(character) = characters.next() {
         match character {
             '√' if characters.peek().is_some_and(|next| is_in_name(*next)) => {
-                let mut radicand = String::new();
-                while let Some(next) = characters.next_if(|next| is_in_name(*next)) {
-                    radicand.push(next);
-                }
+                let radicand = take_name(&mut characters);
                 out.push_str(&format!("sqrt({radicand})"));
             }
             // The space that no line is broken at becomes a plain one when all is laid out.
@@ -41,11 +40,6 @@ fn ascii(text: &str) -> String {
         }
     }
     out
-}
-
-/// Whether a character belongs to a name or a number, as what stands under a root does: √d_k, √2.
-fn is_in_name(character: char) -> bool {
-    character.is_ascii_alphanumeric() || matches!(character, '_' | '.')
 }
 
 fn spelled(character: char) -> &'static str {

@@ -24,7 +24,7 @@ pub(super) fn pages(pages: &[Page]) -> Result<String> {
                 }
             }
             let table = input::table(&page.story.graph, id)?;
-            // All numbers of what is asked for by its name; of a whole computation those that can be looked at.
+            // A named node is written with all its numbers; a whole computation leaves out nodes that are too large to look at.
             if page.headed {
                 page.story.graph.matrix(id)?;
             }

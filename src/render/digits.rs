@@ -53,7 +53,8 @@ pub(super) fn of_sum(x: f64, digits: Digits) -> String {
     }
 }
 
-/// Whether some numbers are rounded and others need fewer decimals, so that each by itself would get its own number of decimals.
+/// Returns true if some numbers are rounded and others need fewer decimals, so that each by itself would get its own number of
+/// decimals.
 pub(super) fn are_mixed(numbers: &[f64], digits: Digits) -> bool {
     match digits {
         Digits::AsNumPy => false,
@@ -116,7 +117,7 @@ fn with_exponent(x: f64, places: usize) -> String {
     }
 }
 
-/// How many decimals the shortest text of a number has.
+/// The number of decimals of a number's shortest text.
 fn decimals_of(x: f64) -> usize {
     if !x.is_finite() || is_large(x) {
         return 0;

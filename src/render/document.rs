@@ -2,24 +2,25 @@
 
 use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
-use super::view::{View, Viewer};
+use super::view::View;
+use super::viewer::Viewer;
 use super::{Page, Style};
-use crate::graph::{NodeId, Op, Origin, formula};
+use crate::graph::{self, Equation, NodeId, Op, Origin};
 use crate::matrix::Shape;
-use crate::story::{Shown, Step, Story, Table};
+use crate::story::{Step, StepItem, Story, Table};
 use crate::text::counted;
 
 /// A computed node: its equation, its operands and its values.
-pub(super) struct Computed {
+pub(super) struct ComputedNode {
     /// `S (4×4) = Q (4×5) · Kᵀ (5×4)`, and the value itself where it is a single number.
-    pub equation: String,
-    /// The operands with the sign that stands before each; empty where the op has no such picture.
+    pub equation: Equation,
+    /// The operands with the sign before each; empty if the op has no such picture.
     pub operands: Vec<(&'static str, View)>,
-    /// The values; `None` for a single number, which stands in the equation.
+    /// The values; `None` for a single number, which is part of the equation.
     pub value: Option<View>,
 }
 
-/// What a format for people must be able to write.
+/// The elements that a format for people must be able to write.
 pub(super) trait Markup {
     /// A story begins: until the next one, cells are those of its graph.
     fn begin(&mut self) {}
@@ -28,28 +29,28 @@ pub(super) trait Markup {
     /// The sentence that begins a step.
     fn step(&mut self, number: usize, text: &str);
     /// Computed nodes, one after the other.
-    fn computed(&mut self, nodes: &[Computed]);
+    fn computed(&mut self, nodes: &[ComputedNode]);
     /// Matrices next to each other, under their equations.
-    fn together(&mut self, equations: &[String], matrices: &[View]);
+    fn together(&mut self, equations: &[Equation], matrices: &[View]);
     /// Equations of matrices that are not shown.
-    fn folded(&mut self, equations: &[String]) {
+    fn folded(&mut self, equations: &[Equation]) {
         self.together(equations, &[]);
     }
     /// Several nodes as the columns of one table, under all their equations.
-    fn columns(&mut self, equations: &[String], view: &View);
+    fn columns(&mut self, equations: &[Equation], view: &View);
     /// Points and movements in the plane.
     fn drawing(&mut self, drawing: &Drawing);
     /// A table of words.
     fn table(&mut self, table: &Table);
-    /// Where cells come from.
-    fn explained(&mut self, telling: &ExplanationWriter<'_>);
+    /// The explanations of cells.
+    fn explained(&mut self, writer: &ExplanationWriter<'_>);
     /// Cells in symbols alone.
     fn symbolic(&mut self, symbolic: &Symbolic<'_>);
-    /// What to notice in a step.
+    /// A notice in a step.
     fn notice(&mut self, text: &str);
     /// A remark at the end.
     fn note(&mut self, text: &str);
-    /// Where such remarks are told, in a line below the headline.
+    /// A line below the headline that names the command which shows such remarks.
     fn pointer(&mut self, remarks: &str, command: &str);
     /// Everything written so far.
     fn finish(&mut self) -> String;
@@ -77,7 +78,7 @@ pub(super) fn tables(parts: &[(String, Table)], markup: &mut dyn Markup) -> Stri
 }
 
 /// A step, and the number that it has if it begins with a sentence.
-pub(super) struct Numbered<'a> {
+pub(super) struct NumberedStep<'a> {
     /// Its number, from 1.
     pub number: Option<usize>,
     /// The step.
@@ -85,12 +86,12 @@ pub(super) struct Numbered<'a> {
 }
 
 /// The steps of a story with their numbers.
-pub(super) fn numbered(page: &Page) -> Vec<Numbered<'_>> {
+pub(super) fn numbered(page: &Page) -> Vec<NumberedStep<'_>> {
     let mut number = page.skipped;
     let mut count = |step| {
         let Step { text, .. }: &Step = step;
         number += usize::from(!text.is_empty());
-        Numbered { number: (!text.is_empty()).then_some(number), step }
+        NumberedStep { number: (!text.is_empty()).then_some(number), step }
     };
     page.story.steps.iter().map(&mut count).collect()
 }
@@ -104,7 +105,7 @@ fn write_story(page: &Page, style: &Style, markup: &mut dyn Markup) {
     write_end(page, markup);
 }
 
-/// What stands above the steps.
+/// The headline and the lines below it.
 pub(super) fn write_head(page: &Page, markup: &mut dyn Markup) {
     markup.begin();
     if page.headed {
@@ -115,7 +116,7 @@ pub(super) fn write_head(page: &Page, markup: &mut dyn Markup) {
     }
 }
 
-/// The line that says how many notes there are, and the command that tells them; nothing where they stand at the end.
+/// The number of notes, and the command that shows them; `None` if they stand at the end.
 fn notes_elsewhere(story: &Story) -> Option<(String, &str)> {
     let command = story.notes_told_by.as_deref().filter(|_| story.points_to_notes())?;
     Some((format!("{} on the source text", counted(story.notes.len(), "remark")), command))
@@ -123,7 +124,7 @@ fn notes_elsewhere(story: &Story) -> Option<(String, &str)> {
 
 /// One step.
 pub(super) fn write_numbered(
-    Numbered { number, step }: &Numbered<'_>,
+    NumberedStep { number, step }: &NumberedStep<'_>,
     viewer: &Viewer<'_>,
     markup: &mut dyn Markup,
 ) {
@@ -136,7 +137,7 @@ pub(super) fn write_numbered(
     }
 }
 
-/// What stands below the steps.
+/// The notes and remarks below the steps.
 pub(super) fn write_end(page: &Page, markup: &mut dyn Markup) {
     if notes_elsewhere(&page.story).is_none() {
         page.story.notes.iter().for_each(|note| markup.note(note));
@@ -152,100 +153,100 @@ pub(super) fn finished(markup: &mut dyn Markup) -> String {
 }
 
 fn write_step(step: &Step, viewer: &Viewer<'_>, markup: &mut dyn Markup) {
-    let mut nodes: Vec<Computed> = Vec::new();
+    let mut nodes: Vec<ComputedNode> = Vec::new();
     for shown in &step.shown {
         match shown {
-            Shown::Node(id) => {
+            StepItem::Node(id) => {
                 nodes.push(computed(*id, viewer));
                 continue;
             }
-            Shown::Open(id) => {
-                nodes.push(Computed {
+            StepItem::Open(id) => {
+                nodes.push(ComputedNode {
                     equation: equation(*id, viewer),
                     operands: Vec::new(),
                     value: Some(viewer.open(*id)),
                 });
                 continue;
             }
-            Shown::Symbols(id) => {
+            StepItem::Symbols(id) => {
                 let value = Some(viewer.symbols(*id));
-                nodes.push(Computed { equation: equation(*id, viewer), operands: Vec::new(), value });
+                nodes.push(ComputedNode { equation: equation(*id, viewer), operands: Vec::new(), value });
                 continue;
             }
             _ => flush(&mut nodes, markup),
         }
         match shown {
-            Shown::Together(ids) => {
+            StepItem::Together(ids) => {
                 let is_number = |id: &NodeId| viewer.story.graph[*id].shape() == Shape { rows: 1, cols: 1 };
                 let is_seen = |id: &&NodeId| !is_number(id) && !viewer.story.graph[**id].is_never_formed();
                 let views: Vec<_> = ids.iter().filter(is_seen).map(|&id| viewer.given(id)).collect();
                 markup.together(&shared_equations(ids, viewer), &views);
             }
-            Shown::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
-            Shown::Columns(columns) => {
+            StepItem::Folded(ids) => markup.folded(&shared_equations(ids, viewer)),
+            StepItem::Columns(columns) => {
                 let is_stated = |id: NodeId| matches!(viewer.story.graph[id].op, Op::Given(Origin::Stated));
                 let computed = columns.iter().filter(|(id, _)| !is_stated(*id));
-                let equations =
-                    computed.map(|(id, _)| formula(&viewer.story.graph, *id, viewer.style.convention, false));
+                let equations = computed
+                    .map(|(id, _)| graph::equation(&viewer.story.graph, *id, viewer.style.convention, false));
                 markup.columns(&equations.collect::<Vec<_>>(), &viewer.columns(columns));
             }
-            Shown::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
-            Shown::Table(table) => markup.table(table),
-            Shown::Explained { of, side_by_side } => {
-                let telling = ExplanationWriter::new(viewer, of, *side_by_side);
-                markup.explained(&telling);
-                if let Some(note) = telling.convention_note() {
+            StepItem::Plane(plane) => markup.drawing(&Drawing::new(plane, viewer)),
+            StepItem::Table(table) => markup.table(table),
+            StepItem::Explained { of, side_by_side } => {
+                let writer = ExplanationWriter::new(viewer, of, *side_by_side);
+                markup.explained(&writer);
+                if let Some(note) = writer.convention_note() {
                     markup.note(&note);
                 }
             }
-            Shown::Symbolic(of) => markup.symbolic(&Symbolic::new(viewer, of)),
-            Shown::Node(_) | Shown::Open(_) | Shown::Symbols(_) => {}
+            StepItem::Symbolic(of) => markup.symbolic(&Symbolic::new(viewer, of)),
+            StepItem::Node(_) | StepItem::Open(_) | StepItem::Symbols(_) => {}
         }
     }
     flush(&mut nodes, markup);
 }
 
-fn flush(nodes: &mut Vec<Computed>, markup: &mut dyn Markup) {
+fn flush(nodes: &mut Vec<ComputedNode>, markup: &mut dyn Markup) {
     if !nodes.is_empty() {
         markup.computed(nodes);
         nodes.clear();
     }
 }
 
-fn equation(id: NodeId, viewer: &Viewer<'_>) -> String {
-    formula(&viewer.story.graph, id, viewer.style.convention, true)
+fn equation(id: NodeId, viewer: &Viewer<'_>) -> Equation {
+    graph::equation(&viewer.story.graph, id, viewer.style.convention, true)
 }
 
 /// The equations of several nodes; neighbours with one right-hand side share a line: `W_Q (5×5), W_K (5×5) = given`.
-fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<String> {
-    let mut lines: Vec<(Vec<String>, String)> = Vec::new();
+fn shared_equations(ids: &[NodeId], viewer: &Viewer<'_>) -> Vec<Equation> {
+    let mut lines: Vec<Equation> = Vec::new();
     for &id in ids {
         let equation = match viewer.story.graph[id].shape() {
             Shape { rows: 1, cols: 1 } => computed(id, viewer).equation,
             _ => equation(id, viewer),
         };
-        let (left, right) = equation.split_once(" = ").unwrap_or((&equation, ""));
         match lines.last_mut() {
-            Some((names, same)) if same == right => names.push(left.to_string()),
-            _ => lines.push((vec![left.to_string()], right.to_string())),
+            Some(line) if line.right == equation.right => line.add_name(&equation.left),
+            _ => lines.push(equation),
         }
     }
-    lines.into_iter().map(|(names, right)| format!("{} = {right}", names.join(", "))).collect()
+    lines
 }
 
-fn computed(id: NodeId, viewer: &Viewer<'_>) -> Computed {
-    let equation = equation(id, viewer);
+fn computed(id: NodeId, viewer: &Viewer<'_>) -> ComputedNode {
+    let mut equation = equation(id, viewer);
     if viewer.story.graph[id].is_never_formed() {
-        return Computed { equation: format!("{equation}: never formed"), operands: Vec::new(), value: None };
+        equation.right.push_str(": never formed");
+        return ComputedNode { equation, operands: Vec::new(), value: None };
     }
     let value = viewer.given(id);
     if let [row] = &value.cells[..]
         && let [cell] = &row[..]
     {
-        let equation = format!("{equation} = {}", cell.text.trim());
-        return Computed { equation, operands: Vec::new(), value: None };
+        equation.right.push_str(&format!(" = {}", cell.text.trim()));
+        return ComputedNode { equation, operands: Vec::new(), value: None };
     }
-    Computed { equation, operands: operands(id, viewer), value: Some(value) }
+    ComputedNode { equation, operands: operands(id, viewer), value: Some(value) }
 }
 
 /// The operands as the equation has them, where it is a picture of matrices with signs between them.

@@ -1,22 +1,22 @@
-//! What every format needs to write explanations: symbols, numbers, equations in one style.
+//! Shared parts of explanations in every format: symbols, numbers, equations in one style.
 
 use std::cell::Cell;
 
 use super::digits;
-use super::rounding::{self, Line};
-use super::view::Viewer;
+use super::rounding::{self, DerivationLine};
+use super::viewer::Viewer;
 use crate::explain::{Branch, Explanation, steps};
 use crate::graph::{
-    CellId, Convention, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of, formula, number_text,
-    written,
+    self, CellId, Convention, Equation, Notation, Op, Origin, PlainSymbols, Symbols, Term, address_of,
+    number_text, written,
 };
-use crate::story::{Digits, Explained};
+use crate::story::{Digits, ExplainedCell};
 use crate::text::clipped;
 
 /// The longest origin, in characters: a matrix typed on the command line need not be repeated beside each of its cells.
 const LONGEST_ORIGIN: usize = 44;
 
-/// What is said once where a derivation has a ≈.
+/// The note that is shown once if a derivation has a ≈.
 const ROUNDED: &str = "≈: rounded; the result was calculated with all digits, and not with those shown";
 
 /// Explanations in the style of a story.
@@ -24,15 +24,15 @@ pub(super) struct ExplanationWriter<'a> {
     viewer: &'a Viewer<'a>,
     /// The symbols of the graph, in the style's convention.
     pub symbols: Symbols,
-    /// What is told.
-    pub of: &'a [Explained],
-    /// Whether two may stand next to each other.
+    /// The explanations.
+    pub of: &'a [ExplainedCell],
+    /// True if two may stand next to each other.
     pub side_by_side: bool,
-    /// Whether it has been said what ≈ means.
+    /// True if the meaning of ≈ has been explained.
     said_rounded: Cell<bool>,
 }
 
-/// An operand as it is listed: symbol, address, value, and how it is made.
+/// An operand in a list: symbol, address, value, and its origin.
 pub(super) struct Operand {
     /// `a11`.
     pub cell: CellId,
@@ -46,19 +46,19 @@ pub(super) struct Operand {
 
 /// A formula worked out, written in the marks of a format.
 pub(super) struct Derivation {
-    /// What the cell equals: its formula in symbols, the same in numbers step by step, the value itself; before each the sign
-    /// that it is read with.
+    /// The lines of the derivation: the formula in symbols, then in numbers step by step, then the value; each with the sign
+    /// before it.
     pub lines: Vec<(Sign, String)>,
-    /// A name for a part of the formula, what it stands for, and its value.
+    /// A name for a part of the formula, its definition, and its value.
     pub with: Option<(&'static str, String, String)>,
-    /// What is to be said.
+    /// The notes.
     pub notes: Vec<String>,
 }
 
 /// The sign before a line of a derivation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// What stands in the line before gives what stands in this one, to its last digit.
+    /// The line before gives exactly this line, to its last digit.
     Equal,
     /// It does so only with the digits that are not shown.
     Rounded,
@@ -77,19 +77,19 @@ impl Sign {
 impl<'a> ExplanationWriter<'a> {
     pub(super) fn new(
         viewer: &'a Viewer<'a>,
-        of: &'a [Explained],
+        of: &'a [ExplainedCell],
         side_by_side: bool,
     ) -> ExplanationWriter<'a> {
         let symbols = Symbols::of(&viewer.story.graph, viewer.style.convention);
         ExplanationWriter { of, side_by_side, ..ExplanationWriter::of_nothing(viewer, symbols) }
     }
 
-    /// What tells no cell of its own, with the symbols of the story's graph, which cost a look at every node.
+    /// A writer without cells of its own, with the symbols of the story's graph, which cost a look at every node.
     pub(super) fn of_nothing(viewer: &'a Viewer<'a>, symbols: Symbols) -> ExplanationWriter<'a> {
         ExplanationWriter { viewer, symbols, of: &[], side_by_side: false, said_rounded: Cell::new(false) }
     }
 
-    /// How numbers are written.
+    /// The digits of numbers.
     pub(super) fn digits(&self) -> Digits {
         self.viewer.style.digits(self.viewer.story)
     }
@@ -100,36 +100,36 @@ impl<'a> ExplanationWriter<'a> {
     }
 
     /// The equation of a cell's node.
-    pub(super) fn equation(&self, cell: CellId) -> String {
+    pub(super) fn equation(&self, cell: CellId) -> Equation {
         let graph = &self.viewer.story.graph;
         match &graph[cell.node].op {
             Op::Given(origin @ Origin::Rows(_)) => {
-                format!("{} = {}", graph[cell.node].name, origin.of_row(cell.row))
+                let (left, right) = (graph[cell.node].name.clone(), origin.of_row(cell.row).to_string());
+                Equation { left, right }
             }
-            _ => formula(graph, cell.node, self.viewer.style.convention, false),
+            _ => graph::equation(graph, cell.node, self.viewer.style.convention, false),
         }
     }
 
-    /// How an operand is listed.
+    /// The line of an operand in the list.
     pub(super) fn operand(&self, branch: &Branch) -> Operand {
         let graph = &self.viewer.story.graph;
         let cell = branch.cell();
-        let equation = self.equation(cell);
-        let origin = equation.split_once(" = ").map_or("", |(_, right)| right);
+        let origin = self.equation(cell).right;
         Operand {
             cell,
             address: address_of(graph, cell),
             value: self.number(Term::Cell(cell).evaluate(graph)),
-            origin: clipped(origin, LONGEST_ORIGIN).into_owned(),
+            origin: clipped(&origin, LONGEST_ORIGIN).into_owned(),
         }
     }
 
-    /// Whether an operand is a number that is not derived, so that there is nothing to work out.
+    /// Returns true if an operand is a number that is not derived, so that it has no derivation.
     pub(super) fn is_leaf(&self, cell: CellId) -> bool {
         matches!(self.viewer.story.graph.terms(cell), Term::Leaf(..))
     }
 
-    /// The formula of a cell, worked out; `symbols` and `numbers` say how terms are written with and without symbols.
+    /// The formula of a cell, worked out; `symbols` and `numbers` are the notations of terms with and without symbols.
     pub(super) fn worked<N: Notation>(
         &self,
         explanation: &Explanation,
@@ -147,7 +147,7 @@ impl<'a> ExplanationWriter<'a> {
             formula = within;
         }
         let mut lines = vec![(Sign::Equal, written(formula, symbols))];
-        for Line { term, digits, follows } in &derived {
+        for DerivationLine { term, digits, follows } in &derived {
             let text = written(term, &numbers(*digits));
             let sign = if *follows { Sign::Equal } else { Sign::Rounded };
             if lines.last().is_none_or(|(_, last)| *last != text) {
@@ -162,7 +162,7 @@ impl<'a> ExplanationWriter<'a> {
         Derivation { lines, with, notes }
     }
 
-    /// What readers of turned matrices have to know.
+    /// The note for readers of transposed matrices.
     pub(super) fn convention_note(&self) -> Option<String> {
         (self.viewer.style.convention == Convention::Columns).then(|| {
             "Tokens are columns here: symbols count rows and columns of the transposed matrices, as they are shown. \
@@ -174,28 +174,28 @@ impl<'a> ExplanationWriter<'a> {
 
 /// Terms as plain text.
 pub(super) struct Plain<'a> {
-    telling: &'a ExplanationWriter<'a>,
+    writer: &'a ExplanationWriter<'a>,
     digits: Digits,
     in_numbers: bool,
-    /// Whether these are the numbers of one sum, which all get the same decimals.
+    /// True for the numbers of one sum, which all get the same number of decimals.
     of_sum: bool,
 }
 
 impl<'a> Plain<'a> {
     /// Terms with symbols in them.
-    pub(super) fn symbols(telling: &'a ExplanationWriter<'a>) -> Plain<'a> {
-        Plain { telling, digits: telling.digits(), in_numbers: false, of_sum: false }
+    pub(super) fn symbols(writer: &'a ExplanationWriter<'a>) -> Plain<'a> {
+        Plain { writer, digits: writer.digits(), in_numbers: false, of_sum: false }
     }
 
     /// Terms with numbers in them, written in these digits.
-    pub(super) fn numbers(telling: &'a ExplanationWriter<'a>, digits: Digits) -> Plain<'a> {
-        Plain { telling, digits, in_numbers: true, of_sum: false }
+    pub(super) fn numbers(writer: &'a ExplanationWriter<'a>, digits: Digits) -> Plain<'a> {
+        Plain { writer, digits, in_numbers: true, of_sum: false }
     }
 }
 
 impl Notation for Plain<'_> {
     fn cell(&self, cell: CellId) -> String {
-        self.telling.symbols.cell(cell)
+        self.writer.symbols.cell(cell)
     }
 
     fn number(&self, number: f64) -> String {
@@ -208,7 +208,7 @@ impl Notation for Plain<'_> {
     }
 
     fn constant(&self, number: f64) -> String {
-        // In symbols an ε is what it is; rounded it might read 0.
+        // In symbols an ε is written with every digit; rounded it might read 0.
         if self.in_numbers { self.number(number) } else { number_text(number) }
     }
 

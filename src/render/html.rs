@@ -1,13 +1,14 @@
-//! Stories as HTML: tables that know what made each of their cells.
+//! Stories as HTML: tables whose cells carry references to their sources.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
-use super::html_made::Maker;
 use super::html_page::escaped;
+use super::html_sources::SourceFinder;
 use super::plane::Drawing;
-use super::view::{View, Viewer};
-use super::{Page, Style, html_page, html_plane, html_table, html_told};
-use crate::graph::Symbols;
+use super::view::View;
+use super::viewer::Viewer;
+use super::{Page, Style, html_explained, html_page, html_plane, html_table};
+use crate::graph::{Equation, Symbols};
 use crate::story::Table;
 
 /// HTML written so far: the inside of a page.
@@ -15,9 +16,9 @@ pub(super) struct Html<'a> {
     pages: &'a [Page],
     style: &'a Style,
     command: &'a str,
-    /// How many stories have begun.
+    /// The number of stories begun.
     begun: usize,
-    maker: Maker,
+    sources: SourceFinder,
     /// Those of the story that has begun.
     symbols: Option<Symbols>,
     title: Option<String>,
@@ -34,7 +35,7 @@ impl<'a> Html<'a> {
             style,
             command,
             begun: 0,
-            maker: Maker::default(),
+            sources: SourceFinder::default(),
             symbols: None,
             title: None,
             titles: 0,
@@ -60,18 +61,18 @@ impl<'a> Html<'a> {
         self.text.push_str(&format!("<p class=\"{class}\">{}</p>\n", escaped(text)));
     }
 
-    /// Matrices whose cells know what made them, each behind its operands; beneath them is room for a sum.
-    fn figure(&mut self, equations: &[String], parts: &[(&str, &View, bool)]) {
+    /// Matrices whose cells carry references to their sources, each after its operands; below them is room for a sum.
+    fn figure(&mut self, equations: &[Equation], parts: &[(&str, &View, bool)]) {
         let Some(page) = self.begun.checked_sub(1).and_then(|at| self.pages.get(at)) else { return };
         let viewer = Viewer { story: &page.story, style: self.style };
         let symbols =
             self.symbols.get_or_insert_with(|| Symbols::of(&page.story.graph, self.style.convention));
-        let telling = ExplanationWriter::of_nothing(&viewer, symbols.clone());
+        let writer = ExplanationWriter::of_nothing(&viewer, symbols.clone());
         let mut any_made = false;
         let mut inside = String::new();
         for (sign, view, is_result) in parts {
             let table = if *is_result {
-                let (table, made) = html_table::result(view, &page.story.graph, &telling, &mut self.maker);
+                let (table, made) = html_table::result(view, &page.story.graph, &writer, &mut self.sources);
                 any_made |= made;
                 table
             } else {
@@ -83,7 +84,8 @@ impl<'a> Html<'a> {
         }
         self.text.push_str("<figure>\n");
         if !equations.is_empty() {
-            let lines: Vec<String> = equations.iter().map(|equation| escaped(equation)).collect();
+            let lines: Vec<String> =
+                equations.iter().map(|equation| escaped(&equation.to_string())).collect();
             self.text.push_str(&format!("<figcaption>{}</figcaption>\n", lines.join("<br>\n")));
         }
         if !inside.is_empty() {
@@ -123,7 +125,7 @@ impl Markup for Html<'_> {
         ));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         // Matrices by themselves stand next to each other where there is room.
         let flows = nodes.len() > 1 && nodes.iter().all(|node| node.operands.is_empty());
         if flows {
@@ -149,12 +151,12 @@ impl Markup for Html<'_> {
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         let parts: Vec<(&str, &View, bool)> = matrices.iter().map(|view| ("", view, true)).collect();
         self.figure(equations, &parts);
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         self.figure(equations, &[("", view, true)]);
     }
 
@@ -166,8 +168,8 @@ impl Markup for Html<'_> {
         self.text.push_str(&html_table::words(table));
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
-        self.text.push_str(&html_told::explanations(telling));
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
+        self.text.push_str(&html_explained::explanations(writer));
     }
 
     fn symbolic(&mut self, symbolic: &Symbolic<'_>) {
@@ -193,7 +195,7 @@ impl Markup for Html<'_> {
         let inside = std::mem::take(&mut self.text);
         let command = format!("attn {}", self.command);
         let title = self.title.take().map_or(command.clone(), |title| format!("{title} · {command}"));
-        // A single headline is the page's own; several stand below it.
+        // A single headline is the page's own; several go below it.
         let how = html_page::how(&inside);
         let main = match self.titles {
             0 => format!("{how}{inside}"),
@@ -203,6 +205,6 @@ impl Markup for Html<'_> {
             }
             _ => format!("<h1>{}</h1>\n{how}{inside}", escaped(&command)),
         };
-        html_page::Page { title: &title, style: "", script: "", main: &main }.to_string()
+        html_page::HtmlPage { title: &title, style: "", script: "", main: &main }.to_string()
     }
 }

@@ -5,17 +5,17 @@ use crate::foreign::visible_lines;
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
-/// How wide the page is, and what it may load: nothing. Style and script stand in it, and the empty icon keeps browsers from
-/// asking for one.
+/// The head of the page: its width, and a policy that lets it load nothing. Style and script are inline, and the empty icon
+/// keeps browsers from asking for one.
 const HEAD: &str = include_str!("html_head.html");
 
 const OPENS: &str = "<main>\n";
 const CLOSES: &str = "</main>\n";
 
-/// What a page says under its headline where its numbers light.
+/// The hint under the headline of a page whose numbers light.
 pub const HOW: &str = "<p class=\"how\">Point at a number of a result, or tap it, to see what made it.</p>\n";
 
-/// What stands at each cell that lights.
+/// The attribute of each cell that lights.
 const LIT: &str = " data-from=\"";
 
 /// [`HOW`], where something in the HTML lights.
@@ -25,20 +25,20 @@ pub fn how(inside: &str) -> &'static str {
 
 /// A whole page.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
+pub struct HtmlPage<'a> {
     /// Its title, as plain text.
     pub title: &'a str,
-    /// What is added to the style of tables, formulas and drawings.
+    /// The style that is added to that of tables, formulas and drawings.
     pub style: &'a str,
-    /// What is added to the script that lights what made a number.
+    /// The script that is added to the one that lights the sources of a number.
     pub script: &'a str,
-    /// What is read, as HTML.
+    /// The content, as HTML.
     pub main: &'a str,
 }
 
-impl std::fmt::Display for Page<'_> {
+impl std::fmt::Display for HtmlPage<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Page { style, script, main, .. } = self;
+        let HtmlPage { style, script, main, .. } = self;
         let (title, version) = (escaped(self.title), env!("CARGO_PKG_VERSION"));
         write!(
             f,
@@ -50,7 +50,7 @@ impl std::fmt::Display for Page<'_> {
     }
 }
 
-/// What stands between `<main>` and `</main>` of a [`Page`], to be put into another page, where headlines are three levels
+/// The content between `<main>` and `</main>` of an [`HtmlPage`], to be put into another page, where headlines are three levels
 /// further down; `None` for a text that is no such page.
 pub fn fragment(page: &str) -> Option<String> {
     // A text in the page is escaped, so that tags are the page's own.
@@ -66,7 +66,7 @@ pub fn fragment(page: &str) -> Option<String> {
     Some(inside)
 }
 
-/// A text in which nothing is taken for a tag, for use inside elements and attributes; what cannot be seen is an escape that can.
+/// The text escaped for HTML elements and attributes; invisible characters become visible escapes.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in visible_lines(text).chars() {
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn a_fragment_is_the_inside_of_main_three_levels_down() {
         let main = "<h1>One</h1>\n<p>two</p>\n";
-        let page = Page { title: "a & b", style: "", script: "", main }.to_string();
+        let page = HtmlPage { title: "a & b", style: "", script: "", main }.to_string();
         assert!(page.contains("<title>a &amp; b</title>"), "{page}");
         assert_eq!(fragment(&page).as_deref(), Some("<h4>One</h4>\n<p>two</p>\n"));
         assert_eq!(fragment("A (2×2)\n"), None);

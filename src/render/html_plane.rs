@@ -6,16 +6,16 @@ use super::plane::{Bounds, Drawing, Spot, Ticks};
 /// The plane's own size, without the room for labels: small enough that letters stay readable on a phone.
 const ACROSS: f64 = 280.0;
 const HIGH: f64 = 200.0;
-/// Where labels take much room, the plane shrinks to this, so that the whole picture is no wider than that.
+/// The minimum size of the plane: it shrinks to this if labels take much room.
 const LEAST_ACROSS: f64 = 140.0;
 const WIDEST: f64 = 430.0;
-/// Where there is room, the picture is this much larger.
+/// The factor by which the picture grows if there is room.
 const ENLARGED: f64 = 1.15;
 const MARGIN: f64 = 12.0;
 /// Room above for the name of an axis, and below for the numbers of the other.
 const ABOVE: f64 = 34.0;
 const BELOW: f64 = 34.0;
-/// How long an arrow's head is.
+/// The length of an arrow's head.
 const HEAD: f64 = 9.0;
 /// About as wide as a letter of a label, and as high as a line.
 const LETTER: f64 = 8.0;
@@ -24,7 +24,7 @@ const LINE: f64 = 16.0;
 const NEAR: f64 = 2.0;
 /// Numbers of an axis are at least this far apart.
 const APART: f64 = 44.0;
-/// How far a label stands from its point.
+/// The distance of a label from its point.
 const ASIDE: f64 = 9.0;
 
 /// The picture; empty where there is nothing to draw.
@@ -41,7 +41,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     let arrows = drawing.arrows.iter().flat_map(|(from, to)| frame.shaft(from, to));
     let lines = frame.axis_lines().into_iter().chain(arrows).collect();
     let marks = all.iter().map(|(spot, _)| frame.mark(spot));
-    let mut covered = Covered { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
+    let mut covered = CoveredAreas { lines, letters: frame.numbers().into_iter().chain(marks).collect() };
     for (spot, is_point) in &all {
         inside.push_str(&frame.spot(spot, *is_point, &mut covered));
     }
@@ -54,7 +54,7 @@ pub(super) fn picture(drawing: &Drawing) -> String {
     )
 }
 
-/// What the picture shows, for those who hear it: `bat (3, 3) moves to (3.4, 1.8)`.
+/// A description of the picture for screen readers: `bat (3, 3) moves to (3.4, 1.8)`.
 fn told(drawing: &Drawing) -> String {
     let points = drawing.points.iter().map(Spot::label);
     let arrows = drawing.arrows.iter().map(|(from, to)| format!("{} moves to {}", from.name, to.label()));
@@ -69,13 +69,13 @@ fn meet(a: &Area, b: &Area) -> bool {
     a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
 }
 
-/// What labels keep off: numbers, points and other labels, and if there is room also axes and arrows.
-struct Covered {
+/// The areas that labels avoid: numbers, points and other labels, and if there is room also axes and arrows.
+struct CoveredAreas {
     letters: Vec<Area>,
     lines: Vec<Area>,
 }
 
-/// Where the plane lies in the picture; the scale is the same both ways.
+/// The place of the plane in the picture; the scale is the same both ways.
 struct Frame {
     bounds: Bounds,
     /// Room to the left for numbers.
@@ -98,7 +98,7 @@ impl Frame {
         }
     }
 
-    /// The frame whose plane is at most so wide.
+    /// The frame whose plane is at most this wide.
     fn of_width(drawing: &Drawing, bounds: Bounds, across: f64) -> Frame {
         let scale = (across / bounds.across().max(1e-300)).min(HIGH / bounds.up().max(1e-300));
         let mut ticks = Ticks::apart((APART / scale).max(1e-290));
@@ -165,7 +165,7 @@ impl Frame {
         out
     }
 
-    /// How far one spot is from another in the picture.
+    /// The distance between two spots in the picture.
     fn distance(&self, from: &Spot, to: &Spot) -> f64 {
         let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
         ((to_x - x) * (to_x - x) + (to_y - y) * (to_y - y)).sqrt()
@@ -191,13 +191,13 @@ impl Frame {
         )
     }
 
-    /// What the two axes cover.
+    /// The areas of the two axes.
     fn axis_lines(&self) -> [Area; 2] {
         let (x, y) = self.place(0.0, 0.0);
         [[self.before, y - 1.0, self.width, y + 1.0], [x - 1.0, ABOVE, x + 1.0, self.height - BELOW]]
     }
 
-    /// What the numbers of the axes cover.
+    /// The areas of the numbers of the axes.
     fn numbers(&self) -> Vec<Area> {
         let Bounds { left, right, bottom, top } = self.bounds;
         let low = self.height - BELOW;
@@ -212,7 +212,7 @@ impl Frame {
         upwards.chain(across).collect()
     }
 
-    /// What an arrow covers, piece by piece.
+    /// The areas of an arrow, piece by piece.
     fn shaft(&self, from: &Spot, to: &Spot) -> Vec<Area> {
         let ((x, y), (to_x, to_y)) = (self.place(from.x, from.y), self.place(to.x, to.y));
         let pieces = (self.distance(from, to) / 4.0).ceil().max(1.0);
@@ -224,14 +224,14 @@ impl Frame {
         (0..=pieces as usize).map(piece).collect()
     }
 
-    /// What a point or the tip of an arrow covers.
+    /// The area of a point or of the tip of an arrow.
     fn mark(&self, spot: &Spot) -> Area {
         let (x, y) = self.place(spot.x, spot.y);
         [x - 4.0, y - 4.0, x + 4.0, y + 4.0]
     }
 
     /// A point or the end of an arrow, and its label where it covers nothing: on the outer side if it can be.
-    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut Covered) -> String {
+    fn spot(&self, spot: &Spot, is_point: bool, covered: &mut CoveredAreas) -> String {
         let (x, y) = self.place(spot.x, spot.y);
         let label = spot.label();
         let wide = label.chars().count() as f64 * LETTER;

@@ -2,9 +2,10 @@
 
 use super::explained::ExplanationWriter;
 use super::heat::Shade;
-use super::html_made::{Maker, sum};
 use super::html_page::escaped;
-use super::view::{Cell, HATCH, OPEN, View};
+use super::html_sources::{SourceFinder, sum};
+use super::view::{Cell, HATCH, View};
+use super::viewer::OPEN;
 use crate::graph::{CellId, Graph, NodeId};
 use crate::story::Table;
 
@@ -13,20 +14,20 @@ pub(super) fn matrix(view: &View) -> String {
     grid(view, &mut |_| String::new())
 }
 
-/// A matrix whose cells know what made them, and whether any does.
+/// A matrix whose cells carry references to their sources, and true if any cell does.
 pub(super) fn result(
     view: &View,
     graph: &Graph,
-    telling: &ExplanationWriter<'_>,
-    maker: &mut Maker,
+    writer: &ExplanationWriter<'_>,
+    sources: &mut SourceFinder,
 ) -> (String, bool) {
     let size = view.rows.len() * view.cols.len();
     let mut any = false;
     let table = grid(view, &mut |cell| {
         let Some(of) = cell.of else { return String::new() };
-        let Some(from) = maker.from(graph, of) else { return String::new() };
+        let Some(from) = sources.from(graph, of) else { return String::new() };
         any = true;
-        let sum = sum(telling, graph, of, size).filter(|_| cell.text.trim() != OPEN);
+        let sum = sum(writer, graph, of, size).filter(|_| cell.text.trim() != OPEN);
         let sum = sum.map_or(String::new(), |sum| format!(" data-sum=\"{}\"", escaped(&sum)));
         format!(" data-from=\"{from}\"{sum}")
     });
@@ -65,8 +66,8 @@ fn grid(view: &View, more: &mut dyn FnMut(&Cell) -> String) -> String {
     out
 }
 
-/// Which cells of the graph stand in a table.
-enum Place {
+/// The cells of the graph that a table shows.
+enum CellOrder {
     /// The rows and columns of a node.
     Upright(NodeId),
     /// Its columns and rows.
@@ -75,35 +76,37 @@ enum Place {
     Mixed,
 }
 
-fn place(view: &View) -> Place {
+fn place(view: &View) -> CellOrder {
     let Some(node) =
         view.cells.first().and_then(|row| row.first()).and_then(|cell| cell.of).map(|of| of.node)
     else {
-        return Place::Mixed;
+        return CellOrder::Mixed;
     };
     let all = |at: &dyn Fn(usize, usize) -> CellId| {
         let mut rows = view.cells.iter().enumerate();
         rows.all(|(i, row)| row.iter().enumerate().all(|(j, cell)| cell.of == Some(at(i, j))))
     };
-    match () {
-        () if all(&|row, col| CellId { node, row, col }) => Place::Upright(node),
-        () if all(&|col, row| CellId { node, row, col }) => Place::Turned(node),
-        () => Place::Mixed,
+    if all(&|row, col| CellId { node, row, col }) {
+        CellOrder::Upright(node)
+    } else if all(&|col, row| CellId { node, row, col }) {
+        CellOrder::Turned(node)
+    } else {
+        CellOrder::Mixed
     }
 }
 
-impl Place {
+impl CellOrder {
     fn attributes(&self) -> String {
         match self {
-            Place::Upright(node) => format!(" data-node=\"{}\"", node.position()),
-            Place::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
-            Place::Mixed => String::new(),
+            CellOrder::Upright(node) => format!(" data-node=\"{}\"", node.position()),
+            CellOrder::Turned(node) => format!(" data-node=\"{}\" data-turned", node.position()),
+            CellOrder::Mixed => String::new(),
         }
     }
 
     fn of(&self, cell: &Cell) -> String {
         match (self, cell.of) {
-            (Place::Mixed, Some(of)) => {
+            (CellOrder::Mixed, Some(of)) => {
                 format!(" data-at=\"{}:{},{}\"", of.node.position(), of.row + 1, of.col + 1)
             }
             _ => String::new(),

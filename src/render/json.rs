@@ -7,13 +7,13 @@ use serde_json::ser::Formatter;
 use serde_json::{Map, Value, json};
 
 use super::Page;
-use super::document::{Numbered, numbered};
+use super::document::{NumberedStep, numbered};
 use crate::error::Result;
 use crate::foreign::hidden;
 use crate::graph::{Convention, Graph, NodeId, Op, Origin, formula};
 use crate::hint::Hint;
 use crate::input::{self, GRAPH_SCHEMA, GRAPH_VERSION, Rows};
-use crate::story::{Plane, Shown, Table};
+use crate::story::{Plane, StepItem, Table};
 
 /// The graphs of all pages, piece by piece: they may hold more numbers than one would want to have in memory twice.
 pub(super) fn write(pages: &[Page], command: &str, out: &mut dyn Write) -> Result<()> {
@@ -44,7 +44,7 @@ impl Serialize for PageObject<'_> {
         let node = |&id: &NodeId| NodeObject { graph: &story.graph, id, whole: !headed };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("title", &story.title)?;
-        // A demo is told in the same words under every convention; what a command computes from a user's numbers is not.
+        // A demo has the same sentences under every convention; the story of a command on a user's numbers has not.
         if *headed && story.source.is_some() {
             map.serialize_entry("steps", &steps(self.0))?;
         }
@@ -57,15 +57,15 @@ impl Serialize for PageObject<'_> {
     }
 }
 
-/// The steps that have a sentence: their number, what is said, what is said of the numbers, and the nodes that are shown.
+/// The steps that have a sentence: their number, the sentence, the notice, and the nodes that are shown.
 fn steps(page: &Page) -> Vec<Value> {
-    let object = |step: &Numbered<'_>| {
+    let object = |step: &NumberedStep<'_>| {
         let number = step.number?;
         let nodes: Vec<&str> = step
             .step
             .shown
             .iter()
-            .flat_map(Shown::nodes)
+            .flat_map(StepItem::nodes)
             .map(|id| page.story.graph[id].name.as_str())
             .collect();
         Some(json!({ "step": number, "text": step.step.text, "notice": step.step.notice, "nodes": nodes }))
@@ -113,7 +113,7 @@ impl Serialize for NodeObject<'_> {
             let rows: Vec<String> = (0..rows.len()).map(|row| origin.of_row(row).to_string()).collect();
             map.serialize_entry("origins", &rows)?;
         }
-        // What the fast path makes has further keys: why there are no values, and the type of those that there are.
+        // A node of the fast path has further keys: the reason why there are no values, or the type of its values.
         if node.is_never_formed() {
             map.serialize_entry("never_formed", &true)?;
         }
@@ -135,10 +135,13 @@ impl Serialize for NodeObject<'_> {
 }
 
 pub(super) fn write_tables(parts: &[(String, Table)], command: &str, out: &mut dyn Write) -> Result<()> {
-    let cell = |table: &Table, j: usize, cell: &str| match table.numbers.contains(&j) {
-        // A number column has null where there is no number.
-        true => serde_json::from_str::<serde_json::Number>(cell).map_or(Value::Null, Value::Number),
-        false => cell.into(),
+    let cell = |table: &Table, j: usize, cell: &str| {
+        if table.numbers.contains(&j) {
+            // A number column has null where there is no number.
+            serde_json::from_str::<serde_json::Number>(cell).map_or(Value::Null, Value::Number)
+        } else {
+            cell.into()
+        }
     };
     let row = |table: &Table, cells: &[String]| -> Value {
         let pairs = cells.iter().enumerate().zip(&table.header);
@@ -163,7 +166,7 @@ pub(super) fn finish(value: &impl Serialize, out: &mut dyn Write) -> Result<()> 
     Ok(out.flush()?)
 }
 
-/// JSON in one line, in whose texts what cannot be seen is an escape of JSON's own: `\u202e`. It is read as the same text.
+/// JSON in one line; invisible characters in its texts become escapes of JSON's own: `\u202e`. It is read as the same text.
 struct EscapingFormatter;
 
 impl Formatter for EscapingFormatter {
@@ -180,7 +183,7 @@ impl Formatter for EscapingFormatter {
     }
 }
 
-/// A number as JSON; what JSON has no numbers for becomes a string.
+/// A number as JSON; ∞ and NaN, for which JSON has no numbers, become strings.
 pub(super) fn number(x: f64) -> Value {
     match x {
         _ if x.is_nan() => "nan".into(),

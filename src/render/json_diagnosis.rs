@@ -124,7 +124,7 @@ fn node(judged: &Judged, right: &Graph) -> Value {
     object
 }
 
-/// A cell: what stands there, what should, and what the closest mistake gives there.
+/// A cell: the number found, the right number, and the number that the closest mistake gives.
 fn evidence(cell: &Evidence, right: &Graph) -> Value {
     json!({
         "at": cell.address(right),
@@ -134,7 +134,7 @@ fn evidence(cell: &Evidence, right: &Graph) -> Value {
     })
 }
 
-/// How far a node is off, and where.
+/// The distance of a node from the reference, and its cell.
 fn measured(object: &mut Value, Distance { node, difference }: &Distance, right: &Graph) {
     let address = |(row, col): (usize, usize)| {
         right.find(node).map(|node| address_of(right, CellId { node, row, col }))

@@ -7,7 +7,7 @@ use super::{Page, Style};
 use crate::attention::Base;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{Convention, Graph, PlainSymbols, Symbols, Term, address_of, formula, written};
-use crate::story::Shown;
+use crate::story::StepItem;
 
 const SCHEMA: &str = "attn-explanation";
 const VERSION: u32 = 1;
@@ -17,9 +17,9 @@ pub(super) fn value(pages: &[Page], command: &str, style: &Style) -> Value {
     let mut explanations = Vec::new();
     for page in pages {
         let graph = &page.story.graph;
-        let writer = Writer { graph, symbols: Symbols::of(graph, style.convention) };
+        let writer = ExplanationJson { graph, symbols: Symbols::of(graph, style.convention) };
         for shown in page.story.steps.iter().flat_map(|step| &step.shown) {
-            if let Shown::Explained { of, .. } = shown {
+            if let StepItem::Explained { of, .. } = shown {
                 explanations.extend(of.iter().map(|one| writer.explanation(&one.explanation)));
             }
         }
@@ -27,13 +27,13 @@ pub(super) fn value(pages: &[Page], command: &str, style: &Style) -> Value {
     json!({ "schema": SCHEMA, "version": VERSION, "command": command, "explanations": explanations })
 }
 
-struct Writer<'a> {
+struct ExplanationJson<'a> {
     graph: &'a Graph,
     symbols: Symbols,
 }
 
-impl Writer<'_> {
-    /// What is said of every cell, explained or not.
+impl ExplanationJson<'_> {
+    /// The keys that every cell has, explained or not.
     fn cell(&self, cell: crate::graph::CellId) -> Map<String, Value> {
         let entries = [
             ("address", Value::from(address_of(self.graph, cell))),

@@ -1,15 +1,17 @@
 //! Stories as LaTeX: headings, displayed equations, matrices; needs `amsmath` and `graphicx`, and says so at its top.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
-use super::latex_terms::{self, shown_width};
-use super::latex_words::{cell, escaped, math, number, prose};
+use super::latex_escape::escaped;
+use super::latex_math::{math, number};
+use super::latex_terms;
+use super::latex_width::{display, fitted, shown_width};
+use super::latex_words::{cell, prose};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
+use crate::graph::Equation;
 use crate::story::Table;
 
-/// The characters of a display that fill the line of an article, about.
-const LINE: usize = 56;
 /// The characters of a table of words that fill the line of an article, about.
 const LINE_OF_WORDS: usize = 66;
 /// This many lines of a table fit on a page.
@@ -17,7 +19,7 @@ const LINES_OF_A_PAGE: usize = 36;
 /// A column of words that is not wider than this is not broken.
 const NARROW: usize = 10;
 
-/// The command that makes what is wider than the line as wide as the line.
+/// The command that scales a box wider than the line to the width of the line.
 const FIT: &str = "\\providecommand{\\attnfit}[1]{\\resizebox\
 {\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}{!}{#1}}\n";
 
@@ -32,23 +34,9 @@ fn needs(text: &str) -> String {
     }
 }
 
-/// What may be wider than the line, scaled down to it.
-pub(super) fn fitted(text: &str) -> String {
-    format!("\\noindent\\attnfit{{%\n{text}%\n}}")
-}
-
-/// A display; one that may be wider than the line is scaled down to it.
-fn display(formula: &str, width: usize) -> String {
-    match width > LINE {
-        true => format!("\\[\n\\attnfit{{$\\displaystyle\n{formula}\n$}}\n\\]"),
-        false if formula.contains('\n') => format!("\\[\n{formula}\n\\]"),
-        false => format!("\\[ {formula} \\]"),
-    }
-}
-
 /// An equation on a line of its own.
-fn equation(text: &str) -> String {
-    let formula = math(text);
+fn equation(equation: &Equation) -> String {
+    let formula = math(&equation.to_string());
     display(&formula, shown_width(&formula))
 }
 
@@ -85,7 +73,7 @@ impl Latex {
     }
 }
 
-/// About how many characters wide a matrix is with its labels, and the space between its columns.
+/// The approximate width of a matrix in characters, with its labels and the space between its columns.
 fn width_of(view: &View) -> usize {
     let widest = |texts: &mut dyn Iterator<Item = &str>| {
         texts.map(|text| shown_width(&number(text.trim()))).max().unwrap_or(0)
@@ -100,7 +88,7 @@ fn width_of(view: &View) -> usize {
 }
 
 /// The columns of a table of words: as wide as their words, or, if these do not fit the line, in proportion to them.
-fn columns_of(table: &Table) -> Vec<Column> {
+fn columns_of(table: &Table) -> Vec<ColumnSpec> {
     let width = |j: usize| {
         let cells = table.rows.iter().chain([&table.header]).filter_map(|row| row.get(j));
         cells.map(|cell| cell.chars().count()).max().unwrap_or(0).min(60)
@@ -117,19 +105,19 @@ fn columns_of(table: &Table) -> Vec<Column> {
         *if is_narrow(j) { &mut narrow } else { &mut wide } += width;
     }
     let column = |j: usize| match (is_narrow(j), narrow + wide > LINE_OF_WORDS) {
-        _ if table.numbers.contains(&j) => Column::Numbers,
+        _ if table.numbers.contains(&j) => ColumnSpec::Numbers,
         (false, true) => {
             let room = LINE_OF_WORDS.saturating_sub(narrow).max(LINE_OF_WORDS / 3);
             // A word that is wider than its column would run into the next; then the table is scaled down.
-            Column::Broken((room * widths[j]).div_ceil(wide).max(longest_word(j) + 1))
+            ColumnSpec::Broken((room * widths[j]).div_ceil(wide).max(longest_word(j) + 1))
         }
-        _ => Column::Words,
+        _ => ColumnSpec::Words,
     };
     (0..widths.len()).map(column).collect()
 }
 
 /// A column of a table of words.
-enum Column {
+enum ColumnSpec {
     /// At the right, on one line.
     Numbers,
     /// At the left, on one line.
@@ -138,22 +126,24 @@ enum Column {
     Broken(usize),
 }
 
-impl Column {
-    /// How `tabular` is told.
+impl ColumnSpec {
+    /// The column's specification for `tabular`.
     fn text(&self) -> String {
         match self {
-            Column::Numbers => "r".to_string(),
-            Column::Words => "l".to_string(),
-            Column::Broken(width) => format!("p{{{:.3}\\linewidth}}", *width as f64 / LINE_OF_WORDS as f64),
+            ColumnSpec::Numbers => "r".to_string(),
+            ColumnSpec::Words => "l".to_string(),
+            ColumnSpec::Broken(width) => {
+                format!("p{{{:.3}\\linewidth}}", *width as f64 / LINE_OF_WORDS as f64)
+            }
         }
     }
 }
 
 /// The rows of a table, as many together as fit on a page.
-fn pages<'a>(table: &'a Table, columns: &[Column]) -> Vec<&'a [Vec<String>]> {
+fn pages<'a>(table: &'a Table, columns: &[ColumnSpec]) -> Vec<&'a [Vec<String>]> {
     let lines = |row: &Vec<String>| {
-        let of_cell = |(cell, column): (&String, &Column)| match column {
-            Column::Broken(width) => cell.chars().count().div_ceil(*width),
+        let of_cell = |(cell, column): (&String, &ColumnSpec)| match column {
+            ColumnSpec::Broken(width) => cell.chars().count().div_ceil(*width),
             _ => 1,
         };
         row.iter().zip(columns).map(of_cell).max().unwrap_or(1).max(1)
@@ -182,7 +172,7 @@ impl Markup for Latex {
         self.paragraph(&format!("{{\\sloppy\\textbf{{{number}.}} {}\\par}}", prose(text)));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
             self.paragraph(&equation(&node.equation));
             if let Some(value) = &node.value {
@@ -191,7 +181,7 @@ impl Markup for Latex {
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         for each in equations {
             self.paragraph(&equation(each));
         }
@@ -200,7 +190,7 @@ impl Markup for Latex {
         }
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         for each in equations {
             self.paragraph(&equation(each));
         }
@@ -218,7 +208,7 @@ impl Markup for Latex {
             format!("{} \\\\", cells.join(" & "))
         };
         let columns = columns_of(table);
-        let specification: String = columns.iter().map(Column::text).collect();
+        let specification: String = columns.iter().map(ColumnSpec::text).collect();
         // A table does not break across pages, so a long one is written as several.
         for rows in pages(table, &columns) {
             let mut lines = vec![format!("{} \\hline", row(&table.header))];
@@ -229,8 +219,8 @@ impl Markup for Latex {
         }
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
-        for paragraph in latex_terms::explanations(telling) {
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
+        for paragraph in latex_terms::explanations(writer) {
             self.paragraph(&paragraph);
         }
     }

@@ -2,8 +2,9 @@
 
 use super::digits;
 use super::explained::{Derivation, ExplanationWriter, Sign, Symbolic};
-use super::latex::fitted;
-use super::latex_words::{indexed, math, number, prose};
+use super::latex_math::{indexed, math, number};
+use super::latex_width::{fitted, shown_width};
+use super::latex_words::prose;
 use crate::explain::{Branch, Explanation};
 use crate::graph::{CellId, Notation, Symbols, written};
 use crate::story::Digits;
@@ -11,10 +12,10 @@ use crate::story::Digits;
 /// Terms in LaTeX.
 struct Terms<'a> {
     symbols: &'a Symbols,
-    /// How numbers are written; `None` for every digit.
+    /// The digits of numbers; `None` for every digit.
     digits: Option<Digits>,
     in_numbers: bool,
-    /// Whether these are the numbers of one sum, which all get the same decimals.
+    /// True for the numbers of one sum, which all get the same number of decimals.
     of_sum: bool,
 }
 
@@ -148,47 +149,6 @@ fn terms_of(text: &str) -> Vec<String> {
     terms
 }
 
-/// About how many characters wide a formula is: a command counts as one, and of a fraction only the wider part.
-pub(super) fn shown_width(formula: &str) -> usize {
-    if let Some(at) = formula.find("\\frac{") {
-        let (above, rest) = group(&formula[at + 5..]);
-        let (below, rest) = group(rest);
-        return shown_width(&formula[..at]) + shown_width(above).max(shown_width(below)) + shown_width(rest);
-    }
-    let (mut width, mut in_command) = (0, false);
-    for character in formula.chars() {
-        in_command = match character {
-            '\\' => {
-                width += 1;
-                true
-            }
-            letter if in_command && letter.is_ascii_alphabetic() => true,
-            '{' | '}' | '_' | '^' | ' ' | '&' | '\n' => false,
-            _ => {
-                width += 1;
-                false
-            }
-        };
-    }
-    width
-}
-
-/// What stands in the braces that a text begins with, and what follows.
-fn group(text: &str) -> (&str, &str) {
-    let mut depth = 0_usize;
-    for (at, character) in text.char_indices() {
-        match character {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return (text.get(1..at).unwrap_or(""), text.get(at + 1..).unwrap_or(""));
-        }
-    }
-    (text, "")
-}
-
 /// The sign before a line.
 fn relation(sign: Sign) -> &'static str {
     match sign {
@@ -202,7 +162,7 @@ fn rows(line: &str) -> std::str::Split<'_, &'static str> {
     line.split(" \\\\\n")
 }
 
-/// Whether a row may be wider than the line of an article.
+/// Returns true if a row may be wider than the line of an article.
 fn is_wide(row: &str) -> bool {
     shown_width(row) > 58
 }
@@ -219,31 +179,31 @@ fn aligned(lines: Vec<String>) -> String {
 }
 
 /// A tree as paragraphs: the cell, its formula, a table of its operands; then those of them that are explained.
-pub(super) fn explanations(telling: &ExplanationWriter<'_>) -> Vec<String> {
+pub(super) fn explanations(writer: &ExplanationWriter<'_>) -> Vec<String> {
     let mut paragraphs = Vec::new();
-    for one in telling.of {
+    for one in writer.of {
         if !one.caption.is_empty() {
             paragraphs.push(format!("\\textbf{{{}}}", prose(&one.caption)));
         }
-        tell(telling, &one.explanation, &mut paragraphs);
+        tell(writer, &one.explanation, &mut paragraphs);
     }
     paragraphs
 }
 
-fn tell(telling: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: &mut Vec<String>) {
+fn tell(writer: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: &mut Vec<String>) {
     paragraphs.push(format!(
         "\\textbf{{{}}}, ${}$",
         prose(&explanation.address),
-        math(&telling.equation(explanation.cell))
+        math(&writer.equation(explanation.cell).to_string())
     ));
     let terms = |digits, in_numbers| {
         let digits = Some(digits);
-        Terms { symbols: &telling.symbols, digits, in_numbers, of_sum: false }
+        Terms { symbols: &writer.symbols, digits, in_numbers, of_sum: false }
     };
-    let symbols = terms(telling.digits(), false);
+    let symbols = terms(writer.digits(), false);
     let Derivation { lines: texts, with, notes } =
-        telling.worked(explanation, &symbols, |digits| terms(digits, true));
-    let symbol_of = symbol(&telling.symbols, explanation.cell);
+        writer.worked(explanation, &symbols, |digits| terms(digits, true));
+    let symbol_of = symbol(&writer.symbols, explanation.cell);
     let mut lines: Vec<String> =
         texts.iter().map(|(sign, text)| format!("  &{} {}", relation(*sign), broken(text))).collect();
     lines[0] = format!("{symbol_of} {}", lines[0].trim_start());
@@ -253,22 +213,22 @@ fn tell(telling: &ExplanationWriter<'_>, explanation: &Explanation, paragraphs: 
     paragraphs.push(aligned(lines));
     paragraphs.extend(notes.iter().map(|note| format!("\\emph{{{}}}", prose(note))));
     if !explanation.operands.is_empty() {
-        paragraphs.push(operands(telling, &explanation.operands));
+        paragraphs.push(operands(writer, &explanation.operands));
     }
     for branch in &explanation.operands {
         if let Branch::Explained(inner) = branch
-            && !telling.is_leaf(inner.cell)
+            && !writer.is_leaf(inner.cell)
         {
-            tell(telling, inner, paragraphs);
+            tell(writer, inner, paragraphs);
         }
     }
 }
 
-fn operands(telling: &ExplanationWriter<'_>, branches: &[Branch]) -> String {
+fn operands(writer: &ExplanationWriter<'_>, branches: &[Branch]) -> String {
     let row = |branch: &Branch| {
-        let operand = telling.operand(branch);
+        let operand = writer.operand(branch);
         let value = number(&operand.value.replace('−', "-"));
-        let (symbol, origin) = (symbol(&telling.symbols, operand.cell), math(&operand.origin));
+        let (symbol, origin) = (symbol(&writer.symbols, operand.cell), math(&operand.origin));
         format!("${symbol}$ & {} & ${value}$ & ${origin}$ \\\\", prose(&operand.address))
     };
     let rows: Vec<String> = branches.iter().map(row).collect();

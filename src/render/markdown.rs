@@ -1,10 +1,11 @@
 //! Stories as Markdown: headings, equations in code, tables with pipes.
 
-use super::document::{Computed, Markup};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
 use super::plane::Drawing;
 use super::view::{HATCH, View};
 use super::{Charset, tree};
+use crate::graph::Equation;
 use crate::story::Table;
 
 /// Blocks of code are drawn at this width, whatever the screen.
@@ -52,7 +53,7 @@ impl Markdown {
     }
 }
 
-/// A text that cannot be taken for marks, links, pictures or HTML.
+/// The text escaped for Markdown: no marks, links, pictures or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
@@ -61,7 +62,7 @@ fn escaped(text: &str) -> String {
             // Within a word, as in S_scaled, it is no mark.
             '_' if !is_within_word(text, at) => out.push_str("\\_"),
             '<' => out.push_str("&lt;"),
-            // What begins a reference such as `&lt;` is no such thing in the text.
+            // An `&` that would begin a reference such as `&lt;` is escaped.
             '&' if text[at + 1..].starts_with(|c: char| c == '#' || c.is_ascii_alphabetic()) => {
                 out.push_str("&amp;")
             }
@@ -104,27 +105,27 @@ impl Markup for Markdown {
         self.paragraph(&format!("**{number}.** {}", escaped(text)));
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
+    fn computed(&mut self, nodes: &[ComputedNode]) {
         for node in nodes {
-            self.paragraph(&code(&node.equation));
+            self.paragraph(&code(&node.equation.to_string()));
             if let Some(value) = &node.value {
                 self.matrix(value);
             }
         }
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
         for equation in equations {
-            self.paragraph(&code(equation));
+            self.paragraph(&code(&equation.to_string()));
         }
         for view in matrices {
             self.matrix(view);
         }
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
+    fn columns(&mut self, equations: &[Equation], view: &View) {
         for equation in equations {
-            self.paragraph(&code(equation));
+            self.paragraph(&code(&equation.to_string()));
         }
         self.matrix(view);
     }
@@ -137,8 +138,8 @@ impl Markup for Markdown {
         self.grid(&table.header, &table.rows, false);
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
-        for block in tree::blocks(telling, WIDTH, Charset::Utf8, false) {
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
+        for block in tree::blocks(writer, WIDTH, Charset::Utf8, false) {
             let lines: Vec<&str> = block.lines.iter().map(|line| line.trim_end()).collect();
             self.paragraph(&fenced(&lines.join("\n")));
         }

@@ -8,30 +8,38 @@ mod document;
 mod explained;
 mod heat;
 mod html;
-mod html_made;
+mod html_explained;
 pub mod html_page;
 mod html_plane;
+mod html_sources;
 mod html_table;
-mod html_told;
 mod json;
 mod json_diagnosis;
 mod json_explanation;
 mod latex;
+mod latex_escape;
+mod latex_math;
 mod latex_terms;
+mod latex_width;
 mod latex_words;
 mod markdown;
+mod names;
 pub mod numpy;
-mod parts;
+mod palette;
+mod picture;
 mod plane;
 mod plot;
 mod rounding;
 mod screen;
+mod step_layout;
 mod table;
 mod terminal;
 mod theme;
 mod tree;
 mod view;
+mod viewer;
 mod wide;
+mod wrap;
 
 pub use charset::Charset;
 pub use heat::Heat;
@@ -48,9 +56,9 @@ use crate::foreign::visible;
 use crate::graph::{Convention, NodeId};
 use crate::hint::Hint;
 use crate::memory;
-use crate::story::{Digits, Shown, Story, Table};
+use crate::story::{Digits, StepItem, Story, Table};
 
-/// What the bytes are.
+/// The output formats.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
     /// Sentences, equations and tables for a terminal; rounded.
@@ -66,35 +74,35 @@ pub enum Format {
     Latex,
     /// Comma-separated values, every digit.
     Csv,
-    /// A page for a browser, whose cells show what made them; rounded.
+    /// An HTML page, whose cells show their sources; rounded.
     Html,
 }
 
 impl Format {
-    /// Whether people read it, or programs.
+    /// Returns true for formats that people read; programs read the others.
     pub fn is_for_people(self) -> bool {
         matches!(self, Format::Table | Format::Markdown | Format::Latex | Format::Html)
     }
 }
 
-/// Everything that decides how a story looks; nothing else does.
+/// All settings of the appearance of a story.
 #[derive(Clone, Copy, Debug)]
 pub struct Style {
-    /// What the bytes are.
+    /// The output format.
     pub format: Format,
-    /// Decimals, where the user says how many.
+    /// The number of decimals, if the user sets it.
     pub places: Option<usize>,
     /// Columns of the screen.
     pub width: usize,
-    /// Whether escapes for colours may be written.
+    /// True if escapes for colours may be written.
     pub colour: bool,
     /// The ground that colours stand on.
     pub theme: Theme,
-    /// Which characters may be written.
+    /// The characters that may be written.
     pub charset: Charset,
-    /// Whether weights and scores are shaded.
+    /// The setting for shades of weights and scores.
     pub heat: Heat,
-    /// Whether tokens are rows or columns.
+    /// The convention: tokens as rows or as columns.
     pub convention: Convention,
 }
 
@@ -104,12 +112,12 @@ impl Style {
         self.places.map_or(story.digits, Digits::Places)
     }
 
-    /// Whether a matrix that is too wide may have fewer decimals.
+    /// Returns true if a matrix that is too wide may have fewer decimals.
     fn may_round_further(&self) -> bool {
         self.places.is_none() && self.format == Format::Table
     }
 
-    /// The same on a page, which has all characters, whatever the terminal has.
+    /// This style for an HTML page, which has all characters, whatever the terminal has.
     fn of_a_browser(&self) -> Style {
         Style { charset: Charset::Utf8, ..*self }
     }
@@ -118,13 +126,13 @@ impl Style {
 /// A story, and which of its nodes the data formats write.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What is told.
+    /// The story.
     pub story: Story,
     /// The nodes that JSON, NumPy and CSV write, in this order.
     pub nodes: Vec<NodeId>,
-    /// Whether people are shown the headline.
+    /// True if people are shown the headline.
     pub headed: bool,
-    /// This many numbered steps are left out before the first one that is told: each keeps its own number.
+    /// The number of numbered steps that are left out before the first one that is shown: each keeps its own number.
     pub skipped: usize,
     /// This many are left out after the last one.
     pub left: usize,
@@ -142,9 +150,9 @@ impl Page {
         Page { story, nodes, headed: false, skipped: 0, left: 0 }
     }
 
-    /// Whether it says where cells come from.
+    /// Returns true if it explains cells.
     pub fn explains(&self) -> bool {
-        let explains = |shown: &Shown| matches!(shown, Shown::Explained { .. } | Shown::Symbolic(_));
+        let explains = |shown: &StepItem| matches!(shown, StepItem::Explained { .. } | StepItem::Symbolic(_));
         self.story.steps.iter().flat_map(|step| &step.shown).any(explains)
     }
 }
@@ -158,7 +166,7 @@ fn gathered_bytes(pages: &[Page], format: Format) -> u64 {
         Format::Numpy => 96,
         Format::Json | Format::Table | Format::Markdown | Format::Latex | Format::Html => return 0,
     };
-    // What is not recorded cell by cell is refused by the format itself, or shown by its edges.
+    // A node that is not recorded cell by cell is refused by the format itself, or shown by its edges.
     let recorded = |page: &Page| -> u64 {
         let matrices = page.nodes.iter().filter_map(|&id| page.story.graph[id].matrix());
         matrices.map(|matrix| (matrix.rows() * matrix.cols()) as u64).sum()
@@ -197,7 +205,7 @@ pub fn stories(pages: &[Page], command: &str, style: &Style, out: &mut dyn Write
     write_text(&text, style, out)
 }
 
-/// Formats for people show what comes from elsewhere with escapes for what cannot be seen; data stay as they are.
+/// Formats for people show text from outside with escapes for invisible characters; data stay as they are.
 fn as_shown(pages: &[Page], format: Format) -> Cow<'_, [Page]> {
     let is_data = matches!(format, Format::Json | Format::Csv);
     if is_data || pages.iter().all(|page| page.story.is_visible()) {
@@ -235,7 +243,7 @@ pub fn tables(parts: &[(String, Table)], command: &str, style: &Style, out: &mut
     write_text(&text, style, out)
 }
 
-/// What programs read is the same on every screen.
+/// Writes data for programs, which is the same on every screen.
 fn data(text: &str, out: &mut dyn Write) -> Result<()> {
     out.write_all(text.as_bytes())?;
     Ok(())

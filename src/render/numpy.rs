@@ -98,7 +98,7 @@ pub fn cells(matrix: &Matrix) -> Vec<String> {
 
 /// The values in their common layout.
 fn padded(values: &[f64]) -> Vec<String> {
-    let layout = Layout::of(values);
+    let layout = CellFormat::of(values);
     values.iter().map(|&value| layout.cell(value)).collect()
 }
 
@@ -121,9 +121,9 @@ fn bracketed_row(cells: &[String], dimensions: usize) -> String {
     text + &last + "]"
 }
 
-/// How the cells of one array are written.
+/// The format of the cells of one array.
 #[derive(Debug)]
-struct Layout {
+struct CellFormat {
     notation: Notation,
     /// Characters before the point, the sign included.
     before_point: usize,
@@ -139,11 +139,11 @@ enum Notation {
     Scientific,
 }
 
-impl Layout {
+impl CellFormat {
     /// The narrowest layout that holds all the values.
-    fn of(values: &[f64]) -> Layout {
+    fn of(values: &[f64]) -> CellFormat {
         let notation = Notation::of(values);
-        let mut layout = Layout { notation, before_point: 0, fraction_digits: 0, exponent_digits: 0 };
+        let mut layout = CellFormat { notation, before_point: 0, fraction_digits: 0, exponent_digits: 0 };
         if notation == Notation::Scientific {
             layout.exponent_digits = 2;
         }
@@ -179,7 +179,7 @@ impl Layout {
         if !value.is_finite() {
             return format!("{:>width$}", name(value), width = self.width());
         }
-        let Layout { before_point, fraction_digits, exponent_digits, .. } = *self;
+        let CellFormat { before_point, fraction_digits, exponent_digits, .. } = *self;
         match self.notation {
             Notation::Positional => {
                 let Decimal { whole, fraction, .. } = self.notation.decimal(value);
@@ -242,7 +242,7 @@ struct Decimal {
     fraction: String,
     /// The digits of the exponent.
     exponent: String,
-    /// Whether the exponent is negative.
+    /// True if the exponent is negative.
     small: bool,
 }
 
@@ -260,7 +260,7 @@ impl Decimal {
     }
 }
 
-/// What NumPy calls a value that is no number.
+/// NumPy's name for a value that is not a finite number.
 fn name(value: f64) -> &'static str {
     if value.is_nan() {
         "nan"

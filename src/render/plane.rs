@@ -1,5 +1,5 @@
-//! The plane: words as points, movements as arrows, axes with names and numbers. Here is what every format draws; the
-//! characters are drawn in `canvas`.
+//! The plane: words as points, movements as arrows, axes with names and numbers. This file has the parts that every format
+//! draws; `canvas` draws in characters.
 
 mod canvas;
 mod ticks;
@@ -7,7 +7,7 @@ mod ticks;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
-use super::view::Viewer;
+use super::viewer::Viewer;
 use crate::graph::{Graph, NodeId};
 use crate::matrix::Matrix;
 use crate::story::{Plane, in_sentence};
@@ -40,7 +40,7 @@ pub(super) struct Drawing {
     pub points: Vec<Spot>,
     /// Their movements, from and to; `bat` moves to `bat′`.
     pub arrows: Vec<(Spot, Spot)>,
-    /// What the axes stand for: to the right, and upwards.
+    /// The names of the axes: to the right, and upwards.
     pub axes: [String; 2],
     width: usize,
     charset: Charset,
@@ -82,12 +82,12 @@ impl Drawing {
         self.points.iter().chain(self.arrows.iter().flat_map(|(from, to)| [from, to]))
     }
 
-    /// How many columns of the screen the longest label takes.
+    /// The width of the longest label in columns of the screen.
     pub(super) fn longest_label(&self) -> usize {
         self.spots().map(|spot| spot.label().width()).max().unwrap_or(0)
     }
 
-    /// Where everything lies; `None` where there is nothing to draw.
+    /// The ranges of the coordinates; `None` if there is nothing to draw.
     pub(super) fn bounds(&self) -> Option<Bounds> {
         let start = Bounds { left: 0.0, right: 0.0, bottom: 0.0, top: 0.0 };
         let bounds = self.spots().fold(start, |bounds, spot| Bounds {
@@ -111,8 +111,8 @@ impl Drawing {
         self.longest_label() + LEAST_PLANE
     }
 
-    /// The same within this many columns, next to something of this many lines: flatter where that saves lines and no label
-    /// is lost; none where one would be lost.
+    /// The drawing within this many columns, next to something of this many lines: flatter where that saves lines and no label
+    /// is lost; empty if a label would be lost.
     pub(super) fn lines_next_to(&self, height: usize, width: usize) -> Vec<String> {
         const HEIGHTS: [f64; 3] = [canvas::MOST_ROWS, 10.0, 9.0];
         let labels = self.labels_in(&self.lines());
@@ -137,7 +137,7 @@ impl Drawing {
         }
     }
 
-    /// The same in ASCII and without a backslash in a label, which would be a command of LaTeX.
+    /// The drawing in ASCII and without a backslash in a label, which would be a command of LaTeX.
     pub(super) fn lines_in_latex(&self) -> Vec<String> {
         let lines = canvas::lines(self, self.width, canvas::MOST_ROWS);
         lines
@@ -157,7 +157,7 @@ impl Bounds {
     }
 }
 
-/// What the axes stand for: the names of the columns, as the first node of the plane that has names has them.
+/// The names of the axes: the column names of the first node of the plane that has names.
 fn axes(plane: &Plane, graph: &Graph) -> [String; 2] {
     let named = plane.nodes().into_iter().find_map(|id| {
         let labels = graph[id].matrix()?.col_labels()?;

@@ -1,4 +1,4 @@
-//! Curves over two logarithmic axes, in characters: what grows with a power is a straight line, the steeper the higher the power.
+//! Curves over two logarithmic axes, in characters: a power is a straight line, the steeper the higher its exponent.
 
 use std::io::Write;
 
@@ -10,6 +10,7 @@ use crate::error::Result;
 
 mod canvas;
 
+pub use canvas::Curve;
 use canvas::{Axis, Canvas, DOTS, LINES};
 
 /// The most columns of a plot.
@@ -18,23 +19,14 @@ const MOST_COLUMNS: usize = 90;
 /// Curves of positive numbers.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// What is drawn.
+    /// The title.
     pub title: String,
     /// The marks of the horizontal axis.
     pub across: Vec<(f64, String)>,
-    /// How a number of the vertical axis is written.
+    /// The format of a number of the vertical axis.
     pub up: fn(f64) -> String,
     /// The curves, three at most.
     pub curves: Vec<Curve>,
-}
-
-/// A line through points, from left to right.
-#[derive(Clone, Debug)]
-pub struct Curve {
-    /// What stands at its end.
-    pub name: String,
-    /// (x, y), both positive; others are left out.
-    pub points: Vec<(f64, f64)>,
 }
 
 /// Writes plots, next to each other where there is room.
@@ -155,7 +147,7 @@ mod tests {
 
     #[test]
     fn plots_stand_side_by_side_where_there_is_room_and_none_is_wider_than_the_screen() {
-        // As `cli::run` does.
+        // `cli::run` sets this too.
         colored::control::set_override(true);
         for width in [30, 48, 80, 200] {
             for charset in [Charset::Utf8, Charset::Ascii] {

@@ -1,4 +1,4 @@
-//! How many digits each line of a derivation needs, so that a reader who calculates with what stands there gets the next line.
+//! The digits that each line of a derivation needs, so that a reader who calculates with the shown numbers gets the next line.
 
 use super::digits;
 use crate::elementary;
@@ -11,29 +11,29 @@ const MOST: usize = 6;
 /// The decimals that NumPy prints.
 const NUMPY: usize = 8;
 
-/// A line of a derivation: how its numbers are written, and whether the line before it gives them.
+/// A line of a derivation: its numbers with their digits, and if the line before gives them.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Line {
+pub(super) struct DerivationLine {
     /// The numbers with the operations between them.
     pub term: Term,
-    /// How its numbers are written.
+    /// The digits of its numbers.
     pub digits: Digits,
-    /// Whether what stands in the line before, calculated, gives what stands in this one, to its last digit.
+    /// True if the line before, calculated, gives this line, to its last digit.
     pub follows: bool,
 }
 
 /// The lines of a derivation. The last line is written in the usual digits; a line before it has as few decimals as it takes
 /// for its numbers to give those of the next line, from the usual to [`MOST`], and not fewer than the next. If no choice makes
 /// every line follow, the fewest lines do not.
-pub(super) fn lines(graph: &Graph, steps: &[Term], usual: Digits) -> Vec<Line> {
+pub(super) fn lines(graph: &Graph, steps: &[Term], usual: Digits) -> Vec<DerivationLine> {
     let terms: Vec<Term> = steps.iter().map(|step| shortened(graph, step)).collect();
     let choices = choices(usual);
     // For each line and each choice of its digits: the best that the lines from it on can do, and the choice for the next line.
-    let mut best: Vec<Vec<Best>> = vec![Vec::new(); terms.len()];
+    let mut best: Vec<Vec<BestDigits>> = vec![Vec::new(); terms.len()];
     for at in (0..terms.len()).rev() {
         best[at] = (0..choices.len())
             .map(|choice| match best.get(at + 1) {
-                None => Best { faults: choice * terms.len(), extra: choice, next: 0, follows: true },
+                None => BestDigits { faults: choice * terms.len(), extra: choice, next: 0, follows: true },
                 Some(below) => best_of(graph, &terms, at, choice, &choices, below),
             })
             .collect();
@@ -42,22 +42,22 @@ pub(super) fn lines(graph: &Graph, steps: &[Term], usual: Digits) -> Vec<Line> {
     let mut follows = true;
     let mut lines = Vec::new();
     for (term, options) in terms.into_iter().zip(best) {
-        lines.push(Line { term, digits: choices[choice], follows });
+        lines.push(DerivationLine { term, digits: choices[choice], follows });
         (choice, follows) = (options[choice].next, options[choice].follows);
     }
     lines
 }
 
-/// How well the lines from one on can be written.
+/// The best choice of digits for the lines from one on.
 #[derive(Clone, Copy)]
-struct Best {
-    /// How many of them do not follow from the line before.
+struct BestDigits {
+    /// The number of lines that do not follow from the line before.
     faults: usize,
-    /// How many decimals more than usual they have together.
+    /// The number of decimals that they have beyond the usual ones.
     extra: usize,
-    /// Which choice the next line takes.
+    /// The choice for the next line.
     next: usize,
-    /// Whether the next line follows.
+    /// True if the next line follows.
     follows: bool,
 }
 
@@ -67,20 +67,20 @@ fn best_of(
     at: usize,
     choice: usize,
     choices: &[Digits],
-    below: &[Best],
-) -> Best {
+    below: &[BestDigits],
+) -> BestDigits {
     let given = worked_out(graph, &as_shown(&terms[at], choices[choice]));
     // The line below never has more decimals than this one.
     let options = (0..=choice).map(|next| {
         let follows = gives(&given, &terms[at + 1], choices[next]);
         let faults = below[next].faults + usize::from(!follows);
-        Best { faults, extra: below[next].extra + choice, next, follows }
+        BestDigits { faults, extra: below[next].extra + choice, next, follows }
     });
     let least = options.min_by_key(|best| (best.faults, best.extra));
     least.expect("at least the usual digits")
 }
 
-fn least(options: &[Best]) -> usize {
+fn least(options: &[BestDigits]) -> usize {
     let key = |&i: &usize| (options[i].faults, options[i].extra);
     (0..options.len()).min_by_key(key).unwrap_or(0)
 }
@@ -108,7 +108,7 @@ fn as_shown(term: &Term, digits: Digits) -> Term {
     }
 }
 
-/// Whether the numbers that were calculated are those of a line in these digits.
+/// Returns true if the calculated numbers equal those of a line in these digits.
 fn gives(calculated: &Term, line: &Term, digits: Digits) -> bool {
     match (calculated, line) {
         (Term::Number(x), Term::Number(y)) => rounds_to(*x, *y, digits),
@@ -123,7 +123,7 @@ fn gives(calculated: &Term, line: &Term, digits: Digits) -> bool {
     }
 }
 
-/// Whether a number, rounded, is another as it is shown; halfway it may go up or down.
+/// Returns true if a number, rounded, equals another as it is shown; halfway it may go up or down.
 fn rounds_to(x: f64, y: f64, digits: Digits) -> bool {
     let text = digits::one(y, digits);
     let y = shown(y, digits);
@@ -137,7 +137,7 @@ fn rounds_to(x: f64, y: f64, digits: Digits) -> bool {
     let exponent: i32 =
         text.split_once('e').and_then(|(_, exponent)| exponent.replace('−', "-").parse().ok()).unwrap_or(0);
     let half = 0.5 * elementary::pow(10.0, f64::from(exponent - places as i32));
-    // What the decimals of x and y leave in binary is not the reader's.
+    // The errors that x and y have in binary are allowed for.
     (x - y).abs() <= half + 4.0 * f64::EPSILON * x.abs().max(y.abs())
 }
 
@@ -148,7 +148,7 @@ mod tests {
 
     fn worked(term: &Term, places: usize) -> Vec<(Vec<f64>, bool)> {
         let graph = Graph::new();
-        let numbers = |line: &Line| {
+        let numbers = |line: &DerivationLine| {
             let parts = line.term.parts().into_iter();
             parts.map(|part| shown(part.evaluate(&graph), line.digits)).collect()
         };

@@ -7,7 +7,7 @@ use super::{Charset, Theme};
 pub struct Screen {
     /// Its columns.
     pub width: usize,
-    /// Whether it shows colours.
+    /// True if it shows colours.
     pub colour: bool,
     /// The ground that colours stand on.
     pub theme: Theme,
@@ -16,7 +16,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// A screen without colours that shows every character: what the blocks of a lesson are compared on.
+    /// A screen without colours that shows every character, for comparing the blocks of a lesson.
     pub fn plain(width: usize) -> Screen {
         Screen { width, colour: false, theme: Theme::Unknown, charset: Charset::Utf8 }
     }

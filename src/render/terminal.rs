@@ -4,31 +4,34 @@ use colored::{ColoredString, Colorize};
 use unicode_width::UnicodeWidthStr;
 
 use super::Style;
-use super::block::{self, Block, Level};
-use super::document::{Computed, Markup};
+use super::block::{self, Block};
+use super::document::{ComputedNode, Markup};
 use super::explained::{ExplanationWriter, Symbolic};
-use super::parts::{Layout, Part};
+use super::picture::picture;
 use super::plane::Drawing;
+use super::step_layout::{StepLayout, StepPart};
 use super::table;
 use super::tree;
 use super::view::{INDENT, View};
+use super::wrap::wrapped;
+use crate::graph::Equation;
 use crate::hint::Hint;
 use crate::story::Table;
 
 /// Sentences are wrapped at this width at most, so that a wide screen does not make long lines.
 const WIDEST_PROSE: usize = 100;
 
-/// What has been written so far, and how it is to look.
+/// The text written so far, and its style.
 pub(super) struct Terminal<'a> {
     style: &'a Style,
     text: String,
     in_steps: bool,
-    /// Whether the sentence of a step is the last that was written.
+    /// True if the sentence of a step was written last.
     begun: bool,
-    /// Whether the way to what is folded has been pointed out.
+    /// True if the option that shows folded matrices has been named.
     pointed: bool,
-    /// The parts of the step that are not written yet: how they stand together depends on what follows.
-    parts: Vec<Part>,
+    /// The parts of the step that are not written yet: their layout depends on the parts after them.
+    parts: Vec<StepPart>,
 }
 
 impl<'a> Terminal<'a> {
@@ -43,29 +46,29 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Whether it has been said how to see what is folded.
+    /// Returns true if the option that shows folded matrices has been named.
     pub(super) fn has_pointed(&self) -> bool {
         self.pointed
     }
 
-    /// The same, where this has been said elsewhere on the screen.
+    /// This terminal for a screen on which that option has, or has not, been named elsewhere.
     pub(super) fn having_pointed(mut self, pointed: bool) -> Terminal<'a> {
         self.point(pointed);
         self
     }
 
-    /// The same within the steps of a story, for what has no number of its own.
+    /// This terminal within the steps of a story, for parts that have no number of their own.
     pub(super) fn having_begun(mut self, in_steps: bool) -> Terminal<'a> {
         self.in_steps = in_steps;
         self
     }
 
-    /// Takes note of whether this has been said.
+    /// Sets if the option that shows folded matrices has been named.
     pub(super) fn point(&mut self, pointed: bool) {
         self.pointed = pointed;
     }
 
-    /// Lines that are laid out already, apart from what stands above them.
+    /// Lines that are laid out already, after a blank line.
     pub(super) fn lines(&mut self, lines: &[String]) {
         self.settle(None);
         self.gap();
@@ -116,7 +119,7 @@ impl<'a> Terminal<'a> {
         }
     }
 
-    /// Begins a part of a step: apart from what stands before it, unless that is the sentence of the step.
+    /// Begins a part of a step: after a blank line, unless it follows the sentence of the step.
     fn part(&mut self) {
         if !std::mem::take(&mut self.begun) {
             self.gap();
@@ -124,8 +127,9 @@ impl<'a> Terminal<'a> {
     }
 
     /// Equations, several in a line where there is room.
-    fn equations(&self, equations: &[String]) -> Vec<String> {
+    fn equations(&self, equations: &[Equation]) -> Vec<String> {
         const BETWEEN: &str = "    ";
+        let equations: Vec<String> = equations.iter().map(Equation::to_string).collect();
         let widths: Vec<usize> =
             equations.iter().map(|one| self.style.charset.spelled(one).width()).collect();
         let rows = block::rows_apart(&widths, self.room(), BETWEEN.len());
@@ -153,8 +157,8 @@ impl<'a> Terminal<'a> {
     fn settle(&mut self, drawing: Option<&Drawing>) {
         let parts = std::mem::take(&mut self.parts);
         let lines = {
-            let equations = |equations: &[String]| self.equations(equations);
-            let layout = Layout { style: self.style, room: self.room(), equations: &equations };
+            let equations = |equations: &[Equation]| self.equations(equations);
+            let layout = StepLayout { style: self.style, room: self.room(), equations: &equations };
             match drawing {
                 Some(drawing) => layout.with_drawing(&parts, drawing),
                 None => layout.lines(&parts),
@@ -166,35 +170,6 @@ impl<'a> Terminal<'a> {
         self.part();
         self.set_in(&lines);
         self.begun = drawing.is_none() && parts.last().is_some_and(|part| part.is_folded);
-    }
-
-    /// Operands, signs and result in one row, if it fits.
-    fn pictured(&self, node: &Computed) -> Option<Block> {
-        let value = node.value.as_ref()?;
-        if node.operands.is_empty() {
-            return None;
-        }
-        let mut blocks = Vec::new();
-        for (sign, operand) in &node.operands {
-            if !sign.is_empty() {
-                blocks.push(self.sign(sign));
-            }
-            blocks.push(self.single(operand)?);
-        }
-        let equals = if node.operands.len() == 1 { "→" } else { "=" };
-        blocks.push(self.sign(equals));
-        blocks.push(self.single(value)?);
-        let picture = Block::beside(&blocks, 1, Level::Middles);
-        (picture.width <= self.room()).then_some(picture)
-    }
-
-    fn sign(&self, sign: &str) -> Block {
-        Block::plain(vec![self.style.charset.spelled(sign).into_owned()])
-    }
-
-    fn single(&self, view: &View) -> Option<Block> {
-        let mut bands = table::matrix(view, self.room(), self.style);
-        if bands.len() == 1 { bands.pop() } else { None }
     }
 }
 
@@ -221,33 +196,33 @@ impl Markup for Terminal<'_> {
         self.begun = true;
     }
 
-    fn computed(&mut self, nodes: &[Computed]) {
-        let one = |node: &Computed| Part {
-            picture: self.pictured(node),
-            ..Part::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
+    fn computed(&mut self, nodes: &[ComputedNode]) {
+        let one = |node: &ComputedNode| StepPart {
+            picture: picture(node, self.room(), self.style),
+            ..StepPart::new(std::slice::from_ref(&node.equation), node.value.iter().cloned().collect())
         };
-        self.parts.extend(Part::together(nodes.iter().map(one).collect()));
+        self.parts.extend(StepPart::together(nodes.iter().map(one).collect()));
     }
 
-    fn together(&mut self, equations: &[String], matrices: &[View]) {
-        self.parts.push(Part::new(equations, matrices.to_vec()));
+    fn together(&mut self, equations: &[Equation], matrices: &[View]) {
+        self.parts.push(StepPart::new(equations, matrices.to_vec()));
     }
 
-    fn folded(&mut self, equations: &[String]) {
+    fn folded(&mut self, equations: &[Equation]) {
         let mut equations = equations.to_vec();
-        let count = equations.len();
+        let lines = equations.len();
         if !std::mem::replace(&mut self.pointed, true)
             && let Some(last) = equations.last_mut()
         {
-            let several = count > 1 || last.split(" = ").next().is_some_and(|names| names.contains(", "));
+            let several = lines > 1 || last.left.contains(", ");
             let pointer = format!("{} shows {}", Hint::Full, if several { "them" } else { "it" });
-            last.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
+            last.right.push_str(&format!("; {}", pointer.replace(' ', "\u{a0}")));
         }
-        self.parts.push(Part { is_folded: true, ..Part::new(&equations, Vec::new()) });
+        self.parts.push(StepPart { is_folded: true, ..StepPart::new(&equations, Vec::new()) });
     }
 
-    fn columns(&mut self, equations: &[String], view: &View) {
-        self.parts.push(Part { are_columns: true, ..Part::new(equations, vec![view.clone()]) });
+    fn columns(&mut self, equations: &[Equation], view: &View) {
+        self.parts.push(StepPart { are_columns: true, ..StepPart::new(equations, vec![view.clone()]) });
     }
 
     fn drawing(&mut self, drawing: &Drawing) {
@@ -262,9 +237,9 @@ impl Markup for Terminal<'_> {
         }
     }
 
-    fn explained(&mut self, telling: &ExplanationWriter<'_>) {
+    fn explained(&mut self, writer: &ExplanationWriter<'_>) {
         self.settle(None);
-        for block in tree::blocks(telling, self.room(), self.style.charset, self.style.colour) {
+        for block in tree::blocks(writer, self.room(), self.style.charset, self.style.colour) {
             if !self.text.is_empty() {
                 self.gap();
             }
@@ -302,17 +277,4 @@ impl Markup for Terminal<'_> {
         self.settle(None);
         std::mem::take(&mut self.text)
     }
-}
-
-/// Words in lines of this width, with something before the first line and before the others.
-fn wrapped(style: &Style, width: usize, (first, rest): (&str, &str), text: &str) -> Vec<String> {
-    let first = style.charset.spelled(first).into_owned();
-    let rest = format!("{rest}{}", " ".repeat(first.width().saturating_sub(rest.width())));
-    let options = textwrap::Options::new(width)
-        .initial_indent(&first)
-        .subsequent_indent(&rest)
-        .break_words(false)
-        // Names such as `no-scale` and `--only` stay whole.
-        .word_splitter(textwrap::WordSplitter::NoHyphenation);
-    textwrap::wrap(&style.charset.spelled(text), options).into_iter().map(|line| line.into_owned()).collect()
 }

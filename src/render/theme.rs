@@ -2,10 +2,10 @@
 
 use crate::elementary::pow;
 
-/// Whether the screen is dark or light, as far as it is known.
+/// The background of the screen: dark, light or unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Theme {
-    /// Nobody has said: shades have to read on both.
+    /// The background is not known: shades have to be readable on both.
     #[default]
     Unknown,
     /// Light text on a dark ground.
@@ -14,7 +14,7 @@ pub enum Theme {
     Light,
 }
 
-/// Where black and white text are equally easy to read.
+/// The luminance on which black and white text are equally easy to read.
 const MIDDLE: f64 = 0.179;
 
 impl Theme {
@@ -23,7 +23,7 @@ impl Theme {
         if luminance(ground) > MIDDLE { Theme::Light } else { Theme::Dark }
     }
 
-    /// What `COLORFGBG` says: `15;0`, the colours of text and ground among the sixteen.
+    /// The theme according to `COLORFGBG`: `15;0`, the colours of text and ground among the sixteen.
     pub fn of_colorfgbg(text: &str) -> Theme {
         match text.rsplit(';').next().and_then(|ground| ground.parse::<u8>().ok()) {
             Some(0..=6 | 8) => Theme::Dark,

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use colored::Colorize;
-use textwrap::core::Word;
 use unicode_width::UnicodeWidthStr;
 
 use super::Charset;
 use super::block::{Block, Level};
 use super::digits;
 use super::explained::{Derivation, ExplanationWriter, Operand, Plain};
+use super::wrap::{breakable, factors};
 use crate::explain::{Branch, Explanation};
 use crate::graph::CellId;
 
@@ -34,8 +34,8 @@ enum Ink {
     Dim,
 }
 
-/// A line of a tree: its branches, and what is said.
-struct Line {
+/// A line of a tree: its branches, and its text.
+struct TreeLine {
     before: String,
     text: String,
     ink: Ink,
@@ -43,16 +43,16 @@ struct Line {
 
 /// All explanations, as wide as the room.
 pub(super) fn blocks(
-    telling: &ExplanationWriter<'_>,
+    writer: &ExplanationWriter<'_>,
     room: usize,
     charset: Charset,
     colour: bool,
 ) -> Vec<Block> {
     let half = room.saturating_sub(GAP) / 2;
-    let beside = telling.side_by_side && telling.of.len() == 2 && half >= HALF;
+    let beside = writer.side_by_side && writer.of.len() == 2 && half >= HALF;
     let width = if beside { half } else { room }.min(WIDEST);
-    let mut teller = TreeWriter { telling, charset, seen: HashSet::new() };
-    let blocks = telling.of.iter().map(|one| {
+    let mut teller = TreeWriter { writer, charset, seen: HashSet::new() };
+    let blocks = writer.of.iter().map(|one| {
         let mut lines = Vec::new();
         if !one.caption.is_empty() {
             lines.extend(wrapped(&teller.spelled(&one.caption), "", "", width, Ink::Bold));
@@ -64,10 +64,10 @@ pub(super) fn blocks(
     if beside { vec![Block::beside(&blocks, GAP, Level::Tops)] } else { blocks }
 }
 
-fn block(lines: Vec<Line>, colour: bool) -> Block {
-    let width_of = |line: &Line| line.before.width() + line.text.width();
+fn block(lines: Vec<TreeLine>, colour: bool) -> Block {
+    let width_of = |line: &TreeLine| line.before.width() + line.text.width();
     let width = lines.iter().map(width_of).max().unwrap_or(0);
-    let line = |line: Line| {
+    let line = |line: TreeLine| {
         let pad = " ".repeat(width - width_of(&line));
         let text = match line.ink {
             Ink::Bold if colour => line.text.bold().to_string(),
@@ -80,7 +80,7 @@ fn block(lines: Vec<Line>, colour: bool) -> Block {
 }
 
 struct TreeWriter<'a> {
-    telling: &'a ExplanationWriter<'a>,
+    writer: &'a ExplanationWriter<'a>,
     charset: Charset,
     seen: HashSet<CellId>,
 }
@@ -91,12 +91,12 @@ impl TreeWriter<'_> {
     }
 
     /// A cell that was asked for: its address, its formula, its operands.
-    fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<Line> {
+    fn root(&mut self, explanation: &Explanation, width: usize) -> Vec<TreeLine> {
         self.seen.insert(explanation.cell);
-        let head = format!("{}   {}", explanation.address, self.telling.equation(explanation.cell));
+        let head = format!("{}   {}", explanation.address, self.writer.equation(explanation.cell));
         let mut lines = wrapped(&self.spelled(&head), "", "   ", width, Ink::Bold);
         lines.push(empty(""));
-        let symbol = self.telling.symbols.cell(explanation.cell);
+        let symbol = self.writer.symbols.cell(explanation.cell);
         lines.extend(self.body(explanation, &symbol, "   ", width));
         if !explanation.operands.is_empty() {
             lines.push(empty(""));
@@ -105,14 +105,14 @@ impl TreeWriter<'_> {
         lines
     }
 
-    /// The formula, in symbols and worked out; `symbol` stands before the first sign of equality.
-    fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<Line> {
-        let symbols = Plain::symbols(self.telling);
-        let numbers = |digits| Plain::numbers(self.telling, digits);
-        let Derivation { lines: texts, with, notes } = self.telling.worked(explanation, &symbols, numbers);
+    /// The formula, in symbols and worked out; `symbol` is written before the first sign of equality.
+    fn body(&self, explanation: &Explanation, symbol: &str, before: &str, width: usize) -> Vec<TreeLine> {
+        let symbols = Plain::symbols(self.writer);
+        let numbers = |digits| Plain::numbers(self.writer, digits);
+        let Derivation { lines: texts, with, notes } = self.writer.worked(explanation, &symbols, numbers);
         let symbol = self.spelled(symbol);
         if symbol.width() > SYMBOL {
-            let mut lines = vec![Line { before: before.to_string(), text: symbol, ink: Ink::Plain }];
+            let mut lines = vec![TreeLine { before: before.to_string(), text: symbol, ink: Ink::Plain }];
             lines.extend(self.body(explanation, "", &format!("{before}  "), width));
             return lines;
         }
@@ -136,7 +136,15 @@ impl TreeWriter<'_> {
         lines
     }
 
-    fn text(&self, text: &str, before: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
+    fn text(
+        &self,
+        text: &str,
+        before: &str,
+        first: &str,
+        rest: &str,
+        width: usize,
+        ink: Ink,
+    ) -> Vec<TreeLine> {
         let room = width.saturating_sub(before.width());
         let mut lines = wrapped(&self.spelled(text), first, rest, room, ink);
         for line in &mut lines {
@@ -146,11 +154,11 @@ impl TreeWriter<'_> {
     }
 
     /// The operands, a branch each: symbol, address, value, origin, in columns.
-    fn operands(&mut self, branches: &[Branch], before: &str, width: usize) -> Vec<Line> {
-        let rows: Vec<Operand> = branches.iter().map(|branch| self.telling.operand(branch)).collect();
+    fn operands(&mut self, branches: &[Branch], before: &str, width: usize) -> Vec<TreeLine> {
+        let rows: Vec<Operand> = branches.iter().map(|branch| self.writer.operand(branch)).collect();
         let heads = self.heads(&rows);
         let (branch, last, bar) = (self.spelled("├─ "), self.spelled("└─ "), self.spelled("│"));
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<TreeLine> = Vec::new();
         for (i, (operand, head)) in branches.iter().zip(heads).enumerate() {
             let is_last = i + 1 == branches.len();
             let further = format!("{before}{}", if is_last { "   ".into() } else { format!("{bar}  ") });
@@ -158,7 +166,7 @@ impl TreeWriter<'_> {
             lines.extend(self.headline(operand, &rows[i].origin, head, &start, &further, width));
             let Branch::Explained(explanation) = operand else { continue };
             self.seen.insert(explanation.cell);
-            if self.telling.is_leaf(explanation.cell) {
+            if self.writer.is_leaf(explanation.cell) {
                 continue;
             }
             lines.extend(self.body(explanation, "", &format!("{further}  "), width));
@@ -181,7 +189,7 @@ impl TreeWriter<'_> {
             texts.into_iter().map(pad).collect::<Vec<String>>()
         };
         let symbols =
-            column(rows.iter().map(|row| self.spelled(&self.telling.symbols.cell(row.cell))).collect());
+            column(rows.iter().map(|row| self.spelled(&self.writer.symbols.cell(row.cell))).collect());
         let addresses = column(rows.iter().map(|row| self.spelled(&row.address)).collect());
         let values = digits::aligned(rows.iter().map(|row| self.spelled(&row.value)).collect());
         let head = |((symbol, address), value)| format!("{symbol}  {address}  {value}");
@@ -197,9 +205,9 @@ impl TreeWriter<'_> {
         start: &str,
         further: &str,
         width: usize,
-    ) -> Vec<Line> {
+    ) -> Vec<TreeLine> {
         let origin = match operand {
-            Branch::Repeated(cell) if !self.telling.is_leaf(*cell) => {
+            Branch::Repeated(cell) if !self.writer.is_leaf(*cell) => {
                 let place = if self.seen.contains(cell) { "above" } else { "below" };
                 format!("{origin}, {place}")
             }
@@ -226,12 +234,12 @@ impl TreeWriter<'_> {
     }
 }
 
-fn empty(before: &str) -> Line {
-    Line { before: before.trim_end().to_string(), text: String::new(), ink: Ink::Plain }
+fn empty(before: &str) -> TreeLine {
+    TreeLine { before: before.trim_end().to_string(), text: String::new(), ink: Ink::Plain }
 }
 
 /// A text in lines of at most `width` columns; words are broken where one alone is wider.
-fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<Line> {
+fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<TreeLine> {
     let width = width.max(LEAST + first.width().max(rest.width()));
     let options = textwrap::Options::new(width)
         .initial_indent(first)
@@ -241,71 +249,7 @@ fn wrapped(text: &str, first: &str, rest: &str, width: usize, ink: Ink) -> Vec<L
     let line = |(i, text): (usize, &std::borrow::Cow<'_, str>)| {
         let before = if i == 0 { first } else { rest };
         let text = text.strip_prefix(before).unwrap_or(text).to_string();
-        Line { before: before.to_string(), text, ink }
+        TreeLine { before: before.to_string(), text, ink }
     };
     lines.iter().enumerate().map(line).collect()
-}
-
-/// The words of a line; a product that is longer than most screens may be broken behind its sign.
-fn factors(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
-    Box::new(textwrap::WordSeparator::new().find_words(line).flat_map(pieces))
-}
-
-fn pieces(word: Word<'_>) -> Vec<Word<'_>> {
-    const LONG: usize = 60;
-    if word.word.width() <= LONG || !word.word.contains('·') {
-        return vec![word];
-    }
-    let mut pieces: Vec<Word<'_>> = word.word.split_inclusive('·').map(Word::from).collect();
-    if let Some(last) = pieces.last_mut() {
-        last.whitespace = word.whitespace;
-    }
-    pieces
-}
-
-/// A formula whose spaces may be broken at before its signs and behind its commas, but not inside exp(…) and the like, nor
-/// before the minus or the slash of an inner difference or quotient.
-fn breakable(formula: &str) -> String {
-    let mut out = String::with_capacity(formula.len());
-    let mut characters = formula.chars().peekable();
-    // For every parenthesis that is open, whether it holds the argument of a function.
-    let mut open: Vec<bool> = Vec::new();
-    let mut behind_sign = false;
-    while let Some(character) = characters.next() {
-        match character {
-            '(' => open.push(["exp", "sin", "cos", "^"].iter().any(|name| out.ends_with(name))),
-            ')' => drop(open.pop()),
-            _ => {}
-        }
-        let in_function = open.contains(&true);
-        let may_break = match characters.peek() {
-            _ if behind_sign || in_function => false,
-            Some('−' | '/') => open.is_empty(),
-            _ => true,
-        };
-        match character {
-            ' ' if !may_break => out.push('\u{a0}'),
-            other => out.push(other),
-        }
-        behind_sign = matches!(character, '+' | '−' | '/');
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn formulas_are_broken_before_outer_signs_and_behind_commas() {
-        let visible = |text: &str| breakable(text).replace('\u{a0}', "_");
-        assert_eq!(visible("a11·v11 + a12·v21"), "a11·v11 +_a12·v21");
-        assert_eq!(
-            visible("exp(a − m) / (exp(a − m) + exp(b − m))"),
-            "exp(a_−_m) /_(exp(a_−_m) +_exp(b_−_m))"
-        );
-        assert_eq!(visible("max(a, b)"), "max(a, b)");
-        assert_eq!(visible("√((a − b)·(a − b) + c)"), "√((a_−_b)·(a_−_b) +_c)");
-        assert_eq!(visible("(6 more: −1) + b"), "(6 more:_−1) +_b");
-    }
 }

@@ -1,16 +1,12 @@
-//! A node as it is looked at: name, labels, texts and shades, turned where the convention asks for it.
+//! A matrix as a text format shows it: name, labels, texts and shades, and their widths.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::digits;
-use super::heat::{self, Heat, Shade};
-use super::{Charset, Style};
-use crate::graph::{CellId, Convention, Node, NodeId, Op, PlainSymbols, Symbols, Value, written};
-use crate::matrix::{Labels, Matrix};
-use crate::story::{Digits, Story};
-use crate::tensor::{MOST_LOOKED_AT, MOST_SHOWN, edges};
+use super::Charset;
+use super::heat::Shade;
+use crate::graph::CellId;
 
-/// What a text format shows of a matrix.
+/// The part of a matrix that a text format shows.
 #[derive(Clone, Debug)]
 pub(super) struct View {
     /// The name, with ᵀ where it is turned.
@@ -21,7 +17,7 @@ pub(super) struct View {
     pub cols: Vec<String>,
     /// The texts, row by row.
     pub cells: Vec<Vec<Cell>>,
-    /// What is said of each row next to it; nothing at all where no row has anything to say.
+    /// The notes beside the rows; empty if no row has one.
     pub notes: Vec<String>,
 }
 
@@ -37,249 +33,45 @@ pub(super) struct Cell {
 }
 
 /// The name of the sums of several columns.
-const SUM: &str = "sum";
-/// What stands where a value is left open.
-pub(super) const OPEN: &str = "?";
-/// What stands for rows and columns that are too many.
-const ELIDED: &str = "…";
-/// The indent of what stands under a step, in columns.
+pub(super) const SUM: &str = "sum";
+/// The mark for rows and columns that are left out.
+pub(super) const ELIDED: &str = "…";
+/// The indent of the parts of a step, in columns.
 pub(super) const INDENT: usize = 3;
-/// A matrix that is too wide for the screen keeps at least this many decimals.
-const FEWEST_PLACES: usize = 2;
 /// The lines of a box and the air within them, beside the texts.
 pub(super) const FRAME: usize = 7;
-/// What hides behind a mask is drawn with these.
+/// The character that draws masked cells.
 pub(super) const HATCH: char = '░';
 
-/// Looks at the nodes of one story in one style.
-#[derive(Clone, Copy)]
-pub(super) struct Viewer<'a> {
-    /// The story.
-    pub story: &'a Story,
-    /// How it is to look.
-    pub style: &'a Style,
-}
-
-impl Viewer<'_> {
-    fn digits(&self) -> Digits {
-        self.style.digits(self.story)
-    }
-
-    /// A node's values; `turned` for its transpose, as in `Kᵀ`. Of too many to look at the first and the last rows and columns,
-    /// of what is never formed none. Where the user does not say how many decimals there are to be, a matrix that is too wide
-    /// for the screen has as many as fit, but at least two.
-    pub(super) fn node(&self, id: NodeId, turned: bool) -> View {
-        let view = self.node_with(id, turned, self.digits());
-        let is_told = self.story.steps.iter().any(|step| !step.text.is_empty());
-        let room = self.style.width.saturating_sub(if is_told { INDENT } else { 0 });
-        let fits = |view: &View| view.box_width(1) <= room;
-        match self.digits() {
-            Digits::Places(places) if self.style.may_round_further() && !fits(&view) => {
-                let fewer = (FEWEST_PLACES..places).rev();
-                let mut rounded = fewer.map(|places| self.node_with(id, turned, Digits::Places(places)));
-                rounded.find(fits).unwrap_or(view)
-            }
-            _ => view,
-        }
-    }
-
-    fn node_with(&self, id: NodeId, turned: bool, digits: Digits) -> View {
-        let node = &self.story.graph[id];
-        let shape = node.shape();
-        let most = if self.story.graph.is_fused() { MOST_SHOWN } else { MOST_LOOKED_AT };
-        let is_small = shape.rows.saturating_mul(shape.cols) <= most;
-        match (&node.value, node.matrix()) {
-            (Value::NeverFormed(_), _) => self.finished(id, Vec::new(), turned),
-            (_, Some(matrix)) if is_small => self.finished(id, self.values(id, matrix, digits), turned),
-            (Value::Formed(tensor), _) => self.edges(id, &|i, j| tensor.at(i, j), digits, turned),
-        }
-    }
-
-    /// A node that is given, with what is to be said of its rows.
-    pub(super) fn given(&self, id: NodeId) -> View {
-        let view = self.node(id, false);
-        let Op::Given(origin) = &self.story.graph[id].op else { return view };
-        let is_whole = view.rows.len() == self.story.graph[id].shape().rows;
-        let notes: Vec<String> =
-            (0..view.rows.len()).map(|row| origin.row_note(row).unwrap_or_default()).collect();
-        if is_whole && self.style.convention == Convention::Rows && notes.iter().any(|note| !note.is_empty())
-        {
-            View { notes, ..view }
-        } else {
-            view
-        }
-    }
-
-    /// The first and the last rows and columns of a node, and dots for the others.
-    fn edges(&self, id: NodeId, at: &dyn Fn(usize, usize) -> f64, digits: Digits, turned: bool) -> View {
-        let node = &self.story.graph[id];
-        let (rows, cols) = (edges(node.shape().rows), edges(node.shape().cols));
-        let kept = |places: &[Option<usize>]| places.iter().flatten().copied().collect::<Vec<usize>>();
-        let (kept_rows, kept_cols) = (kept(&rows), kept(&cols));
-        let corner = Matrix::from_fn(kept_rows.len(), kept_cols.len(), |i, j| at(kept_rows[i], kept_cols[j]));
-        let mut texts = digits::cells(&corner, digits, self.style.charset).into_iter();
-        let mut cell = |row: Option<usize>, col: Option<usize>| {
-            let of = row.zip(col).map(|(row, col)| CellId { node: id, row, col });
-            let text = of.and_then(|_| texts.next()).unwrap_or_else(|| ELIDED.to_string());
-            Cell { text, shade: Shade::None, of }
-        };
-        let mut cells: Vec<Vec<Cell>> = Vec::new();
-        for &row in &rows {
-            cells.push(cols.iter().map(|&col| cell(row, col)).collect());
-        }
-        let label = |labels: Option<&Labels>, place: Option<usize>| match (labels, place) {
-            (_, None) => ELIDED.to_string(),
-            (Some(labels), Some(place)) => labels[place].clone(),
-            (None, Some(place)) => (place + 1).to_string(),
-        };
-        let (row_labels, col_labels) = node.labels();
-        let view = View {
-            name: heading(node),
-            rows: rows.into_iter().map(|row| label(row_labels, row)).collect(),
-            cols: cols.into_iter().map(|col| label(col_labels, col)).collect(),
-            cells,
-            notes: Vec::new(),
-        };
-        self.in_convention(view, turned)
-    }
-
-    /// A node with its values left open.
-    pub(super) fn open(&self, id: NodeId) -> View {
-        let shape = self.story.graph[id].shape();
-        self.finished(id, texts(shape.rows, shape.cols, |_, _| OPEN.into()), false)
-    }
-
-    /// A node with each cell in symbols.
-    pub(super) fn symbols(&self, id: NodeId) -> View {
-        let graph = &self.story.graph;
-        let shape = graph[id].shape();
-        let symbols = Symbols::of(graph, self.style.convention);
-        let cell = |row, col| {
-            let cell = CellId { node: id, row, col };
-            if graph[id].op.is_given() {
-                symbols.cell(cell)
-            } else {
-                written(&graph.terms(cell), &PlainSymbols { symbols: &symbols })
-            }
-        };
-        self.finished(id, texts(shape.rows, shape.cols, cell), false)
-    }
-
-    /// Nodes of one row as the columns of one table, their sums, if any are shown, in a last row.
-    pub(super) fn columns(&self, columns: &[(NodeId, Option<NodeId>)]) -> View {
-        let parts: Vec<View> =
-            columns.iter().map(|(id, _)| self.node(*id, self.style.convention == Convention::Rows)).collect();
-        let sum = |id: &Option<NodeId>| {
-            id.and_then(|id| self.node(id, false).cells.pop()).and_then(|mut row| row.pop())
-        };
-        let blank = || Cell { text: String::new(), shade: Shade::None, of: None };
-        let sums: Vec<Cell> = columns.iter().map(|(_, id)| sum(id).unwrap_or_else(blank)).collect();
-        let labels = parts.first().map_or_else(Vec::new, |part| part.rows.clone());
-        let mut cells: Vec<Vec<Cell>> = (0..labels.len())
-            .map(|i| {
-                parts
-                    .iter()
-                    .map(|part| part.cells.get(i).and_then(|row| row.first()).cloned().unwrap_or_else(blank))
-                    .collect()
-            })
-            .collect();
-        let mut rows = labels;
-        if columns.iter().any(|(_, id)| id.is_some()) {
-            cells.push(sums);
-            rows.push(SUM.to_string());
-        }
-        let cols = columns.iter().map(|(id, _)| heading(&self.story.graph[*id])).collect();
-        View { name: String::new(), rows, cols, cells, notes: Vec::new() }.in_charset(self.style.charset)
-    }
-
-    fn values(&self, id: NodeId, matrix: &Matrix, digits: Digits) -> Vec<Vec<Cell>> {
-        let texts = match self.story.graph[id].op {
-            Op::Change => digits::changes(matrix, digits, self.style.charset),
-            _ => digits::cells(matrix, digits, self.style.charset),
-        };
-        let shades = match self.style.heat {
-            Heat::Never => Vec::new(),
-            Heat::Auto | Heat::Always => heat::shades(&self.story.graph, id, matrix),
-        };
-        let shade = |i: usize| shades.get(i).copied().unwrap_or_default();
-        let texts = with_room_for_hatching(texts, &shades);
-        let cells: Vec<Cell> = texts
-            .into_iter()
-            .enumerate()
-            .map(|(i, text)| Cell { text: self.decorated(text, shade(i)), shade: shade(i), of: None })
-            .collect();
-        cells.chunks(matrix.cols().max(1)).map(<[Cell]>::to_vec).collect()
-    }
-
-    /// Hatches what is masked, and sets a bar beside the number where bars are asked for.
-    fn decorated(&self, text: String, shade: Shade) -> String {
-        let width = text.chars().count();
-        let text = match shade {
-            Shade::Masked => {
-                let number = if text.contains('0') { "0" } else { text.trim() };
-                format!("{}{number}", HATCH.to_string().repeat(width.saturating_sub(number.chars().count())))
-            }
-            _ => text,
-        };
-        match (self.style.heat, shade.bar()) {
-            (Heat::Always, Some(bar)) => format!("{text} {bar}"),
-            _ => text,
-        }
-    }
-
-    fn finished(&self, id: NodeId, mut cells: Vec<Vec<Cell>>, turned: bool) -> View {
-        for (row, cells) in cells.iter_mut().enumerate() {
-            for (col, cell) in cells.iter_mut().enumerate() {
-                cell.of = Some(CellId { node: id, row, col });
-            }
-        }
-        let node = &self.story.graph[id];
-        let shape = node.shape();
-        let (rows, cols) = node.labels();
-        let (rows, cols) = if cells.is_empty() {
-            (Vec::new(), Vec::new())
-        } else {
-            (labels(rows, shape.rows), labels(cols, shape.cols))
-        };
-        self.in_convention(View { name: heading(node), rows, cols, cells, notes: Vec::new() }, turned)
-    }
-
-    fn in_convention(&self, view: View, turned: bool) -> View {
-        let turned = turned != (self.style.convention == Convention::Columns);
-        let view = if turned { view.turned() } else { view };
-        view.in_charset(self.style.charset)
-    }
-}
-
 impl View {
-    /// How wide the labels of its rows are, and the name above them.
+    /// The width of the labels of its rows, or of the name above them.
     pub(super) fn label_width(&self) -> usize {
         self.rows_width().max(self.name_width())
     }
 
-    /// How wide the labels of its rows are.
+    /// The width of the labels of its rows.
     pub(super) fn rows_width(&self) -> usize {
         self.rows.iter().map(|label| widest_line(label)).max().unwrap_or(0)
     }
 
-    /// How wide its name is.
+    /// The width of its name.
     pub(super) fn name_width(&self) -> usize {
         self.name.width()
     }
 
-    /// How wide a column is, its head included.
+    /// The width of a column, its head included.
     pub(super) fn column_width(&self, j: usize) -> usize {
         let cells = self.cells.iter().map(|row| widest_line(&row[j].text));
         cells.chain([widest_line(&self.cols[j])]).max().unwrap_or(0)
     }
 
-    /// How wide its columns are together, this far apart.
+    /// The width of its columns together, at this distance.
     pub(super) fn columns_width(&self, gap: usize) -> usize {
         let widths = (0..self.cols.len()).map(|j| self.column_width(j));
         widths.sum::<usize>() + gap * self.cols.len().saturating_sub(1)
     }
 
-    /// How wide its box is, its columns this far apart.
+    /// The width of its box, with columns at this distance.
     pub(super) fn box_width(&self, gap: usize) -> usize {
         self.label_width() + FRAME + self.columns_width(gap)
     }
@@ -328,18 +120,18 @@ impl View {
         self
     }
 
-    /// Whether its columns have nothing but their numbers for names.
+    /// Returns true if its columns are named by their numbers alone.
     pub(super) fn has_plain_columns(&self) -> bool {
         are_numbers(&self.cols)
     }
 
-    /// Whether its rows have nothing but their numbers for names.
+    /// Returns true if its rows are named by their numbers alone.
     pub(super) fn has_plain_rows(&self) -> bool {
         are_numbers(&self.rows)
     }
 
     /// In characters that the screen has, before anything is laid out: spelled out, some of them are wider.
-    fn in_charset(mut self, charset: Charset) -> View {
+    pub(super) fn in_charset(mut self, charset: Charset) -> View {
         if charset == Charset::Utf8 {
             return self;
         }
@@ -361,14 +153,14 @@ impl View {
         }
     }
 
-    fn turned(self) -> View {
+    pub(super) fn turned(self) -> View {
         let cells =
             (0..self.cols.len()).map(|j| self.cells.iter().map(|row| row[j].clone()).collect()).collect();
         View { name: format!("{}ᵀ", self.name), rows: self.cols, cols: self.rows, cells, notes: Vec::new() }
     }
 }
 
-/// How wide the widest line of a text is.
+/// The width of the widest line of a text.
 fn widest_line(text: &str) -> usize {
     text.lines().map(|line| line.width()).max().unwrap_or(0)
 }
@@ -380,36 +172,4 @@ fn in_lines(text: &str, width: usize) -> String {
 
 fn are_numbers(names: &[String]) -> bool {
     names.iter().enumerate().all(|(i, name)| *name == (i + 1).to_string())
-}
-
-/// What stands in the corner of a node's table: its label, unless that is so long that the name has to do.
-fn heading(node: &Node) -> String {
-    const LONGEST_LABEL: usize = 24;
-    match &node.label {
-        Some(label) if label.width() <= LONGEST_LABEL => label.clone(),
-        _ => node.name.clone(),
-    }
-}
-
-/// Texts wide enough that a hatched cell shows its hatching.
-fn with_room_for_hatching(texts: Vec<String>, shades: &[Shade]) -> Vec<String> {
-    const HATCHES: usize = 2;
-    let masked = texts.iter().zip(shades).filter(|(_, shade)| **shade == Shade::Masked);
-    let Some(needed) = masked.map(|(text, _)| text.trim().chars().count() + HATCHES).max() else {
-        return texts;
-    };
-    let width = texts.iter().map(|text| text.chars().count()).max().unwrap_or(0).max(needed);
-    texts.into_iter().map(|text| format!("{text:>width$}")).collect()
-}
-
-fn labels(labels: Option<&Labels>, count: usize) -> Vec<String> {
-    match labels {
-        Some(labels) => labels.to_vec(),
-        None => (1..=count).map(|i| i.to_string()).collect(),
-    }
-}
-
-fn texts(rows: usize, cols: usize, text: impl Fn(usize, usize) -> String) -> Vec<Vec<Cell>> {
-    let cell = |i, j| Cell { text: text(i, j), shade: Shade::None, of: None };
-    (0..rows).map(|i| (0..cols).map(|j| cell(i, j)).collect()).collect()
 }

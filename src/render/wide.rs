@@ -1,15 +1,15 @@
 //! Stories on a wide terminal: two steps stand side by side where that makes the whole shorter.
 
 use super::block::{Block, Level};
-use super::document::{self, Numbered};
+use super::document::{self, NumberedStep};
 use super::terminal::Terminal;
-use super::view::Viewer;
+use super::viewer::Viewer;
 use super::{Page, Style};
-use crate::story::Shown;
+use crate::story::StepItem;
 
 /// From this width on two steps may stand side by side.
 const WIDE: usize = 160;
-/// How far apart they stand.
+/// The distance between them.
 const BETWEEN: usize = 4;
 
 /// All stories, one after the other.
@@ -39,12 +39,13 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
         document::finished(&mut own).lines().map(str::to_string).collect()
     };
     let pair = |at: usize| -> Option<Vec<String>> {
-        // What has no number belongs to the step above it.
+        // A step without a number belongs to the step above it.
         let numbered = steps.get(at..at + 2)?.iter().all(|step| step.number.is_some());
         let blocks = |at| Block::coloured(lines_of(at, &half), half.width);
         numbered.then(|| Block::beside(&[blocks(at), blocks(at + 1)], BETWEEN, Level::Tops).lines)
     };
-    // The fewest lines for the steps from each one on, a blank line after each row, and what its first row is.
+    // The fewest lines for the steps from each one on, with a blank line after each row, and the number of steps in its first
+    // row.
     let mut best: Vec<(usize, Vec<String>, usize)> = vec![(0, Vec::new(), 0); steps.len() + 1];
     for at in (0..steps.len()).rev() {
         let alone = lines_of(at, style);
@@ -64,11 +65,11 @@ fn write_steps(page: &Page, style: &Style, terminal: &mut Terminal<'_>) {
     terminal.point(pointed.last().copied().unwrap_or_default());
 }
 
-/// For each step, and for what comes after the last one, whether the way to what is folded has been pointed out before it.
-fn pointed_before(steps: &[Numbered<'_>], mut pointed: bool) -> Vec<bool> {
+/// For each step, and for the end: true if the option that shows folded matrices has been named before it.
+fn pointed_before(steps: &[NumberedStep<'_>], mut pointed: bool) -> Vec<bool> {
     let mut before = vec![pointed];
     for step in steps {
-        pointed |= step.step.shown.iter().any(|shown| matches!(shown, Shown::Folded(_)));
+        pointed |= step.step.shown.iter().any(|shown| matches!(shown, StepItem::Folded(_)));
         before.push(pointed);
     }
     before

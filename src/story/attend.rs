@@ -1,6 +1,7 @@
 //! The story of attention over the user's own words or matrices: the steps in the field's words.
 
-use super::model::{Plane, Shown, Step, Story};
+use super::model::{Step, StepItem, Story};
+use super::plane::Plane;
 use super::sentence::in_sentence;
 use crate::graph::{self, Convention, Factor, Graph, Node, NodeId, Op, Origin, Role};
 use crate::matrix::Matrix;
@@ -9,12 +10,12 @@ use crate::matrix::Matrix;
 pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<String>) -> Story {
     let mut steps: Vec<Step> = Vec::new();
     let mut given: Vec<NodeId> = Vec::new();
-    let mut last = Stage::Given;
+    let mut last = PipelinePart::Given;
     let is_weights = |node: &Node| node.step.is_some_and(|step| step.stage == graph::Stage::Weights);
     let heads = graph.nodes().filter(|(_, node)| node.is_never_formed() && is_weights(node)).count();
     for (id, node) in graph.nodes() {
-        let stage = Stage::of(node, heads);
-        if stage == Stage::Given {
+        let stage = PipelinePart::of(node, heads);
+        if stage == PipelinePart::Given {
             given.push(id);
             continue;
         }
@@ -32,9 +33,9 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
         }
         if let Some(step) = steps.last_mut() {
             match (step.shown.last_mut(), is_unchanged(&graph, node)) {
-                (Some(Shown::Folded(same)), true) => same.push(id),
-                (_, true) => step.shown.push(Shown::Folded(vec![id])),
-                (_, false) => step.shown.push(Shown::Node(id)),
+                (Some(StepItem::Folded(same)), true) => same.push(id),
+                (_, true) => step.shown.push(StepItem::Folded(vec![id])),
+                (_, false) => step.shown.push(StepItem::Node(id)),
             }
         }
     }
@@ -46,17 +47,17 @@ pub fn attend(title: &str, graph: Graph, convention: Convention, remarks: Vec<St
     Story { remarks, ..Story::of_steps(title, graph, steps) }
 }
 
-/// What is given. Weights that nobody gave are named and not shown.
+/// The step that lists the given matrices. Default weights are named and not shown.
 fn first(graph: &Graph, given: Vec<NodeId>) -> Step {
     let (folded, seen): (Vec<NodeId>, Vec<NodeId>) =
         given.into_iter().partition(|&id| graph[id].op == Op::Given(Origin::Identity));
-    let in_brief = seen.first().map(|&id| Shown::Together(vec![id]));
-    let shown = [Shown::Together(seen), Shown::Folded(folded)];
+    let in_brief = seen.first().map(|&id| StepItem::Together(vec![id]));
+    let shown = [StepItem::Together(seen), StepItem::Folded(folded)];
     let shown = shown.into_iter().filter(|shown| !shown.nodes().is_empty()).collect();
     Step { text: "The given matrices.".to_string(), shown, in_brief, ..Step::default() }
 }
 
-/// Whether a node is its first operand, as the weights are an identity that nobody gave.
+/// Returns true if a node equals its first operand, because the weights are a default identity.
 fn is_unchanged(graph: &Graph, node: &Node) -> bool {
     matches!(node.op, Op::Product)
         && node.inputs.last().is_some_and(|&weights| graph[weights].op == Op::Given(Origin::Identity))
@@ -65,7 +66,7 @@ fn is_unchanged(graph: &Graph, node: &Node) -> bool {
 /// The sentence for folded nodes: `Q = K = V = X`.
 fn unchanged(graph: &Graph, step: &Step) -> Option<String> {
     let folded = step.shown.iter().find_map(|shown| match shown {
-        Shown::Folded(ids) => Some(ids),
+        StepItem::Folded(ids) => Some(ids),
         _ => None,
     })?;
     let from = *graph[*folded.first()?].inputs.first()?;
@@ -76,7 +77,7 @@ fn unchanged(graph: &Graph, step: &Step) -> Option<String> {
 /// No more tokens are drawn, where they have names and where they have none.
 const MOST_DRAWN: [usize; 2] = [12, 8];
 
-/// Where tokens of two coordinates become results of two coordinates: how each of them has moved.
+/// The movement of each token, if tokens of two coordinates become results of two coordinates.
 fn movement(graph: &Graph) -> Option<Step> {
     let (x, o) = (graph.at(Role::X)?, graph.at(graph::Stage::Output)?);
     let (from, to) = (graph.matrix(x).ok()?, graph.matrix(o).ok()?);
@@ -85,14 +86,14 @@ fn movement(graph: &Graph) -> Option<Step> {
     let is_finite = |matrix: &Matrix| matrix.cells().all(|x| x.is_finite());
     (is_plane && is_finite(from) && is_finite(to)).then(|| Step {
         text: "In the plane: each token moves from its place in X to its place in O.".to_string(),
-        shown: vec![Shown::Plane(Plane::new(&[x], &[(x, o)]))],
+        shown: vec![StepItem::Plane(Plane::new(&[x], &[(x, o)]))],
         ..Step::default()
     })
 }
 
 /// A part of the pipeline that takes one sentence.
 #[derive(Clone, Debug, PartialEq)]
-enum Stage {
+enum PipelinePart {
     Given,
     Projections,
     Split(Role),
@@ -111,30 +112,30 @@ enum Stage {
     Fused,
 }
 
-impl Stage {
-    fn of(node: &Node, heads: usize) -> Stage {
+impl PipelinePart {
+    fn of(node: &Node, heads: usize) -> PipelinePart {
         match &node.op {
-            Op::Given(_) => return Stage::Given,
-            _ if node.is_never_formed() => return Stage::NeverFormed(heads),
-            Op::Fused(_) => return Stage::Fused,
+            Op::Given(_) => return PipelinePart::Given,
+            _ if node.is_never_formed() => return PipelinePart::NeverFormed(heads),
+            Op::Fused(_) => return PipelinePart::Fused,
             _ => {}
         }
-        let Some(graph::Step { stage, head }) = node.step else { return Stage::Output };
+        let Some(graph::Step { stage, head }) = node.step else { return PipelinePart::Output };
         match stage {
-            graph::Stage::Role(role) if head.is_some() => Stage::Split(role),
-            graph::Stage::Role(_) => Stage::Projections,
-            graph::Stage::Scores => Stage::Scores(head),
-            graph::Stage::Scaled => Stage::Scale(head),
-            graph::Stage::Biased => Stage::Bias(head),
-            graph::Stage::Tempered => Stage::Temperature(head),
-            graph::Stage::Masked => Stage::Mask(head),
-            graph::Stage::Weights => Stage::Weights(head),
-            graph::Stage::Joined if node.op == Op::Concatenate => Stage::Concatenation,
+            graph::Stage::Role(role) if head.is_some() => PipelinePart::Split(role),
+            graph::Stage::Role(_) => PipelinePart::Projections,
+            graph::Stage::Scores => PipelinePart::Scores(head),
+            graph::Stage::Scaled => PipelinePart::Scale(head),
+            graph::Stage::Biased => PipelinePart::Bias(head),
+            graph::Stage::Tempered => PipelinePart::Temperature(head),
+            graph::Stage::Masked => PipelinePart::Mask(head),
+            graph::Stage::Weights => PipelinePart::Weights(head),
+            graph::Stage::Joined if node.op == Op::Concatenate => PipelinePart::Concatenation,
             // The mix of the only head needs no joining.
-            graph::Stage::Mixed | graph::Stage::Joined => Stage::Mix(head),
-            graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => Stage::Residual,
-            graph::Stage::Projected | graph::Stage::Output => Stage::Output,
-            graph::Stage::Lse => Stage::Fused,
+            graph::Stage::Mixed | graph::Stage::Joined => PipelinePart::Mix(head),
+            graph::Stage::Output if node.op == Op::Add && node.inputs.len() > 1 => PipelinePart::Residual,
+            graph::Stage::Projected | graph::Stage::Output => PipelinePart::Output,
+            graph::Stage::Lse => PipelinePart::Fused,
         }
     }
 }
@@ -160,7 +161,7 @@ fn turned(word: &str) -> String {
     format!("{other}{}", &word[letters.len()..])
 }
 
-fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
+fn sentence(stage: &PipelinePart, node: &Node, projects: bool) -> String {
     let start = |head: &Option<usize>, text: &str| match head {
         None => {
             let mut letters = text.chars();
@@ -169,30 +170,30 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
         Some(head) => format!("Head {head}: {text}"),
     };
     match stage {
-        Stage::Given => String::new(),
-        Stage::Projections => "Each token gets a query, a key and a value.".into(),
-        Stage::Split(role) => format!(
+        PipelinePart::Given => String::new(),
+        PipelinePart::Projections => "Each token gets a query, a key and a value.".into(),
+        PipelinePart::Split(role) => format!(
             "{} is split into heads: each head takes the same number of neighbouring columns.",
             role.name()
         ),
-        Stage::Scores(head) => match node.op {
+        PipelinePart::Scores(head) => match node.op {
             Op::Cosine => start(head, "the cosine of every query with every key."),
             _ => start(head, "the dot product of every query with every key."),
         },
-        Stage::Scale(head) => start(head, &scaling(&node.op)),
-        Stage::Bias(head) => start(head, "the bias is added to the scores."),
-        Stage::Temperature(head) => start(head, "the scores are divided by the temperature."),
-        Stage::Mask(head) => start(head, "scores that the mask hides become −∞."),
-        Stage::Weights(head) => {
+        PipelinePart::Scale(head) => start(head, &scaling(&node.op)),
+        PipelinePart::Bias(head) => start(head, "the bias is added to the scores."),
+        PipelinePart::Temperature(head) => start(head, "the scores are divided by the temperature."),
+        PipelinePart::Mask(head) => start(head, "scores that the mask hides become −∞."),
+        PipelinePart::Weights(head) => {
             start(head, "the softmax of each row: how much each query attends to each key.")
         }
-        Stage::Mix(head) => start(head, "each row of weights mixes the values."),
-        Stage::Concatenation => "The results of the heads are concatenated.".into(),
-        Stage::Output => match node.op {
+        PipelinePart::Mix(head) => start(head, "each row of weights mixes the values."),
+        PipelinePart::Concatenation => "The results of the heads are concatenated.".into(),
+        PipelinePart::Output => match node.op {
             Op::Product if projects => "The output projection: W_O mixes the results of the heads.".into(),
             _ => "The result, one row for each query.".into(),
         },
-        Stage::NeverFormed(heads) => {
+        PipelinePart::NeverFormed(heads) => {
             let text = "Scores and weights are computed for one block of keys at a time, used, and discarded.";
             match heads {
                 0 | 1 => text.to_string(),
@@ -200,14 +201,14 @@ fn sentence(stage: &Stage, node: &Node, projects: bool) -> String {
                 several => format!("{text} Head 1 stands for all {several}."),
             }
         }
-        Stage::Fused => "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the \
+        PipelinePart::Fused => "There is no softmax of a whole row. A running maximum, a running sum and a running mixture of the \
                          values replace it. LSE is the running maximum plus the logarithm of the running sum."
             .into(),
-        Stage::Residual => "The input is added: attention computes a change to it.".into(),
+        PipelinePart::Residual => "The input is added: attention computes a change to it.".into(),
     }
 }
 
-/// What is done to the scores, and why where the factor is the usual one.
+/// A sentence on the scaling of the scores, with the reason for the usual factor.
 fn scaling(op: &Op) -> String {
     match op {
         Op::Scale(Factor::InverseRoot(width)) => format!(

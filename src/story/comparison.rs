@@ -1,21 +1,21 @@
-//! The story of two computations side by side: what differs, step by step, and how far it has moved.
+//! The story of two computations side by side: the differences, step by step, and their sizes.
 
-use super::model::{Digits, Shown, Step, Story};
+use super::model::{Digits, Step, StepItem, Story};
 use super::sentence::in_sentence;
 use crate::error::Result;
-use crate::graph::{Beside, Difference, Graph, Movement, Node, NodeId, Op, address_of, beside};
+use crate::graph::{Difference, Graph, GraphPair, Movement, Node, NodeId, Op, address_of, side_by_side};
 use crate::tensor::{Dtype, Tensor};
 
-/// What nodes of the second computation are called after.
+/// The suffix of the nodes of the second computation.
 const SUFFIX: &str = "_versus";
 
 /// A change is no more than rounding if it is smaller than this share of the largest number beside it.
 const ROUNDING: f64 = 1e-12;
 
-/// The same where one of the two is computed in single precision.
+/// The tolerance if one of the two is computed in single precision.
 const ROUNDING_OF_F32: f64 = 1e-5;
 
-/// A story told beside another.
+/// A story beside another.
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// The steps that differ, over one graph of both.
@@ -24,8 +24,8 @@ pub struct Comparison {
     pub nodes: Vec<NodeId>,
 }
 
-/// Tells `other` beside `base`; `with` is what makes the other, as the user wrote it. With names of nodes in `only`, these
-/// alone, without sentences.
+/// The story of `other` beside `base`; `with` is the setting that makes the other, as the user wrote it. With names of nodes in
+/// `only`, these alone, without sentences.
 ///
 /// # Errors
 /// If both together have too many numbers, or there is no node of a name in `only`.
@@ -37,7 +37,7 @@ pub fn comparison(base: Story, other: Story, with: &str, only: &[String]) -> Res
     let title = format!("{}, compared with {with}", base.title);
     let mut remarks = base.remarks;
     remarks.extend(other.remarks.into_iter().filter(|remark| !remarks.contains(remark)).collect::<Vec<_>>());
-    let both = beside(base.graph, other.graph, SUFFIX)?;
+    let both = side_by_side(base.graph, other.graph, SUFFIX)?;
     let teller = DifferenceSteps { both: &both, with, places };
     let (steps, nodes) = match only {
         [] => (teller.steps(), both.differences.iter().flat_map(nodes).collect()),
@@ -60,16 +60,16 @@ fn nodes(difference: &Difference) -> impl Iterator<Item = NodeId> + use<> {
     [difference.base, difference.other, difference.change].into_iter().flatten()
 }
 
-/// What is shown of a difference.
-fn shown(difference: &Difference) -> Shown {
+/// The display of a difference.
+fn shown(difference: &Difference) -> StepItem {
     match nodes(difference).collect::<Vec<_>>()[..] {
-        [alone] => Shown::Node(alone),
-        ref several => Shown::Together(several.to_vec()),
+        [alone] => StepItem::Node(alone),
+        ref several => StepItem::Together(several.to_vec()),
     }
 }
 
 struct DifferenceSteps<'a> {
-    both: &'a Beside,
+    both: &'a GraphPair,
     with: &'a str,
     places: usize,
 }
@@ -84,7 +84,7 @@ impl DifferenceSteps<'_> {
         if self.both.differences.is_empty() {
             return steps;
         }
-        // What is never formed is neither the same nor another.
+        // A node that is never formed counts neither as equal nor as different.
         let formed =
             self.both.same.iter().map(|&id| &self.graph()[id]).filter(|node| !node.is_never_formed());
         let names: Vec<&str> = formed.map(|node| node.name.as_str()).collect();
@@ -116,8 +116,8 @@ impl DifferenceSteps<'_> {
         steps
     }
 
-    /// The differences that are told one by one, and the names of the others: where what is given has another shape, the
-    /// steps that have one for that reason are named, and the last of them is shown.
+    /// The differences that are described one by one, and the names of the others: if a given matrix has another shape, the
+    /// steps that have another shape for that reason are named, and the last of them is shown.
     fn told(&self) -> (Vec<&Difference>, Vec<&str>) {
         let all = &self.both.differences;
         let pair =
@@ -156,7 +156,7 @@ impl DifferenceSteps<'_> {
                         remarks.push(format!("{name} is the same in both."));
                     }
                     ids.push(id);
-                    Shown::Node(id)
+                    StepItem::Node(id)
                 }
             };
             steps.push(Step { shown: vec![shown], ..Step::default() });
@@ -164,7 +164,7 @@ impl DifferenceSteps<'_> {
         Ok((steps, ids))
     }
 
-    /// What differs, in a sentence: one step, or neighbours of one side alone.
+    /// A sentence on the difference: one step, or neighbours of one side alone.
     fn sentence(&self, group: &[&Difference]) -> String {
         let names: Vec<&str> = group.iter().map(|difference| difference.name.as_str()).collect();
         let (name, with) = (names.join(", "), self.with);
@@ -210,7 +210,7 @@ impl DifferenceSteps<'_> {
         }
     }
 
-    /// How many cells have moved, and the one that has moved furthest.
+    /// A sentence on the number of cells that have moved, and on the one that has moved furthest.
     fn moved(&self, movement: &Movement, difference: &Difference) -> String {
         let way = self.way(movement);
         let rounding = if self.is_rounding(movement, difference) { ", only by rounding" } else { "" };
@@ -229,14 +229,14 @@ impl DifferenceSteps<'_> {
         }
     }
 
-    /// How many cells change by less than the decimals show.
+    /// The number of cells that change by less than the decimals show.
     fn unseen(&self, difference: &Difference) -> usize {
         let change = difference.change.and_then(|id| self.graph()[id].matrix());
         let is_unseen = |x: &f64| *x != 0.0 && in_sentence(*x, self.places) == "0";
         change.map_or(0, |change| change.cells().filter(is_unseen).count())
     }
 
-    /// The largest change of all, where several steps have moved, unless the last of them has just said it.
+    /// A sentence on the largest change of all, if several steps have moved and the last sentence was not about it.
     fn furthest(&self) -> Option<String> {
         let movements: Vec<Movement> =
             self.both.differences.iter().filter_map(|difference| self.both.movement(difference)).collect();
@@ -263,7 +263,7 @@ impl DifferenceSteps<'_> {
         format!("{}: {} → {} ({change})", address_of(self.graph(), largest), number(from), number(to))
     }
 
-    /// Whether even the largest change of a step is no more than what another order of summing may make.
+    /// Returns true if even the maximum change of a step can come from another order of summing.
     fn is_rounding(&self, movement: &Movement, difference: &Difference) -> bool {
         let sides = [difference.base, difference.other].into_iter().flatten().map(|id| &self.graph()[id]);
         let is_single = |node: &Node| node.typed().is_some_and(|numbers| numbers.dtype() == Dtype::F32);

@@ -1,7 +1,4 @@
-//! Conditions over a graph: what has to be true of the numbers before a sentence about them is said.
-
-use crate::graph::{Cells, Graph, Op, Origin, resolve};
-use crate::matrix::Matrix;
+//! Conditions over a graph: a sentence about its numbers is shown only if its condition is true.
 
 /// A number that is read from a graph. An address is `A`, a row `A[bat]`, a column `A[*,cave]`, or a cell `A[bat,cave]`.
 #[derive(Clone, Debug, PartialEq)]
@@ -10,17 +7,17 @@ pub enum Quantity {
     Number(f64),
     /// One cell.
     Cell(String),
-    /// The largest number at an address.
-    Largest(String),
-    /// The smallest number at an address.
-    Smallest(String),
-    /// The largest number at an address, signs dropped.
-    LargestSize(String),
+    /// The max of the numbers at an address.
+    Max(String),
+    /// The min of the numbers at an address.
+    Min(String),
+    /// The max of the absolute values at an address.
+    MaxSize(String),
     /// The sum of the numbers at an address.
     Sum(String),
-    /// How many rows a node has.
+    /// The number of rows of a node.
     Rows(String),
-    /// How many columns a node has.
+    /// The number of columns of a node.
     Columns(String),
     /// The sum of two quantities.
     Plus(Box<Quantity>, Box<Quantity>),
@@ -28,7 +25,7 @@ pub enum Quantity {
     Times(Box<Quantity>, Box<Quantity>),
 }
 
-/// How two quantities compare.
+/// A relation between two quantities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Relation {
     /// The first is smaller.
@@ -41,9 +38,9 @@ pub enum Relation {
     Within(f64),
 }
 
-/// What is claimed of the numbers of a graph. A closed set, and data: a test evaluates it on its own.
+/// A condition on the numbers of a graph. A closed set, and data: a test evaluates it on its own.
 ///
-/// A condition that names what the graph does not have, or that would compare NaN, can be neither true nor false; whatever
+/// A condition that names a missing node or cell, or that would compare NaN, is neither true nor false; a condition that
 /// contains it does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Condition {
@@ -63,7 +60,7 @@ pub enum Condition {
     Whole(String),
     /// A node holds NaN at the address.
     NotANumber(String),
-    /// These given nodes have the demo's own numbers, and what is drawn has its own seed. No names: all given nodes.
+    /// These given nodes have the demo's own numbers, and random ones its own seed. No names: all given nodes.
     Own(Vec<String>),
     /// Every one of these.
     All(Vec<Condition>),
@@ -73,18 +70,18 @@ pub enum Condition {
     Not(Box<Condition>),
 }
 
-/// A sentence, and what has to be true for it to be said.
+/// A sentence, and the condition under which it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claim {
     /// The step that it belongs to, from 0.
     pub step: usize,
-    /// What has to be true.
+    /// The condition under which it is shown.
     pub condition: Condition,
     /// The sentence; cells are written `{A[1,2]:2}`, and those that it names have to exist.
     pub text: String,
-    /// Whether it stands in place of the step's heading, and not below it.
+    /// True if it replaces the step's heading instead of standing below it.
     pub is_heading: bool,
-    /// Whether it is said.
+    /// True if it is shown.
     pub shown: bool,
 }
 
@@ -101,19 +98,19 @@ impl From<&str> for Quantity {
     }
 }
 
-/// The largest number at an address.
-pub fn largest(address: &str) -> Quantity {
-    Quantity::Largest(address.to_string())
+/// The max of the numbers at an address.
+pub fn max_of(address: &str) -> Quantity {
+    Quantity::Max(address.to_string())
 }
 
-/// The smallest number at an address.
-pub fn smallest(address: &str) -> Quantity {
-    Quantity::Smallest(address.to_string())
+/// The min of the numbers at an address.
+pub fn min_of(address: &str) -> Quantity {
+    Quantity::Min(address.to_string())
 }
 
-/// The largest number at an address, signs dropped.
-pub fn largest_size(address: &str) -> Quantity {
-    Quantity::LargestSize(address.to_string())
+/// The max of the absolute values at an address.
+pub fn max_size_of(address: &str) -> Quantity {
+    Quantity::MaxSize(address.to_string())
 }
 
 /// The sum of the numbers at an address.
@@ -121,12 +118,12 @@ pub fn sum(address: &str) -> Quantity {
     Quantity::Sum(address.to_string())
 }
 
-/// How many rows a node has.
+/// The number of rows of a node.
 pub fn rows(node: &str) -> Quantity {
     Quantity::Rows(node.to_string())
 }
 
-/// How many columns a node has.
+/// The number of columns of a node.
 pub fn columns(node: &str) -> Quantity {
     Quantity::Columns(node.to_string())
 }
@@ -163,7 +160,7 @@ pub fn within(tolerance: f64, a: impl Into<Quantity>, b: impl Into<Quantity>) ->
 
 /// Every number at the address equals this one.
 pub fn every(address: &str, number: f64) -> Condition {
-    all([equal(largest(address), number), equal(smallest(address), number)])
+    all([equal(max_of(address), number), equal(min_of(address), number)])
 }
 
 /// The cell is larger than every other cell of its row.
@@ -219,129 +216,4 @@ pub fn any<const N: usize>(conditions: [Condition; N]) -> Condition {
 /// The opposite.
 pub fn not(condition: Condition) -> Condition {
     Condition::Not(Box::new(condition))
-}
-
-impl Condition {
-    /// Whether it is true of a graph whose drawn matrices come from `seed` where they are the demo's own.
-    pub fn holds(&self, graph: &Graph, seed: u32) -> bool {
-        self.truth(graph, seed) == Some(true)
-    }
-
-    /// None where it names what is not there, or would compare NaN.
-    fn truth(&self, graph: &Graph, seed: u32) -> Option<bool> {
-        match self {
-            Condition::Compare(a, relation, b) => compare(a.value(graph)?, *relation, b.value(graph)?),
-            Condition::TopOfRow(cell) => {
-                let Cells::Cell(cell) = resolve(graph, cell).ok()? else { return None };
-                let row: Vec<f64> = graph.matrix(cell.node).ok()?.row(cell.row).collect();
-                (!row.iter().any(|x| x.is_nan())).then_some(())?;
-                let is_below = |(j, x): (usize, &f64)| j == cell.col || *x < row[cell.col];
-                Some(row.iter().enumerate().all(is_below))
-            }
-            Condition::Same(a, b) => {
-                let (a, b) = (matrix(graph, a)?, matrix(graph, b)?);
-                Some(a.shape() == b.shape() && a.cells().zip(b.cells()).all(|(a, b)| a == b))
-            }
-            Condition::Identity(node) => {
-                let m = matrix(graph, node)?;
-                let is_one = |i, j| m[(i, j)] == if i == j { 1.0 } else { 0.0 };
-                Some(m.rows() == m.cols() && everywhere(m, is_one))
-            }
-            Condition::ZerosAboveDiagonal(node) => {
-                let m = matrix(graph, node)?;
-                Some(everywhere(m, |i, j| j <= i || m[(i, j)] == 0.0))
-            }
-            Condition::Symmetric(node) => {
-                let m = matrix(graph, node)?;
-                Some(m.rows() == m.cols() && everywhere(m, |i, j| m[(i, j)] == m[(j, i)]))
-            }
-            Condition::Whole(node) => Some(matrix(graph, node)?.cells().all(|x| x.fract() == 0.0)),
-            Condition::NotANumber(address) => Some(cells(graph, address)?.iter().any(|x| x.is_nan())),
-            Condition::Own(names) => is_own(graph, names, seed),
-            Condition::All(conditions) => conditions
-                .iter()
-                .try_fold(true, |so_far, condition| Some(so_far & condition.truth(graph, seed)?)),
-            Condition::Any(conditions) => conditions
-                .iter()
-                .try_fold(false, |so_far, condition| Some(so_far | condition.truth(graph, seed)?)),
-            Condition::Not(condition) => Some(!condition.truth(graph, seed)?),
-        }
-    }
-}
-
-impl Quantity {
-    /// None where it names what is not there.
-    fn value(&self, graph: &Graph) -> Option<f64> {
-        let fold = |address: &str, start: f64, next: fn(f64, f64) -> f64| {
-            let cells = cells(graph, address)?;
-            let step = |so_far: f64, x: f64| if x.is_nan() { f64::NAN } else { next(so_far, x) };
-            Some(
-                cells
-                    .into_iter()
-                    .fold(start, |so_far, x| if so_far.is_nan() { so_far } else { step(so_far, x) }),
-            )
-        };
-        match self {
-            Quantity::Number(number) => Some(*number),
-            Quantity::Cell(address) => match cells(graph, address)?[..] {
-                [cell] => Some(cell),
-                _ => None,
-            },
-            Quantity::Largest(address) => fold(address, f64::NEG_INFINITY, f64::max),
-            Quantity::Smallest(address) => fold(address, f64::INFINITY, f64::min),
-            Quantity::LargestSize(address) => fold(address, 0.0, |so_far, x| so_far.max(x.abs())),
-            Quantity::Sum(address) => fold(address, 0.0, |so_far, x| so_far + x),
-            Quantity::Rows(node) => Some(matrix(graph, node)?.rows() as f64),
-            Quantity::Columns(node) => Some(matrix(graph, node)?.cols() as f64),
-            Quantity::Plus(a, b) => Some(a.value(graph)? + b.value(graph)?),
-            Quantity::Times(a, b) => Some(a.value(graph)? * b.value(graph)?),
-        }
-    }
-}
-
-fn compare(a: f64, relation: Relation, b: f64) -> Option<bool> {
-    match relation {
-        _ if a.is_nan() || b.is_nan() => None,
-        Relation::Less => Some(a < b),
-        Relation::AtMost => Some(a <= b),
-        Relation::Equal => Some(a == b),
-        Relation::Within(tolerance) => Some(a == b || (a - b).abs() <= tolerance),
-    }
-}
-
-fn everywhere(matrix: &Matrix, is_right: impl Fn(usize, usize) -> bool) -> bool {
-    (0..matrix.rows()).all(|i| (0..matrix.cols()).all(|j| is_right(i, j)))
-}
-
-fn matrix<'a>(graph: &'a Graph, node: &str) -> Option<&'a Matrix> {
-    graph.find(node).and_then(|id| graph[id].matrix())
-}
-
-/// The numbers at an address, row by row.
-fn cells(graph: &Graph, address: &str) -> Option<Vec<f64>> {
-    if let Some((node, column)) = address.split_once("[*,") {
-        let Cells::Cell(cell) = resolve(graph, &format!("{node}[1,{column}")).ok()? else { return None };
-        return Some(graph.matrix(cell.node).ok()?.col(cell.col).collect());
-    }
-    match resolve(graph, address).ok()? {
-        Cells::Node(node) => Some(graph.matrix(node).ok()?.cells().collect()),
-        Cells::Row(node, row) => Some(graph.matrix(node).ok()?.row(row).collect()),
-        Cells::Cell(cell) => Some(vec![graph.matrix(cell.node).ok()?[(cell.row, cell.col)]]),
-    }
-}
-
-/// Whether given nodes hold what the demo comes with; None where one of them is computed or missing.
-fn is_own(graph: &Graph, names: &[String], seed: u32) -> Option<bool> {
-    let is_stated = |op: &Op| match op {
-        Op::Given(Origin::Stated | Origin::Identity) => Some(true),
-        Op::Given(Origin::Drawn(of)) => Some(*of == seed),
-        Op::Given(Origin::Fitted | Origin::User(_)) => Some(false),
-        _ => None,
-    };
-    match names {
-        [] => Some(graph.nodes().filter_map(|(_, node)| is_stated(&node.op)).all(|own| own)),
-        names => names
-            .iter()
-            .try_fold(true, |so_far, name| Some(so_far & is_stated(&graph[graph.find(name)?].op)?)),
-    }
 }

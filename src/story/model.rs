@@ -1,6 +1,7 @@
-//! What a story is: a graph, and the sentences that go with its steps.
+//! The model of a story: a graph, and the sentences that go with its steps.
 
 use super::condition::Claim;
+use super::plane::Plane;
 use super::table::Table;
 use crate::error::{Error, Result};
 use crate::explain::Explanation;
@@ -8,61 +9,61 @@ use crate::graph::{Graph, NodeId};
 use crate::hint::Hint;
 use crate::text::nearest;
 
-/// A computation told step by step.
+/// A computation described step by step.
 #[derive(Clone, Debug)]
 pub struct Story {
-    /// What it is about, as a headline.
+    /// The headline.
     pub title: String,
     /// The text and the section it follows, where it follows one.
     pub source: Option<String>,
     /// The computation.
     pub graph: Graph,
-    /// What is said and shown, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Where the text itself slips, for the end.
+    /// The errors of the text itself, for the end.
     pub notes: Vec<String>,
     /// The command that tells these notes, for where one line points to them.
     pub notes_told_by: Option<String>,
-    /// Whether the notes stand at the end themselves; what is folded has then been unfolded, too.
+    /// True if the notes stand at the end themselves; folded matrices are shown, too.
     pub full: bool,
-    /// What the user should know of what was done with their input.
+    /// Remarks on changes that were made to the user's input.
     pub remarks: Vec<String>,
-    /// How numbers are written where the user does not say.
+    /// The digits of numbers if the user does not choose them.
     pub digits: Digits,
-    /// What a demo says of its numbers where it is true, and whether it is; the sentences themselves stand in the steps.
+    /// The demo's claims about its numbers, and if they are true; the sentences themselves stand in the steps.
     pub claims: Vec<Claim>,
 }
 
-/// How numbers are written in text.
+/// The format of numbers in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
     /// At most this many decimals.
     Places(usize),
-    /// As NumPy prints arrays: up to eight decimals, scientific where the sizes differ much.
+    /// NumPy's format for arrays: up to eight decimals, scientific where the sizes differ much.
     AsNumPy,
 }
 
-/// One step: a sentence, and what is to be seen.
+/// One step: a sentence, and the items below it.
 #[derive(Clone, Debug, Default)]
 pub struct Step {
-    /// What happens; true for any numbers.
+    /// The sentence that describes the step; true for any numbers.
     pub text: String,
-    /// What to notice in the numbers: the claims that are true of them.
+    /// The notice: the claims that are true of the numbers.
     pub notice: Option<String>,
-    /// What is shown.
-    pub shown: Vec<Shown>,
-    /// What is shown in brief in place of its result, where it has none and its sentence says little alone.
-    pub in_brief: Option<Shown>,
+    /// The items shown.
+    pub shown: Vec<StepItem>,
+    /// The item shown in brief in place of its result, for a step without a result whose sentence says little alone.
+    pub in_brief: Option<StepItem>,
 }
 
 /// Something to look at.
 #[derive(Clone, Debug)]
-pub enum Shown {
+pub enum StepItem {
     /// A computed node: its equation, its operands where there is room, its values.
     Node(NodeId),
     /// Matrices next to each other, under their equations.
     Together(Vec<NodeId>),
-    /// Nodes that are named but not shown: the equation of each, and how to see their values.
+    /// Nodes that are named but not shown: the equation of each, and the option that shows their values.
     Folded(Vec<NodeId>),
     /// Nodes of one row, each a column of one table, with the node that holds its sum below it.
     Columns(Vec<(NodeId, Option<NodeId>)>),
@@ -72,56 +73,26 @@ pub enum Shown {
     Open(NodeId),
     /// Rows of two numbers as points of the plane.
     Plane(Plane),
-    /// A table of words, for what is no matrix.
+    /// A table of words.
     Table(Table),
-    /// Where cells come from.
+    /// Explanations of cells.
     Explained {
         /// The cells, in order.
-        of: Vec<Explained>,
-        /// Whether they stand next to each other where there is room.
+        of: Vec<ExplainedCell>,
+        /// True if they stand next to each other where there is room.
         side_by_side: bool,
     },
     /// Cells in symbols alone: `o21 = a21·v11 + a22·v21`.
     Symbolic(Vec<Explanation>),
 }
 
-/// An explanation, and what is said above it.
+/// An explanation, and its caption.
 #[derive(Clone, Debug)]
-pub struct Explained {
+pub struct ExplainedCell {
     /// A caption such as “your way”; empty for none.
     pub caption: String,
-    /// Where the cell comes from.
+    /// The explanation of the cell.
     pub explanation: Explanation,
-}
-
-/// Points and movements in the plane.
-#[derive(Clone, Debug, Default)]
-pub struct Plane {
-    /// What it is called in its story: `plane`, the next ones `plane_2`, `plane_3` …
-    pub name: String,
-    /// Nodes of two columns; each row is a point, its label the word.
-    pub points: Vec<NodeId>,
-    /// From each row of the first node to the same row of the second.
-    pub arrows: Vec<(NodeId, NodeId)>,
-}
-
-impl Plane {
-    /// The first plane of a story.
-    pub fn new(points: &[NodeId], arrows: &[(NodeId, NodeId)]) -> Plane {
-        Plane { name: "plane".into(), points: points.to_vec(), arrows: arrows.to_vec() }
-    }
-
-    /// The nodes whose rows are points or ends of arrows, each once, in the order of the picture.
-    pub fn nodes(&self) -> Vec<NodeId> {
-        let ends = self.arrows.iter().flat_map(|(from, to)| [*from, *to]);
-        let mut nodes: Vec<NodeId> = Vec::new();
-        for id in self.points.iter().copied().chain(ends) {
-            if !nodes.contains(&id) {
-                nodes.push(id);
-            }
-        }
-        nodes
-    }
 }
 
 impl Story {
@@ -143,12 +114,12 @@ impl Story {
 
     /// A graph, every node a step of its own without words.
     pub fn of_graph(title: &str, graph: Graph, digits: Digits) -> Story {
-        let step = |(id, _): (NodeId, &_)| Step { shown: vec![Shown::Node(id)], ..Step::default() };
+        let step = |(id, _): (NodeId, &_)| Step { shown: vec![StepItem::Node(id)], ..Step::default() };
         let steps = graph.nodes().map(step).collect();
         Story { digits, ..Story::of_steps(title, graph, steps) }
     }
 
-    /// The story that says some of its remarks in its first step, where what they are about is shown.
+    /// The story with some of its remarks in its first step, which shows the matrices they are about.
     pub fn saying_first(mut self, remarks: &[String]) -> Story {
         if let Some(step) = self.steps.first_mut().filter(|_| !remarks.is_empty()) {
             step.notice = Some(remarks.join(" "));
@@ -167,20 +138,20 @@ impl Story {
     /// Its pictures of the plane, in order.
     pub fn planes(&self) -> impl Iterator<Item = &Plane> {
         self.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
-            Shown::Plane(plane) => Some(plane),
+            StepItem::Plane(plane) => Some(plane),
             _ => None,
         })
     }
 
-    /// What a name stands for: a node, or a picture of the plane.
+    /// The node or the picture of the plane that a name stands for.
     ///
     /// # Errors
     /// If it is neither; the error lists what there is.
-    pub fn named(&self, name: &str) -> Result<Shown> {
+    pub fn named(&self, name: &str) -> Result<StepItem> {
         if self.graph.find(name).is_none()
             && let Some(plane) = self.planes().find(|plane| plane.name == name)
         {
-            return Ok(Shown::Plane(plane.clone()));
+            return Ok(StepItem::Plane(plane.clone()));
         }
         let planes: Vec<&str> = self.planes().map(|plane| plane.name.as_str()).collect();
         if self.graph.find(name).is_none()
@@ -201,17 +172,19 @@ impl Story {
             Err(error) if !planes.is_empty() => {
                 Err(error.and_help(&format!("pictures: {}", planes.join(" "))))
             }
-            found => found.map(Shown::Node),
+            found => found.map(StepItem::Node),
         }
     }
 
-    /// The story with everything that is folded shown, and every note told.
+    /// The story with every folded matrix shown, and every note.
     pub fn unfolded(mut self) -> Story {
         self.full = true;
         let graph = &self.graph;
-        let unfold = |shown: Shown| match shown {
-            Shown::Folded(ids) if ids.iter().all(|&id| graph[id].op.is_given()) => vec![Shown::Together(ids)],
-            Shown::Folded(ids) => ids.into_iter().map(Shown::Node).collect(),
+        let unfold = |shown: StepItem| match shown {
+            StepItem::Folded(ids) if ids.iter().all(|&id| graph[id].op.is_given()) => {
+                vec![StepItem::Together(ids)]
+            }
+            StepItem::Folded(ids) => ids.into_iter().map(StepItem::Node).collect(),
             other => vec![other],
         };
         for step in &mut self.steps {
@@ -220,10 +193,10 @@ impl Story {
         self
     }
 
-    /// The story up to the node, whose values are left open: what a class is asked before it is shown. Nothing that is
-    /// computed after the node, or together with it, is shown.
+    /// The story up to the node, whose values are left open, as a question for a class. Nothing that is computed after the
+    /// node, or together with it, is shown.
     pub fn until(mut self, node: NodeId) -> Story {
-        let is_later = |shown: &Shown| shown.nodes().iter().any(|&id| id >= node);
+        let is_later = |shown: &StepItem| shown.nodes().iter().any(|&id| id >= node);
         let end = self.steps.iter().position(|step| step.shown.iter().any(is_later));
         self.notes.clear();
         self.claims.clear();
@@ -234,28 +207,32 @@ impl Story {
             let before = step.shown[at].before(node);
             step.shown.truncate(at);
             step.shown.extend(before);
-            step.shown.push(Shown::Open(node));
+            step.shown.push(StepItem::Open(node));
             step.notice = None;
         }
         self
     }
 }
 
-impl Shown {
-    /// What of this comes before a node, where it shows several.
-    fn before(&self, node: NodeId) -> Option<Shown> {
+impl StepItem {
+    /// The part that comes before a node, if this shows several nodes.
+    fn before(&self, node: NodeId) -> Option<StepItem> {
         match self {
-            Shown::Together(ids) | Shown::Folded(ids) => {
+            StepItem::Together(ids) | StepItem::Folded(ids) => {
                 let ids: Vec<NodeId> = ids.iter().copied().filter(|&id| id < node).collect();
-                let is_folded = matches!(self, Shown::Folded(_));
-                (!ids.is_empty()).then_some(if is_folded { Shown::Folded(ids) } else { Shown::Together(ids) })
+                let is_folded = matches!(self, StepItem::Folded(_));
+                (!ids.is_empty()).then_some(if is_folded {
+                    StepItem::Folded(ids)
+                } else {
+                    StepItem::Together(ids)
+                })
             }
-            Shown::Columns(columns) => {
+            StepItem::Columns(columns) => {
                 let early = |&(id, sum): &(NodeId, Option<NodeId>)| {
                     (id < node).then(|| (id, sum.filter(|&sum| sum < node)))
                 };
                 let columns: Vec<_> = columns.iter().filter_map(early).collect();
-                (!columns.is_empty()).then_some(Shown::Columns(columns))
+                (!columns.is_empty()).then_some(StepItem::Columns(columns))
             }
             _ => None,
         }
@@ -264,15 +241,15 @@ impl Shown {
     /// The nodes whose values this shows.
     pub fn nodes(&self) -> Vec<NodeId> {
         match self {
-            Shown::Node(id) | Shown::Symbols(id) => vec![*id],
-            Shown::Together(ids) | Shown::Folded(ids) => ids.clone(),
-            Shown::Columns(columns) => {
+            StepItem::Node(id) | StepItem::Symbols(id) => vec![*id],
+            StepItem::Together(ids) | StepItem::Folded(ids) => ids.clone(),
+            StepItem::Columns(columns) => {
                 columns.iter().flat_map(|(id, sum)| [Some(*id), *sum]).flatten().collect()
             }
-            Shown::Plane(plane) => plane.nodes(),
-            Shown::Explained { of, .. } => of.iter().map(|one| one.explanation.cell.node).collect(),
-            Shown::Symbolic(of) => of.iter().map(|one| one.cell.node).collect(),
-            Shown::Open(_) | Shown::Table(_) => Vec::new(),
+            StepItem::Plane(plane) => plane.nodes(),
+            StepItem::Explained { of, .. } => of.iter().map(|one| one.explanation.cell.node).collect(),
+            StepItem::Symbolic(of) => of.iter().map(|one| one.cell.node).collect(),
+            StepItem::Open(_) | StepItem::Table(_) => Vec::new(),
         }
     }
 }
@@ -295,6 +272,6 @@ mod tests {
         let graph = graph();
         let node = graph.last().unwrap();
         let story = Story::of_graph("a", graph, Digits::Places(4)).until(node);
-        assert!(matches!(story.steps[0].shown[..], [Shown::Open(open)] if open == node));
+        assert!(matches!(story.steps[0].shown[..], [StepItem::Open(open)] if open == node));
     }
 }

@@ -2,17 +2,16 @@
 
 use std::ops::RangeInclusive;
 
-use super::model::{Shown, Step, Story};
+use super::model::{Step, StepItem, Story};
 use crate::graph::{Graph, NodeId};
 
 impl Story {
-    /// How many numbered steps it has: a step without a sentence belongs to the one before it.
+    /// The number of numbered steps: a step without a sentence belongs to the one before it.
     pub fn step_count(&self) -> usize {
         self.steps.iter().filter(|step| !step.text.is_empty()).count()
     }
 
-    /// The story with nothing but the steps of these numbers, from 1. What is said at the end of the story goes with its last
-    /// step.
+    /// The story with only the steps of these numbers, from 1. The notes at the end of the story go with its last step.
     pub fn only_steps(mut self, numbers: &RangeInclusive<usize>) -> Story {
         let last = self.step_count();
         let mut number = 0;
@@ -28,14 +27,14 @@ impl Story {
         self
     }
 
-    /// Whether its notes are told by another command, to which one line points.
+    /// Returns true if another command shows its notes; then one line names that command.
     pub fn points_to_notes(&self) -> bool {
         self.notes_told_by.is_some() && !self.full && !self.notes.is_empty()
     }
 
     /// The story in brief: of each step its first sentence and one result. Operands and remarks are left out.
     pub fn in_brief(mut self) -> Story {
-        // What has no sentence of its own goes on with the step above it.
+        // A part without a sentence of its own continues the step above it.
         if self.steps.iter().any(|step| !step.text.is_empty()) {
             self.steps.retain(|step| !step.text.is_empty());
         }
@@ -55,7 +54,7 @@ impl Story {
     /// The nodes whose values its steps show, in the order of the graph.
     pub fn shown_nodes(&self) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> =
-            self.steps.iter().flat_map(|step| &step.shown).flat_map(Shown::nodes).collect();
+            self.steps.iter().flat_map(|step| &step.shown).flat_map(StepItem::nodes).collect();
         nodes.sort_unstable();
         nodes.dedup();
         nodes
@@ -79,16 +78,20 @@ impl Step {
     }
 }
 
-impl Shown {
+impl StepItem {
     /// The first or the last of its matrices of this kind, by itself.
-    fn one_of(&self, is_meant: impl Fn(NodeId) -> bool, last: bool) -> Option<Shown> {
+    fn one_of(&self, is_meant: impl Fn(NodeId) -> bool, last: bool) -> Option<StepItem> {
         let mut nodes = self.nodes().into_iter().filter(|&id| is_meant(id));
         let mut one = || if last { nodes.next_back() } else { nodes.next() };
         match self {
-            Shown::Open(_) | Shown::Symbols(_) => Some(self.clone()),
-            Shown::Plane(_) | Shown::Table(_) | Shown::Explained { .. } | Shown::Symbolic(_) => None,
-            Shown::Folded(_) => Some(Shown::Folded(vec![one()?])),
-            Shown::Node(_) | Shown::Together(_) | Shown::Columns(_) => Some(Shown::Together(vec![one()?])),
+            StepItem::Open(_) | StepItem::Symbols(_) => Some(self.clone()),
+            StepItem::Plane(_) | StepItem::Table(_) | StepItem::Explained { .. } | StepItem::Symbolic(_) => {
+                None
+            }
+            StepItem::Folded(_) => Some(StepItem::Folded(vec![one()?])),
+            StepItem::Node(_) | StepItem::Together(_) | StepItem::Columns(_) => {
+                Some(StepItem::Together(vec![one()?]))
+            }
         }
     }
 }
@@ -118,7 +121,7 @@ mod tests {
         let ids =
             ["X", "W", "V"].map(|name| graph.given(name, Matrix::of([[1.0, 2.0]]), Origin::Stated).unwrap());
         let step =
-            |text: &str, id| Step { text: text.into(), shown: vec![Shown::Node(id)], ..Step::default() };
+            |text: &str, id| Step { text: text.into(), shown: vec![StepItem::Node(id)], ..Step::default() };
         let steps = vec![
             step("One.", ids[0]),
             step("Two. And more.", ids[1]),

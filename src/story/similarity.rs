@@ -1,9 +1,10 @@
 //! The story of words that are compared.
 
-use super::model::{Plane, Shown, Step, Story};
+use super::model::{Step, StepItem, Story};
+use super::plane::Plane;
 use crate::graph::Graph;
 
-/// The words as vectors, and a table for each measure; `remarks` is what the reader should know of the vectors.
+/// The words as vectors, and a table for each measure; `remarks` are remarks on the vectors.
 pub fn similarity(graph: Graph, remarks: Vec<String>) -> Story {
     let sentences = [
         ("X", "The words as vectors, a row each."),
@@ -15,9 +16,9 @@ pub fn similarity(graph: Graph, remarks: Vec<String>) -> Story {
     let mut steps = Vec::new();
     for (name, text) in sentences {
         let Some(id) = graph.find(name) else { continue };
-        let mut shown = vec![Shown::Node(id)];
+        let mut shown = vec![StepItem::Node(id)];
         if name == "X" && graph[id].shape().cols == 2 {
-            shown = vec![Shown::Together(vec![id]), Shown::Plane(Plane::new(&[id], &[]))];
+            shown = vec![StepItem::Together(vec![id]), StepItem::Plane(Plane::new(&[id], &[]))];
         }
         steps.push(Step { text: text.into(), shown, ..Step::default() });
     }

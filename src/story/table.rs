@@ -7,7 +7,7 @@ pub struct Table {
     pub header: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<String>>,
-    /// Which columns hold numbers: they stand on the right, and JSON writes them as numbers.
+    /// The indices of the columns that hold numbers: they are aligned to the right, and JSON writes them as numbers.
     pub numbers: Vec<usize>,
 }
 
@@ -18,7 +18,7 @@ impl Table {
         Table { header, rows: rows.into_iter().collect(), numbers: Vec::new() }
     }
 
-    /// The same table, whose columns under these heads hold numbers.
+    /// This table with the columns under these heads marked as numbers.
     pub fn with_numbers(mut self, heads: &[&str]) -> Table {
         self.numbers = (0..self.header.len()).filter(|&j| heads.contains(&self.header[j].as_str())).collect();
         self

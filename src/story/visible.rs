@@ -1,17 +1,17 @@
-//! A story as it is shown: every text of it with escapes for what cannot be seen. Formats for people show no other.
+//! A story as it is shown: all its texts have escapes for invisible characters. Formats for people show no other.
 
-use super::model::{Shown, Step, Story};
+use super::model::{Step, StepItem, Story};
 use super::table::Table;
 use crate::foreign::{hidden, visible_lines};
 
 impl Story {
-    /// Whether all its texts can be seen as they are.
+    /// Returns true if all its texts consist of visible characters.
     pub fn is_visible(&self) -> bool {
         let mut head = [&self.title].into_iter().chain(&self.source).chain(&self.notes).chain(&self.remarks);
         self.graph.is_visible() && head.all(|text| is_seen(text)) && self.steps.iter().all(Step::is_visible)
     }
 
-    /// The same story as it is shown.
+    /// This story with invisible characters escaped.
     pub fn made_visible(mut self) -> Story {
         self.graph = self.graph.made_visible();
         let head = [&mut self.title]
@@ -24,8 +24,8 @@ impl Story {
             [text].into_iter().chain(notice).for_each(show);
             for shown in shown {
                 match shown {
-                    Shown::Table(table) => *table = table.made_visible(),
-                    Shown::Explained { of, .. } => of.iter_mut().for_each(|one| show(&mut one.caption)),
+                    StepItem::Table(table) => *table = table.made_visible(),
+                    StepItem::Explained { of, .. } => of.iter_mut().for_each(|one| show(&mut one.caption)),
                     _ => {}
                 }
             }
@@ -36,9 +36,9 @@ impl Story {
 
 impl Step {
     fn is_visible(&self) -> bool {
-        let are_seen = |shown: &Shown| match shown {
-            Shown::Table(table) => table.is_visible(),
-            Shown::Explained { of, .. } => of.iter().all(|one| is_seen(&one.caption)),
+        let are_seen = |shown: &StepItem| match shown {
+            StepItem::Table(table) => table.is_visible(),
+            StepItem::Explained { of, .. } => of.iter().all(|one| is_seen(&one.caption)),
             _ => true,
         };
         [&self.text].into_iter().chain(&self.notice).all(|text| is_seen(text))
@@ -51,7 +51,7 @@ impl Table {
         self.header.iter().chain(self.rows.iter().flatten()).all(|text| is_seen(text))
     }
 
-    /// The same table as it is shown. Cells may have several lines.
+    /// This table with invisible characters escaped. Cells may have several lines.
     pub fn made_visible(&self) -> Table {
         let mut table = self.clone();
         table.header.iter_mut().chain(table.rows.iter_mut().flatten()).for_each(show);
@@ -59,7 +59,7 @@ impl Table {
     }
 }
 
-/// Whether a text, which may have several lines, can be seen as it is.
+/// Returns true if a text, which may have several lines, consists of visible characters.
 fn is_seen(text: &str) -> bool {
     hidden(text).all(|(_, c)| c == '\n')
 }

@@ -305,7 +305,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::SingleRange => of(&[Op::SingleRange], &[a]),
         OpKind::Sums => along(Op::Sums),
         OpKind::BlockSums => of(&[Op::BlockSums { rows: 2, cols: 3 }], &[a]),
-        OpKind::Largest => along(Op::Largest),
+        OpKind::Max => along(Op::Max),
         OpKind::DivideBySum => along(Op::DivideBySum),
         OpKind::Softmax => {
             [along(|axis| Op::Softmax(axis, Base::E)), of(&[Op::Softmax(Axis::Rows, two)], &[c])].concat()
@@ -347,8 +347,7 @@ fn examples(kind: OpKind, sources: &Sources) -> Vec<(Op, Vec<NodeId>)> {
         OpKind::SingularValues => of(&[Op::SingularValues], &[a]),
         OpKind::Diagonal => of(&[Op::Diagonal], &[row]),
         OpKind::Summary => {
-            let all =
-                [Statistic::Mean, Statistic::RootMeanSquare, Statistic::Largest, Statistic::LargestSize];
+            let all = [Statistic::Mean, Statistic::RootMeanSquare, Statistic::Max, Statistic::MaxSize];
             of(&all.map(Op::Summary), &[a])
         }
         OpKind::Round => of(&[Op::Round(2)], &[a]),

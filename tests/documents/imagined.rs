@@ -4,7 +4,7 @@ use attn::demo::{Settings, find};
 use attn::matrix::Matrix;
 use attn::params::{Sharing, caches_by_sharing, named};
 use attn::random::LegacyStream;
-use attn::story::{Shown, Story};
+use attn::story::{StepItem, Story};
 
 fn story(name: &str, settings: &Settings) -> Story {
     find(name).unwrap().story(settings).unwrap_or_else(|error| panic!("{name}: {error}"))
@@ -201,7 +201,8 @@ fn the_table_of_shapes_says_the_shapes_of_the_nodes_also_of_a_users() {
     let longer = draws(1, 7, 5);
     for story in [told("output"), with("output", &[("X", &longer)])] {
         let tables = story.steps.iter().flat_map(|step| &step.shown);
-        let Some(Shown::Table(table)) = tables.into_iter().find(|shown| matches!(shown, Shown::Table(_)))
+        let Some(StepItem::Table(table)) =
+            tables.into_iter().find(|shown| matches!(shown, StepItem::Table(_)))
         else {
             panic!("no table");
         };
@@ -233,7 +234,7 @@ fn shared_keys_and_values_are_mha_with_those_repeated_bit_for_bit_for_any_weight
 #[test]
 fn as_many_key_heads_as_query_heads_is_mha_and_a_single_one_is_mqa() {
     let story = told("gqa");
-    let Some(Shown::Table(table)) = story.steps[0].shown.first() else { panic!("no table") };
+    let Some(StepItem::Table(table)) = story.steps[0].shown.first() else { panic!("no table") };
     let readers: Vec<&[String]> = table.rows.iter().map(|row| &row[3..]).collect();
     assert_eq!(readers[0], ["k1 v1", "k2 v2", "k3 v3", "k4 v4"]);
     assert_eq!(readers[1], ["k1 v1", "k1 v1", "k2 v2", "k2 v2"]);
@@ -418,7 +419,7 @@ fn a_score_does_not_depend_on_the_length_of_the_question_but_on_its_words() {
 fn the_one_line_formula_has_every_label_of_the_document_and_nobody_cheats() {
     let story = told("output");
     let table = story.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
-        Shown::Table(table) if table.header[0] == "label in the text" => Some(table),
+        StepItem::Table(table) if table.header[0] == "label in the text" => Some(table),
         _ => None,
     });
     let labels: Vec<&str> = table.flat_map(|table| table.rows.iter().map(|row| row[0].as_str())).collect();

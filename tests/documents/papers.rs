@@ -4,7 +4,7 @@
 use crate::common::attn;
 use attn::demo::{Settings, find};
 use attn::matrix::Matrix;
-use attn::story::{Shown, Story};
+use attn::story::{StepItem, Story};
 use proptest::prelude::*;
 
 fn told(name: &str, set: &[(&str, Matrix)]) -> attn::error::Result<Story> {
@@ -120,7 +120,7 @@ fn a_users_matrix_of_another_shape_works_or_is_an_ordinary_error() {
 fn the_kinds_of_blocks_in_words_are_those_of_the_numbers() {
     let story = told("blocks", &[("tokens", number(9.0)), ("window", number(5.0))]).unwrap();
     let tables = story.steps.iter().flat_map(|step| &step.shown).filter_map(|shown| match shown {
-        Shown::Table(table) => Some(table),
+        StepItem::Table(table) => Some(table),
         _ => None,
     });
     let tables: Vec<_> = tables.collect();
@@ -135,7 +135,7 @@ fn the_kinds_of_blocks_in_words_are_those_of_the_numbers() {
         }
     }
     let many = told("blocks", &[("tokens", number(16.0))]).unwrap();
-    assert!(many.steps.iter().flat_map(|step| &step.shown).all(|shown| !matches!(shown, Shown::Table(_))));
+    assert!(many.steps.iter().flat_map(|step| &step.shown).all(|shown| !matches!(shown, StepItem::Table(_))));
 }
 
 #[test]

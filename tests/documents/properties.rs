@@ -23,9 +23,10 @@ proptest! {
         for weights in case.heads(&graph, "A") {
             for i in 0..weights.rows() {
                 let sum: f64 = weights.row(i).sum();
-                match (0..weights.cols()).any(|j| case.sees(i, j)) {
-                    true => prop_assert!((sum - 1.0).abs() < CLOSE, "row {i}: {sum}"),
-                    false => prop_assert!(weights.row(i).all(|x| x.to_bits() == 0), "row {i}: {sum}"),
+                if (0..weights.cols()).any(|j| case.sees(i, j)) {
+                    prop_assert!((sum - 1.0).abs() < CLOSE, "row {i}: {sum}");
+                } else {
+                    prop_assert!(weights.row(i).all(|x| x.to_bits() == 0), "row {i}: {sum}");
                 }
             }
         }
@@ -36,9 +37,10 @@ proptest! {
         let graph = case.run();
         for weights in case.heads(&graph, "A") {
             for (i, j) in (0..weights.rows()).flat_map(|i| (0..weights.cols()).map(move |j| (i, j))) {
-                match case.sees(i, j) {
-                    true => prop_assert!(weights[(i, j)] > 0.0 && weights[(i, j)] <= 1.0),
-                    false => prop_assert_eq!(weights[(i, j)].to_bits(), 0),
+                if case.sees(i, j) {
+                    prop_assert!(weights[(i, j)] > 0.0 && weights[(i, j)] <= 1.0);
+                } else {
+                    prop_assert_eq!(weights[(i, j)].to_bits(), 0);
                 }
             }
         }

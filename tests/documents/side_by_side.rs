@@ -2,12 +2,12 @@
 
 use crate::cases::{Case, cases, recipes};
 use crate::common::assert_terms_give_the_recorded_bits;
-use attn::graph::{Beside, Graph, Node, Op, Origin, beside};
+use attn::graph::{Graph, GraphPair, Node, Op, Origin, side_by_side};
 use attn::matrix::Matrix;
 use proptest::prelude::*;
 
 /// A node of the merged graph that holds what `node` of the other graph held.
-fn held<'a>(both: &'a Beside, base: &Graph, node: &Node) -> &'a Node {
+fn held<'a>(both: &'a GraphPair, base: &Graph, node: &Node) -> &'a Node {
     let suffixed = both.graph.find(&format!("{}_versus", node.name));
     let plain = || both.graph.find(&node.name);
     let id = suffixed.or_else(plain).unwrap_or_else(|| panic!("{} is lost", node.name));
@@ -25,7 +25,7 @@ proptest! {
     #[test]
     fn the_same_computation_differs_in_nothing(case in cases()) {
         let graph = case.run();
-        let both = beside(graph.clone(), case.run(), "_versus").unwrap();
+        let both = side_by_side(graph.clone(), case.run(), "_versus").unwrap();
         prop_assert!(both.differences.is_empty());
         prop_assert_eq!(&both.graph, &graph);
         prop_assert_eq!(both.same.len(), graph.nodes().count());
@@ -38,7 +38,7 @@ proptest! {
         let mask = attn::attention::Mask { matrix: recipe.mask.matrix, ..other.mask };
         let other = attn::graph::recipes::Recipe { heads: recipe.heads, kv_heads: recipe.kv_heads, mask, ..other };
         let (base, other) = (case.run(), case.under(other));
-        let both = beside(base.clone(), other.clone(), "_versus").unwrap();
+        let both = side_by_side(base.clone(), other.clone(), "_versus").unwrap();
         assert_terms_give_the_recorded_bits(&both.graph);
         for ((id, node), (merged, held)) in base.nodes().zip(both.graph.nodes()) {
             prop_assert!(id == merged && node == held, "{} of the base is not where it was", node.name);
@@ -60,7 +60,7 @@ proptest! {
     #[test]
     fn a_node_and_its_change_give_the_other(case in cases(), scale in -2.0..2.0_f64) {
         let scale = attn::graph::recipes::Scale::Number(scale);
-        let both = beside(case.run(), case.under(attn::graph::recipes::Recipe { scale, ..case.recipe }), "_versus").unwrap();
+        let both = side_by_side(case.run(), case.under(attn::graph::recipes::Recipe { scale, ..case.recipe }), "_versus").unwrap();
         for difference in &both.differences {
             let Some(change) = difference.change else { continue };
             let [a, b, change] = [difference.base.unwrap(), difference.other.unwrap(), change].map(|id| both.graph.matrix(id).unwrap());
@@ -87,7 +87,7 @@ fn a_way_to_infinity_counts_only_where_there_is_no_other() {
         graph
     };
     let largest = |to: [f64; 3]| {
-        let both = beside(graph([1.0, 2.0, 3.0]), graph(to), "_yours").unwrap();
+        let both = side_by_side(graph([1.0, 2.0, 3.0]), graph(to), "_yours").unwrap();
         let movement = both.movement(&both.differences[0]).unwrap();
         (movement.largest.col, movement.moved)
     };
@@ -104,7 +104,7 @@ fn a_zero_of_another_sign_is_no_difference_and_is_kept_for_what_reads_it() {
         graph.add("Y", Op::Transpose, &[x]).unwrap();
         graph
     };
-    let both = beside(graph(0.0), graph(-0.0), "_versus").unwrap();
+    let both = side_by_side(graph(0.0), graph(-0.0), "_versus").unwrap();
     assert!(both.differences.is_empty() && both.same.len() == 2);
     assert_terms_give_the_recorded_bits(&both.graph);
 }

@@ -202,7 +202,7 @@ proptest! {
         let (causal, all) = (node(&story, "A_causal_1"), node(&story, "A_1"));
         prop_assert!((0..4).all(|i| (i + 1..4).all(|j| causal[(i, j)] == 0.0)));
         prop_assert!(causal.row(3).zip(all.row(3)).all(|(a, b)| a.to_bits() == b.to_bits()));
-        let largest = attn::graph::Op::Summary(Statistic::LargestSize).apply(&[node(&story, "difference")]).unwrap();
+        let largest = attn::graph::Op::Summary(Statistic::MaxSize).apply(&[node(&story, "difference")]).unwrap();
         prop_assert_eq!(largest[(0, 0)], 0.0);
     }
 }
@@ -213,7 +213,7 @@ fn vectors_of_another_width_run_and_are_left_undrawn() {
     let own = demo("context");
     let drawn = |story: &Story| {
         let planes = |step: &attn::story::Step| {
-            step.shown.iter().filter(|shown| matches!(shown, attn::story::Shown::Plane(_))).count()
+            step.shown.iter().filter(|shown| matches!(shown, attn::story::StepItem::Plane(_))).count()
         };
         story.steps.iter().map(planes).sum::<usize>()
     };

@@ -2,7 +2,7 @@
 
 use crate::common::attn;
 use attn::cli::Env;
-use attn::kernel::{Attention, Band, Heads, Layout, Machine, Output, SimdLevel, Used, attend};
+use attn::kernel::{Attention, Band, Heads, Layout, Machine, Output, Resources, SimdLevel, attend};
 use serde_json::Value;
 
 /// The one line of a shape.
@@ -123,7 +123,7 @@ fn nothing_is_faster_than_the_peak() {
 }
 
 /// One head of keys and values for all heads, f32.
-fn used(heads: usize, n: usize, band: Band) -> Used {
+fn used(heads: usize, n: usize, band: Band) -> Resources {
     const WIDTH: usize = 64;
     let numbers: Vec<f32> = (0..n * WIDTH).map(|i| (i % 17) as f32 * 0.1).collect();
     let repeated = Layout { head_stride: 0, ..Layout::stacked(heads, n, WIDTH) };

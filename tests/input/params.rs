@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use attn::params::{
-    BUILT_IN, Counts, Layout, Model, Part, Sharing, Weight, cache, caches_by_sharing, named, weights,
+    BUILT_IN, Counts, Model, ModelPart, Sharing, Weight, WeightLayout, cache, caches_by_sharing, named,
+    weights,
 };
 use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 use serde_json::{Value, json};
@@ -94,7 +95,7 @@ fn every_model_has_the_weights_that_transformers_gives_it() {
 fn every_part_has_the_parameters_that_transformers_gives_it() {
     for (name, model, golden) in all_models() {
         let counts = Counts::of(&weights(&model).unwrap()).unwrap();
-        for part in Part::ALL {
+        for part in ModelPart::ALL {
             let theirs = golden["parts"].get(part.name()).map_or(0, |count| count.as_u64().unwrap());
             assert_eq!(counts.part(part), theirs, "{name}, {part}");
         }
@@ -194,8 +195,8 @@ fn a_third_of_gpt3_is_attention_as_the_lecture_counts() {
     assert_eq!(json!(ours), golden["weights"]);
     let counts = Counts::of(&listed).unwrap();
     assert_eq!(counts.total(), 175_181_291_520);
-    assert_eq!(counts.part(Part::Attention), 57_982_058_496);
-    assert_eq!(format!("{:.3}", counts.share(counts.part(Part::Attention))), "0.331");
+    assert_eq!(counts.part(ModelPart::Attention), 57_982_058_496);
+    assert_eq!(format!("{:.3}", counts.share(counts.part(ModelPart::Attention))), "0.331");
     assert_eq!(total(&built), 174_604_259_328);
     assert!(lecture.counting.is_some() && built.counting.is_some());
 }
@@ -204,7 +205,7 @@ fn a_third_of_gpt3_is_attention_as_the_lecture_counts() {
 fn the_third_is_a_sixth_in_llama_3_and_less_than_a_quarter_in_gpt2() {
     for (name, share) in [("llama3-8b", "16.7"), ("gpt2", "22.8")] {
         let counts = Counts::of(&weights(&named(name).unwrap()[0]).unwrap()).unwrap();
-        let percent = 100.0 * counts.share(counts.part(Part::Attention));
+        let percent = 100.0 * counts.share(counts.part(ModelPart::Attention));
         assert_eq!(format!("{percent:.1}"), share, "{name}");
     }
 }
@@ -231,7 +232,7 @@ fn formulas_read_as_a_reader_expects() {
         weights(&model).unwrap().into_iter().find(|listed| listed.name == weight).unwrap()
     };
     let key = find("llama3-8b", "model.layers.*.self_attn.k_proj.weight");
-    assert_eq!((key.symbol, key.layout), ("W_K", Layout::OutIn));
+    assert_eq!((key.symbol, key.layout), ("W_K", WeightLayout::OutIn));
     assert_eq!(key.shape_formula(), "d × G·d_k");
     assert_eq!(key.formula(), "L · (d × G·d_k)");
     assert_eq!(key.figures(), "32 · (4096 × 1024)");
@@ -249,7 +250,7 @@ fn tied_embeddings_are_counted_once() {
         Model::from_config(&config("llama", &[("tie_word_embeddings", json!(false))]), "apart").unwrap();
     let listed = weights(&tied).unwrap();
     let unembedding = listed.last().unwrap();
-    assert_eq!((unembedding.part, unembedding.count), (Part::Unembedding, 0));
+    assert_eq!((unembedding.part, unembedding.count), (ModelPart::Unembedding, 0));
     assert_eq!(unembedding.same_as, Some("W_E"));
     assert_eq!(unembedding.stored_shape(), Some(vec![10, 8]));
     assert_eq!(total(&apart) - total(&tied), 10 * 8);

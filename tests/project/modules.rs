@@ -153,7 +153,7 @@ fn only_input_opens_files_and_only_one_file_draws_tables() {
             .find(|call| is_called(&text, call));
         assert!(file.is_in("src/input") || touches.is_none(), "{name} touches files: {touches:?}");
         assert!(
-            file.is_in("src/render/table.rs") || !text.contains("comfy_table"),
+            file.is_in("src/render/table/grid.rs") || !text.contains("comfy_table"),
             "{name} draws tables itself"
         );
     }

@@ -144,10 +144,7 @@ impl<'a> Reader<'a> {
 
     fn power(&mut self) -> Seen {
         let base = self.atom();
-        match self.takes("^") {
-            true => Seen::Function("^".into(), vec![base, self.atom()]),
-            false => base,
-        }
+        if self.takes("^") { Seen::Function("^".into(), vec![base, self.atom()]) } else { base }
     }
 
     fn arguments(&mut self) -> Vec<Seen> {

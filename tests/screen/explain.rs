@@ -9,7 +9,7 @@ use attn::explain::{Branch, Depth, Explanation, Sums, explain, shortened};
 use attn::graph::{CellId, Convention, Graph, Op, Origin, Symbols, resolve};
 use attn::matrix::Matrix;
 use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
-use attn::story::{Digits, Explained, Shown, Step, Story};
+use attn::story::{Digits, ExplainedCell, Step, StepItem, Story};
 use serde_json::Value;
 
 const STYLE: Style = Style {
@@ -26,9 +26,10 @@ const STYLE: Style = Style {
 fn shown(graph: &Graph, of: Vec<Explanation>, side_by_side: bool, style: &Style) -> String {
     let captions = if side_by_side { ["the right way", "your way"] } else { [""; 2] };
     let captions = captions.into_iter().chain(std::iter::repeat(""));
-    let captioned = |(explanation, caption): (_, &str)| Explained { caption: caption.into(), explanation };
+    let captioned =
+        |(explanation, caption): (_, &str)| ExplainedCell { caption: caption.into(), explanation };
     let of = of.into_iter().zip(captions).map(captioned).collect();
-    let step = Step { shown: vec![Shown::Explained { of, side_by_side }], ..Step::default() };
+    let step = Step { shown: vec![StepItem::Explained { of, side_by_side }], ..Step::default() };
     let story = Story::of_steps("", graph.clone(), vec![step]);
     let page = Page {
         story: Story { digits: Digits::Places(4), ..story },

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::common::attn;
-use attn::demo::{See, demos, glossary};
+use attn::demo::{ShownBy, demos, glossary};
 use attn::lesson::BUILT_IN;
 use serde_json::Value;
 
@@ -315,7 +315,7 @@ fn the_commands_of_the_glossary_work_and_its_nodes_exist() {
     known.extend(nodes(&format!("{line} --bias '0 0 0; 0 0 0; 0 0 0'")));
     known.extend(nodes("attend --words 'bat cave' --temperature 2 --causal"));
     // Outside a command the term names the option, and does not say how it is typed.
-    let typed = |see: &See| see.to_string().replace(" temperature ", " --temperature ");
+    let typed = |see: &ShownBy| see.to_string().replace(" temperature ", " --temperature ");
     for term in glossary() {
         let card = attn("glossary").arg(term.name).ok().out;
         assert!(term.see.iter().all(|see| card.contains(&typed(see))), "{card}");

@@ -124,7 +124,7 @@ fn in_brief_every_story_is_shorter_and_every_step_is_there() {
 #[test]
 fn in_brief_every_step_has_one_sentence_and_one_result() {
     use attn::demo::Settings;
-    use attn::story::Shown;
+    use attn::story::StepItem;
     let told = demos().map(|demo| demo.story(&Settings::default()).unwrap().in_brief());
     for story in told {
         for step in story.steps {
@@ -138,8 +138,8 @@ fn in_brief_every_step_has_one_sentence_and_one_result() {
             assert_eq!(ends.count(), 0, "{what}");
             assert!(!step.text.is_empty() && step.notice.is_none(), "{what}");
             match &step.shown[..] {
-                [Shown::Table(_) | Shown::Symbols(_)] => {}
-                [Shown::Together(ids) | Shown::Folded(ids)] if ids.len() == 1 => {}
+                [StepItem::Table(_) | StepItem::Symbols(_)] => {}
+                [StepItem::Together(ids) | StepItem::Folded(ids)] if ids.len() == 1 => {}
                 other => panic!("{what} {other:?}"),
             }
         }

@@ -2,7 +2,7 @@
 //! graph of both answers as any other.
 
 use crate::common::{Nodes, attn};
-use attn::graph::{Graph, Origin, beside};
+use attn::graph::{Graph, Origin, side_by_side};
 use attn::matrix::Matrix;
 
 /// A node's values as the other computation has them: its own where it differs, else those of the base.
@@ -278,7 +278,7 @@ fn both_together_hold_no_more_numbers_than_one_graph_may() {
     base.given("X", Matrix::filled(3000, 3000, 1.0), Origin::Stated).unwrap();
     let mut other = Graph::new();
     other.given("X", Matrix::filled(3000, 3000, 2.0), Origin::Stated).unwrap();
-    let error = beside(base, other, "_versus").unwrap_err().to_string();
+    let error = side_by_side(base, other, "_versus").unwrap_err().to_string();
     assert!(error.starts_with("X_change, computed from X and X_versus: it would have"), "{error}");
 }
 

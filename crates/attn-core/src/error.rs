@@ -1,4 +1,4 @@
-//! What went wrong, where, and what to do about it.
+//! Errors: a sentence that says what is wrong, the place, and a remedy.
 
 use std::fmt;
 use std::io;
@@ -9,17 +9,10 @@ use crate::text::abridged;
 /// The result of everything that can fail here.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// It ran, and nothing is wrong.
-pub const EXIT_DONE: u8 = 0;
-/// It ran, and a check said no.
-pub const EXIT_CHECK_FAILED: u8 = 1;
-/// The command or its input cannot be used.
-pub const EXIT_UNUSABLE: u8 = 2;
-
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was given cannot be used.
+    /// An input cannot be used.
     #[error("{0}")]
     Unusable(Box<Problem>),
     /// The output could not be written.
@@ -27,17 +20,17 @@ pub enum Error {
     Output(io::Error),
 }
 
-/// What kind of error it is, for programs that decide by it. The words are for people.
+/// The kind of an error, for programs that branch on it. The sentences are for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// What was given cannot be used; the words say why.
+    /// An input cannot be used; the sentence says why.
     Unusable,
     /// Matrices whose shapes do not fit each other.
     Shape,
     /// A name or an address that nothing has.
     Unknown,
-    /// More numbers or more memory than may be had.
+    /// More numbers or more memory than is available.
     TooLarge,
     /// A file that is not there, or may not be read.
     File,
@@ -48,13 +41,13 @@ pub enum ErrorKind {
 /// One problem, for the person who reads it: *what* is wrong, *where*, and *what to do*.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Problem {
-    /// What kind of error it is.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What is wrong, as a sentence without a full stop.
+    /// The sentence that says what is wrong, without a full stop.
     pub what: String,
     /// The place in the user's input, where there is one.
     pub place: Option<Place>,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
 }
 
@@ -84,7 +77,8 @@ impl fmt::Display for Place {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What a place, a message of another crate or a quoted name holds is told apart from what it could do to a terminal.
+        // Escapes every part that comes from outside (a place, another crate's message, a quoted name), since it could contain
+        // terminal controls.
         let place = self.place.as_ref().map(|place| format!("{}: ", visible(&place.to_string())));
         let help = self.help.as_ref().map(|help| format!("\n  help: {}", visible_lines(help)));
         let [place, help] = [place, help].map(Option::unwrap_or_default);
@@ -93,13 +87,13 @@ impl fmt::Display for Problem {
 }
 
 impl Error {
-    /// A problem with what the user gave.
+    /// An error about the user's input.
     pub fn new(what: impl Into<String>) -> Error {
         let kind = ErrorKind::Unusable;
         Error::Unusable(Box::new(Problem { kind, what: what.into(), place: None, help: None }))
     }
 
-    /// The same error, at a place. An inner place, which is nearer to the cause, is kept.
+    /// This error at a place. A place that is already set is kept, because it is nearer to the cause.
     pub fn at(mut self, place: Place) -> Error {
         if let Error::Unusable(problem) = &mut self {
             problem.place.get_or_insert(place);
@@ -107,12 +101,12 @@ impl Error {
         self
     }
 
-    /// The same error, in the named file or argument.
+    /// This error in the named file or argument.
     pub fn in_source(self, name: impl Into<String>) -> Error {
         self.at(Place::Source(name.into()))
     }
 
-    /// The same error, with what to do about it. The first remedy given is kept.
+    /// This error with a remedy. The first remedy given is kept.
     pub fn help(mut self, help: impl Into<String>) -> Error {
         if let Error::Unusable(problem) = &mut self {
             problem.help.get_or_insert(help.into());
@@ -120,7 +114,7 @@ impl Error {
         self
     }
 
-    /// The same error, with one more line of what is to be done about it.
+    /// This error with one more line of remedy.
     pub fn and_help(mut self, more: &str) -> Error {
         if let Error::Unusable(problem) = &mut self {
             problem.help = Some(match problem.help.take() {
@@ -131,7 +125,7 @@ impl Error {
         self
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Error::Unusable(problem) => problem.kind,
@@ -139,7 +133,7 @@ impl Error {
         }
     }
 
-    /// The same error as one of this kind.
+    /// This error with another kind.
     pub fn of_kind(mut self, kind: ErrorKind) -> Error {
         if let Error::Unusable(problem) = &mut self {
             problem.kind = kind;

@@ -1,5 +1,5 @@
-//! What a sentence tells its reader to set, leave out or run: a fact that this library knows. How that is typed is known only
-//! where there is a command line, which lends its [`Vocabulary`] while it runs a command.
+//! Hints: settings that a sentence tells its reader to set, leave out or run. The library knows the fact only; a command line
+//! supplies the words to type through its [`Vocabulary`] while it runs a command.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,7 +16,7 @@ pub enum Hint {
     Attend,
     /// When colours are written.
     Colour,
-    /// How many levels are explained.
+    /// The number of levels explained.
     Depth,
     /// The command that names mistakes.
     Diagnose,
@@ -28,7 +28,7 @@ pub enum Hint {
     Explain,
     /// The fast path.
     Fast,
-    /// What the output is.
+    /// The output format.
     Format,
     /// Everything that is folded.
     Full,
@@ -52,7 +52,7 @@ pub enum Hint {
     Only,
     /// Files that are there already are replaced.
     Overwrite,
-    /// How many decimals are shown.
+    /// The number of decimals shown.
     Precision,
     /// The number of queries of a benchmark.
     Queries,
@@ -62,11 +62,11 @@ pub enum Hint {
     Restart,
     /// A file for the numbers of a node.
     Save,
-    /// How scores are computed.
+    /// The scoring function.
     Score,
     /// Other numbers for a given matrix.
     Set,
-    /// Which steps are shown.
+    /// The steps shown.
     Steps,
     /// The temperature of a softmax.
     Temperature,
@@ -76,7 +76,7 @@ pub enum Hint {
     Trust,
     /// The width of a head in a benchmark.
     Width,
-    /// How many neighbours a token may attend to.
+    /// The width of the window: the number of neighbours that a token may attend to.
     Window,
     /// Words in place of a matrix.
     Words,
@@ -173,7 +173,7 @@ impl fmt::Display for Hint {
     }
 }
 
-/// What to type for a fact.
+/// A function that gives the words to type for a hint.
 pub type Vocabulary = fn(Hint) -> String;
 
 thread_local! {

@@ -1,7 +1,7 @@
 //! The core of `attn`: attention as a computation graph in which every number can say where it came from.
 //!
-//! No files, no terminal, no command line: recipes build a [`graph`], and whoever has it can ask each cell for its terms, run it
-//! again with one step changed, or compare it with somebody else's numbers.
+//! No files, no terminal, no command line: recipes build a [`graph`]; its user can ask each cell for its terms, run it again
+//! with one step changed, or compare it with other numbers.
 //!
 //! ```
 //! use attn_core::graph::{CellId, symbolic};
@@ -21,20 +21,20 @@
 //!
 //! A module uses those above it in this list, never those below; a test checks that order.
 //!
-//! - [`foreign`]: text from elsewhere: what cannot be seen in it becomes visible before it is shown
+//! - [`foreign`]: text from outside: invisible characters are escaped before it is shown
 //! - [`text`]: counts, lists, clipped quotations, quantities, likely meanings of a mistyped word
-//! - [`hint`]: what a sentence tells its reader to set or run, whatever has to be typed for it
-//! - [`error`]: what went wrong, where, and what to do about it
+//! - [`hint`]: settings that a sentence tells its reader to change, without the words to type for them
+//! - [`error`]: errors with a kind, a place and a remedy
 //! - [`memory`]: one budget of memory for a command
-//! - [`unique`]: JSON in which no name stands twice
+//! - [`unique`]: JSON without repeated names
 //! - [`elementary`]: exp, ln, sin … with the same bits on every machine
 //! - [`matrix`]: a matrix of `f64` with labels
 //! - [`random`]: the random numbers of NumPy's legacy generator
 //! - [`tensor`]: numbers of any type, in memory or in a file; a matrix is its view in `f64`
-//! - [`attention`]: the mathematics, one step, one function; [`attention::fast`](attention::attend_fast) runs it in [`attn_kernel`]
+//! - [`attention`]: the mathematics, one step, one function; [`attend_fused`] runs it in [`attn_kernel`]
 //! - [`graph`]: nodes, ops, the terms of a cell; recipes that build whole pipelines
 //! - [`explain`]: one cell, its terms, and theirs
-//! - [`params`]: a model's configuration to its weight matrices and counts
+//! - [`params`]: from a model's configuration to its weight matrices and their counts
 //! - [`diagnose`]: a student's numbers beside the right ones, and the mistakes that give them
 //!
 //! # The words of the field
@@ -49,16 +49,16 @@
 //! | `X` | (T, d) | tokens |
 //! | `W_Q` `W_K` `W_V` `W_O` | | weights of the projections |
 //! | `Q` `K` `V` | (T, d_k) (N, d_k) (N, d_v) | queries, keys, values |
-//! | `S` | (T, N) | scores: what the queries make of the keys, before anything else |
+//! | `S` | (T, N) | scores: the dot products of queries and keys, or another measure |
 //! | `S_scaled` `S_biased` `S_tempered` `S_masked` | (T, N) | the scores after scale, bias, temperature, mask, in this order |
 //! | `A` | (T, N) | weights, the attention pattern: the softmax of each row |
 //! | `LSE` | (T, H) | ln Σ exp of each row that a softmax reads, a column for each head; the fast path has it in place of `A` |
-//! | `C` | (T, H·d_v) | the heads' mixtures side by side |
+//! | `C` | (T, H·d_v) | the heads' outputs side by side |
 //! | `P` | (T, d) | `C W_O`, where a residual follows |
 //! | `O` | (T, d) | the result |
 //!
 //! `scale` *multiplies*; its default is 1/√d_k. A boolean mask says `true = may attend`; a numeric one is added. Under the
-//! causal mask T queries are the last T of the N tokens. A row that may attend to nothing has weights 0 and output 0.
+//! causal mask T queries are the last T of the N tokens. A fully masked row has weights 0 and output 0.
 #![forbid(unsafe_code)]
 
 pub mod attention;

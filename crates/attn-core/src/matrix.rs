@@ -15,9 +15,9 @@ pub type Labels = Arc<[String]>;
 /// Rows times columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
-    /// How many columns.
+    /// The number of columns.
     pub cols: usize,
 }
 
@@ -96,39 +96,39 @@ impl Matrix {
         Matrix::from_fn(n, n, |i, j| if i == j { 1.0 } else { 0.0 })
     }
 
-    /// The same matrix with names for its rows. Names that do not fit the number of rows are dropped.
+    /// This matrix with names for its rows. Names that do not fit the number of rows are dropped.
     pub fn with_row_labels(mut self, labels: Option<Labels>) -> Matrix {
         self.row_labels = labels.filter(|labels| labels.len() == self.rows());
         self
     }
 
-    /// The same matrix with names for its columns. Names that do not fit the number of columns are dropped.
+    /// This matrix with names for its columns. Names that do not fit the number of columns are dropped.
     pub fn with_col_labels(mut self, labels: Option<Labels>) -> Matrix {
         self.col_labels = labels.filter(|labels| labels.len() == self.cols());
         self
     }
 
-    /// The same matrix with these names for its rows, for writing them out in code.
+    /// This matrix with names for its rows, for matrices written out in code.
     pub fn rows_named(self, names: &[&str]) -> Matrix {
         self.with_row_labels(Some(labels(names)))
     }
 
-    /// The same matrix with these names for its columns, for writing them out in code.
+    /// This matrix with names for its columns, for matrices written out in code.
     pub fn cols_named(self, names: &[&str]) -> Matrix {
         self.with_col_labels(Some(labels(names)))
     }
 
-    /// The same cells with the labels of `other`, where they fit.
+    /// This matrix with the labels of `other`, where they fit.
     pub fn labelled_like(self, other: &Matrix) -> Matrix {
         self.with_row_labels(other.row_labels.clone()).with_col_labels(other.col_labels.clone())
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.values.nrows()
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn cols(&self) -> usize {
         self.values.ncols()
     }
@@ -191,7 +191,7 @@ impl Matrix {
         }
     }
 
-    /// Whether both have the same shape and the same bits in every cell (so that NaN equals NaN, and +0 is not −0).
+    /// Returns true if both have the same shape and the same bits in every cell (so that NaN equals NaN, and +0 is not −0).
     pub fn same_bits(&self, other: &Matrix) -> bool {
         self.shape() == other.shape()
             && self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits())
@@ -206,7 +206,7 @@ impl Index<(usize, usize)> for Matrix {
     }
 }
 
-/// Whether two numbers are the same, where NaN is the same as NaN and −0 as +0.
+/// Returns true if two numbers are equal, where NaN equals NaN and −0 equals +0.
 pub fn same_number(a: f64, b: f64) -> bool {
     a == b || (a.is_nan() && b.is_nan())
 }

@@ -1,4 +1,4 @@
-//! NumPy's legacy stream of random numbers: what `np.random.seed` and `np.random.randn` draw.
+//! NumPy's legacy stream of random numbers, which `np.random.seed` and `np.random.randn` use.
 
 use rand_mt::Mt;
 

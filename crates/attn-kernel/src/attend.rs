@@ -7,7 +7,7 @@ use crate::decode::{self, Group, Partials, Query};
 use crate::error::Result;
 use crate::kernels::{DecodeKernel, Kernels, PartTask, RowTask, TileKernel, TileTask};
 use crate::layout::Layout;
-use crate::machine::{Machine, Used};
+use crate::machine::{Machine, Resources};
 use crate::output::{Output, Results, RowId, SharedRows};
 use crate::plain;
 use crate::plain_decode::{self, parts};
@@ -21,7 +21,7 @@ use crate::tile::Tile;
 /// changes bits; it depends on the shape alone.
 pub const MIN_QUERIES_FOR_TILES: usize = 8;
 
-/// Fewer operations than this are not worth a second thread: about twenty microseconds of one.
+/// Fewer operations than this run on one thread: about twenty microseconds.
 const MIN_OPERATIONS_FOR_THREADS: usize = 4_000_000;
 
 /// `O = softmax(Q Kᵀ · scale + bias, where visible) V` for every head, block by block: the whole score matrix is never stored.
@@ -47,13 +47,13 @@ pub fn attend<T: Kernels>(
     attention: &Attention<'_, T>,
     machine: Machine,
     output: Output<'_, T>,
-) -> Result<Used> {
+) -> Result<Resources> {
     attention.check()?;
     machine.check()?;
     let results = output.for_result_of(attention)?;
     let q = attention.q.layout();
     if q.heads == 0 || q.rows == 0 {
-        return Ok(Used::default());
+        return Ok(Resources::default());
     }
     let is_small = operations(attention) < MIN_OPERATIONS_FOR_THREADS;
     let threads = if is_small { 1 } else { machine.threads.max(1) };
@@ -81,8 +81,8 @@ struct Run<'a, T> {
 
 impl<T: Real> Run<'_, T> {
     /// A task is a tile of queries of one head.
-    fn tiles(&self, kernel: &TileKernel<T>) -> Result<Used> {
-        // Heads differ in where their numbers lie, not in how many there are.
+    fn tiles(&self, kernel: &TileKernel<T>) -> Result<Resources> {
+        // The numbers of heads are in different places, but there are equally many.
         let bytes = (kernel.scratch_bytes)(&self.attention.head(0));
         self.each_tile(kernel.queries, bytes, &|number, queries| {
             with_scratch(bytes, |scratch| {
@@ -94,7 +94,7 @@ impl<T: Real> Run<'_, T> {
     }
 
     /// Tiles without SIMD: a task is a query.
-    fn tiles_plain(&self) -> Result<Used> {
+    fn tiles_plain(&self) -> Result<Resources> {
         let bytes = plain::scratch_bytes(&self.attention.head(0));
         self.each_tile(1, bytes, &|number, queries| {
             let head = self.attention.head(number);
@@ -111,7 +111,7 @@ impl<T: Real> Run<'_, T> {
         queries: usize,
         bytes: usize,
         work: &(dyn Fn(usize, Range<usize>) + Sync),
-    ) -> Result<Used> {
+    ) -> Result<Resources> {
         scratch::is_available(bytes)?;
         let q = self.attention.q.layout();
         let tiles = q.rows.div_ceil(queries);
@@ -120,7 +120,7 @@ impl<T: Real> Run<'_, T> {
             let tile = tiles - 1 - task % tiles;
             work(task / tiles, tile * queries..((tile + 1) * queries).min(q.rows));
         });
-        Ok(Used { extra_bytes: bytes * threads, threads })
+        Ok(Resources { extra_bytes: bytes * threads, threads })
     }
 
     /// The tile with the lowest cost of all computed scores, hidden and padded ones included.
@@ -134,8 +134,8 @@ impl<T: Real> Run<'_, T> {
         tiles.iter().min_by(by_cost).unwrap_or(narrow)
     }
 
-    /// How many scores tiles of `queries` queries compute, hidden and padded ones included, as if all threads had as many tiles
-    /// as the one with the most.
+    /// The number of scores that tiles of `queries` queries compute, hidden and padded ones included, as if all threads had as
+    /// many tiles as the one with the most.
     fn computed_scores(&self, queries: usize) -> f64 {
         let (head, q) = (self.attention.head(0), self.attention.q.layout());
         let keys = |first: usize| head.visibility.keys(&(first..(first + queries).min(q.rows))).len();
@@ -146,7 +146,7 @@ impl<T: Real> Run<'_, T> {
     }
 
     /// A few queries: a task is a part of the keys of one key/value head; then the parts of each row are merged.
-    fn decode(&self, kernel: DecodeKernel<T>) -> Result<Used> {
+    fn decode(&self, kernel: DecodeKernel<T>) -> Result<Resources> {
         let (k, v) = (self.attention.k.layout(), self.attention.v.layout());
         let group = self.attention.group();
         let groups: Vec<Group<'_, T>> =
@@ -177,11 +177,11 @@ impl<T: Real> Run<'_, T> {
             }
         });
         let kept = size_of_val(&numbers[..]) + k.heads * rows * size_of::<Query<'_, T>>();
-        Ok(Used { extra_bytes: kept + bytes * threads, threads })
+        Ok(Resources { extra_bytes: kept + bytes * threads, threads })
     }
 
     /// A few queries without SIMD: a task is a query.
-    fn decode_plain(&self) -> Result<Used> {
+    fn decode_plain(&self) -> Result<Resources> {
         let q = self.attention.q.layout();
         let bytes = plain_decode::scratch_bytes(&self.attention.head(0));
         scratch::is_available(bytes)?;
@@ -193,7 +193,7 @@ impl<T: Real> Run<'_, T> {
                 unsafe { plain_decode::attend_row(&head, id, scratch, &self.results) };
             });
         });
-        Ok(Used { extra_bytes: bytes * threads, threads })
+        Ok(Resources { extra_bytes: bytes * threads, threads })
     }
 
     /// The queries of these heads.

@@ -32,7 +32,7 @@ impl<T: Real> Exp2<T> {
     /// 2^(factor·y − shift), for a positive, finite factor.
     pub fn of_multiples(factor: T, shift: u32) -> Exp2<T> {
         let shift = f64::from(shift);
-        // Where the result would be subnormal, it is 0. −∞ is below the cutoff for every factor.
+        // Subnormal results become 0. −∞ is below the cutoff for every factor.
         let cutoff = (T::MIN_EXPONENT + T::from_f64(shift)) / factor;
         let one = T::ONE.times_two_to(T::ROUNDER - T::from_f64(shift));
         Exp2 { factor, cutoff: cutoff.max(T::MIN), one, unshift: T::ONE / one }
@@ -58,7 +58,7 @@ impl<T: Real> Exp2<T> {
     }
 }
 
-/// The same for all lanes of a register, with the constants in registers.
+/// [`Exp2`]'s method for all lanes of a register, with the constants in registers.
 #[derive(Clone, Copy)]
 pub(crate) struct RegisterExp2<T: Real, S: Simd<T>> {
     simd: S,

@@ -53,7 +53,7 @@ impl<'a, T: Copy> View<'a, T> {
         self.numbers[i * self.row_stride + j * self.column_stride]
     }
 
-    /// Whether the numbers of a row are contiguous.
+    /// Returns true if the numbers of a row are contiguous.
     #[inline(always)]
     pub fn has_contiguous_rows(&self) -> bool {
         self.column_stride == 1 || self.columns <= 1
@@ -93,7 +93,7 @@ impl<'a, T: Copy> View<'a, T> {
         View { numbers, rows: rows.len(), columns: columns.len(), ..*self }
     }
 
-    /// The same numbers with contiguous rows: in place, or copied into `copy`.
+    /// These numbers with contiguous rows: in place, or copied into `copy`.
     #[inline(always)]
     pub fn contiguous<'s>(&self, copy: &'s mut [T]) -> View<'s, T>
     where
@@ -110,7 +110,7 @@ impl<'a, T: Copy> View<'a, T> {
         View { numbers: copy, row_stride: self.columns, column_stride: 1, ..*self }
     }
 
-    /// How many numbers [`View::contiguous`] copies for `rows` rows.
+    /// The number of elements that [`View::contiguous`] copies for `rows` rows.
     pub fn copy_len(&self, rows: usize) -> usize {
         if self.has_contiguous_rows() { 0 } else { rows * self.columns }
     }

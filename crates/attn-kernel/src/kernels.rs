@@ -29,7 +29,7 @@ pub struct KernelSet<T: 'static> {
     pub(crate) peak: PeakKernel<T>,
 }
 
-/// How to attend from a tile of queries.
+/// A function that attends from a tile of queries, and the size of its tile.
 #[derive(Clone, Copy)]
 pub(crate) struct TileKernel<T: 'static> {
     /// The width of the tile.
@@ -42,14 +42,14 @@ pub(crate) struct TileKernel<T: 'static> {
     pub attend: unsafe fn(TileTask<'_, T>),
 }
 
-/// What [`tile::attend_tile`] works on.
+/// The arguments of [`tile::attend_tile`].
 pub(crate) struct TileTask<'a, T> {
     pub tile: &'a Tile<'a, T>,
     pub scratch: Scratch<'a>,
     pub results: &'a Results<'a, T>,
 }
 
-/// How to attend from a few queries.
+/// The functions that attend from a few queries.
 #[derive(Clone, Copy)]
 pub(crate) struct DecodeKernel<T: 'static> {
     /// See [`decode::attend_part`].
@@ -58,7 +58,7 @@ pub(crate) struct DecodeKernel<T: 'static> {
     pub finish_row: unsafe fn(RowTask<'_, T>),
 }
 
-/// What [`decode::attend_part`] works on.
+/// The arguments of [`decode::attend_part`].
 pub(crate) struct PartTask<'a, T> {
     pub group: &'a Group<'a, T>,
     /// The index of the part.
@@ -67,7 +67,7 @@ pub(crate) struct PartTask<'a, T> {
     pub partials: &'a Partials<'a, T>,
 }
 
-/// What [`decode::finish_row`] works on.
+/// The arguments of [`decode::finish_row`].
 pub(crate) struct RowTask<'a, T> {
     pub group: &'a Group<'a, T>,
     /// The index of the query in the group.

@@ -1,4 +1,4 @@
-//! Where the numbers of many heads lie in memory.
+//! The layout of the numbers of many heads in memory.
 
 use crate::error::{Error, Result, counted};
 
@@ -67,13 +67,13 @@ impl Layout {
         }
     }
 
-    /// Whether the numbers of a row are contiguous.
+    /// Returns true if the numbers of a row are contiguous.
     #[inline(always)]
     pub(crate) fn has_contiguous_rows(&self) -> bool {
         self.column_stride == 1 || self.columns <= 1
     }
 
-    /// Whether no two of its cells share a place.
+    /// Returns true if no two of its cells share an address.
     pub(crate) fn is_one_to_one(&self) -> bool {
         let mut extents = [
             (self.head_stride, self.heads),

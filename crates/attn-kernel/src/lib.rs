@@ -57,7 +57,7 @@
 //!    compiles the algorithms for each; `attend.rs` cuts the problem into tasks, `pool.rs` runs them in memory from `scratch.rs`.
 //!    `real.rs` has what differs between `f32` and `f64`; `peak/` measures the limits of the machine.
 //!
-//! # Where the lane version departs from the plain one, and what it gains
+//! # The differences between the lane version and the plain one, and their gains
 //!
 //! Figures: GF/s of useful operations without the change and with it, everything else alike; `f32`, AVX-512, d = 64, n = 128,
 //! 8 heads, one core of a Sapphire Rapids Xeon whose multiply-add peak was 158, the best of several runs, 2026-11-22.
@@ -125,7 +125,7 @@ pub use exp2::Exp2;
 pub use heads::Heads;
 pub use kernels::Kernels;
 pub use layout::Layout;
-pub use machine::{Machine, Used};
+pub use machine::{Machine, Resources};
 pub use output::Output;
 pub use peak::{multiply_add_rate, read_rate};
 pub use pool::MAX_THREADS;

@@ -1,4 +1,4 @@
-//! What to compute on: an instruction set and a number of threads.
+//! The machine that a call runs on: an instruction set and a number of threads.
 
 use crate::error::{Error, Result};
 use crate::pool::MAX_THREADS;
@@ -41,9 +41,9 @@ impl SimdLevel {
     }
 }
 
-/// What a call used, apart from inputs and outputs.
+/// The resources that a call used, apart from inputs and outputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Used {
+pub struct Resources {
     /// Bytes of memory, of all threads together.
     pub extra_bytes: usize,
     /// Threads.

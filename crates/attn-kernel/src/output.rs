@@ -1,4 +1,4 @@
-//! Where the results go: the caller's slices, and how several threads write them.
+//! The destination of the results: the caller's slices, written by several threads.
 
 use std::marker::PhantomData;
 
@@ -88,7 +88,7 @@ impl<'a, T: Copy> SharedRows<'a, T> {
         self.layout.columns
     }
 
-    /// Whether the numbers of a row are contiguous.
+    /// Returns true if the numbers of a row are contiguous.
     #[inline(always)]
     pub fn has_contiguous_rows(&self) -> bool {
         self.layout.has_contiguous_rows()
@@ -97,7 +97,7 @@ impl<'a, T: Copy> SharedRows<'a, T> {
     /// `count` numbers of a row, from column `column` on.
     ///
     /// # Safety
-    /// The row and the columns exist, `has_contiguous_rows`, and nobody else reads or writes this row meanwhile.
+    /// The row and the columns exist, `has_contiguous_rows`, and no other thread reads or writes this row meanwhile.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn row_mut(&self, id: RowId, column: usize, count: usize) -> &mut [T] {
@@ -109,7 +109,7 @@ impl<'a, T: Copy> SharedRows<'a, T> {
     /// Writes one number.
     ///
     /// # Safety
-    /// The cell exists, and nobody else reads or writes its row meanwhile.
+    /// The cell exists, and no other thread reads or writes its row meanwhile.
     #[inline(always)]
     pub unsafe fn set(&self, id: RowId, column: usize, number: T) {
         // SAFETY: the layout fits the slice and is one-to-one; the caller has the row for itself.
@@ -140,7 +140,7 @@ impl<T: Copy> Results<'_, T> {
     /// Writes one row of both.
     ///
     /// # Safety
-    /// The row exists, and nobody else reads or writes it meanwhile.
+    /// The row exists, and no other thread reads or writes it meanwhile.
     #[inline(always)]
     pub unsafe fn write_row(&self, id: RowId, row: &[T], log_sum_exp: T) {
         for (c, &x) in row.iter().enumerate() {

@@ -51,7 +51,7 @@ pub(crate) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
 /// Computes the rows `queries` of head `number` and writes them.
 ///
 /// # Safety
-/// The rows of the outputs exist, and nobody else reads or writes them meanwhile.
+/// The rows of the outputs exist, and no other thread reads or writes them meanwhile.
 pub(crate) unsafe fn attend_rows<T: Real>(
     head: &Head<'_, T>,
     number: usize,

@@ -77,7 +77,7 @@ pub(crate) fn scratch_bytes<T: Real>(head: &Head<'_, T>) -> usize {
 /// Computes one row and writes it.
 ///
 /// # Safety
-/// The row of the outputs exists, and nobody else reads or writes it meanwhile.
+/// The row of the outputs exists, and no other thread reads or writes it meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn attend_row<T: Real>(
     head: &Head<'_, T>,
@@ -122,7 +122,7 @@ pub(crate) fn merge<T: Real>(exp2: &Exp2<T>, whole: &mut SoftmaxState<T>, row: &
     *whole = SoftmaxState { sum: whole.sum.mul_add(old, part.state.sum * new), ..merged };
 }
 
-/// What is known of a row after one part of its keys.
+/// The partial result of a row after one part of its keys.
 pub(crate) struct Part<'a, T> {
     pub state: SoftmaxState<T>,
     pub accumulator: &'a [T],

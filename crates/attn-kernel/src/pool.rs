@@ -62,8 +62,8 @@ struct Worker {
 
 static WORKERS: Mutex<Vec<Worker>> = Mutex::new(Vec::new());
 
-/// Calls `work` once with every number below `count`, on up to `threads` threads including the caller's, and returns how many
-/// there were when all is done. If the pool is busy, the caller does all of it.
+/// Calls `work` once with every number below `count`, on up to `threads` threads including the caller's, and returns the number
+/// of threads when all is done. If the pool is busy, the caller does all of it.
 ///
 /// # Panics
 /// If `work` does, with its panic.

@@ -113,7 +113,7 @@ impl<'a, T: Real> Attention<'a, T> {
         Ok(())
     }
 
-    /// How many query heads share a key/value head.
+    /// The number of query heads that share a key/value head.
     pub(crate) fn group(&self) -> usize {
         self.q.layout().heads / self.k.layout().heads.max(1)
     }
@@ -141,7 +141,7 @@ pub(crate) struct Head<'a, T> {
     pub k: View<'a, T>,
     pub v: View<'a, T>,
     pub scale: T,
-    /// Whether the scale and the bias are applied to the scores before their max is taken. Otherwise the scale is part of the
+    /// True if the scale and the bias are applied to the scores before their max is taken. Otherwise the scale is part of the
     /// exponential's factor; it is positive then, and scale · log₂ e does not overflow.
     pub scale_first: bool,
     pub visibility: Visibility<'a, T>,
@@ -159,7 +159,8 @@ impl<T: Real> Head<'_, T> {
         usize::BITS - self.k.rows.leading_zeros() + 1
     }
 
-    /// How many numbers of a block are copied where the rows of keys or values are not contiguous, as the inner loops need them.
+    /// The number of elements of a block that are copied if the rows of keys or values are not contiguous, as the inner loops
+    /// need them.
     pub fn copy_len(&self) -> usize {
         self.k.copy_len(BLOCK).max(self.v.copy_len(BLOCK))
     }
@@ -171,7 +172,7 @@ impl<T: Real> Head<'_, T> {
     }
 }
 
-/// Which keys each query of a head sees: those of the band that neither the mask nor a bias of −∞ hides.
+/// The visibility of the keys of a head: a query sees those of its band that neither the mask nor a bias of −∞ hides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Visibility<'a, T> {
     pub band: Band,
@@ -181,7 +182,7 @@ pub(crate) struct Visibility<'a, T> {
 }
 
 impl<T: Real> Visibility<'_, T> {
-    /// Whether query i sees key j.
+    /// Returns true if query i sees key j.
     #[inline(always)]
     pub fn is_visible(&self, i: usize, j: usize) -> bool {
         self.band.keys(i, self.keys).contains(&j)

@@ -5,7 +5,7 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use bytemuck::Pod;
 
-/// A floating-point type, with what the kernel needs to know of its format.
+/// A floating-point type, with the properties of its format that the kernel needs.
 pub trait Real:
     Pod
     + Debug
@@ -47,7 +47,7 @@ pub trait Real:
     fn times_two_to(self, rounded: Self) -> Self;
     /// The nearest number of this kind.
     fn from_f64(x: f64) -> Self;
-    /// The same number.
+    /// This number as an `f64`.
     fn to_f64(self) -> f64;
     /// The bits, for comparing results exactly.
     fn bits(self) -> u64;

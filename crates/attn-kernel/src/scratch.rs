@@ -9,29 +9,29 @@ use crate::error::{Error, Result};
 /// A cache line. Scratch memory is taken in whole lines, so that no load of a register crosses one.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
-struct Line([u8; 64]);
+struct CacheLine([u8; 64]);
 
 // SAFETY: 64 bytes without padding.
-unsafe impl Zeroable for Line {}
+unsafe impl Zeroable for CacheLine {}
 // SAFETY: as above.
-unsafe impl Pod for Line {}
+unsafe impl Pod for CacheLine {}
 
 /// The maximum that is kept between calls, in bytes; more is freed.
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    static LINES: RefCell<Vec<Line>> = const { RefCell::new(Vec::new()) };
+    static LINES: RefCell<Vec<CacheLine>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Scratch memory of this thread, taken piece by piece.
 pub(crate) struct Scratch<'a> {
-    lines: &'a mut [Line],
+    lines: &'a mut [CacheLine],
 }
 
 impl<'a> Scratch<'a> {
     /// The bytes of `count` elements, in whole lines.
     pub const fn bytes_of<P: Pod>(count: usize) -> usize {
-        (count * size_of::<P>()).next_multiple_of(size_of::<Line>())
+        (count * size_of::<P>()).next_multiple_of(size_of::<CacheLine>())
     }
 
     /// The next `count` elements, with whatever the memory held before.
@@ -40,7 +40,7 @@ impl<'a> Scratch<'a> {
     /// If less is left: the caller has asked for too few bytes.
     #[inline(always)]
     pub fn take<P: Pod>(&mut self, count: usize) -> &'a mut [P] {
-        let lines = Self::bytes_of::<P>(count) / size_of::<Line>();
+        let lines = Self::bytes_of::<P>(count) / size_of::<CacheLine>();
         let (taken, left) = std::mem::take(&mut self.lines).split_at_mut(lines);
         self.lines = left;
         let bytes: &mut [u8] = cast_slice_mut(taken);
@@ -51,7 +51,7 @@ impl<'a> Scratch<'a> {
 /// # Errors
 /// If a thread cannot have this many bytes.
 pub(crate) fn is_available(bytes: usize) -> Result<()> {
-    if bytes > KEPT_BYTES { reserved::<Line>(bytes / size_of::<Line>()).map(drop) } else { Ok(()) }
+    if bytes > KEPT_BYTES { reserved::<CacheLine>(bytes / size_of::<CacheLine>()).map(drop) } else { Ok(()) }
 }
 
 /// `count` zeros.
@@ -74,12 +74,12 @@ fn reserved<E>(count: usize) -> Result<Vec<E>> {
 /// Calls `work` with `bytes` of this thread's scratch memory.
 pub(crate) fn with_scratch(bytes: usize, work: impl FnOnce(Scratch<'_>)) {
     LINES.with_borrow_mut(|lines| {
-        let needed = bytes.div_ceil(size_of::<Line>());
+        let needed = bytes.div_ceil(size_of::<CacheLine>());
         if lines.len() < needed {
-            *lines = vec![Line([0; 64]); needed];
+            *lines = vec![CacheLine([0; 64]); needed];
         }
         work(Scratch { lines: &mut lines[..needed] });
-        if lines.len() * size_of::<Line>() > KEPT_BYTES {
+        if lines.len() * size_of::<CacheLine>() > KEPT_BYTES {
             *lines = Vec::new();
         }
     });

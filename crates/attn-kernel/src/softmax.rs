@@ -20,7 +20,7 @@ impl<T: Real> SoftmaxState<T> {
         if self.sum == T::ZERO { T::ZERO } else { T::ONE / self.sum }
     }
 
-    /// What is subtracted from the scores: the running max, or 0 while it is −∞, since −∞ − −∞ is NaN.
+    /// The number that is subtracted from the scores: the running max, or 0 while it is −∞, since −∞ − −∞ is NaN.
     #[inline(always)]
     pub fn reference(&self) -> T {
         if self.max == T::NEG_INFINITY { T::ZERO } else { self.max }

@@ -1,4 +1,4 @@
-//! Which keys of a block a tile of queries sees.
+//! The visible keys of a block for a tile of queries.
 //!
 //! Most blocks are visible to all queries or to none. Only the others, such as those on a causal mask's diagonal, need a bit for
 //! each pair, in the order of the lanes.
@@ -17,12 +17,12 @@ pub(crate) enum BlockVisibility {
     None,
     /// Every query sees every key.
     All,
-    /// Every query sees the first `whole` keys; for the others, bit i of `visible_to[j]` says whether query i sees key j.
+    /// Every query sees the first `whole` keys; for the others, bit i of `visible_to[j]` is set if query i sees key j.
     Mixed { whole: usize, visible_to: [u64; BLOCK] },
 }
 
 impl BlockVisibility {
-    /// Whether the first query sees key `at` of the block.
+    /// Returns true if the first query sees key `at` of the block.
     #[inline(always)]
     pub fn is_visible(&self, at: usize) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl<T: Real> Visibility<'_, T> {
         }
     }
 
-    /// Whether all keys are inside the band of every query.
+    /// Returns true if all keys are inside the band of every query.
     fn band_covers(&self, queries: &Range<usize>, keys: &Range<usize>) -> bool {
         let covers = |i| {
             let band = self.band.keys(i, self.keys);

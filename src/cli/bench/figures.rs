@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::line::Line;
-use crate::bench::{Growth, Measured, Point, SIZES, Way};
+use crate::bench::{Growth, Measurement, Method, Point, SIZES};
 use crate::error::Result;
 use crate::input::system::processor;
 use crate::kernel::{Machine, Real, multiply_add_rate};
@@ -13,27 +13,27 @@ use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size, times};
 
 /// What the lines of a way are called.
-pub(super) fn name(way: Way) -> &'static str {
+pub(super) fn name(way: Method) -> &'static str {
     match way {
-        Way::Loop => "loop",
-        Way::Steps => "steps",
-        Way::Fused => "fused",
+        Method::Loop => "loop",
+        Method::Steps => "steps",
+        Method::Fused => "fused",
     }
 }
 
 /// What people are told of a way.
-pub(super) fn title<T: Real>(way: Way, growth: &Growth) -> String {
+pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
     let mask = if growth.causal { "causal" } else { "no mask" };
     let head = format!("1 head of {}, {mask}", growth.width);
     match way {
-        Way::Loop => format!(
+        Method::Loop => format!(
             "Loop over queries, {head}: attention::product_transposed and attention::product of one row at a time; exact \
              path, f64, 1 thread"
         ),
-        Way::Steps => format!(
+        Method::Steps => format!(
             "Step by step as `attn attend`, {head}: the same functions of whole matrices; exact path, f64, 1 thread"
         ),
-        Way::Fused => format!(
+        Method::Fused => format!(
             "Fused as `attn attend --fast`, {head}: kernel::attend, block by block; {}, {}, up to {}",
             T::NAME,
             growth.machine.simd,
@@ -59,9 +59,9 @@ impl Peaks {
     }
 
     /// The peak on as many threads as a way used: only the fused one has other numbers, and more threads, than one of `f64`.
-    fn beside<T: Real>(&self, way: Way, threads: usize) -> f64 {
+    fn beside<T: Real>(&self, way: Method, threads: usize) -> f64 {
         let [single, double] = self.rates;
-        let [one, all] = if way == Way::Fused && T::NAME == f32::NAME { single } else { double };
+        let [one, all] = if way == Method::Fused && T::NAME == f32::NAME { single } else { double };
         match threads {
             1 => one,
             some if some < self.threads => all.min(one * some as f64),
@@ -109,15 +109,15 @@ pub(super) fn machine_title(machine: Machine) -> String {
 }
 
 /// The figures of one way; only the fused one has a choice of threads.
-pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table {
-    let is_fused = way == Way::Fused;
+pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Table {
+    let is_fused = way == Method::Fused;
     let all = ["n", "threads", "time", "growth", "GFLOP/s", "of peak", "memory", "growth"];
     let heads: Vec<&str> = all.into_iter().filter(|head| is_fused || *head != "threads").collect();
     let mut before = None;
     let row = |point: &Point| {
         let mut row = vec![point.n.to_string()];
         match &point.measured {
-            Measured::Taken { timing, rate, extra_bytes, threads, .. } => {
+            Measurement::Done { timing, rate, extra_bytes, threads, .. } => {
                 let peak = peaks.beside::<T>(way, *threads);
                 let now = (timing.median, *extra_bytes as f64);
                 let growth = before.map_or((String::new(), String::new()), |(time, bytes)| {
@@ -128,11 +128,11 @@ pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table
                 row.extend([seconds(timing.median), growth.0, giga(*rate), percent(rate.min(peak), peak)]);
                 row.extend([size(*extra_bytes as u64), growth.1]);
             }
-            Measured::TooLong(time) => {
+            Measurement::TooLong(time) => {
                 row.extend(is_fused.then(String::new));
                 row.push(format!("≈ {}", seconds(*time)));
             }
-            Measured::TooLarge(bytes) => {
+            Measurement::TooLarge(bytes) => {
                 row.resize(
                     heads.iter().position(|head| *head == "memory").unwrap_or(row.len()),
                     String::new(),
@@ -149,7 +149,7 @@ pub(super) fn table<T: Real>(way: Way, points: &[Point], peaks: &Peaks) -> Table
 /// How far the worst of all lengths is from the exact path, where that is another one.
 pub(super) fn worst_error(points: &[Point]) -> Option<String> {
     let error = |point: &Point| match point.measured {
-        Measured::Taken { largest_error, .. } => largest_error,
+        Measurement::Done { largest_error, .. } => largest_error,
         _ => None,
     };
     let worse = |a: f64, b: f64| if b > a || b.is_nan() { b } else { a };
@@ -159,34 +159,34 @@ pub(super) fn worst_error(points: &[Point]) -> Option<String> {
 
 /// Why there are sizes without figures, where there are.
 pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
-    let any = |is: fn(&Measured) -> bool| points.iter().any(|point| is(&point.measured));
+    let any = |is: fn(&Measurement) -> bool| points.iter().any(|point| is(&point.measured));
     let longest = growth.longest.as_secs_f64();
-    let time = any(|measured| matches!(measured, Measured::TooLong(_)))
+    let time = any(|measured| matches!(measured, Measurement::TooLong(_)))
         .then(|| format!("would take longer than the {} allowed for one run (--seconds)", seconds(longest)));
-    let memory = any(|measured| matches!(measured, Measured::TooLarge(_)))
+    let memory = any(|measured| matches!(measured, Measurement::TooLarge(_)))
         .then(|| format!("would take more than the {} of memory allowed here", size(growth.most_bytes)));
     let reasons: Vec<String> = [time, memory].into_iter().flatten().collect();
     (!reasons.is_empty()).then(|| format!("≈: estimated, not measured: it {}", reasons.join(", or ")))
 }
 
 /// How the three ways compare, each pair at the largest size that both were measured at.
-pub(super) fn summary<T: Real>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Option<String> {
-    let taken = |way: Way, n: usize| {
+pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) -> Option<String> {
+    let taken = |way: Method, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
         match points.iter().find(|point| point.n == n)?.measured {
-            Measured::Taken { timing, extra_bytes, threads, .. } => {
+            Measurement::Done { timing, extra_bytes, threads, .. } => {
                 Some((timing.median, extra_bytes as f64, threads))
             }
             _ => None,
         }
     };
     let both = |a, b| SIZES.into_iter().rev().find_map(|n| Some((n, taken(a, n)?, taken(b, n)?)));
-    let (n, slow, steps) = both(Way::Loop, Way::Steps)?;
+    let (n, slow, steps) = both(Method::Loop, Method::Steps)?;
     let looped = format!(
         "n = {n}: the loop takes {} the time of whole matrices, both in f64 on 1 thread",
         times(slow.0, steps.0)
     );
-    let (n, steps, fused) = both(Way::Steps, Way::Fused)?;
+    let (n, steps, fused) = both(Method::Steps, Method::Fused)?;
     let (time, memory) = (times(steps.0, fused.0), times(steps.1, fused.1));
     Some(format!(
         "{looped}. n = {n}: whole matrices, in f64 on 1 thread, take {time} the time of the fused path, in {} on {} with {}, \
@@ -199,13 +199,13 @@ pub(super) fn summary<T: Real>(all: &[(Way, Vec<Point>)], growth: &Growth) -> Op
 }
 
 /// One point as a line for a script.
-pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Point) -> Value {
+pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: &Point) -> Value {
     let Machine { simd, threads: asked } = growth.machine;
-    let is_fused = way == Way::Fused;
+    let is_fused = way == Method::Fused;
     let (peer, shape) = (format!("attn.{}", name(way)), growth.shape(point.n));
     let dtype = if is_fused { T::NAME } else { f64::NAME };
     let reason = match &point.measured {
-        Measured::Taken { timing, extra_bytes, threads, largest_error, .. } => {
+        Measurement::Done { timing, extra_bytes, threads, largest_error, .. } => {
             let asked = if is_fused { asked } else { 1 };
             let line = Line {
                 peer: &peer,
@@ -220,8 +220,8 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Po
             };
             return line.value();
         }
-        Measured::TooLong(seconds) => json!({ "seconds": seconds }),
-        Measured::TooLarge(bytes) => json!({ "bytes": bytes }),
+        Measurement::TooLong(seconds) => json!({ "seconds": seconds }),
+        Measurement::TooLarge(bytes) => json!({ "bytes": bytes }),
     };
     let version = env!("CARGO_PKG_VERSION");
     let shape = shape.to_string();

@@ -7,7 +7,7 @@ use super::figures::{
     worst_error,
 };
 use super::{BenchArgs, BenchFormat};
-use crate::bench::{Growth, Measured, Point, SIZES, Timing, Way, memory_limit};
+use crate::bench::{Growth, Measurement, Method, Point, SIZES, Timing, memory_limit};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::kernel::Kernels;
@@ -24,7 +24,7 @@ const PARTS: u32 = 60;
 /// No single run takes longer than this part of the whole time.
 const LONGEST_PART: u32 = 8;
 
-const WAYS: [Way; 3] = [Way::Loop, Way::Steps, Way::Fused];
+const WAYS: [Method; 3] = [Method::Loop, Method::Steps, Method::Fused];
 
 /// What has been measured so far, and where it goes.
 struct Overview<'a, 's> {
@@ -86,7 +86,7 @@ impl BenchArgs {
 }
 
 impl Overview<'_, '_> {
-    fn points<T: Kernels>(&mut self, way: Way) -> Result<Vec<Point>> {
+    fn points<T: Kernels>(&mut self, way: Method) -> Result<Vec<Point>> {
         let mut points = Vec::new();
         for n in SIZES {
             self.working(&format!("{}, n = {n}", name(way)))?;
@@ -131,16 +131,16 @@ impl Overview<'_, '_> {
         Ok(self.streams.out.flush()?)
     }
 
-    fn curves(&mut self, all: &[(Way, Vec<Point>)]) -> Result<()> {
+    fn curves(&mut self, all: &[(Method, Vec<Point>)]) -> Result<()> {
         self.part()?;
         let plot = |title: &str, up: fn(f64) -> String, y: fn(&Timing, usize) -> f64| {
             let point = |point: &Point| match &point.measured {
-                Measured::Taken { timing, extra_bytes, .. } => {
+                Measurement::Done { timing, extra_bytes, .. } => {
                     Some((point.n as f64, y(timing, *extra_bytes)))
                 }
                 _ => None,
             };
-            let curve = |(way, points): &(Way, Vec<Point>)| {
+            let curve = |(way, points): &(Method, Vec<Point>)| {
                 let points = points.iter().filter_map(point).filter(|(_, y)| *y > 0.0).collect();
                 Curve { name: name(*way).to_string(), points }
             };

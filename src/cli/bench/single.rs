@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::line::Line;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
-use crate::bench::{Problem, Reading, Shape, Single, estimate};
+use crate::bench::{Problem, ReadRates, Shape, ShapeMeasurement, estimate};
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::kernel::{Kernels, Machine};
@@ -33,7 +33,7 @@ impl BenchArgs {
     ) -> Result<()> {
         let (machine, budget) = (self.machine(env)?, self.budget(USUAL_SECONDS)?);
         check_time::<T>(shape, machine, budget)?;
-        let single = Single::measure::<T>(shape, machine, budget)?;
+        let single = ShapeMeasurement::measure::<T>(shape, machine, budget)?;
         match self.format {
             BenchFormat::Json => writeln!(streams.out, "{}", line(&single))?,
             BenchFormat::Table => {
@@ -65,12 +65,12 @@ fn check_time<T: Kernels>(shape: Shape, machine: Machine, budget: Duration) -> R
     })
 }
 
-fn title(single: &Single) -> String {
+fn title(single: &ShapeMeasurement) -> String {
     let threads = counted(single.machine.threads, "thread");
     format!("{}; {}, {}, {threads}", single.shape.in_words(), single.dtype, single.machine.simd)
 }
 
-fn table(single: &Single) -> Table {
+fn table(single: &ShapeMeasurement) -> Table {
     let (timing, rates, threads) = (&single.timing, single.rates(), single.machine.threads);
     let row = |name: &str, text: String| vec![name.to_string(), text];
     let runs = counted(timing.runs, "run");
@@ -118,7 +118,7 @@ fn table(single: &Single) -> Table {
 }
 
 /// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
-fn read(reading: &Reading) -> String {
+fn read(reading: &ReadRates) -> String {
     let alone = if reading.fused <= reading.alone {
         let share = percent(reading.fused, reading.alone);
         format!("{share} of the {} GB/s of only reading them", giga(reading.alone))
@@ -136,8 +136,8 @@ fn read(reading: &Reading) -> String {
 }
 
 /// The line for a script.
-fn line(single: &Single) -> Value {
-    let Single { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
+fn line(single: &ShapeMeasurement) -> Value {
+    let ShapeMeasurement { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
     let line = Line {
         peer: "attn",
         shape,
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn no_share_is_more_than_the_whole() {
         let reading = |fused, alone, memory: f64| {
-            read(&Reading { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
+            read(&ReadRates { fused: fused * 1e9, alone: alone * 1e9, memory: Some(memory * 1e9) })
         };
         assert_eq!(
             reading(15.0, 18.0, 20.0),

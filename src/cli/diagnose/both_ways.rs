@@ -5,9 +5,9 @@ use crate::diagnose::{Judged, Named, Verdict};
 use crate::error::Result;
 use crate::explain::{Depth, Sums, explain};
 use crate::graph::{
-    Beside, CellId, Convention, Difference, Graph, NodeId, Term, address_of, beside, formula,
+    CellId, Convention, Difference, Graph, GraphPair, NodeId, Term, address_of, formula, side_by_side,
 };
-use crate::story::{Explained, Shown, Step};
+use crate::story::{ExplainedCell, Step, StepItem};
 
 /// What nodes of the mistaken computation are called after.
 const SUFFIX: &str = "_wrong";
@@ -25,7 +25,7 @@ pub(super) struct BothWays {
 /// # Errors
 /// If both computations together are too large to be held, or a cell is made of too many numbers to be written out.
 pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<BothWays> {
-    let both = beside(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
+    let both = side_by_side(right.clone(), (*named.graph).clone().without_warnings(), SUFFIX)?;
     let place = match &wrong.verdict {
         Verdict::Wrong(distance) => Some((&distance.node, distance.difference.first)),
         _ => None,
@@ -51,7 +51,7 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
 }
 
 /// The steps that only one of the two ways takes: “Only the correct computation has S_scaled = S · 1/√2.”
-fn one_sided(both: &Beside) -> String {
+fn one_sided(both: &GraphPair) -> String {
     let of = |ids: Vec<NodeId>, who: &str| {
         let formulas: Vec<String> =
             ids.iter().take(2).map(|&id| formula(&both.graph, id, Convention::Rows, false)).collect();
@@ -73,7 +73,7 @@ fn one_sided(both: &Beside) -> String {
 }
 
 /// The steps that both ways compute, and whose numbers differ.
-fn moved(both: &Beside) -> impl Iterator<Item = &Difference> {
+fn moved(both: &GraphPair) -> impl Iterator<Item = &Difference> {
     let is_computed = |id: Option<NodeId>| id.is_some_and(|id| !both.graph[id].op.is_given());
     both.differences
         .iter()
@@ -81,7 +81,7 @@ fn moved(both: &Beside) -> impl Iterator<Item = &Difference> {
 }
 
 /// A cell that has moved: in this row if there is one, else the one that has moved furthest.
-fn cell(both: &Beside, pair: &Difference, row: Option<usize>) -> Option<(usize, usize)> {
+fn cell(both: &GraphPair, pair: &Difference, row: Option<usize>) -> Option<(usize, usize)> {
     let change = both.graph[pair.change?].matrix()?;
     let in_row = row.filter(|&i| i < change.rows());
     let found = in_row.and_then(|i| Some((i, change.row(i).position(|x| x != 0.0)?)));
@@ -90,7 +90,7 @@ fn cell(both: &Beside, pair: &Difference, row: Option<usize>) -> Option<(usize, 
 
 fn step(
     text: &str,
-    both: &Beside,
+    both: &GraphPair,
     pair: &Difference,
     (row, col): (usize, usize),
     named: &Named,
@@ -101,7 +101,7 @@ fn step(
     {
         of.extend(explained(&both.graph, caption, node, row, col)?);
     }
-    let shown = vec![Shown::Explained { of, side_by_side: true }];
+    let shown = vec![StepItem::Explained { of, side_by_side: true }];
     Ok(Some(Step { text: text.into(), shown, ..Step::default() }))
 }
 
@@ -119,11 +119,17 @@ fn computed(graph: &Graph, mut cell: CellId) -> CellId {
     }
 }
 
-fn explained(graph: &Graph, caption: String, node: NodeId, row: usize, col: usize) -> Result<Vec<Explained>> {
+fn explained(
+    graph: &Graph,
+    caption: String,
+    node: NodeId,
+    row: usize,
+    col: usize,
+) -> Result<Vec<ExplainedCell>> {
     let cell = computed(graph, CellId { node, row, col });
     let explanations = explain(graph, &[cell], Depth::Levels(1), Sums::Shortened)?;
     Ok(explanations
         .into_iter()
-        .map(|explanation| Explained { caption: caption.clone(), explanation })
+        .map(|explanation| ExplainedCell { caption: caption.clone(), explanation })
         .collect())
 }

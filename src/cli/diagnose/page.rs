@@ -4,7 +4,7 @@ use super::both_ways::both_ways;
 use super::{evidence, words};
 use crate::diagnose::{Answer, Close, Diagnosis, Judged, Mistake, Named, Slip, Task, Verdict};
 use crate::graph;
-use crate::story::{Shown, Step, Story, Table};
+use crate::story::{Step, StepItem, Story, Table};
 
 /// This many explanations that fit equally are told one by one; the headline names the others.
 const MOST_TOLD: usize = 6;
@@ -24,7 +24,7 @@ fn short(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     if diagnosis.nodes.len() > 1 {
         steps.push(Step {
             notice: words::forms(&diagnosis.nodes),
-            shown: vec![Shown::Table(nodes(diagnosis, task))],
+            shown: vec![StepItem::Table(nodes(diagnosis, task))],
             ..said("Your steps next to the right ones.".into())
         });
     } else if let Some(forms) = words::forms(&diagnosis.nodes) {
@@ -61,7 +61,7 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
         let has_fix = !fixes.is_empty();
         steps.extend(fixes.into_iter().chain(evidence::clues(node, task)).map(said));
         let proof = Step {
-            shown: evidence::cells(node, task.right()).map(Shown::Table).into_iter().collect(),
+            shown: evidence::cells(node, task.right()).map(StepItem::Table).into_iter().collect(),
             notice: Some(evidence::said(node, answer, task)).filter(|said| !said.is_empty()),
             ..Step::default()
         };
@@ -108,7 +108,7 @@ fn detailed(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     steps.push(Step {
         text: "Your steps next to the right ones.".into(),
         notice: words::forms(&diagnosis.nodes),
-        shown: vec![Shown::Table(nodes(diagnosis, task))],
+        shown: vec![StepItem::Table(nodes(diagnosis, task))],
         ..Step::default()
     });
     let both = diagnosis.first_wrong().and_then(|wrong| {
@@ -207,7 +207,7 @@ fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
     Some(Step {
         text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
         notice: Some("--suggest-input FILE instead of --yours writes an input that shows them.".into()),
-        shown: vec![Shown::Table(table)],
+        shown: vec![StepItem::Table(table)],
         ..Step::default()
     })
 }

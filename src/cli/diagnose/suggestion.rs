@@ -13,7 +13,7 @@ use crate::graph::{Graph, Role};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
-use crate::story::{Shown, Step, Story, Table};
+use crate::story::{Step, StepItem, Story, Table};
 
 /// What is drawn is the same every time.
 const SEED: u32 = 0;
@@ -75,7 +75,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
             text: "Compute attention on it with your own code. Then see the right answer, and check yours:"
                 .into(),
             notice: None,
-            shown: vec![Shown::Table(Table::new(
+            shown: vec![StepItem::Table(Table::new(
                 &["command"],
                 [
                     vec![format!("attn attend {command}")],
@@ -90,7 +90,7 @@ fn story(file: &str, suggestion: &Suggestion, matrices: &[(&str, &Matrix)], comm
         steps.push(Step {
             text: "With these options some mistakes change nothing in the result, on any numbers.".into(),
             notice: None,
-            shown: vec![Shown::Table(Table::new(&["mistake", "what it would be"], rows))],
+            shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
             ..Step::default()
         });
     }

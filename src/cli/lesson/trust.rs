@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::{Env, Outcome, Streams, run};
 use crate::input::{Reading, Writing};
 use crate::lesson::{CommandOutput, MOST_PRINTED};
-use crate::memory::Gathered;
+use crate::memory::ChargedBytes;
 use crate::render::Screen;
 
 /// Whether a lesson is trusted.
@@ -44,10 +44,10 @@ fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> C
         charset: screen.charset,
         ..Env::default()
     };
-    let (mut out, mut err) = (Gathered::new(MOST_PRINTED), Gathered::new(MOST_PRINTED));
+    let (mut out, mut err) = (ChargedBytes::new(MOST_PRINTED), ChargedBytes::new(MOST_PRINTED));
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
     let Outcome { code, graphs } = run(args, &env, &mut streams);
-    let text = |gathered: Gathered| {
+    let text = |gathered: ChargedBytes| {
         String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
     };

@@ -1,4 +1,4 @@
-//! Mistakes and contradictions in the five texts: what a text says, what is true, and the demo that shows it.
+//! Mistakes and contradictions in the five texts: the text's statement, the correct one, and the demo that shows it.
 //!
 //! Every entry quotes its text, and a test compares the quotation with the text; most have a test that computes them
 //! (tests/documents/errata). Lines are those of the texts as plain files.
@@ -11,7 +11,7 @@ mod understanding;
 
 use super::Document;
 
-/// A place where a text says something that does not hold, or leaves out what a reader needs.
+/// A place where a text is wrong, or leaves out a fact that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Erratum {
     /// A short name for it, used once.
@@ -24,7 +24,7 @@ pub struct Erratum {
     pub line: usize,
     /// The text's own words, at most 25; its LaTeX in plain characters, quotation marks in it as ‘ ’.
     pub text: &'static str,
-    /// What is true: whole sentences.
+    /// The correct statement, in whole sentences.
     pub holds: &'static str,
     /// The demo that shows it.
     pub demo: Option<&'static str>,
@@ -41,7 +41,7 @@ impl Erratum {
         format!("The text: “{}”", self.text)
     }
 
-    /// What is true, set against the quotation: `But: …`.
+    /// The correct statement, set against the quotation: `But: …`.
     pub fn correction(&self) -> String {
         format!("But: {}", self.holds)
     }
@@ -59,7 +59,7 @@ pub fn for_demo(name: &str) -> impl Iterator<Item = &'static Erratum> {
     errata().filter(move |erratum| erratum.demo == Some(name))
 }
 
-/// The notes at the end of a demo: the place, what is written there, and what is true.
+/// The notes at the end of a demo: the place, the text's statement, and the correct one.
 pub(super) fn notes(demo: &str) -> Vec<String> {
     for_demo(demo)
         .map(|erratum| format!("{}. {}  {}", erratum.reference(), erratum.quotation(), erratum.correction()))

@@ -11,48 +11,48 @@ use crate::text::{near, one_of, quoted};
 
 /// A term of the field.
 #[derive(Debug)]
-pub struct Term {
+pub struct GlossaryTerm {
     /// The term.
     pub name: &'static str,
     /// Other names for it.
     pub also: &'static [&'static str],
-    /// What it means.
+    /// Its meaning.
     pub means: &'static str,
     /// Its formula, if it has one.
     pub formula: Option<&'static str>,
     /// The node of `attn attend` or `attn similarity` that holds it, if there is one.
     pub node: Option<&'static str>,
     /// Commands that show it.
-    pub see: &'static [See],
+    pub see: &'static [ShownBy],
 }
 
 /// A command that shows a term.
 #[derive(Clone, Copy, Debug)]
-pub enum See {
+pub enum ShownBy {
     /// The command.
     Command(&'static str),
-    /// The command with an option, and what that is set to.
+    /// The command with an option, and the option's value.
     With(&'static str, Hint, &'static str),
 }
 
-impl fmt::Display for See {
+impl fmt::Display for ShownBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            See::Command(command) => f.write_str(command),
-            See::With(command, option, value) => write!(f, "{command} {option} {value}"),
+            ShownBy::Command(command) => f.write_str(command),
+            ShownBy::With(command, option, value) => write!(f, "{command} {option} {value}"),
         }
     }
 }
 
-impl Term {
+impl GlossaryTerm {
     /// Commands that show it, as they are typed.
     pub fn commands(&self) -> Vec<String> {
-        self.see.iter().map(See::to_string).collect()
+        self.see.iter().map(ShownBy::to_string).collect()
     }
 }
 
 /// All terms, sorted by name.
-pub fn glossary() -> &'static [Term] {
+pub fn glossary() -> &'static [GlossaryTerm] {
     terms::TERMS
 }
 
@@ -60,10 +60,10 @@ pub fn glossary() -> &'static [Term] {
 ///
 /// # Errors
 /// If there is none: the error names the nearest.
-pub fn term(name: &str) -> Result<&'static Term> {
+pub fn term(name: &str) -> Result<&'static GlossaryTerm> {
     let asked = name.trim().to_lowercase();
     let singular = asked.strip_suffix('s').unwrap_or(&asked);
-    let has = |term: &&Term, asked: &str| {
+    let has = |term: &&GlossaryTerm, asked: &str| {
         std::iter::once(&term.name).chain(term.also).any(|name| name.to_lowercase() == asked)
     };
     let found = |asked: &str| glossary().iter().find(|term| has(term, asked));

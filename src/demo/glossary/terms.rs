@@ -1,12 +1,12 @@
-//! The terms of the field in alphabetical order; see [`super::Term`].
+//! The terms of the field in alphabetical order; see [`super::GlossaryTerm`].
 
-use super::See::{Command, With};
-use super::Term;
+use super::GlossaryTerm;
+use super::ShownBy::{Command, With};
 use crate::hint::Hint;
 
 /// All terms.
-pub(super) const TERMS: &[Term] = &[
-    Term {
+pub(super) const TERMS: &[GlossaryTerm] = &[
+    GlossaryTerm {
         name: "attention",
         also: &["scaled dot-product attention"],
         means: "A step in which every token gathers information from other tokens. It compares its query with their keys, turns the scores into weights, and adds up their values with these weights.",
@@ -14,7 +14,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("O"),
         see: &[Command("attn lesson play 0-tour"), Command("attn demo qkv")],
     },
-    Term {
+    GlossaryTerm {
         name: "attention weights",
         also: &["weights", "attention pattern", "attention matrix"],
         means: "The softmax of each row of scores: how much of each value a token takes. Every row sums to 1.",
@@ -22,7 +22,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("A"),
         see: &[Command("attn demo weights"), Command("attn lesson play 0-tour")],
     },
-    Term {
+    GlossaryTerm {
         name: "batch",
         also: &[],
         means: "Several sequences computed together. Each one is computed as if it were alone.",
@@ -30,7 +30,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo vectorize")],
     },
-    Term {
+    GlossaryTerm {
         name: "bias",
         also: &["attention bias"],
         means: "Numbers added to the scores before the softmax, for example to favour near tokens.",
@@ -38,7 +38,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("B"),
         see: &[Command("attn demo order")],
     },
-    Term {
+    GlossaryTerm {
         name: "block",
         also: &["layer", "transformer block"],
         means: "One attention step and one perceptron, each with a norm and a residual connection. A model stacks many blocks.",
@@ -46,7 +46,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
     },
-    Term {
+    GlossaryTerm {
         name: "causal mask",
         also: &["causal attention"],
         means: "The mask of models that write text: a token may attend to itself and to earlier tokens, never to later ones.",
@@ -54,7 +54,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_masked"),
         see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
     },
-    Term {
+    GlossaryTerm {
         name: "concatenation",
         also: &[],
         means: "The results of all heads next to each other in one wide matrix, which the output projection then mixes.",
@@ -62,7 +62,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("C"),
         see: &[Command("attn demo output")],
     },
-    Term {
+    GlossaryTerm {
         name: "context vector",
         also: &[],
         means: "What attention returns for one token: the sum of the values, each times its weight.",
@@ -70,7 +70,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("O"),
         see: &[Command("attn demo context"), Command("attn lesson play 3-self-attention")],
     },
-    Term {
+    GlossaryTerm {
         name: "cosine",
         also: &["cosine similarity"],
         means: "The dot product of two vectors divided by both lengths. It depends on the angle alone: 1 for the same direction, 0 for a right angle.",
@@ -78,7 +78,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("cosine"),
         see: &[Command("attn demo similarity")],
     },
-    Term {
+    GlossaryTerm {
         name: "cross-attention",
         also: &[],
         means: "Attention in which the queries come from one text and the keys and values from another, for example from a sentence to its translation.",
@@ -86,7 +86,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo lookup")],
     },
-    Term {
+    GlossaryTerm {
         name: "d_k",
         also: &["d_v", "d_model"],
         means: "The width of a query and of a key. Likewise d_v is the width of a value, and d_model the width of the vector that stands for a token. Scores are divided by √d_k.",
@@ -94,7 +94,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_scaled"),
         see: &[Command("attn notation")],
     },
-    Term {
+    GlossaryTerm {
         name: "decoding",
         also: &["decode"],
         means: "Writing text one token at a time. Each new token has one query, and the keys and values of all earlier tokens come from the cache.",
@@ -102,7 +102,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo gqa")],
     },
-    Term {
+    GlossaryTerm {
         name: "dot product",
         also: &["inner product"],
         means: "The sum you get if you multiply two vectors number by number and add up. It is large if both are long and point the same way.",
@@ -110,7 +110,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("dot"),
         see: &[Command("attn demo similarity"), Command("attn demo pairwise")],
     },
-    Term {
+    GlossaryTerm {
         name: "embedding",
         also: &["word vector"],
         means: "The vector that stands for a token when it enters the model.",
@@ -118,7 +118,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("X"),
         see: &[Command("attn demo similarity"), Command("attn lesson play 3-self-attention")],
     },
-    Term {
+    GlossaryTerm {
         name: "FlashAttention",
         also: &["flash attention", "tiling"],
         means: "A way to compute exact attention block by block, so that the whole table of scores is never stored.",
@@ -126,7 +126,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo online"), Command("attn demo blocks")],
     },
-    Term {
+    GlossaryTerm {
         name: "gradient",
         also: &["backpropagation"],
         means: "How much the error changes if one number changes a little. Training moves every weight against its gradient.",
@@ -134,7 +134,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo init")],
     },
-    Term {
+    GlossaryTerm {
         name: "grouped-query attention",
         also: &["GQA"],
         means: "Attention in which several query heads share one head of keys and values. This makes the key/value cache smaller.",
@@ -142,7 +142,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo gqa")],
     },
-    Term {
+    GlossaryTerm {
         name: "head",
         also: &["attention head"],
         means: "One attention computation with its own projections, on a part of the width. A model runs several heads next to each other.",
@@ -150,7 +150,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("A_1"),
         see: &[Command("attn demo multihead"), Command("attn lesson play 0-tour")],
     },
-    Term {
+    GlossaryTerm {
         name: "hidden",
         also: &["masked", "masking"],
         means: "Said of a pair of tokens that the mask rules out. Its score becomes −∞, so its weight is exactly 0.",
@@ -158,7 +158,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_masked"),
         see: &[Command("attn demo mask")],
     },
-    Term {
+    GlossaryTerm {
         name: "key",
         also: &["keys"],
         means: "The vector by which a token can be found: queries are compared with it.",
@@ -166,7 +166,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("K"),
         see: &[Command("attn demo transforms"), Command("attn demo lookup")],
     },
-    Term {
+    GlossaryTerm {
         name: "KV cache",
         also: &["key/value cache", "cache"],
         means: "The keys and values of earlier tokens, kept so that they are not computed again for each new token.",
@@ -174,7 +174,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo gqa"), Command("attn params llama3-8b")],
     },
-    Term {
+    GlossaryTerm {
         name: "latent attention",
         also: &["MLA"],
         means: "Attention whose cache holds one short vector per token, from which keys and values are computed.",
@@ -182,7 +182,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo gqa")],
     },
-    Term {
+    GlossaryTerm {
         name: "linear map",
         also: &["projection", "linear layer"],
         means: "Multiplying every token by the same matrix. It changes the features of a token without using other tokens.",
@@ -190,7 +190,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo right")],
     },
-    Term {
+    GlossaryTerm {
         name: "logit",
         also: &["logits"],
         means: "A score for each word of the vocabulary, computed from the last vector of a token. The softmax of the logits predicts the next word.",
@@ -198,7 +198,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo unembed")],
     },
-    Term {
+    GlossaryTerm {
         name: "low rank",
         also: &["rank"],
         means: "A matrix has low rank if it is the product of two thin ones. The two hold fewer numbers, and they can change fewer directions.",
@@ -206,7 +206,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo lowrank"), Command("attn lesson play 5-one-third")],
     },
-    Term {
+    GlossaryTerm {
         name: "mask",
         also: &[],
         means: "A rule that says which tokens a token may attend to. The scores of all other pairs become −∞ before the softmax.",
@@ -214,7 +214,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_masked"),
         see: &[Command("attn demo mask"), Command("attn lesson play 1-interaction-matrices")],
     },
-    Term {
+    GlossaryTerm {
         name: "matrix product",
         also: &["matmul"],
         means: "Each cell is the dot product of a row of the first matrix and a column of the second. The product Q Kᵀ holds all dot products of queries and keys, and A V mixes the rows of V.",
@@ -226,7 +226,7 @@ pub(super) const TERMS: &[Term] = &[
             Command("attn lesson play 2-matrix-multiplication"),
         ],
     },
-    Term {
+    GlossaryTerm {
         name: "multi-head attention",
         also: &["MHA", "multihead"],
         means: "Attention with several heads, each with its own queries, keys and values. Their results are put next to each other and mixed by W_O.",
@@ -234,7 +234,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("O"),
         see: &[Command("attn demo multihead"), Command("attn demo output")],
     },
-    Term {
+    GlossaryTerm {
         name: "multi-query attention",
         also: &["MQA"],
         means: "Attention in which all query heads share one head of keys and values.",
@@ -242,7 +242,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo gqa")],
     },
-    Term {
+    GlossaryTerm {
         name: "norm",
         also: &["layer norm", "LayerNorm", "RMSNorm", "normalisation"],
         means: "A step that rescales the vector of each token, so that all tokens have the same scale.",
@@ -250,7 +250,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo block")],
     },
-    Term {
+    GlossaryTerm {
         name: "online softmax",
         also: &["streaming softmax"],
         means: "A softmax computed in one pass: it keeps the maximum and the sum so far, and rescales both when a larger score comes.",
@@ -258,7 +258,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo online")],
     },
-    Term {
+    GlossaryTerm {
         name: "output projection",
         also: &["W_O"],
         means: "The matrix that mixes the results of all heads and brings them back to the width of a token.",
@@ -266,7 +266,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("W_O"),
         see: &[Command("attn demo output"), Command("attn demo sum-heads")],
     },
-    Term {
+    GlossaryTerm {
         name: "parameter",
         also: &["parameters", "weight matrix"],
         means: "A number that training sets: an entry of W_Q, W_K, W_V, W_O, of the perceptron, and so on.",
@@ -274,7 +274,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn params gpt2"), Command("attn lesson play 5-one-third")],
     },
-    Term {
+    GlossaryTerm {
         name: "perceptron",
         also: &["MLP", "feed-forward network", "FFN"],
         means: "Two linear maps with a nonlinear function between them. It changes each token by itself.",
@@ -282,7 +282,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo mlp")],
     },
-    Term {
+    GlossaryTerm {
         name: "position encoding",
         also: &["positional encoding", "position"],
         means: "Numbers that depend on the position of a token. Without them, and without a mask, attention does not know the order of words.",
@@ -290,7 +290,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo order")],
     },
-    Term {
+    GlossaryTerm {
         name: "query",
         also: &["queries"],
         means: "The vector that says what a token looks for. It is compared with every key.",
@@ -298,7 +298,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("Q"),
         see: &[Command("attn demo transforms"), Command("attn demo lookup")],
     },
-    Term {
+    GlossaryTerm {
         name: "residual connection",
         also: &["residual", "skip connection"],
         means: "Adding the input of a step to its result. The step then only has to compute a change.",
@@ -306,7 +306,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo update"), Command("attn demo block")],
     },
-    Term {
+    GlossaryTerm {
         name: "residual stream",
         also: &[],
         means: "The vector of a token on its way through all blocks. Each step reads it and adds something to it.",
@@ -314,7 +314,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo block"), Command("attn demo sum-heads")],
     },
-    Term {
+    GlossaryTerm {
         name: "RoPE",
         also: &["rotary position embedding", "rotary"],
         means: "A position encoding that turns queries and keys by an angle that grows with the position. The positions then change a score only through their distance.",
@@ -322,7 +322,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo order")],
     },
-    Term {
+    GlossaryTerm {
         name: "saturation",
         also: &["saturated softmax"],
         means: "What very large scores do to a softmax: one token gets almost all the weight, and the gradient almost vanishes.",
@@ -330,7 +330,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo scale"), Command("attn demo init")],
     },
-    Term {
+    GlossaryTerm {
         name: "scaling",
         also: &["scale", "scaled scores"],
         means: "Dividing the scores by √d_k. Dot products of wider vectors spread more, and would saturate the softmax.",
@@ -338,7 +338,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_scaled"),
         see: &[Command("attn demo scale"), Command("attn lesson play 4-transformer-imagined")],
     },
-    Term {
+    GlossaryTerm {
         name: "score",
         also: &["scores"],
         means: "How well a query fits a key: their dot product. Larger scores become larger weights.",
@@ -346,7 +346,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S"),
         see: &[Command("attn demo pairwise"), Command("attn lesson play 0-tour")],
     },
-    Term {
+    GlossaryTerm {
         name: "self-attention",
         also: &[],
         means: "Attention in which queries, keys and values are all computed from the same tokens.",
@@ -354,7 +354,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("O"),
         see: &[Command("attn demo qkv"), Command("attn lesson play 3-self-attention")],
     },
-    Term {
+    GlossaryTerm {
         name: "sliding window",
         also: &["window", "local attention"],
         means: "A mask that lets a token attend only to tokens near it, for example to the last 4096.",
@@ -362,7 +362,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_masked"),
         see: &[Command("attn demo blocks")],
     },
-    Term {
+    GlossaryTerm {
         name: "soft lookup",
         also: &["dictionary"],
         means: "A lookup that returns a mixture of all values, weighted by how well each key fits, instead of one exact match.",
@@ -370,7 +370,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo lookup")],
     },
-    Term {
+    GlossaryTerm {
         name: "softmax",
         also: &[],
         means: "A function that turns a row of scores into positive weights that sum to 1: take the exponential of each score, then divide by their sum.",
@@ -378,7 +378,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("A"),
         see: &[Command("attn demo weights"), Command("attn softmax 1 2 3")],
     },
-    Term {
+    GlossaryTerm {
         name: "temperature",
         also: &[],
         means: "A number that scores are divided by before the softmax. Below 1 the weights become sharper, above 1 flatter.",
@@ -386,7 +386,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("S_tempered"),
         see: &[Command("attn demo unembed"), With("attn softmax 1 2 3", Hint::Temperature, "0.5")],
     },
-    Term {
+    GlossaryTerm {
         name: "token",
         also: &["tokens"],
         means: "A piece of text that the model handles as one unit: a word, a part of a word, or a punctuation mark. A row of X is one token.",
@@ -394,7 +394,7 @@ pub(super) const TERMS: &[Term] = &[
         node: Some("X"),
         see: &[Command("attn demo context")],
     },
-    Term {
+    GlossaryTerm {
         name: "transformer",
         also: &[],
         means: "A model built from blocks of attention and perceptrons, with token embeddings below and an unembedding on top.",
@@ -402,7 +402,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo block"), Command("attn lesson play 4-transformer-imagined")],
     },
-    Term {
+    GlossaryTerm {
         name: "unembedding",
         also: &["W_U"],
         means: "The matrix that turns the last vector of a token into one logit for each word of the vocabulary.",
@@ -410,7 +410,7 @@ pub(super) const TERMS: &[Term] = &[
         node: None,
         see: &[Command("attn demo unembed")],
     },
-    Term {
+    GlossaryTerm {
         name: "value",
         also: &["values"],
         means: "The vector that a token passes on to those that attend to it.",

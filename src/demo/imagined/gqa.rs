@@ -68,7 +68,7 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
     let names = ["kv 1", "kv 2"];
     let w_k = demo.given("W_K", Matrix::of([[1., 0.], [0., 1.], [1., 1.], [0., 1.]]).cols_named(&names))?;
     let w_v = demo.given("W_V", Matrix::of([[2., 0.], [0., 1.], [1., 0.], [0., 3.]]))?;
-    let shared = Shared { name: "gqa", groups: 2, w_k, w_v };
+    let shared = SharedKeysAndValues { name: "gqa", groups: 2, w_k, w_v };
     let [k, v, o] = shared.attend(demo, x, q)?;
     demo.step(
         "A small GQA. Each head has its own block of neighbouring columns. Heads 1 and 2 read the first block of K and V, \
@@ -97,7 +97,7 @@ fn grouped(demo: &mut Builder, x: NodeId, w_q: NodeId, q: NodeId) -> Result<()> 
 fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     let w_k = demo.given("W_K_mqa", Matrix::of([[1.], [1.], [0.], [1.]]).cols_named(&["kv 1"]))?;
     let w_v = demo.given("W_V_mqa", Matrix::of([[1.], [2.], [0.], [3.]]))?;
-    let shared = Shared { name: "mqa", groups: 1, w_k, w_v };
+    let shared = SharedKeysAndValues { name: "mqa", groups: 1, w_k, w_v };
     let [_, _, o] = shared.attend(demo, x, q)?;
     let [_, _, _, difference] = shared.written_out(demo, x, q, o)?;
     demo.step(
@@ -111,14 +111,14 @@ fn multi_query(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
 }
 
 /// Key and value weights that several query heads share.
-struct Shared {
+struct SharedKeysAndValues {
     name: &'static str,
     groups: usize,
     w_k: NodeId,
     w_v: NodeId,
 }
 
-impl Shared {
+impl SharedKeysAndValues {
     /// K, V and the result of all heads.
     fn attend(&self, demo: &mut Builder, x: NodeId, q: NodeId) -> Result<[NodeId; 3]> {
         let name = self.name;
@@ -127,8 +127,8 @@ impl Shared {
         Ok([k, v, all_heads(demo, name, [q, k, v], self.groups)?])
     }
 
-    /// The weights with each shared block repeated for every head that reads it, what MHA makes of them, and the
-    /// largest difference from `shared`.
+    /// The weights with each shared block repeated for every head that reads it, the result of MHA with them, and the largest
+    /// difference from `shared`.
     fn written_out(&self, demo: &mut Builder, x: NodeId, q: NodeId, shared: NodeId) -> Result<[NodeId; 4]> {
         let name = format!("{}_each", self.name);
         let mut each = Vec::new();
@@ -144,7 +144,7 @@ impl Shared {
         let v = demo.compute(&format!("V_{name}"), Op::Product, &[x, each[1]])?;
         let o = all_heads(demo, &name, [q, k, v], HEADS)?;
         let change = demo.compute(&format!("change_{}", self.name), Op::Subtract, &[o, shared])?;
-        let largest = Op::Summary(Statistic::LargestSize);
+        let largest = Op::Summary(Statistic::MaxSize);
         Ok([each[0], each[1], o, demo.compute(&format!("difference_{}", self.name), largest, &[change])?])
     }
 }
@@ -193,7 +193,7 @@ fn latent(demo: &mut Builder, x: NodeId, q: NodeId) -> Result<()> {
     }
     let changes = demo.collect("change_mla", "heads", None, &changes)?;
     demo.label(changes, "score differences");
-    let difference = demo.compute("difference_mla", Op::Summary(Statistic::LargestSize), &[changes])?;
+    let difference = demo.compute("difference_mla", Op::Summary(Statistic::MaxSize), &[changes])?;
     let [moved, direct] = [demo.graph().require("Q_latent_1")?, demo.graph().require("S_latent_1")?];
     demo.step(
         "The keys need not even be computed: W_up_K can be folded into the query, which is then compared with the latent row \

@@ -1,4 +1,4 @@
-//! `init`: what weights at 0, near 0 and far from 0 do to attention and to its gradient.
+//! `init`: the effect of weights at 0, near 0 and far from 0 on attention and on its gradient.
 
 use crate::attention::Axis;
 use crate::demo::fit::rows_over_and_over;
@@ -8,7 +8,7 @@ use crate::graph::recipes::Recipe;
 use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::{Matrix, labels};
 use crate::story::Digits;
-use crate::story::condition::{all, at_most, equal, every, largest, largest_size, less, rows, smallest};
+use crate::story::condition::{all, at_most, equal, every, less, max_of, max_size_of, min_of, rows};
 
 pub(super) const DEMO: Demo = Demo {
     name: "init",
@@ -21,10 +21,10 @@ pub(super) const DEMO: Demo = Demo {
     build,
 };
 
-/// How the weights are stretched, and what each case is called.
+/// The cases: their names, and the factors that stretch the weights.
 const CASES: [(&str, f64); 4] = [("zero", 0.0), ("small", 0.01), ("one", 1.0), ("large", 10.0)];
 
-/// What every case reads.
+/// The inputs of every case.
 #[derive(Clone, Copy)]
 struct Inputs {
     x: NodeId,
@@ -90,7 +90,7 @@ fn nodes<const COUNT: usize>(demo: &Builder, names: [&str; COUNT]) -> Result<Vec
 fn from_average(demo: &mut Builder, name: &str, average: NodeId) -> Result<NodeId> {
     let o = demo.graph().require(&format!("O_{name}"))?;
     let change = demo.compute(&format!("change_{name}"), Op::Subtract, &[o, average])?;
-    let largest = Op::Summary(Statistic::LargestSize);
+    let largest = Op::Summary(Statistic::MaxSize);
     let distance = demo.compute(&format!("from_average_{name}"), largest, &[change])?;
     demo.label(distance, "largest difference from the average");
     Ok(distance)
@@ -103,7 +103,7 @@ fn near_zero(demo: &mut Builder, average: NodeId) -> Result<()> {
          softmax gives nearly equal weights.",
     )
     .claim(
-        all([equal(rows("X"), 4.0), less(largest("A_small"), 0.26), less(0.24, smallest("A_small"))]),
+        all([equal(rows("X"), 4.0), less(max_of("A_small"), 0.26), less(0.24, min_of("A_small"))]),
         "All weights are close to 1/4.",
     )
     .show(&shown);
@@ -158,7 +158,7 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
          dW_Q = Xᵀ · dQ. So the gradient of W_Q has K as a factor, and with weights of 0, K is 0.",
     )
     .claim(
-        all([every("dW_Q_zero", 0.0), less(0.0, largest_size("dS_zero"))]),
+        all([every("dW_Q_zero", 0.0), less(0.0, max_size_of("dS_zero"))]),
         "dS is not 0, but every gradient of W_Q is {dW_Q_zero[1,1]}. The same is true of W_K, because Q is 0. Weights that \
          start at 0 never learn.",
     )
@@ -167,7 +167,7 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
     let small = demo.graph().require("dW_Q_small")?;
     demo.step("The same gradient with W_Q and W_K times 0.01.")
         .claim(
-            all([less(0.0, largest_size("dW_Q_small")), less(smallest("dW_Q_small"), largest("dW_Q_small"))]),
+            all([less(0.0, max_size_of("dW_Q_small")), less(min_of("dW_Q_small"), max_of("dW_Q_small"))]),
             "It is at most {gradient_size[small,1]}, but it is not 0, and it differs from cell to cell: training can begin.",
         )
         .show(&[small]);
@@ -177,12 +177,12 @@ fn gradients(demo: &mut Builder, inputs: Inputs) -> Result<()> {
 fn far_from_zero(demo: &mut Builder) -> Result<()> {
     let a = demo.graph().require("A_large")?;
     demo.step("W_Q and W_K times 10. The scores become 10 · 10 = 100 times as large as with W_Q and W_K themselves.")
-        .claim(less(0.99, largest("A_large")), "The softmax saturates: the largest weight is more than 0.99.")
+        .claim(less(0.99, max_of("A_large")), "The softmax saturates: the largest weight is more than 0.99.")
         .show(&[a]);
     let names = labels(&CASES.map(|(name, _)| name));
     let mut tables = Vec::new();
     for (table, from, statistic) in
-        [("largest_weight", "A", Statistic::Largest), ("gradient_size", "dW_Q", Statistic::LargestSize)]
+        [("largest_weight", "A", Statistic::Max), ("gradient_size", "dW_Q", Statistic::MaxSize)]
     {
         let mut parts = Vec::new();
         for (name, _) in CASES {

@@ -46,7 +46,7 @@ fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: Node
     let w = demo.compute("W", Op::Product, &[w_1, w_2])?;
     let one = demo.compute("Y_one", Op::Product, &[x, w])?;
     let change = demo.compute("change", Op::Subtract, &[one, linear])?;
-    let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
+    let difference = demo.compute("difference", Op::Summary(Statistic::MaxSize), &[change])?;
     demo.step(
         "With nothing between them, the two maps are one: (X W_1) W_2 = X (W_1 W_2). The wider space has no effect.",
     )
@@ -56,7 +56,8 @@ fn collapse(demo: &mut Builder, x: NodeId, [w_1, w_2]: [NodeId; 2], linear: Node
     Ok(())
 }
 
-/// What any linear map gives the two outer rows together, it gives the two inner ones together.
+/// A proof that no linear map computes XOR: its outputs for the two outer rows have the same sum as those for the two inner
+/// rows.
 fn impossible(demo: &mut Builder, xor: NodeId, linear: NodeId) -> Result<()> {
     let rows = demo.matrix(linear)?.rows();
     let signs = rows_over_and_over([[-1.0], [1.0], [1.0], [-1.0]], rows).transposed();
@@ -92,7 +93,7 @@ fn with_relu(demo: &mut Builder, wide: NodeId, w_2: NodeId, xor: NodeId) -> Resu
         .show(&[hidden]);
     let y = demo.compute("Y", Op::Product, &[hidden, w_2])?;
     let miss = demo.compute("miss", Op::Subtract, &[y, xor])?;
-    let largest = demo.compute("largest_miss", Op::Summary(Statistic::LargestSize), &[miss])?;
+    let largest = demo.compute("largest_miss", Op::Summary(Statistic::MaxSize), &[miss])?;
     demo.step("The same W_2 as before, after the ReLU.")
         .claim(
             all([own(&["xor"]), equal("largest_miss[1,1]", 0.0)]),
@@ -132,7 +133,7 @@ fn gated(demo: &mut Builder, x: NodeId, xor: NodeId) -> Result<()> {
     let hidden = demo.compute("H_gated", Op::Multiply, &[open, up])?;
     let y = demo.compute("Y_gated", Op::Product, &[hidden, w_down])?;
     let miss = demo.compute("miss_gated", Op::Subtract, &[y, xor])?;
-    let largest = demo.compute("largest_miss_gated", Op::Summary(Statistic::LargestSize), &[miss])?;
+    let largest = demo.compute("largest_miss_gated", Op::Summary(Statistic::MaxSize), &[miss])?;
     demo.step(
         "The gate multiplies the up-projection cell by cell: (SiLU(X W_gate) ∘ (X W_up)) W_down. A product of two maps of X \
          is not linear either.",

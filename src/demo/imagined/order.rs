@@ -63,29 +63,29 @@ struct Layers {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum LayerKind {
     Plain,
     Causal,
     Rotary,
 }
 
 impl Layers {
-    fn run(&self, demo: &mut Builder, suffix: &str, x: NodeId, kind: Kind) -> Result<NodeId> {
+    fn run(&self, demo: &mut Builder, suffix: &str, x: NodeId, kind: LayerKind) -> Result<NodeId> {
         let mut nodes = Vec::new();
         for (name, weights) in ["Q", "K", "V"].into_iter().zip(self.weights) {
             nodes.push(demo.compute(&format!("{name}{suffix}"), Op::Product, &[x, weights])?);
         }
-        if kind == Kind::Rotary {
+        if kind == LayerKind::Rotary {
             for (name, node) in ["Q", "K"].into_iter().zip(&mut nodes) {
                 let turn = Op::Rotary { first: 0, base: 10_000.0 };
                 *node = demo.compute(&format!("{name}_turned{suffix}"), turn, &[*node])?;
             }
         }
-        Ok(head(demo, suffix, [nodes[0], nodes[1], nodes[2]], kind == Kind::Causal)?.o)
+        Ok(head(demo, suffix, [nodes[0], nodes[1], nodes[2]], kind == LayerKind::Causal)?.o)
     }
 
-    /// The same layer on both questions.
-    fn both(&self, demo: &mut Builder, name: &str, x: [NodeId; 2], kind: Kind) -> Result<[NodeId; 2]> {
+    /// Runs one layer on both questions.
+    fn both(&self, demo: &mut Builder, name: &str, x: [NodeId; 2], kind: LayerKind) -> Result<[NodeId; 2]> {
         Ok([
             self.run(demo, &format!("_1{name}"), x[0], kind)?,
             self.run(demo, &format!("_2{name}"), x[1], kind)?,
@@ -104,12 +104,12 @@ fn two_teams(demo: &mut Builder, layers: &Layers) -> Result<()> {
         .claim(own(&["X_AB", "swap"]), "“A defeated B” and “B defeated A”: the same words in another order.")
         .together(&[x, turned]);
 
-    let o = layers.run(demo, "_AB", x, Kind::Plain)?;
-    let o_turned = layers.run(demo, "_BA", turned, Kind::Plain)?;
+    let o = layers.run(demo, "_AB", x, LayerKind::Plain)?;
+    let o_turned = layers.run(demo, "_BA", turned, LayerKind::Plain)?;
     let back = demo.compute("swap_back", Op::Transpose, &[swap])?;
     let back = demo.compute("O_BA_in_order", Op::Product, &[back, o_turned])?;
     let change = demo.compute("change", Op::Subtract, &[back, o])?;
-    let difference = demo.compute("difference", Op::Summary(Statistic::LargestSize), &[change])?;
+    let difference = demo.compute("difference", Op::Summary(Statistic::MaxSize), &[change])?;
     demo.step(
         "Attention over both sentences, with the same W_Q, W_K and W_V. How large is the largest difference, once the rows of \
          O_BA are back in the order of X_AB?",
@@ -141,7 +141,7 @@ fn cricket(demo: &mut Builder, layers: &Layers) -> Result<([NodeId; 2], NodeId)>
     let exchange = demo.fitted("exchange", exchange, (4, 4))?;
     let turned = demo.compute("X_2", Op::Product, &[exchange, x])?;
     let questions = [x, turned];
-    let o = layers.both(demo, "", questions, Kind::Plain)?;
+    let o = layers.both(demo, "", questions, LayerKind::Plain)?;
     let [last, gap] = gap(demo, "", o)?;
     demo.step(
         "Two questions with the same words in another order. The next word is predicted from the last row. How different are the \
@@ -171,14 +171,14 @@ fn gap(demo: &mut Builder, name: &str, o: [NodeId; 2]) -> Result<[NodeId; 2]> {
     let names = labels(&["question 1", "question 2"]);
     let last = demo.collect(&format!("last{name}"), "questions", Some(names), &rows)?;
     let change = demo.compute(&format!("last_change{name}"), Op::Subtract, &rows)?;
-    let gap = demo.compute(&format!("gap{name}"), Op::Summary(Statistic::LargestSize), &[change])?;
+    let gap = demo.compute(&format!("gap{name}"), Op::Summary(Statistic::MaxSize), &[change])?;
     demo.label(last, "last rows");
     demo.label(change, "last-row difference");
     Ok([last, gap])
 }
 
 fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
-    let o = layers.both(demo, "_causal", questions, Kind::Causal)?;
+    let o = layers.both(demo, "_causal", questions, LayerKind::Causal)?;
     let [_, gap] = gap(demo, "_causal", o)?;
     let mut second = |i: usize| {
         let start = 1.min(demo.matrix(o[i])?.rows().saturating_sub(1));
@@ -210,7 +210,9 @@ fn causal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result
 /// A second layer on the first one's result and its input, without and with the mask.
 fn second_layer(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<[NodeId; 2]> {
     let mut gaps = Vec::new();
-    for (first, name, kind) in [("", "_second", Kind::Plain), ("_causal", "_causal_second", Kind::Causal)] {
+    for (first, name, kind) in
+        [("", "_second", LayerKind::Plain), ("_causal", "_causal_second", LayerKind::Causal)]
+    {
         let mut x = Vec::new();
         for (i, question) in questions.into_iter().enumerate() {
             let o = demo.graph().require(&format!("O_{}{first}", i + 1))?;
@@ -239,7 +241,7 @@ fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Re
         demo.compute("X_1_placed", Op::Add, &[questions[0], p])?,
         demo.compute("X_2_placed", Op::Add, &[questions[1], p])?,
     ];
-    let o = layers.both(demo, "_placed", x, Kind::Plain)?;
+    let o = layers.both(demo, "_placed", x, LayerKind::Plain)?;
     let [_, gap] = gap(demo, "_placed", o)?;
     demo.step(
         "Sinusoidal positions, no mask: each position t, counted from 0, has its own vector, which is added to the word there. \
@@ -253,7 +255,7 @@ fn sinusoidal(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Re
 }
 
 fn rotary(demo: &mut Builder, layers: &Layers, questions: [NodeId; 2]) -> Result<NodeId> {
-    let o = layers.both(demo, "_rotary", questions, Kind::Rotary)?;
+    let o = layers.both(demo, "_rotary", questions, LayerKind::Rotary)?;
     let [_, gap] = gap(demo, "_rotary", o)?;
     let [q, turned] = [demo.graph().require("Q_1_rotary")?, demo.graph().require("Q_turned_1_rotary")?];
     let a = [demo.graph().require("A_1_rotary")?, demo.graph().require("A_2_rotary")?];

@@ -166,7 +166,7 @@ fn project(demo: &mut Builder, suffix: &str, x: NodeId, [q, k, v]: [NodeId; 3]) 
     Ok([project("Q", q)?, project("K", k)?, project("V", v)?])
 }
 
-/// What the document and common code call each matrix, and its shape in letters and in numbers.
+/// The names of each matrix in the document and in common code, and its shape in letters and in numbers.
 fn shapes(demo: &Builder, nodes: &[(&str, NodeId)]) -> Result<Table> {
     let other_names = |name: &str| match name {
         "X" => ("X", "hidden_states", "n×d"),

@@ -9,6 +9,12 @@ use crate::matrix::{Matrix, labels};
 use crate::story::Digits;
 use crate::story::condition::{all, equal, less, not, own, top_of_row};
 
+mod from_input;
+mod pools;
+
+use from_input::{another_question, from_the_input, properties};
+use pools::{constant, pooled, row_of, words};
+
 pub(super) const DEMO: Demo = Demo {
     name: "pooling",
     source: Source::section(Document::Imagined, "The word vectors"),
@@ -26,7 +32,6 @@ const QUESTIONS: [&str; 3] = [
     "What is the capital city of India",
     "What city is the capital city of India",
 ];
-const NAMES: [&str; 3] = ["question 1", "question 2", "question 3"];
 /// The tokens of Llama 3, whose parts the document lists.
 const TOKENS: f64 = 128_256.0;
 
@@ -54,16 +59,6 @@ fn build(demo: &mut Builder) -> Result<()> {
     another_question(demo)?;
     properties(demo)?;
     directions(demo, [sum, average, fixed, attention])
-}
-
-fn words(sentence: &str) -> Vec<&str> {
-    sentence.split(' ').collect()
-}
-
-/// A row with one number for each word.
-fn row_of(sentence: &str, weight: fn(&str) -> f64) -> Matrix {
-    let words = words(sentence);
-    Matrix::from_fn(1, words.len(), |_, j| weight(words[j])).cols_named(&words)
 }
 
 fn counting(demo: &mut Builder) -> Result<()> {
@@ -108,7 +103,7 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     let followed = Op::Rows { start: 0, count: shape.rows.saturating_sub(1).max(1) };
     let followed = demo.compute("counts_followed", followed, &[counts])?;
     let p = demo.compute("P", Op::DivideBySum(Axis::Rows), &[followed])?;
-    let largest = demo.compute("P_largest", Op::Largest(Axis::Rows), &[p])?;
+    let largest = demo.compute("P_largest", Op::Max(Axis::Rows), &[p])?;
     let ones = demo.compute("ones_across", Op::Ones { rows: 1, cols: shape.cols }, &[])?;
     let across = demo.compute("P_largest_across", Op::Product, &[largest, ones])?;
     let below = demo.compute("P_below_largest", Op::Subtract, &[across, p])?;
@@ -130,17 +125,6 @@ fn predicting(demo: &mut Builder) -> Result<()> {
     .show(&[p])
     .folded(&[arg_max]);
     Ok(())
-}
-
-/// One pooled row for each question, and how far each lies from the first.
-fn pooled(demo: &mut Builder, name: &str, weights: &[NodeId], x: &[NodeId]) -> Result<[NodeId; 2]> {
-    let mut rows = Vec::new();
-    for (i, (&weights, &x)) in weights.iter().zip(x).enumerate() {
-        rows.push(demo.compute(&format!("w_{name}_{}", i + 1), Op::Product, &[weights, x])?);
-    }
-    let all = demo.collect(&format!("w_{name}"), "questions", Some(labels(&NAMES)), &rows)?;
-    let first = demo.compute(&format!("first_{name}"), Op::Rows { start: 0, count: 1 }, &[all])?;
-    Ok([all, demo.compute(&format!("moved_{name}"), Op::Euclidean, &[all, first])?])
 }
 
 /// A row of ones, as long as the question.
@@ -198,14 +182,6 @@ fn said_twice(demo: &mut Builder, x: NodeId) -> Result<()> {
     Ok(())
 }
 
-/// Constants of ours: a word that carries the question counts four times.
-fn constant(word: &str) -> f64 {
-    match word {
-        "capital" | "India" => 4.0,
-        _ => 1.0,
-    }
-}
-
 fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     let (mut constants, mut weights) = (Vec::new(), Vec::new());
     for (i, question) in QUESTIONS.iter().enumerate() {
@@ -224,96 +200,6 @@ fn fixed(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
     .folded(&constants[2..])
     .show(&[fixed, moved]);
     Ok(fixed)
-}
-
-/// The softmax of the similarities between the last word and all words, as weights.
-fn asked_by_the_last(demo: &mut Builder, name: &str, x: NodeId) -> Result<NodeId> {
-    let last = demo.matrix(x)?.rows().saturating_sub(1);
-    let last = demo.compute(&format!("last_{name}"), Op::Rows { start: last, count: 1 }, &[x])?;
-    let s = demo.compute(&format!("S_{name}"), Op::ProductTransposed, &[last, x])?;
-    demo.compute(&format!("A_{name}"), Op::Softmax(Axis::Rows, Base::E), &[s])
-}
-
-fn from_the_input(demo: &mut Builder, x: &[NodeId]) -> Result<NodeId> {
-    let mut weights = Vec::new();
-    for (i, &x) in x.iter().enumerate() {
-        weights.push(asked_by_the_last(demo, &(i + 1).to_string(), x)?);
-    }
-    let s = demo.graph().require("S_3")?;
-    let [attention, moved] = pooled(demo, "attention", &weights, x)?;
-    demo.step(
-        "Attention takes the weights from the input: the last word is compared with every word, and the softmax turns the \
-         scores into weights.",
-    )
-    .claim(
-        all([
-            less(0.0, "A_3[1,city#2]"),
-            less("A_3[1,city#2]", "A_3[1,capital]"),
-            less("A_3[1,city#1]", "A_3[1,capital]"),
-            top_of_row("A_3[1,India]"),
-        ]),
-        "“India” gives {A_3[1,India]:3} to itself, {A_3[1,capital]:3} to “capital” and {A_3[1,city#2]:3} to the second “city”.",
-    )
-    .claim(
-        less("moved_attention[3,1]", "moved_fixed[3,1]"),
-        "Question 3 now moves the result by only {moved_attention[3,1]:2}.",
-    )
-    .columns(&[(s, None), (weights[2], None)])
-    .show(&[attention, moved]);
-    Ok(attention)
-}
-
-fn another_question(demo: &mut Builder) -> Result<()> {
-    const QUESTION: &str = "What is a city";
-    let x = demo.given("X_4", vectors(&words(QUESTION)))?;
-    let c = demo.given("c_4", row_of(QUESTION, constant))?;
-    let fixed = demo.compute("fixed_4", Op::DivideBySum(Axis::Rows), &[c])?;
-    let a = asked_by_the_last(demo, "4", x)?;
-    let s = demo.graph().require("S_4")?;
-    demo.step("Constants are the same in every question. Weights from the input depend on its last word.")
-        .claim(
-            less("fixed_4[1,city]", "A_4[1,city]"),
-            "In a fourth question, which is ours, “city” has the fixed weight {fixed_4[1,city]}, but from the input it gets \
-             {A_4[1,city]:2}.",
-        )
-        .columns(&[(c, None), (fixed, None), (s, None), (a, None)]);
-    Ok(())
-}
-
-/// What the document asks of the function that gives the weights, on the scores before their softmax.
-fn properties(demo: &mut Builder) -> Result<()> {
-    let mut row = |name: &str, of: &[(&str, &str)]| -> Result<NodeId> {
-        let mut scores = Vec::new();
-        for (question, word) in of {
-            let s = demo.graph().require(&format!("S_{question}"))?;
-            let matrix = demo.matrix(s)?;
-            let named = matrix.col_labels().and_then(|words| words.iter().position(|other| other == word));
-            let start = named.unwrap_or_else(|| matrix.cols().saturating_sub(1));
-            let one = Op::Columns { start, count: 1 };
-            scores.push(demo.compute(&format!("{name}_{question}"), one, &[s])?);
-        }
-        let names: Vec<String> = of.iter().map(|(question, _)| format!("question {question}")).collect();
-        demo.collect(name, "questions", Some(names.as_slice().into()), &scores)
-    };
-    let capital = row("f_capital", &[("1", "capital"), ("2", "capital"), ("3", "capital")])?;
-    let city = row("f_city", &[("2", "city"), ("3", "city"), ("4", "city")])?;
-    demo.label(capital, "score of capital");
-    demo.label(city, "score of city");
-    demo.step(
-        "The function f that gives the weights should have three properties. It depends on the input. It does not depend on \
-         the length of the input. It returns one number for each word. The dot product with the last word has all three, \
-         before the softmax. (The softmax then makes the weights sum to 1.)",
-    )
-    .claim(
-        all([equal("f_capital[1,1]", "f_capital[2,1]"), equal("f_capital[2,1]", "f_capital[3,1]")]),
-        "“capital” scores {f_capital[1,1]} in questions of different length.",
-    )
-    .claim(
-        not(equal("f_city[2,1]", "f_city[3,1]")),
-        "“city” scores {f_city[2,1]} in question 3 and {f_city[3,1]} in question 4, because their last words differ.",
-    )
-    .together(&[capital, city]);
-    Ok(())
 }
 
 fn directions(demo: &mut Builder, pools: [NodeId; 4]) -> Result<()> {

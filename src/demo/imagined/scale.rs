@@ -7,7 +7,7 @@ use crate::graph::{Factor, NodeId, Op, Statistic};
 use crate::matrix::Labels;
 use crate::random::LegacyStream;
 use crate::story::Digits;
-use crate::story::condition::{all, largest as largest_of, less, smallest as smallest_of, within};
+use crate::story::condition::{all, less, max_of, min_of, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "scale",
@@ -23,7 +23,7 @@ pub(super) const DEMO: Demo = Demo {
 const WIDTHS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
 const TOKENS: usize = 16;
 
-/// What is measured for one width.
+/// The measurements for one width.
 #[derive(Default)]
 struct Measures {
     size: Vec<NodeId>,
@@ -89,7 +89,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     .show(&[slope]);
     demo.step("The same scores, multiplied by 1/√d_k.")
         .claim(
-            all([within(0.6, largest_of("size_scaled"), 1.0), within(0.6, smallest_of("size_scaled"), 1.0)]),
+            all([within(0.6, max_of("size_scaled"), 1.0), within(0.6, min_of("size_scaled"), 1.0)]),
             "Now their size is about 1 at every width: from {size_scaled[1,1]:2} at d = 1 to {size_scaled[6,1]:2} at d = 1024.",
         )
         .show(&[size_scaled]);
@@ -109,7 +109,7 @@ fn measure(demo: &mut Builder, measures: &mut Measures, suffix: &str, s: NodeId)
         |name: &str, op, inputs: &[NodeId]| demo.compute(&format!("{name}_{suffix}"), op, inputs);
     measures.size.push(compute("size", Op::Summary(Statistic::RootMeanSquare), &[s])?);
     let a = compute("A", Op::Softmax(Axis::Rows, Base::E), &[s])?;
-    let largest = compute("row_largest", Op::Largest(Axis::Rows), &[a])?;
+    let largest = compute("row_largest", Op::Max(Axis::Rows), &[a])?;
     measures.largest.push(compute("largest", Op::Summary(Statistic::Mean), &[largest])?);
     let squares = compute("A_squared", Op::Multiply, &[a, a])?;
     let slopes = compute("slopes", Op::Subtract, &[a, squares])?;

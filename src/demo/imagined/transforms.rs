@@ -67,7 +67,7 @@ fn one_transformation(demo: &mut Builder, x: NodeId) -> Result<()> {
     .show(&[p, s]);
     let turned = demo.compute("S_one_turned", Op::Transpose, &[s])?;
     let difference = demo.compute("difference_one", Op::Subtract, &[s, turned])?;
-    let largest = demo.compute("asymmetry_one", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("asymmetry_one", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step(
         "Such scores are always symmetric, S = Sᵀ: two words score the same in both directions. The largest difference \
          between S and Sᵀ:",

@@ -1,4 +1,4 @@
-//! `unembed`: from a vector back to a word, and what the temperature does to the choice.
+//! `unembed`: from a vector back to a word, and the effect of the temperature on the choice.
 
 use super::words::{FEATURES, vectors};
 use crate::attention::{Axis, Base};

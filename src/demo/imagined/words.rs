@@ -1,8 +1,8 @@
-//! Word vectors of ours: what a word has to do with a nation, a town, a government, or with nothing of the kind.
+//! Word vectors made for these demos: how much a word has to do with a nation, a town, a government, or none of these.
 
 use crate::matrix::Matrix;
 
-/// What the four numbers of a word stand for.
+/// The meanings of the four numbers of a word.
 pub(super) const FEATURES: [&str; 4] = ["nation", "town", "rule", "filler"];
 
 /// One row for each word. Every word without a vector of its own is a filler word: (0, 0, 0, 1).

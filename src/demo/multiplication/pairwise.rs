@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op, Statistic};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, columns, equal, largest_size, less, rows};
+use crate::story::condition::{all, columns, equal, less, max_size_of, rows};
 
 pub(super) const DEMO: Demo = Demo {
     name: "pairwise",
@@ -40,8 +40,8 @@ fn build(demo: &mut Builder) -> Result<()> {
         .claim(
             all([
                 equal("AB[a3,b1]", 0.0),
-                less(0.0, largest_size("A[a3]")),
-                less(0.0, largest_size("B[*,b1]")),
+                less(0.0, max_size_of("A[a3]")),
+                less(0.0, max_size_of("B[*,b1]")),
             ]),
             "a3 and b1 are at a right angle, so their dot product is {AB[a3,b1]}.",
         )
@@ -55,7 +55,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let k = demo.compute("K", Op::Transpose, &[b])?;
     let s = demo.compute("S", Op::ProductTransposed, &[a, k])?;
     let difference = demo.compute("difference", Op::Subtract, &[s, ab])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step("Attention keeps its keys in rows, so K is the transpose of B. The product with Kᵀ gives the same table: every query with every key.")
         .claim(equal("largest[1,1]", 0.0), "The two tables are equal: the largest difference is {largest[1,1]}.")
         .show(&[k, s, largest]);

@@ -53,7 +53,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     let o = all_at_once(demo, head)?;
 
     let difference = demo.compute("difference", Op::Subtract, &[by_loop, o])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step(
         "The loop and the products add the same numbers in the same order. So the outputs of the loop, stacked, are O.",
     )

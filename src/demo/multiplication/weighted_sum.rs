@@ -66,7 +66,7 @@ fn one_row(demo: &mut Builder, a: NodeId, b: NodeId, ab: NodeId) -> Result<()> {
     let sum = demo.compute("row_sum", Op::Add, &scaled)?;
     let row = demo.compute("AB_row", Op::Rows { start: 0, count: 1 }, &[ab])?;
     let difference = demo.compute("difference", Op::Subtract, &[sum, row])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step("Their sum is row 1 of A B.")
         .claim(equal("largest[1,1]", 0.0), "The largest difference is {largest[1,1]}.")
         .claim(less(0.0, "largest[1,1]"), "They differ only by rounding.")

@@ -1,4 +1,4 @@
-//! `block`: one whole block of a transformer, and what a second one on top lets a token know.
+//! `block`: one whole block of a transformer, and the information that a second one on top gives a token.
 
 use crate::attention::Mask;
 use crate::demo::{Builder, Demo, Document, Source};
@@ -127,7 +127,7 @@ fn tell(demo: &mut Builder, block: &Block) {
     .show(&[block.out]);
 }
 
-/// The same two blocks after a change of token 1, and the rows that have moved.
+/// The two blocks again after a change of token 1, and the rows that have moved.
 fn another_first_token(demo: &mut Builder, x: NodeId, weights: &Weights, before: [NodeId; 2]) -> Result<()> {
     let shape = demo.matrix(x)?.shape();
     let first = |i, j| if i == 0 && j == 0 { 1.0 } else { 0.0 };

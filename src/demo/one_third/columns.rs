@@ -1,5 +1,5 @@
-//! `columns`: the document's table of keys against queries is the transpose of the row view, and what a literal reading
-//! of its compact form gives instead.
+//! `columns`: the document's table of keys against queries is the transpose of the row view; a literal reading of its compact
+//! form gives another result.
 
 use crate::attention::{Axis, Base, Mask, MatrixRule};
 use crate::demo::{Builder, Demo, Document, Source};
@@ -81,7 +81,7 @@ fn by_columns(demo: &mut Builder, s: NodeId, grid: NodeId) -> Result<NodeId> {
     Ok(weights)
 }
 
-/// The same in rows: the scaled scores, and the weights.
+/// The scaled scores and the weights, computed by rows.
 fn by_rows(demo: &mut Builder, s: NodeId) -> Result<(NodeId, NodeId)> {
     let width = demo.matrix(demo.graph().require("Q")?)?.cols();
     let scaled = demo.compute("S_scaled", Op::Scale(Factor::InverseRoot(width)), &[s])?;
@@ -93,17 +93,17 @@ fn by_rows(demo: &mut Builder, s: NodeId) -> Result<(NodeId, NodeId)> {
     Ok((scaled, a))
 }
 
-/// Weights and outputs of both views, and how far they are apart.
+/// Weights and outputs of both views, and the distance between them.
 fn compare(demo: &mut Builder, v: NodeId, a_grid: NodeId, a: NodeId) -> Result<()> {
     let a_turned = demo.compute("A_turned", Op::Transpose, &[a])?;
     let apart = demo.compute("A_difference", Op::Subtract, &[a_grid, a_turned])?;
-    let a_largest = demo.compute("A_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let a_largest = demo.compute("A_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     let o = demo.compute("O", Op::Product, &[a, v])?;
     let v_turned = demo.compute("V_turned", Op::Transpose, &[v])?;
     let o_grid = demo.compute("O_grid", Op::Product, &[v_turned, a_grid])?;
     let o_turned = demo.compute("O_turned", Op::Transpose, &[o])?;
     let apart = demo.compute("O_difference", Op::Subtract, &[o_grid, o_turned])?;
-    let o_largest = demo.compute("O_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let o_largest = demo.compute("O_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     demo.step(
         "In rows the mix of the values is A V. In columns it is Vᵀ times the weights of `grid`: the same products, added in the \
          same order. Column j of the result is the text's Δe_j.",
@@ -134,7 +134,7 @@ fn literally(demo: &mut Builder, v: NodeId, s_scaled: NodeId) -> Result<()> {
     let a = demo.compute("A_unmasked", Op::Softmax(Axis::Rows, Base::E), &[s_scaled])?;
     let rows = demo.compute("O_unmasked", Op::Product, &[a, v])?;
     let apart = demo.compute("literal_difference", Op::Subtract, &[o, rows])?;
-    let largest = demo.compute("literal_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let largest = demo.compute("literal_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     demo.step("The result of the literal reading, and the result in rows. Both are without a mask.")
         .claim(
             less(0.005, "literal_largest[1,1]"),

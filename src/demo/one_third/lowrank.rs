@@ -1,4 +1,4 @@
-//! `lowrank`: a value matrix as two narrow ones, what the full one would cost, and its best approximation of low rank.
+//! `lowrank`: a value matrix as two narrow ones, the cost of the full one, and its best approximation of low rank.
 
 use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
@@ -51,7 +51,7 @@ fn two_factors(demo: &mut Builder) -> Result<NodeId> {
     let lifted = demo.compute("V_lifted", Op::Product, &[v, up])?;
     let whole = demo.compute("V_whole", Op::Product, &[x, w_v])?;
     let apart = demo.compute("V_difference", Op::Subtract, &[lifted, whole])?;
-    let largest = demo.compute("V_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let largest = demo.compute("V_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     demo.step("Going down and then up gives the same as W_V, up to rounding. The narrow V holds the values of a head.")
         .claim(equal("V_largest[1,1]", 0.0), "The largest difference is {V_largest[1,1]}.")
         .show(&[v, lifted, whole, largest]);
@@ -109,13 +109,13 @@ fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
     let stretched = demo.compute("U_Sigma", Op::Product, &[u, diagonal])?;
     let again = demo.compute("W_again", Op::ProductTransposed, &[stretched, r])?;
     let apart = demo.compute("W_difference", Op::Subtract, &[again, w])?;
-    let largest = demo.compute("W_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let largest = demo.compute("W_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     let r_turned = demo.compute("R_turned", Op::Transpose, &[r])?;
     let r_r = demo.compute("R_R", Op::Product, &[r_turned, r])?;
     let one = demo.compute("ones", Op::Ones { rows: 1, cols: size }, &[])?;
     let one = demo.compute("identity", Op::Diagonal, &[one])?;
     let apart = demo.compute("turn_difference", Op::Subtract, &[r_r, one])?;
-    let turn = demo.compute("turn_largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let turn = demo.compute("turn_largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     demo.step(
         "Now a W_V that was not built from two factors. Every matrix is a product U Σ Rᵀ: a rotation or reflection, then a \
          scaling of each axis by a singular value, then another rotation or reflection. The singular values are on the diagonal \
@@ -147,12 +147,12 @@ fn best(demo: &mut Builder, down: NodeId) -> Result<()> {
     lost(demo, w, best)
 }
 
-/// What the best narrow stand-in leaves out.
+/// The difference between W and its best approximation of low rank.
 fn lost(demo: &mut Builder, w: NodeId, best: NodeId) -> Result<()> {
     let lost = demo.compute("W_lost", Op::Subtract, &[w, best])?;
     let values = demo.compute("sigma_lost", Op::SingularValues, &[lost])?;
-    let spectral = demo.compute("sigma_largest", Op::Summary(Statistic::Largest), &[values])?;
-    let largest = demo.compute("lost_largest", Op::Summary(Statistic::LargestSize), &[lost])?;
+    let spectral = demo.compute("sigma_largest", Op::Summary(Statistic::Max), &[values])?;
+    let largest = demo.compute("lost_largest", Op::Summary(Statistic::MaxSize), &[lost])?;
     let typical = demo.compute("lost_typical", Op::Summary(Statistic::RootMeanSquare), &[lost])?;
     demo.step("The error is what the dropped singular values contributed. Its largest singular value is the first one that was dropped.")
         .claim(

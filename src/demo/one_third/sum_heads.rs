@@ -21,7 +21,7 @@ pub(super) const DEMO: Demo = Demo {
 
 const TOKENS: [&str; 3] = ["fluffy", "blue", "creature"];
 
-/// What a head brings: its scores and the two factors of its W_V.
+/// A head's scores and the two factors of its W_V.
 struct Head {
     scores: NodeId,
     down: NodeId,
@@ -119,7 +119,7 @@ fn at_once(demo: &mut Builder, heads: &[Head; 2], mixes: [NodeId; 2]) -> Result<
 
 fn compare(demo: &mut Builder, x: NodeId, sum: NodeId, output: NodeId) -> Result<()> {
     let apart = demo.compute("difference", Op::Subtract, &[output, sum])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[apart])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[apart])?;
     demo.step("Both ways add the same products in a different order, so they can differ only by rounding.")
         .claim(
             equal("largest[1,1]", 0.0),

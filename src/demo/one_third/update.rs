@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::recipes::{Recipe, Weights};
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
-use crate::story::condition::{all, equal, every, less, not, own, smallest, sum, within};
+use crate::story::condition::{all, equal, every, less, min_of, not, own, sum, within};
 use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
@@ -168,7 +168,7 @@ fn attention(demo: &mut Builder, q: NodeId, k: NodeId) -> Result<NodeId> {
                 equal("S[creature,blue]", 6.0),
                 equal("S[forest,verdant]", 6.0),
                 equal(sum("S"), 18.0),
-                equal(smallest("S"), 0.0),
+                equal(min_of("S"), 0.0),
             ]),
             "Creature matches fluffy and blue, forest matches verdant: {S[creature,fluffy]} each. All other scores are 0.",
         )

@@ -5,7 +5,7 @@ use crate::demo::{Builder, Demo, Source};
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::{Labels, Matrix, labels};
-use crate::story::condition::{Condition, equal, largest, less, own};
+use crate::story::condition::{Condition, equal, less, max_of, own};
 use crate::story::{Digits, Table};
 
 pub(super) const DEMO: Demo = Demo {
@@ -23,7 +23,7 @@ pub(super) const DEMO: Demo = Demo {
 const MOST_TOKENS: usize = 256;
 /// With more blocks on a side than these, only the numbers of the kinds are shown.
 const MOST_IN_WORDS: usize = 7;
-/// What the numbers 0, 1 and 2 stand for.
+/// The meanings of the numbers 0, 1 and 2.
 const KINDS: [&str; 3] = ["empty", "mixed", "full"];
 /// The sum of all cells.
 const SUM: Op = Op::Sums(Axis::Whole);
@@ -77,13 +77,13 @@ fn build(demo: &mut Builder) -> Result<()> {
         demo,
         &sliding_blocks,
         "Blocks that lie before the window are empty as well.",
-        equal(largest("kind_window"), 1.0),
+        equal(max_of("kind_window"), 1.0),
         "This window is so narrow that no block is full.",
     )?;
     totals(demo, [&causal_blocks, &sliding_blocks], all)
 }
 
-/// How the matrix of pairs is cut into blocks.
+/// The division of the matrix of pairs into blocks.
 struct Grid {
     cut: Op,
     size: NodeId,
@@ -103,7 +103,7 @@ struct Blocks {
 }
 
 impl Grid {
-    /// What a mask leaves of each block, each node's name with the suffix.
+    /// The visible pairs of each block under a mask; the name of each node has the suffix.
     fn blocks(&self, demo: &mut Builder, suffix: &str, mask: NodeId) -> Result<Blocks> {
         let mut add =
             |name: &str, op: Op, inputs: &[NodeId]| demo.compute(&format!("{name}{suffix}"), op, inputs);
@@ -145,7 +145,7 @@ fn words(kinds: &Matrix) -> Table {
     Table { header, rows: rows.collect(), numbers: Vec::new() }
 }
 
-/// What both masks compute, of all pairs.
+/// The pairs that both masks compute, of all pairs.
 fn totals(demo: &mut Builder, masks: [&Blocks; 2], all: NodeId) -> Result<()> {
     let names = labels(&["causal", "with window"]);
     let totals = demo.collect("totals", "masks", Some(names), &masks.map(|blocks| blocks.counts))?;

@@ -1,4 +1,4 @@
-//! Demos of what papers describe and the five documents leave out: how a kernel computes attention block by block.
+//! Demos of methods in papers that the five documents leave out: how a kernel computes attention block by block.
 
 mod blocks;
 mod online;

@@ -8,7 +8,7 @@ use crate::graph::{NodeId, Op, Statistic};
 use crate::hint::Hint;
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, equal, largest, less};
+use crate::story::condition::{all, equal, less, max_of};
 
 pub(super) const DEMO: Demo = Demo {
     name: "online",
@@ -27,7 +27,7 @@ const VALUES: [[f64; 2]; KEYS.len()] =
     [[4.0, 0.0], [0.0, 2.0], [2.0, 2.0], [8.0, 0.0], [0.0, 4.0], [6.0, 2.0], [2.0, 6.0], [0.0, 8.0]];
 const KEYS: [&str; 8] = ["key 1", "key 2", "key 3", "key 4", "key 5", "key 6", "key 7", "key 8"];
 
-/// More blocks than these are not told one by one.
+/// At most this many blocks are described one by one.
 const MOST_BLOCKS: usize = 64;
 /// No row of scores is longer, and so no block.
 const LONGEST: usize = 2048;
@@ -48,7 +48,7 @@ fn build(demo: &mut Builder) -> Result<()> {
         .together(&[block])
         .together(&[s, v]);
 
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<RunningValues> = Vec::new();
     for start in (0..keys).step_by(length) {
         let number = blocks.len() + 1;
         let count = length.min(keys - start);
@@ -67,7 +67,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     }
 }
 
-/// How many scores there are, if they are one row with a maximum.
+/// The number of scores, if they are one row with a maximum.
 fn row_of_scores(s: &Matrix) -> Result<usize> {
     if s.rows() != 1 {
         return Err(Error::new(format!("S is {}, and the demo follows one row of scores", s.shape())));
@@ -79,8 +79,8 @@ fn row_of_scores(s: &Matrix) -> Result<usize> {
     }
 }
 
-/// What is kept of all blocks so far.
-struct Block {
+/// The running values after a block.
+struct RunningValues {
     max: NodeId,
     sum: NodeId,
     mix: NodeId,
@@ -89,30 +89,35 @@ struct Block {
 const MINUS_MAX: Op = Op::MinusMax(Axis::Rows);
 const EXP: Op = Op::Exponential(Base::E);
 const SUM: Op = Op::Sums(Axis::Rows);
-const LARGEST: Op = Op::Largest(Axis::Rows);
+const MAX: Op = Op::Max(Axis::Rows);
 
-fn first(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<Block> {
-    let max = demo.compute("max_1", LARGEST, &[s])?;
+fn first(demo: &mut Builder, s: NodeId, v: NodeId) -> Result<RunningValues> {
+    let max = demo.compute("max_1", MAX, &[s])?;
     let shifted = demo.compute("shifted_1", MINUS_MAX, &[s])?;
     let p = demo.compute("P_1", EXP, &[shifted])?;
     let sum = demo.compute("sum_1", SUM, &[p])?;
     let mix = demo.compute("mix_1", Op::Product, &[p, v])?;
     demo.step("Block 1: its maximum, the scores minus the maximum, their exponentials and the sum of these, and the values mixed with them.")
         .claim(
-            equal(largest("P_1"), 1.0),
+            equal(max_of("P_1"), 1.0),
             "The largest exponential is exactly 1. The mixture is not yet divided by the sum.",
         )
         .show(&[max])
         .columns(&[(s, None), (shifted, None), (p, Some(sum))])
         .show(&[mix]);
-    Ok(Block { max, sum, mix })
+    Ok(RunningValues { max, sum, mix })
 }
 
-/// One more block: the maximum so far stands before its scores, so that its exponential is the factor.
-fn next(demo: &mut Builder, number: usize, before: &Block, [s, v]: [NodeId; 2]) -> Result<Block> {
+/// One more block: the max so far is put before its scores, so that its exponential is the factor.
+fn next(
+    demo: &mut Builder,
+    number: usize,
+    before: &RunningValues,
+    [s, v]: [NodeId; 2],
+) -> Result<RunningValues> {
     let name = |name: &str| format!("{name}_{number}");
     let seen = demo.compute(&name("seen"), Op::Concatenate, &[before.max, s])?;
-    let max = demo.compute(&name("max"), LARGEST, &[seen])?;
+    let max = demo.compute(&name("max"), MAX, &[seen])?;
     let shifted = demo.compute(&name("shifted"), MINUS_MAX, &[seen])?;
     let exp = demo.compute(&name("exp"), EXP, &[shifted])?;
     let count = demo.matrix(s)?.cols();
@@ -149,13 +154,13 @@ fn next(demo: &mut Builder, number: usize, before: &Block, [s, v]: [NodeId; 2]) 
         .show(&[max, factor, kept])
         .columns(&[(seen, None), (shifted, None), (exp, None), (parts, Some(sum))])
         .columns(&[(before.mix, None), (mix_kept, None), (mix_new, None), (mix, None)]);
-    Ok(Block { max, sum, mix })
+    Ok(RunningValues { max, sum, mix })
 }
 
-/// What was kept after each block, one row each.
-fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
+/// The running values after each block, one row each.
+fn trace(demo: &mut Builder, blocks: &[RunningValues]) -> Result<()> {
     let names: Vec<String> = (1..=blocks.len()).map(|number| format!("block {number}")).collect();
-    let mut stack = |name: &str, part: fn(&Block) -> NodeId| {
+    let mut stack = |name: &str, part: fn(&RunningValues) -> NodeId| {
         let parts: Vec<NodeId> = blocks.iter().map(part).collect();
         demo.collect(name, "blocks", Some(names.as_slice().into()), &parts)
     };
@@ -172,7 +177,7 @@ fn trace(demo: &mut Builder, blocks: &[Block]) -> Result<()> {
 }
 
 /// The end of the run, and the plain softmax beside it.
-fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
+fn answer(demo: &mut Builder, last: &RunningValues, [s, v]: [NodeId; 2]) -> Result<()> {
     let o_online = demo.compute("O_online", Op::Divide, &[last.mix, last.sum])?;
     demo.step(
         "One division at the end: the mixture by the sum. (Algorithm 1 of FlashAttention divides after every block and undoes \
@@ -200,7 +205,7 @@ fn answer(demo: &mut Builder, last: &Block, [s, v]: [NodeId; 2]) -> Result<()> {
     let of_a = demo.compute("A_apart", Op::Subtract, &[a_online, a])?;
     let of_o = demo.compute("O_apart", Op::Subtract, &[o_online, o])?;
     let both = demo.compute("apart", Op::Concatenate, &[of_a, of_o])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[both])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[both])?;
     demo.step("Both ways compared. They can differ only by rounding: the online way also rounds at every rescaling.")
         .claim(
             all([less(0.0, "largest[1,1]"), less("largest[1,1]", 1e-15)]),

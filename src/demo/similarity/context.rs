@@ -1,4 +1,4 @@
-//! `context`: from similarities to weights to context vectors, and how a word moves in the plane.
+//! `context`: from similarities to weights to context vectors, and the movement of a word in the plane.
 
 use super::{Picture, SOFTMAX, introduction, word_rows};
 use crate::demo::{Builder, Demo, Document, Source};

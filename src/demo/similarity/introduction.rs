@@ -45,7 +45,7 @@ pub(super) fn pronoun(demo: &mut Builder) -> Result<()> {
     Ok(())
 }
 
-/// How many steps lie between the first word and the last.
+/// The number of steps between the first word and the last.
 pub(super) fn steps(demo: &mut Builder) -> Result<()> {
     let lengths = Matrix::of([[2.0, 3.0, 5.0, 10.0]]);
     let names = ["2 words", "3 words", "5 words", "10 words"];

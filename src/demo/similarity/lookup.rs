@@ -1,4 +1,4 @@
-//! `lookup`: an exact and a soft look-up in a dictionary; what the keys are compared by; which values can be mixed.
+//! `lookup`: an exact and a soft look-up in a dictionary; the comparison of keys; the values that can be mixed.
 
 use super::SOFTMAX;
 use crate::demo::{Builder, Demo, Document, Source};
@@ -21,7 +21,7 @@ pub(super) const DEMO: Demo = Demo {
 
 /// The names under which the dictionary keeps its entries.
 const KEYS: [&str; 3] = ["alex.", "Alec", "Bob"];
-/// What is looked up.
+/// The names that are looked up.
 const QUERIES: [&str; 2] = ["Alex", "Bob"];
 /// The characters of these names, and the letters they become when case and punctuation are taken away.
 const CHARACTERS: [&str; 10] = ["A", "a", "l", "e", "x", "c", "B", "b", "o", "."];
@@ -124,7 +124,7 @@ fn softly(demo: &mut Builder, [queries, keys, v]: [NodeId; 3]) -> Result<()> {
     Ok(())
 }
 
-/// How often each character (column) occurs in each name that is looked up.
+/// The count of each character (column) in each name that is looked up.
 fn query_characters() -> Matrix {
     Matrix::of([
         [1.0, 0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -134,7 +134,7 @@ fn query_characters() -> Matrix {
     .cols_named(&CHARACTERS)
 }
 
-/// How often each character (column) occurs in each key.
+/// The count of each character (column) in each key.
 fn key_characters() -> Matrix {
     Matrix::of([
         [0.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0],

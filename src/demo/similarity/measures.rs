@@ -6,7 +6,7 @@ use crate::demo::{Builder, Demo, Document, Source};
 use crate::error::Result;
 use crate::graph::{Factor, NodeId, Op};
 use crate::story::Digits;
-use crate::story::condition::{all, at_most, equal, largest_size, less, own, plus, within};
+use crate::story::condition::{all, at_most, equal, less, max_size_of, own, plus, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "similarity",
@@ -55,8 +55,8 @@ fn build(demo: &mut Builder) -> Result<()> {
     .claim(
         all([
             equal("cosine[cave,racket]", 0.0),
-            less(0.0, largest_size("X[cave]")),
-            less(0.0, largest_size("X[racket]")),
+            less(0.0, max_size_of("X[cave]")),
+            less(0.0, max_size_of("X[racket]")),
         ]),
         "Cave and racket are at a right angle, so their cosine is {cosine[cave,racket]}.",
     )
@@ -84,7 +84,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     squash_in_context(demo)
 }
 
-/// The same words at length 1, where every measure ranks alike: |a − b|² = 2 − 2 a·b.
+/// The same words at length 1, where every measure gives the same ranking: |a − b|² = 2 − 2 a·b.
 fn unit_vectors(demo: &mut Builder) -> Result<()> {
     let x = demo.graph().require("X")?;
     let unit = demo.compute("X_unit", Op::UnitRows, &[x])?;

@@ -8,7 +8,8 @@ mod multihead;
 mod stretch;
 
 use super::Demo;
-use super::builder::{Builder, StepBuilder};
+use super::builder::Builder;
+use super::step_builder::StepBuilder;
 use super::words::{self, Word};
 use crate::attention::{Axis, Base};
 use crate::error::Result;

@@ -120,7 +120,7 @@ fn one_product(demo: &mut Builder, x: NodeId, heads: [[NodeId; 3]; 2]) -> Result
 
 fn agreement(demo: &mut Builder, c: NodeId, blocks: NodeId) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[blocks, c])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step("Attention within each block. How far is the concatenation of the results, C_blocks, from C of the loop?")
         .claim(
             equal("largest[1,1]", 0.0),

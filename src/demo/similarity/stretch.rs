@@ -1,4 +1,4 @@
-//! `stretch`: what a matrix does to the angle between two vectors, and so to the weights.
+//! `stretch`: the effect of a matrix on the angle between two vectors, and so on the weights.
 
 use super::{Picture, SOFTMAX};
 use crate::demo::{Builder, Demo, Document, Source};
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, equal, largest_size, less, not, own, within};
+use crate::story::condition::{all, equal, less, max_size_of, not, own, within};
 
 pub(super) const DEMO: Demo = Demo {
     name: "stretch",
@@ -46,10 +46,10 @@ fn build(demo: &mut Builder) -> Result<()> {
             all([
                 equal("S_12[v1,v2]", 0.0),
                 equal("S_12_stretched[v1,v2]", 0.0),
-                less(0.0, largest_size("X_12_stretched[v1]")),
-                less(0.0, largest_size("X_12_stretched[v2]")),
-                less(0.0, largest_size("X_12[v1]")),
-                less(0.0, largest_size("X_12[v2]")),
+                less(0.0, max_size_of("X_12_stretched[v1]")),
+                less(0.0, max_size_of("X_12_stretched[v2]")),
+                less(0.0, max_size_of("X_12[v1]")),
+                less(0.0, max_size_of("X_12[v2]")),
             ]),
             "v1 and v2 were at a right angle and still are: {S_12[v1,v2]} before, {S_12_stretched[v1,v2]} after.",
         )

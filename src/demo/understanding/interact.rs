@@ -57,7 +57,7 @@ fn both_orders(demo: &mut Builder, [l, r]: [NodeId; 2], [lx, xr]: [NodeId; 2]) -
         .show(&[other]);
 
     let difference = demo.compute("difference", Op::Subtract, &[y, other])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step("(L X) R = L (X R): the order of the two products does not matter, up to rounding.")
         .claim(
             all([whole("Y"), equal("largest[1,1]", 0.0)]),

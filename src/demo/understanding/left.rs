@@ -1,4 +1,4 @@
-//! `left`: what a matrix on the left of X does to the tokens, from the identity to weights that sum to 1.
+//! `left`: the effect of a matrix on the left of X on the tokens, from the identity to weights that sum to 1.
 
 use super::stream::{LEFT, LEFT_SCORES, X};
 use crate::attention::{Axis, Base};
@@ -41,7 +41,7 @@ fn build(demo: &mut Builder) -> Result<()> {
     columns_never_mix(demo, x, l, y)
 }
 
-/// What a heading says of an L is said where it is true of the numbers in use.
+/// A heading that describes L is shown if it is true of the numbers in use.
 fn identity_and_ones(demo: &mut Builder, x: NodeId) -> Result<()> {
     let tokens = demo.matrix(x)?.rows();
     let shown = left_product(demo, "identity", x, Matrix::identity(tokens))?;

@@ -95,7 +95,7 @@ fn another_future(demo: &mut Builder, inputs: Inputs, o: NodeId) -> Result<()> {
     let difference = demo.compute("difference", Op::Subtract, &[output, o])?;
     if last > 0 {
         let rows = demo.compute("earlier_rows", Op::Rows { start: 0, count: last }, &[difference])?;
-        demo.compute("largest", Op::Summary(Statistic::LargestSize), &[rows])?;
+        demo.compute("largest", Op::Summary(Statistic::MaxSize), &[rows])?;
     }
     demo.step("In the output only rows from the first changed token on can change.")
         .together(&[difference])

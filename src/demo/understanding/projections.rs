@@ -1,6 +1,6 @@
 //! Q, K and V from X, as the demos of this document compute them.
 
-use super::stream::Projected;
+use super::stream::ProjectedInputs;
 use crate::demo::Builder;
 use crate::error::Result;
 use crate::graph::{NodeId, Op};
@@ -14,17 +14,17 @@ pub struct Inputs {
     pub weights: [NodeId; 3],
 }
 
-/// How wide queries and keys, and values, are drawn.
+/// The widths of queries and keys, and of values.
 #[derive(Clone, Copy)]
 pub enum Widths {
-    /// As wide as X.
+    /// The width of X.
     AsX,
     /// d_k and d_v.
     Of(usize, usize),
 }
 
-/// Draws X and the weights, each with the suffix to its name; what follows a matrix of the user fits its shape.
-pub fn inputs(demo: &mut Builder, suffix: &str, places: &Projected, widths: Widths) -> Result<Inputs> {
+/// Draws X and the weights, each with the suffix to its name; matrices after one of the user's fit its shape.
+pub fn inputs(demo: &mut Builder, suffix: &str, places: &ProjectedInputs, widths: Widths) -> Result<Inputs> {
     let seed = demo.seed();
     let x = demo.drawn(&format!("X{suffix}"), places.x.tokens(seed))?;
     let features = demo.matrix(x)?.cols();

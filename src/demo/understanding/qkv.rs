@@ -71,7 +71,7 @@ fn one_matrix(demo: &mut Builder, wide: Inputs, s: NodeId) -> Result<()> {
     let half = demo.compute("X_W_QK", Op::Product, &[wide.x, w_qk])?;
     let direct = demo.compute("S_direct", Op::ProductTransposed, &[half, wide.x])?;
     let difference = demo.compute("difference", Op::Subtract, &[direct, s])?;
-    let largest = demo.compute("largest", Op::Summary(Statistic::LargestSize), &[difference])?;
+    let largest = demo.compute("largest", Op::Summary(Statistic::MaxSize), &[difference])?;
     demo.step("Q Kᵀ = X (W_Q W_Kᵀ) Xᵀ up to rounding: only the product of the two weight matrices counts, and X stands on both sides of it.")
         .together(&[w_qk])
         .together(&[direct, largest]);

@@ -1,4 +1,4 @@
-//! `right`: what a matrix on the right of X does to the features, and what weights in its columns would do.
+//! `right`: the effect of a matrix on the right of X on the features, and of weights in its columns.
 
 use super::stream::{RIGHT, X};
 use crate::attention::{Axis, Base};
@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{all, columns, equal, largest, less, own, rows, smallest};
+use crate::story::condition::{all, columns, equal, less, max_of, min_of, own, rows};
 
 pub(super) const DEMO: Demo = Demo {
     name: "right",
@@ -20,7 +20,7 @@ pub(super) const DEMO: Demo = Demo {
     build,
 };
 
-/// How many features come out: H1 in the document.
+/// The number of features of the result: H1 in the document.
 const NEW_FEATURES: usize = 6;
 
 fn build(demo: &mut Builder) -> Result<()> {
@@ -77,9 +77,9 @@ fn softmaxed(demo: &mut Builder, x: NodeId, r: NodeId) -> Result<()> {
     .together(&[y])
     .claim(
         all([
-            equal(smallest("X[1]"), "X[1,2]"),
-            equal(largest("X[1]"), "X[1,4]"),
-            less("Y[1,2]", smallest("X[1]")),
+            equal(min_of("X[1]"), "X[1,2]"),
+            equal(max_of("X[1]"), "X[1,4]"),
+            less("Y[1,2]", min_of("X[1]")),
         ]),
         "Token 1 has features from {X[1,2]:2} to {X[1,4]:2}. Its new feature 2 was {Y[1,2]:2}; now it is \
          {Y_softmax[1,2]:2}.",

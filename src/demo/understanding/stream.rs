@@ -3,27 +3,27 @@
 use crate::matrix::Matrix;
 use crate::random::LegacyStream;
 
-/// Where the numbers of a matrix begin in the document's stream: after how many others.
+/// The place of a matrix in the document's stream of numbers: the count of numbers before it.
 ///
 /// With seed 0 and the shape of the document these are the document's own numbers. A matrix that has to fit another
 /// shape, because the user put in an X of their own, takes the numbers from the same place on.
 #[derive(Clone, Copy)]
-pub struct Place(usize);
+pub struct StreamOffset(usize);
 
 /// The data matrix of the first half, (4, 5).
-pub const X: Place = Place(0);
+pub const X: StreamOffset = StreamOffset(0);
 /// A left interaction matrix of plain draws, (4, 4).
-pub const LEFT: Place = Place(20);
+pub const LEFT: StreamOffset = StreamOffset(20);
 /// The one that is exponentiated and normalised, (4, 4).
-pub const LEFT_SCORES: Place = Place(36);
+pub const LEFT_SCORES: StreamOffset = StreamOffset(36);
 /// The right interaction matrix, (5, 6).
-pub const RIGHT: Place = Place(52);
+pub const RIGHT: StreamOffset = StreamOffset(52);
 /// Queries and keys of width 7, values of width 6.
-pub const WIDE: Projected = Projected::after(82, 7, 6);
+pub const WIDE: ProjectedInputs = ProjectedInputs::after(82, 7, 6);
 /// Everything of width 5.
-pub const SQUARE: Projected = Projected::after(WIDE.end, 5, 5);
-/// The same shapes once more, for the mask.
-pub const MASKED: Projected = Projected::after(SQUARE.end, 5, 5);
+pub const SQUARE: ProjectedInputs = ProjectedInputs::after(WIDE.end, 5, 5);
+/// The same shapes again, for the mask.
+pub const MASKED: ProjectedInputs = ProjectedInputs::after(SQUARE.end, 5, 5);
 
 /// The tokens: the document's example sentence begins with these words.
 const WORDS: [&str; TOKENS] = ["the", "art", "of", "writing"];
@@ -36,29 +36,35 @@ pub const TOKENS: usize = 4;
 pub const FEATURES: usize = 5;
 
 /// A data matrix and its three weight matrices.
-pub struct Projected {
+pub struct ProjectedInputs {
     /// Four tokens of width 5.
-    pub x: Place,
+    pub x: StreamOffset,
     /// (5, d_k).
-    pub w_q: Place,
+    pub w_q: StreamOffset,
     /// (5, d_k).
-    pub w_k: Place,
+    pub w_k: StreamOffset,
     /// (5, d_v).
-    pub w_v: Place,
+    pub w_v: StreamOffset,
     end: usize,
 }
 
-impl Projected {
-    const fn after(start: usize, d_k: usize, d_v: usize) -> Projected {
+impl ProjectedInputs {
+    const fn after(start: usize, d_k: usize, d_v: usize) -> ProjectedInputs {
         let w_q = start + TOKENS * FEATURES;
         let w_k = w_q + FEATURES * d_k;
         let w_v = w_k + FEATURES * d_k;
         let end = w_v + FEATURES * d_v;
-        Projected { x: Place(start), w_q: Place(w_q), w_k: Place(w_k), w_v: Place(w_v), end }
+        ProjectedInputs {
+            x: StreamOffset(start),
+            w_q: StreamOffset(w_q),
+            w_k: StreamOffset(w_k),
+            w_v: StreamOffset(w_v),
+            end,
+        }
     }
 }
 
-impl Place {
+impl StreamOffset {
     /// A data matrix of the document, its rows named after words.
     pub fn tokens(self, seed: u32) -> Matrix {
         self.draw(seed, TOKENS, FEATURES).rows_named(&WORDS)

@@ -6,9 +6,7 @@ use crate::error::Result;
 use crate::graph::{NodeId, Op};
 use crate::matrix::Matrix;
 use crate::story::Digits;
-use crate::story::condition::{
-    Condition, all, equal, largest, less, not_a_number, own, smallest, top_of_row,
-};
+use crate::story::condition::{Condition, all, equal, less, max_of, min_of, not_a_number, own, top_of_row};
 
 pub(super) const DEMO: Demo = Demo {
     name: "weights",
@@ -100,7 +98,7 @@ fn weights(demo: &mut Builder, case: &str, numbers: NodeId) -> Result<[Column; 2
     Ok([(powers, Some(sum)), weights])
 }
 
-/// Numbers divided by their sum, and what these sum to.
+/// Numbers divided by their sum, and the sum of the results.
 fn divided(demo: &mut Builder, name: &str, numbers: NodeId) -> Result<Column> {
     let parts = demo.compute(name, Op::DivideBySum(Axis::Rows), &[numbers])?;
     let sum = demo.compute(&format!("sum_{name}"), Op::Sums(Axis::Rows), &[parts])?;
@@ -118,7 +116,7 @@ fn exponentials_first(demo: &mut Builder, cases: [NodeId; 3], positive_shares: C
             all([
                 equal("S_mixed[1,2]", -2.0),
                 equal("S_mixed[1,4]", 3.0),
-                equal("A_mixed[1,2]", smallest("A_mixed[1]")),
+                equal("A_mixed[1,2]", min_of("A_mixed[1]")),
                 top_of_row("A_mixed[1,4]"),
             ]),
             "Now −2 has the smallest weight, {A_mixed[1,2]}, and 3 the largest, {A_mixed[1,4]}.",
@@ -163,7 +161,7 @@ fn overflow(demo: &mut Builder) -> Result<()> {
         &[(large, None), (shifted, None), powers, a],
         "So subtract the maximum first. This divides each exponential and their sum by the same number: no weight changes.",
         (
-            all([equal("exp_shifted[1,2]", 1.0), equal(largest("exp_shifted"), 1.0)]),
+            all([equal("exp_shifted[1,2]", 1.0), equal(max_of("exp_shifted"), 1.0)]),
             "The largest exponential is now exactly {exp_shifted[1,2]}, so nothing can overflow.",
         ),
     )?;

@@ -4,7 +4,7 @@ use super::{Answers, Handout, MORE_LINES, html_prose};
 use crate::lesson::option_names::name_of;
 use crate::lesson::show::{Show, minutes};
 use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Question, Step};
-use crate::render::html_page::{Page, escaped, fragment, how};
+use crate::render::html_page::{HtmlPage, escaped, fragment, how};
 use crate::text::counted;
 
 const STYLE: &str = include_str!("html.css");
@@ -30,7 +30,7 @@ pub fn html(handout: &Handout<'_>) -> String {
         if writer.answers == Answers::Hidden { NAME } else { "" },
         writer.contents(),
     );
-    Page { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
+    HtmlPage { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
 }
 
 struct Writer<'a> {

@@ -14,7 +14,7 @@ pub(super) const MOST_ROWS: f64 = 12.0;
 const FEWEST_COLUMNS: usize = 8;
 /// Between a point and its label, and behind the label.
 const AIR: usize = 4;
-/// What stands in a cell that a label covers.
+/// The mark of a cell that a label covers.
 const COVERED: char = '\0';
 
 /// The drawing line by line, none wider than `width`: the name of the axis upwards, the plane with numbers to its left, the
@@ -36,7 +36,7 @@ pub(super) fn lines(drawing: &Drawing, width: usize, most_rows: f64) -> Vec<Stri
     lines.iter().map(|line| cut(line, width).trim_end().to_string()).collect()
 }
 
-/// As much of a line as is at most so wide.
+/// The longest start of a line that is at most this wide.
 fn cut(line: &str, width: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {
@@ -160,7 +160,7 @@ impl Canvas {
     fn numbers_below(&self, name: &str, width: usize) -> Vec<String> {
         let mut numbers = String::new();
         for (column, text) in self.across() {
-            // The last digit of a negative number stands below its place, as that of any other.
+            // The last digit of a negative number is below its place, as that of any other.
             let start = (self.margin + column + 1).saturating_sub(text.chars().count());
             let blanks = start.saturating_sub(numbers.chars().count());
             numbers.push_str(&" ".repeat(blanks));
@@ -202,7 +202,7 @@ impl Canvas {
             let left = rows().map(|row| (row, column.checked_sub(length + 1)));
             let places: Vec<(usize, usize)> =
                 right.chain(left).filter_map(|(row, start)| Some((row, start?))).collect();
-            // First on its own line, then where nothing is, then over an axis, then over the dots of an arrow.
+            // First on its own line, then on free cells, then over an axis, then over the dots of an arrow.
             let beside = (places.first().into_iter()).map(|place| (*place, "─┬"));
             let others = ["", "─│┬┤", "─│┬┤·"];
             let others = others.iter().flat_map(|over| places.iter().map(|place| (*place, *over)));

@@ -1,4 +1,4 @@
-//! Which numbers stand at an axis: round ones, as many as there is room for.
+//! The numbers at an axis: round ones, as many as there is room for.
 
 use crate::story::in_sentence;
 
@@ -7,7 +7,7 @@ use crate::story::in_sentence;
 pub(in crate::render) struct Ticks {
     /// 1, 2 or 5 …
     digit: u8,
-    /// … times ten to this power: how far one is from the next.
+    /// The power of ten of the distance between two numbers.
     power: i32,
 }
 
@@ -33,12 +33,12 @@ impl Ticks {
         }
     }
 
-    /// How far one is from the next.
+    /// The distance between neighbouring numbers.
     pub(in crate::render) fn step(self) -> f64 {
         format!("{}e{}", self.digit, self.power).parse().unwrap_or(f64::INFINITY)
     }
 
-    /// Those in a range that holds 0, and how they are written.
+    /// The numbers in a range that holds 0, and their texts.
     pub(in crate::render) fn within(self, low: f64, high: f64) -> Vec<(f64, String)> {
         const MOST: f64 = 100.0;
         let step = self.step();

@@ -1,8 +1,7 @@
-//! What a plot is drawn on: characters of dots, and which dot a number falls on.
+//! The canvas of a plot: characters of dots, and the mapping of numbers to dots.
 
 use colored::{Color, Colorize};
 
-use super::Curve;
 use crate::elementary::ln;
 use crate::render::{Charset, Style};
 
@@ -13,6 +12,15 @@ pub(super) const DOTS: (usize, usize) = (2, 4);
 /// Each curve's points, in UTF-8 and in ASCII, and its colour.
 const MARKS: [(char, char, Color); 3] =
     [('●', 'o', Color::Cyan), ('■', '#', Color::Yellow), ('▲', '^', Color::Magenta)];
+
+/// A line through points, from left to right.
+#[derive(Clone, Debug)]
+pub struct Curve {
+    /// The name at its end.
+    pub name: String,
+    /// (x, y), both positive; others are left out.
+    pub points: Vec<(f64, f64)>,
+}
 
 /// A range of logarithms and the dots that it is spread over.
 pub(super) struct Axis {
@@ -25,7 +33,7 @@ impl Axis {
     pub(super) fn around(numbers: impl Iterator<Item = f64>, dots: usize) -> Option<Axis> {
         let logs = numbers.map(ln).filter(|log| log.is_finite());
         let (low, high) = logs.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(x), h.max(x)));
-        // One number alone stands in the middle.
+        // A single number is drawn in the middle.
         let air = if high > low { 0.0 } else { 1.0 };
         (low <= high).then_some(Axis { low: low - air, high: high + air, dots })
     }
@@ -45,18 +53,18 @@ impl Axis {
 
 /// One character of the drawing.
 #[derive(Clone, Copy, Default)]
-struct Cell {
+struct CanvasCell {
     /// The dots of the lines through it, as braille counts them.
     dots: u8,
-    /// What stands there instead of dots.
+    /// The character that is shown instead of dots.
     character: Option<char>,
-    /// Whose it is.
+    /// The index of its curve.
     curve: usize,
 }
 
 /// The drawing, and right of it the names of its curves.
 pub(super) struct Canvas<'a> {
-    cells: Vec<Vec<Cell>>,
+    cells: Vec<Vec<CanvasCell>>,
     /// The characters of a line that belong to the drawing.
     columns: usize,
     across: Axis,
@@ -71,7 +79,13 @@ impl<'a> Canvas<'a> {
         (across, up): (Axis, Axis),
         style: &'a Style,
     ) -> Canvas<'a> {
-        Canvas { cells: vec![vec![Cell::default(); columns + longest]; LINES], columns, across, up, style }
+        Canvas {
+            cells: vec![vec![CanvasCell::default(); columns + longest]; LINES],
+            columns,
+            across,
+            up,
+            style,
+        }
     }
 
     /// Draws lines, points over them, and names.
@@ -116,7 +130,8 @@ impl<'a> Canvas<'a> {
     fn marks(&mut self, curve: usize, of: &Curve) {
         for &point in &of.points {
             let (x, y) = self.place(point);
-            self.cells[y / DOTS.1][x / DOTS.0] = Cell { dots: 0, character: Some(self.mark(curve)), curve };
+            self.cells[y / DOTS.1][x / DOTS.0] =
+                CanvasCell { dots: 0, character: Some(self.mark(curve)), curve };
         }
     }
 
@@ -134,13 +149,13 @@ impl<'a> Canvas<'a> {
         let Some(line) = (0..LINES).filter(free).min_by_key(|other| other.abs_diff(line)) else { return };
         let text = [' ', self.mark(curve), ' '].into_iter().chain(of.name.chars());
         for (cell, character) in self.cells[line][columns..].iter_mut().zip(text) {
-            *cell = Cell { dots: 0, character: Some(character), curve };
+            *cell = CanvasCell { dots: 0, character: Some(character), curve };
         }
     }
 
     /// A line of the drawing.
-    fn text(&self, row: &[Cell]) -> String {
-        let character = |cell: &Cell| match (cell.character, cell.dots, self.style.charset) {
+    fn text(&self, row: &[CanvasCell]) -> String {
+        let character = |cell: &CanvasCell| match (cell.character, cell.dots, self.style.charset) {
             (Some(character), _, _) => character,
             (None, 0, _) => ' ',
             (None, dots, Charset::Utf8) => char::from_u32(0x2800 + u32::from(dots)).unwrap_or('·'),
@@ -159,7 +174,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-fn is_blank(cell: &Cell) -> bool {
+fn is_blank(cell: &CanvasCell) -> bool {
     cell.dots == 0 && cell.character.is_none()
 }
 

@@ -99,9 +99,9 @@ fn number(graph: &Graph, quantity: &Quantity) -> Option<f64> {
     match quantity {
         Quantity::Number(number) => Some(*number),
         Quantity::Cell(address) => one(graph, address),
-        Quantity::Largest(address) => sorted(address)?.pop(),
-        Quantity::Smallest(address) => sorted(address)?.first().copied(),
-        Quantity::LargestSize(address) => {
+        Quantity::Max(address) => sorted(address)?.pop(),
+        Quantity::Min(address) => sorted(address)?.first().copied(),
+        Quantity::MaxSize(address) => {
             let all = sorted(address)?;
             Some(if -all[0] > all[all.len() - 1] { -all[0] } else { all[all.len() - 1] })
         }

@@ -3,7 +3,7 @@
 use attn::attention::{Axis, Base, Mask, concatenate, product, rows, softmax};
 use attn::graph::recipes::{AttendInputs, Recipe, attend};
 use attn::matrix::Matrix;
-use attn::params::{Counts, Part, named, weights as listing};
+use attn::params::{Counts, ModelPart, named, weights as listing};
 
 use super::quotations::{also, excerpt};
 use super::{Check, attend_to, close, draws, given, node, row_sums_to_one, scores, story, weights};
@@ -182,14 +182,14 @@ fn the_output_matrix_holds_the_up_projections_alone() {
 }
 
 /// A part's share of a model in thousandths, rounded, by whole numbers.
-fn per_mille(model: &str, part: Part) -> u64 {
+fn per_mille(model: &str, part: ModelPart) -> u64 {
     let counts = Counts::of(&listing(&named(model).unwrap()[0]).unwrap()).unwrap();
     (counts.part(part) * 1000 + counts.total() / 2) / counts.total()
 }
 
 #[test]
 fn attention_is_a_third_of_gpt3_but_less_of_others() {
-    let shares = ["gpt3", "gpt2", "llama3-8b"].map(|model| per_mille(model, Part::Attention));
+    let shares = ["gpt3", "gpt2", "llama3-8b"].map(|model| per_mille(model, ModelPart::Attention));
     assert_eq!(shares, [331, 228, 167]);
     // By hand, from the shapes in 198 and in 003:226 to 229.
     assert_eq!(96 * 96 * 4 * 12288 * 128_u64, 57_982_058_496);
@@ -199,8 +199,8 @@ fn attention_is_a_third_of_gpt3_but_less_of_others() {
 
 #[test]
 fn the_perceptrons_of_gpt2_are_less_than_half_of_it() {
-    assert_eq!(["gpt3", "gpt2"].map(|model| per_mille(model, Part::Mlp)), [662, 455]);
-    assert_eq!(per_mille("gpt2", Part::Embedding), 316);
+    assert_eq!(["gpt3", "gpt2"].map(|model| per_mille(model, ModelPart::Mlp)), [662, 455]);
+    assert_eq!(per_mille("gpt2", ModelPart::Embedding), 316);
     assert_eq!((12 * 2 * 768 * 3072 + 12 * (3072 + 768)) * 1000_u64 / 124_439_808, 455);
 }
 

@@ -30,7 +30,7 @@ fn block(index: usize, size: usize, length: usize) -> std::ops::Range<usize> {
     start..start.saturating_add(size).min(length)
 }
 
-/// What the blocks of a side cover, from the first name to the last: `3…4`, or `3` alone.
+/// The names of the blocks along one side, from the first name to the last: `3…4`, or `3` alone.
 fn spans(names: Option<&Labels>, size: usize, length: usize) -> Labels {
     let name = |at: usize| names.map_or_else(|| (at + 1).to_string(), |names| names[at].clone());
     let span = |index: usize| {

@@ -6,7 +6,7 @@ use super::mask::{Mask, MatrixRule, fits};
 use super::pairs::{MaskCells, Pairs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
-use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Used};
+use crate::kernel::{self, Attention, Band, Heads, Kernels, Layout, Machine, Output, Real, Resources};
 use crate::matrix::Shape;
 use crate::memory;
 use crate::text::{counted, nearest};
@@ -35,7 +35,7 @@ impl From<kernel::Error> for Error {
     }
 }
 
-/// Queries, keys and values of many heads, and what is done to the scores before the softmax.
+/// Queries, keys and values of many heads, and the steps on the scores before the softmax.
 ///
 /// # Shapes
 /// `q` is (H, T, d_k), `k` (G, N, d_k), `v` (G, N, d_v), each anywhere in memory; query head h reads key/value head
@@ -60,15 +60,15 @@ pub struct FastAttention<'a, T> {
     pub mask_cells: Option<MaskCells<'a, T>>,
 }
 
-/// What [`attend_fast`] gives.
+/// The result of [`attend_fast`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fused<T> {
+pub struct FusedOutput<T> {
     /// The heads side by side, row by row: (T, H · d_v).
     pub output: Vec<T>,
     /// ln Σ exp of the scores that the softmax reads, head by head: (H, T). −∞ for a fully masked row.
     pub lse: Vec<T>,
     /// Threads, and memory beside inputs and outputs.
-    pub used: Used,
+    pub used: Resources,
 }
 
 /// `O = softmax(mask((Q Kᵀ · scale + bias) / temperature)) V` for every head, by the fused kernel. The bits depend neither
@@ -85,7 +85,7 @@ pub struct Fused<T> {
 /// # Source
 /// Vaswani et al. 2017, section 3.2; Dao et al. 2022, “FlashAttention”, algorithm 1; grouped heads: Ainslie et al. 2023,
 /// “GQA”, section 2.2.
-pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<Fused<T>> {
+pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine) -> Result<FusedOutput<T>> {
     let (q, v) = (problem.q.layout(), problem.v.layout());
     let scores = Shape { rows: q.rows, cols: problem.k.layout().rows };
     fits("mask", problem.mask_cells.map(|cells| cells.shape()), scores)?;
@@ -104,7 +104,7 @@ pub fn attend_fast<T: Kernels>(problem: &FastAttention<'_, T>, machine: Machine)
     let mut lse = zeros("log-sum-exps", [q.heads, q.rows, 1])?;
     let used =
         kernel::attend(&attention, machine, Output::new(&mut output, layout).with_log_sum_exps(&mut lse))?;
-    Ok(Fused { output, lse, used })
+    Ok(FusedOutput { output, lse, used })
 }
 
 /// Zeros for these heads, rows and columns.
@@ -118,7 +118,7 @@ fn zeros<T: Real>(what: &str, sides: [usize; 3]) -> Result<Vec<T>> {
 }
 
 impl Mask {
-    /// Whether the keys that the rules of position leave visible are a band.
+    /// Returns true if the keys that the rules of position leave visible are a band.
     fn is_band(&self) -> bool {
         !self.hides_own && !self.inverted
     }
@@ -149,7 +149,7 @@ impl<'a, T: Real> FastAttention<'a, T> {
         })
     }
 
-    /// Whether query i sees any key: one that no rule hides, and to whose score −∞ is not added.
+    /// Returns true if query i sees any key: one that no rule hides, and to whose score −∞ is not added.
     pub fn may_attend(&self, i: usize) -> bool {
         let scores = Shape { rows: self.q.layout().rows, cols: self.k.layout().rows };
         let key = |bound: Option<isize>, missing: usize| match bound {
@@ -188,7 +188,8 @@ impl<'a, T: Real> FastAttention<'a, T> {
         Ok(Some((gathered(scores, cell)?.into(), self.for_all_heads(scores))))
     }
 
-    /// The sum of what is added to the scaled scores: the bias, divided by the temperature as they are, and an additive mask.
+    /// The sum of the terms that are added to the scaled scores: the bias, divided by the temperature as they are, and an
+    /// additive mask.
     fn added(&self, scores: Shape) -> Result<Option<PairCells<'a, T>>> {
         let mask = match self.mask_cells {
             Some(MaskCells::Added(cells))

@@ -22,7 +22,7 @@ pub fn columns(x: &Matrix, start: usize, count: usize) -> Result<Matrix> {
         .with_col_labels(labels))
 }
 
-/// Every `step`-th column from `start` (from 0) on: what a head gets where the width is read as (d, H), not as (H, d).
+/// Every `step`-th column from `start` (from 0) on: the columns of a head if the width is read as (d, H), not as (H, d).
 ///
 /// # Errors
 /// If the step is 0, or `start` lies past the last column.
@@ -41,7 +41,7 @@ pub fn every_nth_column(x: &Matrix, start: usize, step: usize) -> Result<Matrix>
         .with_col_labels(labels))
 }
 
-/// The same cells, read row by row into another shape; the labels are lost.
+/// The cells of `x`, read row by row into another shape; the labels are lost.
 ///
 /// # Errors
 /// If the shape has another number of cells.

@@ -39,7 +39,7 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
         let column: Vec<f64> = if tall { w.col(k).collect() } else { w.row(k).collect() };
         column.into_iter().map(|x| x / unit).collect()
     });
-    let Rotated { mut stretched, mut turned } = rotate(columns.collect())?;
+    let OrthogonalColumns { mut stretched, mut turned } = rotate(columns.collect())?;
     let lengths: Vec<f64> = stretched.iter().map(|column| dot(column, column).sqrt()).collect();
     let mut order: Vec<usize> = (0..lengths.len()).collect();
     order.sort_by(|&a, &b| lengths[b].total_cmp(&lengths[a]));
@@ -60,18 +60,18 @@ pub fn singular_values(w: &Matrix) -> Result<SingularValues> {
 
 /// 1, or the largest size where its square could leave the range of numbers.
 fn unit_of_size(w: &Matrix) -> f64 {
-    let largest = super::largest(w.cells().map(f64::abs));
+    let largest = super::max(w.cells().map(f64::abs));
     if largest == 0.0 || (1e-100..1e100).contains(&largest) { 1.0 } else { largest }
 }
 
 /// Columns at right angles, and the turned unit vectors that take the original columns there.
-struct Rotated {
+struct OrthogonalColumns {
     stretched: Vec<Vec<f64>>,
     turned: Vec<Vec<f64>>,
 }
 
 /// Turns pairs of columns until each is at a right angle to every other, up to rounding.
-fn rotate(mut columns: Vec<Vec<f64>>) -> Result<Rotated> {
+fn rotate(mut columns: Vec<Vec<f64>>) -> Result<OrthogonalColumns> {
     const ENOUGH_SWEEPS: usize = 100;
     let count = columns.len();
     let mut turned: Vec<Vec<f64>> = (0..count).map(|k| unit_vector(count, k)).collect();
@@ -96,13 +96,13 @@ fn rotate(mut columns: Vec<Vec<f64>>) -> Result<Rotated> {
             }
         }
         if at_rest {
-            return Ok(Rotated { stretched: columns, turned });
+            return Ok(OrthogonalColumns { stretched: columns, turned });
         }
     }
     Err(Error::new("the singular values of this matrix were not found"))
 }
 
-/// What rounding can do to a dot product of two columns, relative to their lengths.
+/// The error that rounding can cause in a dot product of two columns, relative to their lengths.
 fn rounding(columns: &[Vec<f64>]) -> f64 {
     f64::EPSILON * columns.first().map_or(0, Vec::len) as f64
 }
@@ -133,7 +133,7 @@ fn make_units(columns: &mut [Vec<f64>], lengths: &[f64], order: &[usize]) {
         }
         let candidates = (0..height).map(|i| {
             let mut free = unit_vector(height, i);
-            // Twice, so that what rounding leaves of the first time goes too.
+            // Twice, since the first pass leaves rounding errors.
             for &earlier in order[..place].iter().chain(&order[..place]) {
                 let along = dot(&free, &columns[earlier]);
                 free.iter_mut().zip(&columns[earlier]).for_each(|(x, y)| *x -= along * y);

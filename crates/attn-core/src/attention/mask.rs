@@ -1,4 +1,4 @@
-//! Who may attend to whom.
+//! Masks: the rules that decide which keys a query may attend to.
 
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, Shape};
@@ -15,15 +15,15 @@ pub struct Mask {
     pub window: Option<usize>,
     /// Queries and keys are aligned at the first token, not at the last.
     pub from_start: bool,
-    /// What a second input, a matrix of the scores' shape, means.
+    /// The meaning of a second input, a matrix of the scores' shape.
     pub matrix: Option<MatrixRule>,
     /// No token sees itself.
     pub hides_own: bool,
-    /// What the rules hide is visible, and what they let through is hidden.
+    /// Inverts the rules: visible cells are those that the rules hide.
     pub inverted: bool,
 }
 
-/// What the cells of a mask matrix mean.
+/// The meaning of the cells of a mask matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatrixRule {
     /// Not zero: may attend.
@@ -34,18 +34,18 @@ pub enum MatrixRule {
     Add,
 }
 
-/// Whether query i sees key j, and if not, which rule hides it.
+/// The visibility of a key to a query: visible, or hidden by a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visibility {
     /// The score stays.
     Visible,
     /// The score becomes −∞.
-    Hidden(Hidden),
+    Hidden(HidingRule),
 }
 
 /// The rule that hides a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hidden {
+pub enum HidingRule {
     /// The key comes after the query.
     Future,
     /// The key is a window or more away.
@@ -59,41 +59,39 @@ pub enum Hidden {
 }
 
 impl Mask {
-    /// Whether any rule is set.
+    /// Returns true if any rule is set.
     pub fn is_some(&self) -> bool {
         self.causal || self.window.is_some() || self.matrix.is_some() || self.hides_own || self.inverted
     }
 
-    /// Whether query `i` of `queries` sees key `j` of `keys` (from 0); `cell` is the mask matrix at (i, j).
+    /// The visibility of key `j` of `keys` to query `i` of `queries` (from 0); `cell` is the mask matrix at (i, j).
     pub fn visibility(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Visibility {
         match (self.hidden_by(at, size, cell), self.inverted) {
             (Some(rule), false) => Visibility::Hidden(rule),
-            (None, true) => Visibility::Hidden(Hidden::Inverted),
+            (None, true) => Visibility::Hidden(HidingRule::Inverted),
             _ => Visibility::Visible,
         }
     }
 
-    /// Whether query `i` sees key `j`; see [`Mask::visibility`].
+    /// Returns true if query `i` sees key `j`; see [`Mask::visibility`].
     pub fn is_visible(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> bool {
         self.visibility(at, size, cell) == Visibility::Visible
     }
 
     /// The first rule that hides a key, before the rules are turned round.
-    fn hidden_by(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Option<Hidden> {
+    fn hidden_by(&self, at: (usize, usize), size: (usize, usize), cell: Option<f64>) -> Option<HidingRule> {
         let ((i, j), (queries, keys)) = (at, size);
         // The position of the query plus `queries`, so that it cannot go below zero where T > N.
-        let (position, key) = match self.from_start {
-            true => (i + queries, j + queries),
-            false => (keys + i, j + queries),
-        };
+        let (position, key) =
+            if self.from_start { (i + queries, j + queries) } else { (keys + i, j + queries) };
         if self.causal && key > position {
-            return Some(Hidden::Future);
+            return Some(HidingRule::Future);
         }
         if self.window.is_some_and(|window| key.abs_diff(position) >= window) {
-            return Some(Hidden::OutsideWindow);
+            return Some(HidingRule::OutsideWindow);
         }
         if self.hides_own && key == position {
-            return Some(Hidden::Own);
+            return Some(HidingRule::Own);
         }
         let allowed = match (self.matrix, cell) {
             (Some(MatrixRule::Allow), Some(cell)) => cell != 0.0,
@@ -101,7 +99,7 @@ impl Mask {
             (Some(MatrixRule::Add), Some(cell)) => cell != f64::NEG_INFINITY,
             _ => true,
         };
-        (!allowed).then_some(Hidden::ByMatrix)
+        (!allowed).then_some(HidingRule::ByMatrix)
     }
 
     /// The pattern as a matrix of the given shape: 1 where query i may attend to key j, 0 elsewhere. `matrix` is the mask
@@ -130,7 +128,7 @@ pub fn mask(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Result<Mat
         let given = matrix.map(|matrix| matrix[(i, j)]);
         match (mask.visibility((i, j), size, given), mask.matrix, given) {
             (Visibility::Hidden(_), _, _) => f64::NEG_INFINITY,
-            // Turned round, a matrix of 0 and −∞ says who is hidden, and is not added.
+            // Turned round, a matrix of 0 and −∞ says which keys are hidden, and is not added.
             (Visibility::Visible, Some(MatrixRule::Add), Some(added)) if !mask.inverted => {
                 0.0 + scores[(i, j)] + added
             }
@@ -149,7 +147,7 @@ pub fn mask_pattern(scores: &Matrix, matrix: Option<&Matrix>, mask: &Mask) -> Re
     Ok(mask.pattern(scores.rows(), scores.cols(), matrix).labelled_like(scores))
 }
 
-/// Whether a matrix for all scores (`what` it is), where there is one, has their shape; `shape` is its own.
+/// Checks that a matrix for all scores (`what` it is), if there is one, has their shape; `shape` is its own.
 ///
 /// # Errors
 /// If it has not.

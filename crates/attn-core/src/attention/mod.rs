@@ -20,10 +20,10 @@ mod softmax;
 
 pub use blocks::block_sums;
 pub(crate) use fast::added_out_of_range;
-pub use fast::{FastAttention, Fused, attend_fast};
+pub(crate) use fast::{FastAttention, FusedOutput, attend_fast};
 pub use heads::{columns, concatenate, every_nth_column, key_value_head, reshape, reverse_rows, rows, stack};
 pub use low_rank::{SingularValues, diagonal, singular_values};
-pub use mask::{Hidden, Mask, MatrixRule, Visibility, mask, mask_pattern};
+pub use mask::{HidingRule, Mask, MatrixRule, Visibility, mask, mask_pattern};
 pub use mlp::{GELU_CUBIC, gelu, gelu_tanh, relu, sigmoid, silu, tanh};
 pub use norm::{layer_norm, minus_mean, rms_norm};
 pub use order::{Order, sort_rows};
@@ -34,6 +34,6 @@ pub use product::{
 };
 pub use similarity::{cosine, euclidean, range_factor, squared_length, unit_rows};
 pub use softmax::{
-    Axis, Base, divide_by_sum, exponential, guard, largest, largest_along, logarithm, minus_max,
-    single_range, soft_cap, softmax, sums, unguarded_softmax,
+    Axis, Base, divide_by_sum, exponential, guard, logarithm, max, max_along, minus_max, single_range,
+    soft_cap, softmax, sums, unguarded_softmax,
 };

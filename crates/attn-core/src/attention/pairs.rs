@@ -41,7 +41,7 @@ impl<'a, T: Copy> Pairs<'a, T> {
         self.cells[i * self.layout.row_stride + j * self.layout.column_stride]
     }
 
-    /// The cells as they lie in memory, and how they are read as those of so many heads.
+    /// The cells as they are stored in memory, and the layout that reads them as the cells of this many heads.
     pub(super) fn for_heads(&self, heads: usize) -> (&'a [T], Layout) {
         (self.cells, Layout { heads, head_stride: 0, ..self.layout })
     }

@@ -25,8 +25,8 @@ pub fn sinusoidal(tokens: usize, width: usize) -> Matrix {
     Matrix::from_fn(tokens, width, |position, column| sinusoid(position, column, width))
 }
 
-/// Turns each pair (x[t, p], x[t, p + d/2]) by the angle of position t, so that a dot product of two turned rows
-/// depends on how far apart they stand: the half-split form.
+/// Turns each pair (x[t, p], x[t, p + d/2]) by the angle of position t, so that a dot product of two turned rows depends on the
+/// distance of their positions: the half-split form.
 ///
 /// `out[t, p] = x[t, p] · cos θ − x[t, p + d/2] · sin θ`, `out[t, p + d/2] = x[t, p + d/2] · cos θ + x[t, p] · sin θ`,
 /// θ = (first + t) / base^(2p/d).

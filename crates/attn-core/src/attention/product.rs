@@ -72,7 +72,7 @@ pub fn add(matrices: &[&Matrix]) -> Result<Matrix> {
     others.iter().try_fold(start, |sum, next| cell_by_cell(&sum, next, "added", plus))
 }
 
-/// Whether b, added to a, hides it where their sum would be none.
+/// Returns true if b, added to a, hides it: b is −∞, and the sum may be NaN.
 pub fn is_hidden_by(a: f64, b: f64) -> bool {
     a == f64::INFINITY && b == f64::NEG_INFINITY
 }
@@ -85,8 +85,8 @@ pub fn subtract(a: &Matrix, b: &Matrix) -> Result<Matrix> {
     cell_by_cell(a, b, "subtracted", |a, b| a - b)
 }
 
-/// How far a has moved to become b: `out[i,j] = b[i,j] − a[i,j]`, and exactly 0 where both are the same number, so that
-/// −∞ beside −∞, or NaN beside NaN, has not moved.
+/// The change from a to b: `out[i,j] = b[i,j] − a[i,j]`, and exactly 0 where both are the same number, so that −∞ beside −∞, or
+/// NaN beside NaN, has not changed.
 ///
 /// # Errors
 /// If the shapes differ.

@@ -1,4 +1,4 @@
-//! How alike two rows are: cosine, Euclidean distance, unit length. (The dot product is `product_transposed`.)
+//! The similarity of two rows: cosine, Euclidean distance, unit length. (The dot product is `product_transposed`.)
 
 use std::borrow::Cow;
 
@@ -62,12 +62,11 @@ pub fn unit_rows(a: &Matrix) -> Matrix {
 /// Every row whose squares would leave the range of an `f64`, times a power of two.
 fn in_range(a: &Matrix) -> Cow<'_, Matrix> {
     let factors: Vec<f64> = (0..a.rows()).map(|i| range_factor(a.row(i))).collect();
-    match factors.iter().all(|&factor| factor == 1.0) {
-        true => Cow::Borrowed(a),
-        false => {
-            let cell = |i: usize, j: usize| a[(i, j)] * factors[i];
-            Cow::Owned(Matrix::from_fn(a.rows(), a.cols(), cell).labelled_like(a))
-        }
+    if factors.iter().all(|&factor| factor == 1.0) {
+        Cow::Borrowed(a)
+    } else {
+        let cell = |i: usize, j: usize| a[(i, j)] * factors[i];
+        Cow::Owned(Matrix::from_fn(a.rows(), a.cols(), cell).labelled_like(a))
     }
 }
 

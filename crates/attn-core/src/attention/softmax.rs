@@ -5,7 +5,7 @@ use crate::elementary;
 use crate::error::Result;
 use crate::matrix::Matrix;
 
-/// Along what the softmax sums to 1.
+/// The cells over which a softmax sums to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
     /// Each row on its own: over the keys of one query.
@@ -16,7 +16,7 @@ pub enum Axis {
     Whole,
 }
 
-/// What is raised to the power of the scores.
+/// The base of the power whose exponents are the scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Base {
     /// e, through `exp`.
@@ -43,7 +43,7 @@ impl Base {
 /// maximum, and becomes 0 even where it has left the range.
 pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {
-        let max = largest(row.iter().copied());
+        let max = max(row.iter().copied());
         let alone = row.iter().filter(|&&x| x != f64::NEG_INFINITY).nth(1).is_none();
         let less = |x: f64| match x {
             f64::NEG_INFINITY => x,
@@ -56,7 +56,7 @@ pub fn minus_max(x: &Matrix, axis: Axis) -> Matrix {
 
 /// The largest of some numbers, from left to right: the first of equals, NaN where one is, and −∞ where there are none.
 /// (`f64::max` drops NaN, and may give either zero for +0 and −0.)
-pub fn largest(numbers: impl Iterator<Item = f64>) -> f64 {
+pub fn max(numbers: impl Iterator<Item = f64>) -> f64 {
     numbers.fold(f64::NEG_INFINITY, |max, x| if max.is_nan() || x <= max { max } else { x })
 }
 
@@ -86,20 +86,19 @@ pub fn sums(x: &Matrix, axis: Axis) -> Matrix {
 }
 
 /// The largest cell of each row (a column), or of each column (a row); the first of equals.
-pub fn largest_along(x: &Matrix, axis: Axis) -> Matrix {
+pub fn max_along(x: &Matrix, axis: Axis) -> Matrix {
     match axis {
-        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| largest(x.row(i)))
+        Axis::Rows => Matrix::from_fn(x.rows(), 1, |i, _| max(x.row(i)))
             .with_row_labels(x.row_labels().cloned())
             .cols_named(&["largest"]),
-        Axis::Columns => largest_along(&x.transposed(), Axis::Rows).transposed(),
-        Axis::Whole => Matrix::filled(1, 1, largest(x.cells())),
+        Axis::Columns => max_along(&x.transposed(), Axis::Rows).transposed(),
+        Axis::Whole => Matrix::filled(1, 1, max(x.cells())),
     }
 }
 
 /// Every cell divided by the sum of its row (or column): `out[i,j] = x[i,j] / Σ_k x[i,k]`.
 ///
-/// This is what fails on numbers of both signs (the sum may be 0 or negative): the result is then what the division
-/// gives, infinite or NaN.
+/// The division fails for numbers of both signs, whose sum may be 0 or negative: the result is infinite or NaN.
 pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
     along_rows(x, axis, |row| {
         let sum = row.iter().fold(0.0, |sum, x| sum + x);
@@ -108,7 +107,7 @@ pub fn divide_by_sum(x: &Matrix, axis: Axis) -> Matrix {
 }
 
 /// Exponentials, divided by their sum: `out[i,j] = e^(x[i,j] − m_i) / Σ_k e^(x[i,k] − m_i)`, with m_i the maximum of
-/// row i. A row of nothing but −∞ (a query that may attend to nothing) gives zeros.
+/// row i. A row of −∞ alone (a fully masked query) gives zeros.
 ///
 /// # Source
 /// Vaswani et al. 2017, section 3.2.1; the subtracted maximum: Goodfellow et al., “Deep Learning”, section 4.1.
@@ -124,7 +123,7 @@ pub fn softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
 /// Everywhere else it is [`softmax`].
 pub fn unguarded_softmax(x: &Matrix, axis: Axis, base: Base) -> Matrix {
     along_rows(x, axis, |row| {
-        let max = largest(row.iter().copied());
+        let max = max(row.iter().copied());
         let powers: Vec<f64> = row.iter().map(|x| base.power(x - max)).collect();
         let sum = powers.iter().fold(0.0, |sum, x| sum + x);
         powers.iter().map(|x| x / sum).collect()
@@ -149,8 +148,8 @@ pub fn single_range(x: &Matrix) -> Matrix {
 /// If their shapes differ.
 pub fn guard(a: &Matrix, scores: &Matrix) -> Result<Matrix> {
     fits("matrix of weights", Some(a.shape()), scores.shape())?;
-    let blind: Vec<bool> = (0..a.rows()).map(|i| scores.row(i).all(|x| x == f64::NEG_INFINITY)).collect();
-    Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| if blind[i] { 0.0 } else { a[(i, j)] }).labelled_like(a))
+    let masked: Vec<bool> = (0..a.rows()).map(|i| scores.row(i).all(|x| x == f64::NEG_INFINITY)).collect();
+    Ok(Matrix::from_fn(a.rows(), a.cols(), |i, j| if masked[i] { 0.0 } else { a[(i, j)] }).labelled_like(a))
 }
 
 /// `f` of each row, of each column, or of all cells as one row.
@@ -205,8 +204,8 @@ mod tests {
     #[test]
     fn the_largest_of_each_row_and_of_each_column() {
         let x = Matrix::of([[1.0, -2.0], [-5.0, -3.0]]);
-        assert_eq!(largest_along(&x, Axis::Rows).cells().collect::<Vec<_>>(), [1.0, -3.0]);
-        assert_eq!(largest_along(&x, Axis::Columns).cells().collect::<Vec<_>>(), [1.0, -2.0]);
+        assert_eq!(max_along(&x, Axis::Rows).cells().collect::<Vec<_>>(), [1.0, -3.0]);
+        assert_eq!(max_along(&x, Axis::Columns).cells().collect::<Vec<_>>(), [1.0, -2.0]);
     }
 
     #[test]

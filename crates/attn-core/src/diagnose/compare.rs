@@ -238,7 +238,7 @@ pub(super) fn hiding_like<'a>(yours: &'a Matrix, expected: &Matrix) -> Cow<'a, M
     if !expected.cells().any(is_hidden) || yours.cells().any(is_hidden) {
         return Cow::Borrowed(yours);
     }
-    let largest: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::largest(yours.row(i))).collect();
+    let largest: Vec<f64> = (0..yours.rows()).map(|i| crate::attention::max(yours.row(i))).collect();
     Cow::Owned(Matrix::from_fn(yours.rows(), yours.cols(), |i, j| {
         let hidden = is_hidden(expected[(i, j)]) && yours[(i, j)] < largest[i] - BELOW_ALL;
         if hidden { f64::NEG_INFINITY } else { yours[(i, j)] }

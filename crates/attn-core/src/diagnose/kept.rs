@@ -28,7 +28,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn of(matrix: Matrix) -> Numbers {
-        let largest = attention::largest(matrix.cells().filter(|x| x.is_finite()).map(f64::abs));
+        let largest = attention::max(matrix.cells().filter(|x| x.is_finite()).map(f64::abs));
         let hides = matrix.cells().any(|x| x == f64::NEG_INFINITY);
         Numbers { matrix, largest: largest.max(0.0), hides }
     }

@@ -1,4 +1,4 @@
-//! Which cells are explained where a node, a row or a cell is asked for.
+//! The cells that are explained for the address of a node, a row or a cell.
 
 use crate::error::{Error, Result};
 use crate::graph::{CellId, Cells, Graph, resolve_each};

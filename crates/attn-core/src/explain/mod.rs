@@ -1,7 +1,7 @@
-//! Where a number comes from: a cell's formula, its operands, and theirs, as a tree.
+//! The derivation of a number: a cell's formula, its operands, and theirs, as a tree.
 //!
-//! A formula is a [`Term`](crate::graph::Term) of the graph; nothing here knows what it means. What is shortened is shortened for the eye
-//! alone, and says so.
+//! A formula is a [`Term`](crate::graph::Term) of the graph; nothing here knows its meaning. Formulas are shortened for display
+//! only, with a note.
 
 mod cells;
 mod note;

@@ -1,4 +1,4 @@
-//! What is worth a sentence beside a formula.
+//! Remarks beside a formula.
 
 use super::shorten::SHOWN;
 use crate::graph::{CellId, Graph, Op, Term, address_of};
@@ -8,16 +8,16 @@ use crate::graph::{CellId, Graph, Op, Term, address_of};
 pub enum Note {
     /// Why this case of the formula holds.
     Because(&'static str),
-    /// What a number is that is not derived.
+    /// A description of a number that is not derived.
     Leaf(String),
-    /// The cell is another one, put in this place; of a concatenation which part of how many.
+    /// The cell is copied from another one; from a concatenation, with the number of the part.
     Taken {
         /// The other cell.
         from: CellId,
-        /// The part, from 1, and how many there are.
+        /// The part, from 1, and the number of parts.
         part: Option<(usize, usize)>,
     },
-    /// Cells that decide which case of the formula holds and do not stand in it: what a mask hides, and the mask's own cell.
+    /// Cells that decide which case of the formula holds and do not stand in it: the hidden cell, and the mask's own cell.
     Decided(Vec<CellId>),
     /// A sum is shortened: this many terms are left out, and they add up to this.
     ShortenedSum(usize, f64),
@@ -44,7 +44,7 @@ pub fn notes(graph: &Graph, cell: CellId, term: &Term) -> Vec<Note> {
     notes
 }
 
-/// The cells that decide whether a mask hides a cell, and do not stand in its term.
+/// The cells that decide if a mask hides a cell, and do not stand in its term.
 pub fn decided(graph: &Graph, cell: CellId, term: &Term) -> Vec<CellId> {
     deciding(graph, cell).filter(|read| !reads(term, *read)).collect()
 }
@@ -65,7 +65,7 @@ fn reads(term: &Term, cell: CellId) -> bool {
     *term == Term::Cell(cell) || term.parts().into_iter().any(|part| reads(part, cell))
 }
 
-/// Which part of a concatenation a cell comes from; a node may be more than one part.
+/// The part of a concatenation that a cell comes from, as a number and the total; a node may be more than one part.
 fn part(graph: &Graph, cell: CellId, from: CellId) -> Option<(usize, usize)> {
     let node = &graph[cell.node];
     if !matches!(node.op, Op::Concatenate | Op::Stack(_)) {

@@ -7,8 +7,8 @@ pub const LONGEST: usize = 8;
 /// The number of terms that are kept of it.
 pub const SHOWN: usize = 6;
 
-/// The term, in it every sum of more than [`LONGEST`] terms cut to the [`SHOWN`] largest by size, in their order, and a
-/// [`Term::Rest`] with what the others add up to. Of a maximum the largest are kept.
+/// The term with every sum of more than [`LONGEST`] terms cut to the [`SHOWN`] largest by size, in their order, and a
+/// [`Term::Rest`] for the sum of the others. Of a maximum the largest are kept.
 pub fn shortened(graph: &Graph, term: &Term) -> Term {
     shorten(graph, term, &Bindings::default())
 }
@@ -38,7 +38,7 @@ fn shorten(graph: &Graph, term: &Term, names: &Bindings<'_>) -> Term {
     }
 }
 
-/// Which values to keep, in their order: NaN first, then the largest, of equals the first.
+/// The indices of the values to keep, in their order: NaN first, then those of maximum size, of equals the first.
 fn largest(values: &[f64], size: impl Fn(f64) -> f64) -> Vec<usize> {
     let key = |i: usize| if values[i].is_nan() { f64::INFINITY } else { size(values[i]) };
     let mut order: Vec<usize> = (0..values.len()).collect();

@@ -2,8 +2,8 @@
 
 use crate::graph::{Bindings, Graph, Term};
 
-/// The term with numbers in it, then with every operation carried out whose operands are numbers, and so on; the last is
-/// the number itself. A name is replaced by its value, a case by what it says.
+/// The term with numbers in it, then with every operation carried out whose operands are numbers, and so on; the last is the
+/// number itself. A name is replaced by its value, a case by its result.
 pub fn steps(graph: &Graph, term: &Term) -> Vec<Term> {
     let mut steps = vec![in_numbers(graph, term, &Bindings::default())];
     while let Some(last) = steps.last()
@@ -33,9 +33,10 @@ pub fn worked_out(graph: &Graph, term: &Term) -> Term {
     if let Term::Rest { .. } = term {
         return term.clone();
     }
-    match term.parts().iter().all(is_number) {
-        true => Term::Number(term.evaluate(graph)),
-        false => term.map_parts(|part| worked_out(graph, part)),
+    if term.parts().iter().all(is_number) {
+        Term::Number(term.evaluate(graph))
+    } else {
+        term.map_parts(|part| worked_out(graph, part))
     }
 }
 

@@ -16,7 +16,7 @@ const MOST_NUMBERS: usize = 100_000;
 /// The most parts of all formulas together.
 const MOST_PARTS: usize = 2_000_000;
 
-/// How far down operands are explained.
+/// The number of levels of operands that are explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// This many levels; 1 is the cell itself, with the values of its operands.
@@ -25,7 +25,7 @@ pub enum Depth {
     All,
 }
 
-/// Whether long sums are followed into every term.
+/// The choice between long sums that are followed into every term and shortened ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     /// Every term.
@@ -34,7 +34,7 @@ pub enum Sums {
     Shortened,
 }
 
-/// Where one cell comes from.
+/// The explanation of one cell: its term and its operands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The cell.
@@ -45,16 +45,16 @@ pub struct Explanation {
     pub value: f64,
     /// The expression it comes from, whole: evaluating it gives the recorded bits.
     pub term: Term,
-    /// The same, its long sums as they are shown.
+    /// The term as it is shown, with long sums shortened.
     pub shown: Term,
-    /// What is to be said beside it.
+    /// The remarks beside it.
     pub notes: Vec<Note>,
     /// The cells in the expression as it is shown, in its order, each once.
     pub operands: Vec<Branch>,
 }
 
 impl Explanation {
-    /// How many cells are explained here: this one, and those below it.
+    /// The number of cells that are explained here: this one, and those below it.
     pub fn count(&self) -> usize {
         let below = self.operands.iter().map(|branch| match branch {
             Branch::Explained(explanation) => explanation.count(),
@@ -85,8 +85,8 @@ impl Branch {
     }
 }
 
-/// Explains cells; one that occurs several times is explained once, where it is nearest to what was asked for. A cell that
-/// is asked for twice is explained once.
+/// Explains cells; one that occurs several times is explained once, where it is nearest to a requested cell. A cell that is
+/// requested twice is explained once.
 ///
 /// # Errors
 /// If a cell's matrix is never formed, or comes from the fused kernel, or the trees would be too large to be of use.
@@ -107,11 +107,11 @@ pub fn explain(graph: &Graph, cells: &[CellId], depth: Depth, sums: Sums) -> Res
         }
     }
     let found = find(graph, &asked, depth, sums)?;
-    let mut writer = Writer { graph, found, written: asked.iter().copied().collect() };
+    let mut writer = TreeBuilder { graph, found, written: asked.iter().copied().collect() };
     Ok(asked.into_iter().filter_map(|cell| writer.explanation(cell, 1)).collect())
 }
 
-/// What is known of a cell before the tree is written.
+/// The facts about a cell that are found before the tree is written.
 struct FoundCell {
     level: usize,
     term: Term,
@@ -169,7 +169,7 @@ fn check_size(graph: &Graph, node: NodeId) -> Result<()> {
             | Op::MinusMax(Axis::Whole)
             | Op::DivideBySum(Axis::Whole)
             | Op::Sums(Axis::Whole)
-            | Op::Largest(Axis::Whole)
+            | Op::Max(Axis::Whole)
     );
     // A single number may be made of all cells too, others are made of rows and columns.
     let numbers = match node.op {
@@ -197,14 +197,14 @@ fn cells_of(term: &Term, cells: &mut Vec<CellId>, known: &mut HashSet<CellId>) -
     term.parts().into_iter().fold(1, |count, part| count + cells_of(part, cells, known))
 }
 
-struct Writer<'a> {
+struct TreeBuilder<'a> {
     graph: &'a Graph,
     found: HashMap<CellId, FoundCell>,
     written: HashSet<CellId>,
 }
 
-impl Writer<'_> {
-    /// The cell's explanation at a level; taken out of what was found, so that it is written once.
+impl TreeBuilder<'_> {
+    /// The cell's explanation at a level; it is removed from the found cells, so that it is written once.
     fn explanation(&mut self, cell: CellId, level: usize) -> Option<Explanation> {
         let FoundCell { term, shown, operands, .. } = self.found.remove(&cell)?;
         let operands = operands.into_iter().map(|operand| self.branch(operand, level + 1)).collect();

@@ -1,4 +1,4 @@
-//! The gate: what cannot be seen becomes an escape that can, such as `\u{200B}`.
+//! Escapes characters that cannot be seen, such as `\u{200B}`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -9,12 +9,12 @@ use super::os::byte_of;
 
 /// The text as a screen or a page shows it: each control, bidirectional or invisible character is an escape such as `\n` or
 /// `\u{200B}`, and a byte that is no UTF-8 one such as `\xE9`. A joiner (U+200C, U+200D) between letters or emoji stays.
-/// What has passed once passes again unchanged.
+/// The result is unchanged by another call.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The same for several lines: their ends stay.
+/// Like [`visible`], for a text of several lines: line ends stay.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c == '\n')
 }
@@ -52,8 +52,8 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character cannot be seen where it stands: controls, marks of direction, joiners and fillers without a width,
-/// tags, variation selectors. Spaces are seen as what they are.
+/// Returns true if a character cannot be seen: controls, marks of direction, joiners and fillers without a width, tags,
+/// variation selectors. Spaces count as visible.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || byte_of(c).is_some()
@@ -69,7 +69,7 @@ fn is_hidden(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a joiner has a letter or an emoji on both sides.
+/// Returns true if a joiner has a letter or an emoji on both sides.
 fn joins(text: &str, at: usize, joiner: char) -> bool {
     let before = text[..at].chars().next_back();
     let behind = text[at + joiner.len_utf8()..].chars().next();
@@ -82,13 +82,13 @@ fn is_joined(c: char) -> bool {
     c.is_alphabetic() || is_mark() || is_pictured(c) || matches!(c, '\u{fe0e}' | '\u{fe0f}')
 }
 
-/// Whether a selector of variants stands behind what has them: an emoji, or a digit in a box.
+/// Returns true if a variation selector follows a character that has variants: an emoji, or a digit in a box.
 fn has_variants(text: &str, at: usize) -> bool {
     let is_boxed = text[at..].chars().nth(1) == Some('\u{20e3}');
     text[..at].chars().next_back().is_some_and(|c| is_pictured(c) || is_boxed && c.is_ascii_graphic())
 }
 
-/// Whether a character is a symbol that may be an emoji.
+/// Returns true if a character is a symbol that may be an emoji.
 fn is_pictured(c: char) -> bool {
     matches!(c, '©' | '®' | '\u{203c}'..='\u{2049}' | '\u{2100}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}'
         | '\u{3299}' | '\u{1f000}'..='\u{1faff}')

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Byte `b` is held as this code point and `b` more.
 const BYTES: u32 = 0x10ff00;
 
-/// The path that a text of [`from_path`], or an argument, stands for.
+/// The path for a text of [`from_path`], or for an argument.
 pub fn to_path(text: &str) -> PathBuf {
     PathBuf::from(to_os(text).into_owned())
 }
@@ -18,7 +18,7 @@ pub fn from_path(path: &Path) -> String {
     from_os(path.as_os_str()).into_owned()
 }
 
-/// The byte that a character of [`from_os`] stands for.
+/// The byte that a character of [`from_os`] represents.
 pub(super) fn byte_of(c: char) -> Option<u8> {
     u32::from(c).checked_sub(BYTES).and_then(|byte| u8::try_from(byte).ok()).filter(|byte| *byte >= 0x80)
 }
@@ -38,7 +38,7 @@ pub fn from_os(name: &OsStr) -> Cow<'_, str> {
     let mut out = String::new();
     for chunk in name.as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            // What is used for bytes is itself held as its bytes.
+            // A character in the range that stands for bytes is escaped as its own bytes.
             match byte_of(c) {
                 Some(_) => out.extend(c.encode_utf8(&mut [0; 4]).bytes().map(held)),
                 None => out.push(c),
@@ -49,7 +49,7 @@ pub fn from_os(name: &OsStr) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The name of a file that a text of [`from_os`] stands for.
+/// The file name for a text of [`from_os`].
 #[cfg(unix)]
 pub fn to_os(text: &str) -> Cow<'_, OsStr> {
     use std::ffi::OsString;
@@ -67,13 +67,13 @@ pub fn to_os(text: &str) -> Cow<'_, OsStr> {
     Cow::Owned(OsString::from_vec(bytes))
 }
 
-/// Where names are no bytes, what is no text is lost.
+/// On systems whose names are not bytes, parts that are not Unicode are lost.
 #[cfg(not(unix))]
 pub fn from_os(name: &OsStr) -> Cow<'_, str> {
     name.to_string_lossy()
 }
 
-/// The name of a file that a text stands for.
+/// The file name for a text.
 #[cfg(not(unix))]
 pub fn to_os(text: &str) -> Cow<'_, OsStr> {
     Cow::Borrowed(OsStr::new(text))

@@ -6,7 +6,7 @@ use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
 use crate::text::{choices, clip, nearest};
 
-/// What an address names; positions from 0.
+/// The node, row or cell that an address names; positions count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
     /// A whole node.
@@ -17,7 +17,7 @@ pub enum Cells {
     Cell(CellId),
 }
 
-/// Finds what an address names. A number is always a position, from 1; a label names the row or column that carries
+/// Finds the cells that an address names. A number is always a position, from 1; a label names the row or column that carries
 /// it, `the#2` the second of a repeated one.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
         Error::new(format!("`{}` has no closing bracket", clip(address)))
             .help("write a cell as A[3,2] or A[cave,bat]")
     })?;
-    // Nothing can be said of a cell of what is never formed, whatever it is called.
+    // A cell of a node that is never formed has no value, however it is addressed.
     if graph[node].is_never_formed() {
         graph.matrix(node)?;
     }
@@ -50,11 +50,11 @@ pub fn resolve(graph: &Graph, address: &str) -> Result<Cells> {
     }
 }
 
-/// Finds what an address names, also where the graph has its node once for every head (`A_1`, `A_2`), or once for every
-/// case of a demo (`A_cave`, `A_racket`): then the address is that of each of them in which it can be found.
+/// Finds the cells that an address names, also where the graph has its node once for every head (`A_1`, `A_2`), or once for
+/// every case of a demo (`A_cave`, `A_racket`): then the address is that of each of them in which it can be found.
 ///
 /// # Errors
-/// As [`resolve`].
+/// Those of [`resolve`].
 pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
     let exact = resolve(graph, address);
     let (name, inside) = address.trim().split_at(address.trim().find('[').unwrap_or(address.trim().len()));
@@ -78,8 +78,8 @@ pub fn resolve_each(graph: &Graph, address: &str) -> Result<Vec<Cells>> {
     }
 }
 
-/// The case of a demo that stands behind the typed name in a node's: `cave` behind `A`, or the number of a head. A case has
-/// several nodes of its own.
+/// The case of a demo in a node's name, after the typed name: `cave` after `A`, or the number of a head. A case has several
+/// nodes of its own.
 fn case_of<'n>(graph: &Graph, node: &'n str, typed: &str) -> Option<&'n str> {
     let case = node.strip_prefix(typed)?.strip_prefix('_').filter(|case| !case.contains('_'))?;
     let of_case = || graph.nodes().filter(|(_, node)| node.name.ends_with(&format!("_{case}"))).count();
@@ -104,9 +104,10 @@ fn name_of(labels: Option<&Labels>, at: usize) -> String {
     let name = if repeated { format!("{label}#{}", before + 1) } else { label.clone() };
     let is_seen = hidden(label).next().is_none();
     let is_plain = is_seen && label.trim() == label && !label.contains([',', '[', ']']);
-    match is_plain && position(&name, "", labels.len(), Some(labels), "", "").is_ok_and(|found| found == at) {
-        true => name,
-        false => number,
+    if is_plain && position(&name, "", labels.len(), Some(labels), "", "").is_ok_and(|found| found == at) {
+        name
+    } else {
+        number
     }
 }
 

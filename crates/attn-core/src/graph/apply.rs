@@ -3,7 +3,8 @@
 //! A new op needs an arm here, or this does not compile.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::{GeluForm, Op, Side, Statistic};
+use super::op::Op;
+use super::op_parameters::{GeluForm, Side, Statistic};
 use crate::attention;
 use crate::error::{Error, Result};
 use crate::matrix::{Matrix, labels};
@@ -16,7 +17,7 @@ impl Op {
     /// with its value and not computed here.
     pub fn apply(&self, inputs: &[&Matrix]) -> Result<Matrix> {
         self.arity().check(self, inputs.len())?;
-        // As many of them are there as the arity says.
+        // The arity of the op has been checked, so both inputs exist.
         let [a, b] = [0, 1].map(|at| move || inputs[at]);
         let second = inputs.get(1).copied();
         match self {
@@ -45,7 +46,7 @@ impl Op {
             Op::SingleRange => Ok(attention::single_range(a())),
             Op::Sums(axis) => Ok(attention::sums(a(), *axis)),
             Op::BlockSums { rows, cols } => attention::block_sums(a(), *rows, *cols),
-            Op::Largest(axis) => Ok(attention::largest_along(a(), *axis)),
+            Op::Max(axis) => Ok(attention::max_along(a(), *axis)),
             Op::DivideBySum(axis) => Ok(attention::divide_by_sum(a(), *axis)),
             Op::Softmax(axis, base) => Ok(attention::softmax(a(), *axis, *base)),
             Op::UnguardedSoftmax(axis, base) => Ok(attention::unguarded_softmax(a(), *axis, *base)),
@@ -115,8 +116,8 @@ fn summary(a: &Matrix, statistic: Statistic) -> Matrix {
         Statistic::RootMeanSquare => {
             ((a.cells().fold(0.0, |sum, x| sum + x * x) / count).sqrt(), "root mean square")
         }
-        Statistic::Largest => (attention::largest(a.cells()), "largest"),
-        Statistic::LargestSize => (attention::largest(a.cells().map(f64::abs)), "largest by size"),
+        Statistic::Max => (attention::max(a.cells()), "largest"),
+        Statistic::MaxSize => (attention::max(a.cells().map(f64::abs)), "largest by size"),
     };
     Matrix::filled(1, 1, number).with_col_labels(Some(labels(&[label])))
 }

@@ -1,11 +1,12 @@
-//! How many inputs an op reads.
+//! The number of inputs of each op.
 #![deny(clippy::wildcard_enum_match_arm)]
 
-use super::op::{Fusion, Op};
+use super::op::Op;
+use super::op_parameters::Fusion;
 use crate::error::{Error, Result};
 use crate::text::counted;
 
-/// How many inputs an op reads.
+/// The range of the number of inputs of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arity {
     /// At least this many.
@@ -47,7 +48,7 @@ fn matrices(count: usize) -> String {
 }
 
 impl Op {
-    /// How many inputs the op reads.
+    /// The number of inputs of the op.
     pub fn arity(&self) -> Arity {
         match self {
             Op::Given(_) | Op::Ones { .. } | Op::Sinusoidal { .. } => Arity::exactly(0),
@@ -61,7 +62,7 @@ impl Op {
             | Op::SingleRange
             | Op::Sums(_)
             | Op::BlockSums { .. }
-            | Op::Largest(_)
+            | Op::Max(_)
             | Op::DivideBySum(_)
             | Op::Softmax(..)
             | Op::UnguardedSoftmax(..)

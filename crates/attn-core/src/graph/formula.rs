@@ -5,43 +5,41 @@
 //! label goes by it, and a node that only collects others says so: `gap, causal mask (gap_causal, 2×1) = collected from the
 //! two runs`.
 
-use super::op::{Factor, Fusion, GeluForm, Op, Side, Statistic};
+use super::equation::{Convention, Equation};
+use super::op::Op;
+use super::op_parameters::{Factor, Fusion, GeluForm, Side};
 use super::{Graph, NodeId};
 use crate::attention::{Axis, Base, Order};
 use crate::text::counted;
 
 mod conditions;
+mod parts;
 
-/// Whether tokens are shown as rows, as everything is computed, or as columns: the same graph, transposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Convention {
-    /// `Q = X · W_Q`.
-    #[default]
-    Rows,
-    /// `Qᵀ = W_Qᵀ · Xᵀ`.
-    Columns,
+/// The equation of a node, written. With `shapes`, every matrix carries its shape and goes by its label, if it has one.
+pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
+    equation(graph, id, convention, shapes).to_string()
 }
 
-/// The equation of a node. With `shapes`, every matrix carries its shape and goes by its label, if it has one.
-pub fn formula(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> String {
+/// The equation of a node; see [`formula`].
+pub fn equation(graph: &Graph, id: NodeId, convention: Convention, shapes: bool) -> Equation {
     let node = &graph[id];
-    let writer = Writer { graph, inputs: &node.inputs, convention, shapes };
+    let writer = FormulaWriter { graph, inputs: &node.inputs, convention, shapes };
     let right = match &node.collects {
         Some(what) if matches!(node.op, Op::Concatenate) => writer.side_by_side(what),
-        Some(what) if !node.op.is_given() => format!("collected from {}", all_of(node.inputs.len(), what)),
+        Some(what) if !node.op.is_given() => writer.collected(what),
         _ => writer.right_hand_side(&node.op),
     };
-    format!("{} = {right}", writer.introduced(id))
+    Equation { left: writer.introduced(id), right }
 }
 
-struct Writer<'a> {
+struct FormulaWriter<'a> {
     graph: &'a Graph,
     inputs: &'a [NodeId],
     convention: Convention,
     shapes: bool,
 }
 
-impl Writer<'_> {
+impl FormulaWriter<'_> {
     /// A node's name, turned or not, in the convention: `K`, `Kᵀ (5×4)`.
     fn name(&self, id: NodeId, turned: bool) -> String {
         let node = &self.graph[id];
@@ -98,8 +96,7 @@ impl Writer<'_> {
             Op::Subtract => self.joined(" − "),
             Op::Change => format!("{} − {}", self.input(1), a()),
             Op::Multiply => self.joined(" ∘ "),
-            Op::Divide => self.joined(" / "),
-            Op::Quotient => self.joined(" / "),
+            Op::Divide | Op::Quotient => self.joined(" / "),
             Op::Scale(Factor::InverseRoot(width)) => format!("{} · 1/√{width}", a()),
             Op::Scale(Factor::Inverse(width)) => format!("{} · 1/{width}", a()),
             Op::Scale(Factor::Root(width)) => format!("{} · √{width}", a()),
@@ -118,7 +115,7 @@ impl Writer<'_> {
             Op::SingleRange => format!("{}, with ∞ beyond 3.4e38", a()),
             Op::Sums(axis) => format!("sum of {} of {}", self.each(*axis), a()),
             Op::BlockSums { rows, cols } => self.block_sums(*rows, *cols),
-            Op::Largest(axis) => format!("largest of {} of {}", self.each(*axis), a()),
+            Op::Max(axis) => format!("largest of {} of {}", self.each(*axis), a()),
             Op::DivideBySum(axis) => format!("{} / sum of {}", a(), self.each(*axis)),
             Op::Softmax(axis, base) => self.softmax(*axis, *base),
             Op::UnguardedSoftmax(axis, base) => {
@@ -166,7 +163,7 @@ impl Writer<'_> {
             }
             Op::SingularValues => format!("singular values of {}", a()),
             Op::Diagonal => format!("diag({})", a()),
-            Op::Summary(statistic) => format!("{} of {}", statistic_text(*statistic), a()),
+            Op::Summary(statistic) => format!("{} of {}", statistic.text(), a()),
             Op::Round(decimals) => format!("{} rounded to {}", a(), counted(*decimals as usize, "decimal")),
             Op::Truncate(decimals) => {
                 format!("{} cut off after {}", a(), counted(*decimals as usize, "decimal"))
@@ -180,44 +177,11 @@ impl Writer<'_> {
         }
     }
 
-    /// One input, or the first and the last of several: `S_1 … S_8`.
-    fn listed(&self) -> String {
-        match self.inputs.len() {
-            0 | 1 => self.input(0),
-            several => format!("{} … {}", self.input(0), self.input(several - 1)),
-        }
-    }
-
-    /// `[a | b]` for parts side by side, `[a ; b]` for parts one above the other; the conventions swap them.
-    /// Many blocks, by what they are: `the four heads side by side`.
-    fn side_by_side(&self, what: &str) -> String {
-        let how = match self.convention {
-            Convention::Rows => "side by side",
-            Convention::Columns => "one below the other",
-        };
-        format!("{} {how}", all_of(self.inputs.len(), what))
-    }
-
-    fn put_together(&self, side_by_side: bool) -> String {
-        match side_by_side == (self.convention == Convention::Rows) {
-            true => format!("[{}]", self.joined(" | ")),
-            false => format!("[{}]", self.joined(" ; ")),
-        }
-    }
-
     /// `RMSNorm(X), ε = 0.00001`, with gain and bias where there are any.
     fn norm(&self, name: &str, epsilon: f64) -> String {
         let learned = ["gain", "bias"].into_iter().zip(1..self.inputs.len());
         let learned: String = learned.map(|(what, at)| format!(", {what} {}", self.input(at))).collect();
         format!("{name}({}), ε = {}{learned}", self.input(0), number_text(epsilon))
-    }
-
-    fn block_sums(&self, rows: usize, cols: usize) -> String {
-        let (rows, cols) = match self.convention {
-            Convention::Rows => (rows, cols),
-            Convention::Columns => (cols, rows),
-        };
-        format!("sum of each {rows}×{cols} block of {}", self.input(0))
     }
 
     fn softmax(&self, axis: Axis, base: Base) -> String {
@@ -232,53 +196,13 @@ impl Writer<'_> {
         }
     }
 
-    fn part(&self, of_rows: bool, start: usize, count: usize) -> String {
-        let of_rows = of_rows != (self.convention == Convention::Columns);
-        let what = if of_rows { "row" } else { "column" };
-        match count {
-            1 => format!("{what} {} of {}", start + 1, self.input(0)),
-            _ => format!("{what}s {}…{} of {}", start + 1, start + count, self.input(0)),
-        }
-    }
-
-    /// “rows” for the rows of a matrix, which the column convention turns into columns.
-    fn lines(&self, of_rows: bool) -> &'static str {
-        if of_rows != (self.convention == Convention::Columns) { "rows" } else { "columns" }
-    }
-
-    fn every_nth(&self, start: usize, step: usize) -> String {
-        let what = if self.convention == Convention::Columns { "rows" } else { "columns" };
-        format!("{what} {}, {}, … of {}", start + 1, start + step + 1, self.input(0))
-    }
-
-    /// What an axis runs along, in the convention.
+    /// The direction of an axis in the convention, in words.
     fn each(&self, axis: Axis) -> &'static str {
         match (axis, self.convention) {
             (Axis::Rows, Convention::Rows) | (Axis::Columns, Convention::Columns) => "each row",
             (Axis::Columns, Convention::Rows) | (Axis::Rows, Convention::Columns) => "each column",
             (Axis::Whole, _) => "all cells",
         }
-    }
-}
-
-/// “the two runs”, “the 13 runs”: all of several things, their number in words as far as it is short.
-fn all_of(count: usize, things: &str) -> String {
-    const WORDS: [&str; 13] = [
-        "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
-        "twelve",
-    ];
-    match WORDS.get(count) {
-        Some(word) => format!("the {word} {things}"),
-        None => format!("the {count} {things}"),
-    }
-}
-
-fn statistic_text(statistic: Statistic) -> &'static str {
-    match statistic {
-        Statistic::Mean => "mean",
-        Statistic::RootMeanSquare => "root mean square",
-        Statistic::Largest => "largest value",
-        Statistic::LargestSize => "largest absolute value",
     }
 }
 
@@ -291,7 +215,7 @@ pub fn number_text(number: f64) -> String {
 mod tests {
     use super::*;
     use crate::attention::Mask;
-    use crate::graph::Origin;
+    use crate::graph::{Origin, Statistic};
     use crate::matrix::Matrix;
 
     fn graph() -> Graph {
@@ -339,7 +263,7 @@ mod tests {
         let q = graph.find("Q").unwrap();
         let stack = graph.add("all_q", Op::Stack(None), &[q, q]).unwrap();
         graph.collects(stack, "runs");
-        let size = graph.add("gap", Op::Summary(Statistic::LargestSize), &[stack]).unwrap();
+        let size = graph.add("gap", Op::Summary(Statistic::MaxSize), &[stack]).unwrap();
         graph.label(stack, "queries, all runs");
         graph.label(size, "largest query");
         let told = |id| formula(&graph, id, Convention::Rows, true);
@@ -348,7 +272,7 @@ mod tests {
             told(size),
             "largest query (gap, 1×1) = largest absolute value of queries, all runs (4×3)"
         );
-        // What programs read has the names.
+        // Output for programs keeps the name.
         assert_eq!(formula(&graph, size, Convention::Rows, false), "gap = largest absolute value of all_q");
     }
 
@@ -360,7 +284,7 @@ mod tests {
         let mut written = |op: Op, inputs: &[NodeId]| {
             let name = format!("Y{}", graph.nodes().count());
             let id = graph.add(&name, op, inputs).unwrap();
-            formula(&graph, id, Convention::Rows, false).split_once(" = ").unwrap().1.to_string()
+            equation(&graph, id, Convention::Rows, false).right
         };
         assert_eq!(written(Op::SoftCap(50.0), &[s]), "50 · tanh(S / 50)");
         assert_eq!(written(Op::Tanh, &[s]), "tanh(S)");

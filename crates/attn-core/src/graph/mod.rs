@@ -1,4 +1,4 @@
-//! The computation graph: every matrix of a computation, with how it was made from those before it.
+//! The computation graph: every matrix of a computation, with the op and the inputs that it was computed from.
 //!
 //! A [`Node`] is a name, an [`Op`], the nodes it reads and the value. Ops are plain data of a closed set: they can be
 //! printed, written to JSON, run again on other inputs, and asked for the [`Term`]s of one cell.
@@ -6,12 +6,16 @@
 mod address;
 mod apply;
 mod arity;
-mod beside;
+mod equation;
+mod find;
 mod formula;
 mod node;
 mod notation;
 mod op;
+mod op_parameters;
+mod origin;
 pub mod recipes;
+mod side_by_side;
 mod stage;
 mod symbols;
 mod term;
@@ -22,28 +26,27 @@ mod warnings;
 pub use address::{Cells, address_of, resolve, resolve_each};
 pub use apply::rounded;
 pub use arity::Arity;
-pub use beside::{Beside, Difference, Movement, beside};
-
-pub use formula::{Convention, formula, number_text};
+pub use equation::{Convention, Equation};
+pub use formula::{equation, formula, number_text};
 pub use node::{Given, Node, NodeId, Value};
 pub use notation::{Notation, PlainSymbols, symbolic, written};
-pub use op::{Factor, FusedSteps, Fusion, GeluForm, Op, OpKind, Origin, Side, Statistic};
+pub use op::{Op, OpKind};
+pub use op_parameters::{Factor, FusedSteps, Fusion, GeluForm, Side, Statistic};
+pub use origin::Origin;
+pub use side_by_side::{Difference, GraphPair, Movement, side_by_side};
 pub use stage::{Role, Stage, Step};
 pub use symbols::Symbols;
 pub use term::{Bindings, CellId, Term};
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Index;
 
 use crate::attention::Axis;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hint::Hint;
 use crate::matrix::{Matrix, Shape};
 use crate::memory;
-use crate::tensor::{MOST_LOOKED_AT, Tensor};
-use crate::text::{choices, nearest};
+use crate::tensor::Tensor;
 
-/// So many numbers are recorded in one graph at most (8 bytes each).
+/// At most this many numbers are recorded in one graph (8 bytes each).
 pub const MAX_CELLS: usize = 20_000_000;
 
 /// A computation: nodes in the order of computing.
@@ -52,9 +55,9 @@ pub struct Graph {
     nodes: Vec<Node>,
     /// The place of each node, by its name.
     places: HashMap<String, usize>,
-    /// How many numbers are recorded.
+    /// The number of numbers recorded.
     recorded: usize,
-    /// Whether the fused kernel has computed a node.
+    /// True if the fused kernel has computed a node.
     is_fused: bool,
     warnings: Vec<String>,
     instead: BTreeMap<String, Given>,
@@ -69,7 +72,7 @@ impl Graph {
     /// Records a matrix that is given, not computed, for the exact path: in `f64`, which changes no number.
     ///
     /// # Errors
-    /// If the name is taken, there is no room for so many numbers, or they cannot be read.
+    /// If the name is taken, there is no room for the numbers, or they cannot be read.
     pub fn given(&mut self, name: &str, numbers: impl Into<Tensor>, origin: Origin) -> Result<NodeId> {
         let tensor: Tensor = numbers.into();
         let Shape { rows, cols } = tensor.shape();
@@ -83,7 +86,7 @@ impl Graph {
         self.instead = given;
     }
 
-    /// Computes a node from nodes that stand before it, and records how; unless another matrix is to be taken instead.
+    /// Computes a node from earlier nodes, and records the op; a replacement matrix, if one is set, is recorded instead.
     ///
     /// # Errors
     /// If the name is taken, or the inputs do not fit the op; the error names the step.
@@ -122,7 +125,7 @@ impl Graph {
         self.push(name, op, inputs, Value::Formed(numbers))
     }
 
-    /// Whether so many more numbers may be recorded.
+    /// Checks that this many more numbers may be recorded.
     fn room_for(&self, more: usize) -> Result<()> {
         let recorded = self.recorded;
         match recorded.saturating_add(more) {
@@ -170,7 +173,7 @@ impl Graph {
         self.nodes.iter().position(|node| node.step == step).map(NodeId)
     }
 
-    /// Says what people call a node: formats for people write the label where its equation has its name.
+    /// Sets the label of a node: formats for people write the label where its equation has its name.
     pub fn label(&mut self, id: NodeId, label: &str) {
         self.nodes[id.0].label = Some(label.to_string());
     }
@@ -180,7 +183,7 @@ impl Graph {
         self.nodes[id.0].collects = Some(what.to_string());
     }
 
-    /// Whether the fused kernel has computed a part of it.
+    /// Returns true if the fused kernel has computed a part of it.
     pub fn is_fused(&self) -> bool {
         self.is_fused
     }
@@ -190,67 +193,15 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(i, node)| (NodeId(i), node))
     }
 
-    /// The same computation without its warnings: of one that is known to be wrong there is nothing to warn of.
+    /// This graph without its warnings, for a computation that is known to be wrong.
     pub fn without_warnings(mut self) -> Graph {
         self.warnings.clear();
         self
     }
 
-    /// What is worth a warning: fully masked rows, rows without a direction.
+    /// The warnings: fully masked rows, rows without a direction.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// The node of this name.
-    pub fn find(&self, name: &str) -> Option<NodeId> {
-        self.places.get(name).copied().map(NodeId)
-    }
-
-    /// The node of this name.
-    ///
-    /// # Errors
-    /// If there is none: the error names the nearest and lists the others, as far as they fit a few lines.
-    pub fn require(&self, name: &str) -> Result<NodeId> {
-        self.find(name).ok_or_else(|| {
-            let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            let listed = choices(names.iter().copied());
-            let error = Error::new(format!("there is no node `{name}`")).of_kind(ErrorKind::Unknown);
-            match nearest(name, names.iter().copied()) {
-                Some(near) => error.help(format!("did you mean `{near}`? The nodes are {listed}")),
-                None => error.help(format!("the nodes are {listed}")),
-            }
-        })
-    }
-
-    /// The recorded matrix of a node.
-    ///
-    /// # Errors
-    /// If the node is never formed, or has more numbers than are looked at.
-    pub fn matrix(&self, id: NodeId) -> Result<&Matrix> {
-        let node = &self[id];
-        node.matrix().ok_or_else(|| match node.is_never_formed() {
-            true => Error::new(format!("`{}` is never formed", node.name))
-                .help(format!("leave out {}: the fast path does not compute this step", Hint::Fast)),
-            false => Error::new(format!("`{}` is {}, too large to take apart", node.name, node.shape()))
-                .help(format!(
-                    "the limit is {MOST_LOOKED_AT} numbers; save them to a file: {} {}=out.npy",
-                    Hint::Save,
-                    node.name
-                )),
-        })
-    }
-
-    /// The last node: the result.
-    pub fn last(&self) -> Option<NodeId> {
-        self.nodes.len().checked_sub(1).map(NodeId)
-    }
-}
-
-impl Index<NodeId> for Graph {
-    type Output = Node;
-
-    fn index(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0]
     }
 }
 

@@ -1,6 +1,7 @@
 //! One matrix of a computation.
 
-use super::op::{Op, Origin};
+use super::op::Op;
+use super::origin::Origin;
 use super::stage::Step;
 use crate::matrix::{Labels, Matrix, Shape};
 use crate::tensor::{MOST_LOOKED_AT, Tensor};
@@ -10,7 +11,7 @@ use crate::tensor::{MOST_LOOKED_AT, Tensor};
 pub struct Given {
     /// The numbers.
     pub tensor: Tensor,
-    /// Where they came from.
+    /// The origin of the numbers.
     pub origin: Origin,
 }
 
@@ -51,7 +52,7 @@ impl NodeId {
     }
 }
 
-/// What a node holds.
+/// The value of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// The numbers, recorded: a matrix of the exact path, or numbers of the fast path in their own type.
@@ -65,23 +66,23 @@ pub enum Value {
 pub struct Node {
     /// Its name, unique in the graph: `Q`, `S_scaled`, `A_1`.
     pub name: String,
-    /// How it is made from its inputs.
+    /// The op that computes it from its inputs.
     pub op: Op,
-    /// The nodes it reads, all of which stand before it.
+    /// The nodes it reads, all of which come before it.
     pub inputs: Vec<NodeId>,
     /// Its value.
     pub value: Value,
-    /// Which step of attention it is, where a recipe has made it as one.
+    /// The step of attention that it is, if a recipe has made it as one.
     pub step: Option<Step>,
-    /// What people call it, where the name is made for addresses: “gap, causal mask, two layers”.
+    /// The name for people, where the node's name is made for addresses: “gap, causal mask, two layers”.
     pub label: Option<String>,
-    /// What its inputs are, where it only collects them: “runs”. Its equation then says “collected from the six runs”,
-    /// or “the four heads side by side”.
+    /// The plural for its inputs, if it only collects them: “runs”. Its equation then says “collected from the six runs”, or
+    /// “the four heads side by side”.
     pub collects: Option<String>,
 }
 
 impl Node {
-    /// What people call it: its label, or its name.
+    /// The name for people: its label, or its name.
     pub fn called(&self) -> &str {
         self.label.as_deref().unwrap_or(&self.name)
     }
@@ -110,7 +111,7 @@ impl Node {
         self.tensor().filter(|tensor| !tensor.is_exact())
     }
 
-    /// Whether the computation never forms it.
+    /// Returns true if the computation never forms it.
     pub fn is_never_formed(&self) -> bool {
         matches!(self.value, Value::NeverFormed(_))
     }

@@ -4,7 +4,7 @@ use super::formula::number_text;
 use super::{CellId, Convention, Graph, Symbols, Term};
 use crate::attention::Base;
 
-/// How terms are written: plain text, unless a notation says otherwise. Arguments are written already.
+/// A notation for terms: plain text by default. Arguments are already written in the notation.
 pub trait Notation {
     /// A cell.
     fn cell(&self, cell: CellId) -> String;
@@ -14,9 +14,9 @@ pub trait Notation {
     fn constant(&self, number: f64) -> String {
         self.number(number)
     }
-    /// What a shortened sum leaves out, with what it adds up to, or a shortened maximum, without.
+    /// The omitted terms of a shortened sum, with their sum, or of a shortened maximum, without one.
     fn rest(&self, count: usize, sum: Option<f64>) -> String;
-    /// How the numbers of one sum are written, if not as they are alone.
+    /// The notation for the numbers of one sum, if it differs from that of single numbers.
     fn of_sum(&self, _numbers: &[f64]) -> Option<Box<dyn Notation + '_>> {
         None
     }
@@ -38,29 +38,23 @@ pub trait Notation {
     }
     /// A power of another base than e.
     fn power(&self, base: &str, exponent: &str) -> String {
-        match is_bare(exponent) {
-            true => format!("{base}^{exponent}"),
-            false => format!("{base}^({exponent})"),
-        }
+        if is_bare(exponent) { format!("{base}^{exponent}") } else { format!("{base}^({exponent})") }
     }
     /// A square root.
     fn root(&self, radicand: &str) -> String {
-        match is_bare(radicand) {
-            true => format!("√{radicand}"),
-            false => format!("√({radicand})"),
-        }
+        if is_bare(radicand) { format!("√{radicand}") } else { format!("√({radicand})") }
     }
     /// A number without its sign.
     fn size(&self, term: &str) -> String {
         format!("|{term}|")
     }
-    /// What a name stands for, behind the term that uses it.
+    /// The definition of a name, placed after the term that uses it.
     fn with(&self, within: &str, name: &str, is: &str) -> String {
         format!("{within}, with {name} = {is}")
     }
 }
 
-/// Whether a text is one number or symbol, so that no parentheses are needed to hold it together.
+/// Returns true if a text is one number or symbol, so that it needs no parentheses.
 fn is_bare(text: &str) -> bool {
     text.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
@@ -96,8 +90,8 @@ impl Notation for PlainSymbols<'_> {
     }
 }
 
-/// A text with how tightly its outermost operation binds.
-struct Written {
+/// A text, and the binding strength of its outermost operation.
+struct BoundText {
     text: String,
     binding: Binding,
 }
@@ -111,13 +105,13 @@ enum Binding {
     Atom,
 }
 
-fn atom(text: String) -> Written {
-    Written { text, binding: Binding::Atom }
+fn atom(text: String) -> BoundText {
+    BoundText { text, binding: Binding::Atom }
 }
 
 /// The term, in parentheses if it binds more loosely than asked.
 fn inside(term: &Term, notation: &dyn Notation, at_least: Binding) -> String {
-    let Written { text, binding } = write(term, notation);
+    let BoundText { text, binding } = write(term, notation);
     if binding < at_least { format!("({text})") } else { text }
 }
 
@@ -129,7 +123,7 @@ fn number_of(term: &Term) -> Option<f64> {
     }
 }
 
-fn write(term: &Term, notation: &dyn Notation) -> Written {
+fn write(term: &Term, notation: &dyn Notation) -> BoundText {
     let text = |term: &Term| written(term, notation);
     match term {
         Term::Cell(cell) => atom(notation.cell(*cell)),
@@ -139,7 +133,7 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
                 Term::Number(_) => notation.constant(*number),
                 _ => notation.number(*number),
             };
-            Written { text, binding }
+            BoundText { text, binding }
         }
         Term::Rest { count, value } => atom(notation.rest(*count, Some(*value))),
         Term::Named(name) => atom(name.to_string()),
@@ -152,22 +146,22 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
             let first = inside(&terms[0], notation, Binding::Sign);
             let others = terms[1..].iter().map(|term| inside(term, notation, Binding::Sum));
             let terms: Vec<String> = std::iter::once(first).chain(others).collect();
-            Written { text: terms.join(" + "), binding: Binding::Sum }
+            BoundText { text: terms.join(" + "), binding: Binding::Sum }
         }
         Term::Product(terms) => {
             let factors: Vec<String> =
                 terms.iter().map(|term| inside(term, notation, Binding::Product)).collect();
-            Written { text: factors.join(notation.times()), binding: Binding::Product }
+            BoundText { text: factors.join(notation.times()), binding: Binding::Product }
         }
         Term::Difference(a, b) => {
             let (a, b) = (inside(a, notation, Binding::Sign), inside(b, notation, Binding::Quotient));
-            Written { text: format!("{a}{}{b}", notation.minus()), binding: Binding::Sum }
+            BoundText { text: format!("{a}{}{b}", notation.minus()), binding: Binding::Sum }
         }
         Term::Quotient(a, b) => match notation.fraction(&text(a), &text(b)) {
             Some(fraction) => atom(fraction),
             None => {
                 let (a, b) = (inside(a, notation, Binding::Quotient), inside(b, notation, Binding::Atom));
-                Written { text: format!("{a} / {b}"), binding: Binding::Quotient }
+                BoundText { text: format!("{a} / {b}"), binding: Binding::Quotient }
             }
         },
         Term::Power(Base::E, exponent) => atom(notation.function("exp", &text(exponent))),
@@ -197,7 +191,7 @@ fn write(term: &Term, notation: &dyn Notation) -> Written {
         }
         Term::Choice { taken, .. } => write(taken, notation),
         Term::With { name, is, within } => {
-            Written { text: notation.with(&text(within), name, &text(is)), binding: Binding::Sign }
+            BoundText { text: notation.with(&text(within), name, &text(is)), binding: Binding::Sign }
         }
     }
 }

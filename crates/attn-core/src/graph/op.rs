@@ -2,10 +2,12 @@
 
 use strum::{EnumDiscriminants, EnumIter, IntoEnumIterator};
 
+use super::op_parameters::{Factor, Fusion, GeluForm, Side, Statistic};
+use super::origin::Origin;
 use crate::attention::{Axis, Base, Mask, Order};
 use crate::matrix::{Labels, Matrix};
 
-/// How a node's value comes from its inputs. Letters in the formulas: a is the first input, b the second.
+/// The ops: each computes a node's value from its inputs. Letters in the formulas: a is the first input, b the second.
 #[derive(Clone, Debug, PartialEq, EnumDiscriminants)]
 #[strum_discriminants(name(OpKind), derive(EnumIter), allow(missing_docs))]
 #[strum_discriminants(doc = "The kinds of [`Op`], without the numbers that they carry.")]
@@ -18,9 +20,9 @@ pub enum Op {
     ProductTransposed,
     /// A leaf: 1 in every cell, as where every pair of a query and a key counts once.
     Ones {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
-        /// How many columns.
+        /// The number of columns.
         cols: usize,
     },
     /// `aᵀ`.
@@ -29,7 +31,7 @@ pub enum Op {
     Add,
     /// `a − b`, cell by cell.
     Subtract,
-    /// `b − a`, cell by cell: how far a has moved to become b. Exactly 0 where both are the same, also for two −∞ or two NaN.
+    /// `b − a`, cell by cell: the change from a to b. Exactly 0 where both are the same, also for two −∞ or two NaN.
     Change,
     /// `a ∘ b`, cell by cell.
     Multiply,
@@ -47,7 +49,7 @@ pub enum Op {
     Mask(Mask),
     /// 1 where the mask lets through, 0 elsewhere, in the shape of a; a mask matrix is the second input where the rule needs one.
     MaskPattern(Mask),
-    /// Every cell minus the largest of its row (or column).
+    /// Every cell minus the max of its row (or column).
     MinusMax(Axis),
     /// A power of every cell: eᵃ.
     Exponential(Base),
@@ -59,18 +61,18 @@ pub enum Op {
     Sums(Axis),
     /// The sum of each block of neighbouring cells; the last blocks are smaller where the sides do not divide.
     BlockSums {
-        /// How many rows a block has.
+        /// The number of rows of a block.
         rows: usize,
-        /// How many columns.
+        /// The number of columns of a block.
         cols: usize,
     },
-    /// The largest cell of each row (or column).
-    Largest(Axis),
+    /// The max of each row (or column).
+    Max(Axis),
     /// Every cell divided by the sum of its row (or column).
     DivideBySum(Axis),
     /// Exponentials divided by their sum, along rows or columns; a row of −∞ gives zeros.
     Softmax(Axis, Base),
-    /// The same without a guard: a row of −∞ gives NaN.
+    /// The softmax without a guard: a row of −∞ gives NaN.
     UnguardedSoftmax(Axis, Base),
     /// a, with 0 in the rows in which b (the scores) is nothing but −∞.
     Guard,
@@ -78,21 +80,21 @@ pub enum Op {
     Columns {
         /// The first of them.
         start: usize,
-        /// How many.
+        /// The number of columns.
         count: usize,
     },
     /// Every `step`-th column.
     EveryNthColumn {
         /// The first of them, from 0.
         start: usize,
-        /// How far apart they are.
+        /// The distance between two columns that are taken.
         step: usize,
     },
     /// A block of neighbouring rows, from 0.
     Rows {
         /// The first of them.
         start: usize,
-        /// How many.
+        /// The number of rows.
         count: usize,
     },
     /// The rows in reverse order.
@@ -136,9 +138,9 @@ pub enum Op {
     UnitRows,
     /// A leaf: a vector for each position, made of sines and cosines.
     Sinusoidal {
-        /// How many positions.
+        /// The number of positions.
         tokens: usize,
-        /// How wide the vectors are.
+        /// The width of the vectors.
         width: usize,
     },
     /// Pairs of columns turned by an angle that grows with the position.
@@ -152,7 +154,7 @@ pub enum Op {
     SingularVectors {
         /// Left or right.
         side: Side,
-        /// How many.
+        /// The number of vectors.
         rank: usize,
     },
     /// All singular values of a, as one row. Checked, not derived.
@@ -165,132 +167,8 @@ pub enum Op {
     Round(u32),
     /// Every cell cut off after a number of decimals, towards 0.
     Truncate(u32),
-    /// What the fused kernel computes without forming the scores. Recorded, never applied, and not derived.
+    /// The step that the fused kernel computes without forming the scores. It is recorded, never applied, and not derived.
     Fused(Fusion),
-}
-
-/// A result of the fused kernel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fusion {
-    /// The heads' mixtures side by side, from Q, K, V, and bias and mask where there are any.
-    Output(FusedSteps),
-    /// ln Σ exp of each row of scores, a column for each head, from the scores that its softmax would read.
-    LogSumExp,
-}
-
-/// What the fused kernel does to the scores before their softmax.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FusedSteps {
-    /// What they are multiplied by; nothing where they are not scaled.
-    pub scale: Option<Factor>,
-    /// What they are divided by then.
-    pub temperature: f64,
-    /// Which of them are hidden.
-    pub mask: Mask,
-}
-
-/// Where the numbers of a leaf come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Origin {
-    /// Stated by the demo or the document.
-    Stated,
-    /// The identity, because nothing else was given.
-    Identity,
-    /// Stated by the demo, cut or repeated to fit what the user gave.
-    Fitted,
-    /// Drawn from NumPy's legacy stream of this seed.
-    Drawn(u32),
-    /// Given by the user: the file or the argument.
-    User(String),
-    /// A word's vector, invented from its letters.
-    Letters,
-    /// Each row comes from somewhere else.
-    Rows(Vec<Origin>),
-}
-
-impl Origin {
-    /// Where a row comes from.
-    pub fn of_row(&self, row: usize) -> &Origin {
-        match self {
-            Origin::Rows(rows) => rows.get(row).unwrap_or(self),
-            _ => self,
-        }
-    }
-
-    /// What is to be said of a row next to its numbers, if they are not what a reader would expect.
-    pub fn row_note(&self, row: usize) -> Option<String> {
-        matches!(self.of_row(row), Origin::Letters).then(|| self.of_row(row).to_string())
-    }
-}
-
-impl std::fmt::Display for Origin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Origin::Stated => write!(f, "given"),
-            Origin::Fitted => write!(f, "the demo's own rows, adjusted to fit"),
-            Origin::Identity => write!(f, "identity, because none is given"),
-            Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
-            Origin::User(source) => write!(f, "given by {source}"),
-            Origin::Letters => write!(f, "invented from its letters"),
-            Origin::Rows(_) => write!(f, "one vector per word"),
-        }
-    }
-}
-
-/// The number that a scale multiplies by.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Factor {
-    /// A number as given.
-    Number(f64),
-    /// `1/√d` for a width d.
-    InverseRoot(usize),
-    /// `1/d` for a width d.
-    Inverse(usize),
-    /// `√d` for a width d.
-    Root(usize),
-}
-
-impl Factor {
-    /// The factor's value.
-    pub fn value(self) -> f64 {
-        match self {
-            Factor::Number(number) => number,
-            Factor::InverseRoot(width) => 1.0 / (width as f64).sqrt(),
-            Factor::Inverse(width) => 1.0 / width as f64,
-            Factor::Root(width) => (width as f64).sqrt(),
-        }
-    }
-}
-
-/// How the share of the normal distribution below a number is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GeluForm {
-    /// By the error function: `a/2 · (1 + erf(a/√2))`.
-    Erf,
-    /// By a hyperbolic tangent, which is close to it: `a/2 · (1 + tanh(√(2/π) · (a + 0.044715·a³)))`.
-    Tanh,
-}
-
-/// Which singular vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The columns of U in `U Σ Vᵀ`.
-    Left,
-    /// The columns of V in `U Σ Vᵀ`.
-    Right,
-}
-
-/// A number that sums up a whole matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Statistic {
-    /// The mean of all cells.
-    Mean,
-    /// The root of the mean of the squares of all cells.
-    RootMeanSquare,
-    /// The largest cell.
-    Largest,
-    /// The largest cell by size, sign dropped.
-    LargestSize,
 }
 
 impl OpKind {
@@ -326,7 +204,7 @@ impl Op {
             Op::SingleRange => "single-range",
             Op::Sums(_) => "sums",
             Op::BlockSums { .. } => "block-sums",
-            Op::Largest(_) => "largest",
+            Op::Max(_) => "largest",
             Op::DivideBySum(_) => "divide-by-sum",
             Op::Softmax(..) => "softmax",
             Op::UnguardedSoftmax(..) => "unguarded-softmax",
@@ -364,7 +242,7 @@ impl Op {
         }
     }
 
-    /// How many numbers the op makes of these inputs, as far as they fit; at most what it makes for ops that cut.
+    /// The number of cells of the op's result for these inputs, as far as they fit; for ops that cut, an upper bound.
     pub(super) fn cells(&self, inputs: &[&Matrix]) -> usize {
         match (self, inputs) {
             (Op::Product, [a, b]) => a.rows().saturating_mul(b.cols()),
@@ -376,7 +254,7 @@ impl Op {
         }
     }
 
-    /// Whether the op is a leaf: given, not computed.
+    /// Returns true if the op is a leaf: given, not computed.
     pub fn is_given(&self) -> bool {
         matches!(self, Op::Given(_))
     }

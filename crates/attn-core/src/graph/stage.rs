@@ -1,4 +1,4 @@
-//! What the matrices of attention are called, and the order of its steps: both stand here and nowhere else.
+//! The names of the matrices of attention, and the order of its steps. No other file decides them.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub enum Role {
     V,
     /// The mask matrix.
     Mask,
-    /// What is added to the scores.
+    /// The bias, which is added to the scores.
     Bias,
 }
 
@@ -62,17 +62,17 @@ impl Role {
         }
     }
 
-    /// Whether it is cut into heads: Q, K or V.
+    /// Returns true if it is split into heads: Q, K or V.
     pub const fn has_heads(self) -> bool {
         self.weights().is_some()
     }
 
-    /// Whether it stands beside the scores, a cell for each query and key, and may hold −∞: a mask or a bias.
+    /// Returns true if it has a cell for each query and key and may hold −∞: a mask or a bias.
     pub const fn is_beside_scores(self) -> bool {
         matches!(self, Role::Mask | Role::Bias)
     }
 
-    /// Whether it is a matrix of weights.
+    /// Returns true if it is a weight matrix.
     pub const fn is_weights(self) -> bool {
         matches!(self, Role::WQ | Role::WK | Role::WV | Role::WO)
     }
@@ -81,7 +81,7 @@ impl Role {
 /// A step of attention, in the order of computing. What a recipe leaves out is missing; the order stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, EnumIter)]
 pub enum Stage {
-    /// What attention starts from.
+    /// An input of attention.
     Role(Role),
     /// `S`: every query compared with every key.
     Scores,
@@ -97,7 +97,7 @@ pub enum Stage {
     Weights,
     /// `O` of one of several heads: its weights times its values.
     Mixed,
-    /// `C`: the heads side by side, before what follows.
+    /// `C`: the heads side by side, before the projection.
     Joined,
     /// `P`: times W_O, before the residual.
     Projected,
@@ -113,7 +113,7 @@ impl Stage {
         Role::all().map(Stage::Role).chain(Stage::iter().filter(|stage| !matches!(stage, Stage::Role(_))))
     }
 
-    /// What its node is called, the head apart.
+    /// The name of its node, without the head.
     pub const fn name(self) -> &'static str {
         match self {
             Stage::Role(role) => role.name(),
@@ -130,12 +130,12 @@ impl Stage {
         }
     }
 
-    /// Whether it is a step of the scores, before the softmax.
+    /// Returns true if it is a step of the scores, before the softmax.
     pub fn is_scores(self) -> bool {
         (Stage::Scores..=Stage::Masked).contains(&self)
     }
 
-    /// Whether each of several heads has a node of it.
+    /// Returns true if each of several heads has a node of it.
     pub const fn is_per_head(self) -> bool {
         match self {
             Stage::Role(role) => role.has_heads(),
@@ -156,7 +156,7 @@ impl Stage {
     }
 }
 
-/// A step of attention in one of its heads: what a node is.
+/// A step of attention in one of its heads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Step {
     /// The step.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::{CellId, Convention, Graph, NodeId};
 
-/// The symbols of a graph's cells. No two nodes share one: where lower case would make two names the same, they keep what
-/// tells them apart (`x11` and `X11`, `a1[1,2]` and `a_1[1,2]`).
+/// The symbols of a graph's cells. No two nodes share one: if lower case would make two names equal, they keep the difference
+/// (`x11` and `X11`, `a1[1,2]` and `a_1[1,2]`).
 #[derive(Clone, Debug)]
 pub struct Symbols {
     letters: Arc<[String]>,
@@ -17,7 +17,7 @@ impl Symbols {
     /// The symbols of a graph; under the column convention the indices are those of the transposed matrices on show.
     pub fn of(graph: &Graph, convention: Convention) -> Symbols {
         let all: Vec<[String; 3]> = graph.nodes().map(|(_, node)| candidates(&node.name)).collect();
-        // The only node that a candidate may stand for; none where there are several.
+        // The only node with this candidate; `None` if there are several.
         let mut owners: HashMap<&str, Option<usize>> = HashMap::new();
         for (own, mine) in all.iter().enumerate() {
             for candidate in mine {
@@ -32,7 +32,7 @@ impl Symbols {
         Symbols { letters: all.iter().enumerate().map(letter).collect(), convention }
     }
 
-    /// What stands for a node in the symbols of its cells: `x`, `q1`, `s_scaled`.
+    /// The letter of a node in the symbols of its cells: `x`, `q1`, `s_scaled`.
     pub fn letter(&self, node: NodeId) -> &str {
         &self.letters[node.position()]
     }
@@ -48,14 +48,15 @@ impl Symbols {
     /// A cell as a symbol.
     pub fn cell(&self, cell: CellId) -> String {
         let (letter, (row, col)) = (self.letter(cell.node), self.indices(cell));
-        match letter.chars().count() == 1 && row < 10 && col < 10 {
-            true => format!("{letter}{row}{col}"),
-            false => format!("{letter}[{row},{col}]"),
+        if letter.chars().count() == 1 && row < 10 && col < 10 {
+            format!("{letter}{row}{col}")
+        } else {
+            format!("{letter}[{row},{col}]")
         }
     }
 }
 
-/// What may stand for a name, the shortest first: `q1`, `q_1`, `Q_1`.
+/// The possible letters for a name, the shortest first: `q1`, `q_1`, `Q_1`.
 fn candidates(name: &str) -> [String; 3] {
     let short = match name.split_once('_') {
         Some((letter, head)) if !head.is_empty() && head.bytes().all(|b| b.is_ascii_digit()) => {

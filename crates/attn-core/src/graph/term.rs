@@ -59,29 +59,29 @@ pub enum Term {
         /// Why it does, as a clause: “the key comes after the query”.
         because: &'static str,
     },
-    /// A number that is not derived but given or checked: what it is, as a phrase.
+    /// A number that is not derived but given or checked, with a phrase that describes it.
     Leaf(f64, String),
-    /// A term in which a name stands for a part that it needs several times: “…, with m = max(…)”.
+    /// A term with a name for a part that it needs several times: “…, with m = max(…)”.
     With {
         /// The name.
         name: &'static str,
-        /// What it stands for.
+        /// The value of the name.
         is: Box<Term>,
         /// The term that uses it.
         within: Box<Term>,
     },
     /// The name of the [`Term::With`] around it.
     Named(&'static str),
-    /// What is left out of a sum or a maximum that is shortened for the screen; [`Graph::terms`] makes none.
+    /// The omitted terms of a sum or a maximum that is shortened for the screen; [`Graph::terms`] makes none.
     Rest {
-        /// How many terms.
+        /// The number of terms.
         count: usize,
-        /// What they add up to; of a maximum the largest of them.
+        /// Their sum, or their maximum if a maximum was shortened.
         value: f64,
     },
 }
 
-/// What names stand for, the innermost first.
+/// The values of names, the innermost first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bindings<'a>(Option<(&'static str, f64, &'a Bindings<'a>)>);
 
@@ -165,7 +165,7 @@ impl Term {
         }
     }
 
-    /// The same term, each of its parts replaced by `part` of it.
+    /// This term with each of its parts replaced by `part` of it.
     pub fn map_parts(&self, mut part: impl FnMut(&Term) -> Term) -> Term {
         let mut boxed = |term: &Term| Box::new(part(term));
         match self {

@@ -1,12 +1,11 @@
-//! The terms of a cell: what each op says about where a number came from.
+//! The terms of a cell: the expression that each op computes it by.
 
 mod attention;
 mod functions;
 mod vectors;
 
-use vectors::angle;
-
-use super::op::{Factor, GeluForm, Op, Side, Statistic};
+use super::op::Op;
+use super::op_parameters::{Factor, GeluForm, Side, Statistic};
 use super::{CellId, Graph, NodeId, Term};
 use crate::attention::{Axis, is_hidden_by};
 use crate::matrix::same_number;
@@ -16,7 +15,7 @@ impl Graph {
     /// The expression that a cell of a node came from, in cells of the nodes it reads.
     pub fn terms(&self, cell: CellId) -> Term {
         let node = &self[cell.node];
-        let reader = Reader { graph: self, inputs: &node.inputs };
+        let reader = InputReader { graph: self, inputs: &node.inputs };
         let recorded = || Term::Cell(cell).evaluate(self);
         match &node.op {
             Op::Given(origin) => Term::Leaf(recorded(), origin.to_string()),
@@ -31,12 +30,12 @@ impl Graph {
 }
 
 /// Reads cells of a node's inputs.
-struct Reader<'a> {
+struct InputReader<'a> {
     graph: &'a Graph,
     inputs: &'a [NodeId],
 }
 
-impl Reader<'_> {
+impl InputReader<'_> {
     fn terms(&self, op: &Op, i: usize, j: usize) -> Term {
         match op {
             Op::Product => {
@@ -62,7 +61,7 @@ impl Reader<'_> {
             Op::SingleRange => self.single_range(i, j),
             Op::Sums(axis) => Term::Sum(self.along(*axis, i, j)),
             Op::BlockSums { rows, cols } => self.block_sum([i, j], [*rows, *cols]),
-            Op::Largest(axis) => Term::Max(self.along(*axis, i, j)),
+            Op::Max(axis) => Term::Max(self.along(*axis, i, j)),
             Op::DivideBySum(axis) => over(self.cell(0, i, j), Term::Sum(self.along(*axis, i, j))),
             Op::Softmax(axis, base) => self.softmax(*axis, |term| Term::Power(*base, Box::new(term)), i, j),
             Op::UnguardedSoftmax(axis, base) => self.unguarded_softmax(*axis, *base, i, j),
@@ -90,10 +89,7 @@ impl Reader<'_> {
             Op::Cosine => self.cosine(i, j),
             Op::Euclidean => self.euclidean(i, j),
             Op::UnitRows => self.unit(i, j),
-            Op::Sinusoidal { width, .. } => {
-                let angle = Box::new(angle(i, j / 2, *width, 10_000.0));
-                if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
-            }
+            Op::Sinusoidal { width, .. } => self.sinusoidal(*width, i, j),
             Op::Rotary { first, base } => self.rotary(*first, *base, i, j),
             Op::Diagonal => self.diagonal(i, j),
             Op::Summary(statistic) => self.summary(*statistic),
@@ -129,9 +125,10 @@ impl Reader<'_> {
     }
 
     fn change(&self, i: usize, j: usize) -> Term {
-        match same_number(self.value(0, i, j), self.value(1, i, j)) {
-            true => chosen(Term::Number(0.0), "both are the same"),
-            false => chosen(minus(self.cell(1, i, j), self.cell(0, i, j)), "it has moved"),
+        if same_number(self.value(0, i, j), self.value(1, i, j)) {
+            chosen(Term::Number(0.0), "both are the same")
+        } else {
+            chosen(minus(self.cell(1, i, j), self.cell(0, i, j)), "it has moved")
         }
     }
 
@@ -183,9 +180,10 @@ impl Reader<'_> {
     }
 
     fn diagonal(&self, i: usize, j: usize) -> Term {
-        match i == j {
-            true => chosen(self.cell(0, 0, j), "it is on the diagonal"),
-            false => chosen(Term::Number(0.0), "it is not on the diagonal"),
+        if i == j {
+            chosen(self.cell(0, 0, j), "it is on the diagonal")
+        } else {
+            chosen(Term::Number(0.0), "it is not on the diagonal")
         }
     }
 
@@ -199,8 +197,8 @@ impl Reader<'_> {
                 let square = |(i, j)| times(self.cell(0, i, j), self.cell(0, i, j));
                 root(over(Term::Sum(all().map(square).collect()), count()))
             }
-            Statistic::Largest => Term::Max(all().map(|(i, j)| self.cell(0, i, j)).collect()),
-            Statistic::LargestSize => {
+            Statistic::Max => Term::Max(all().map(|(i, j)| self.cell(0, i, j)).collect()),
+            Statistic::MaxSize => {
                 Term::Max(all().map(|(i, j)| Term::Size(Box::new(self.cell(0, i, j)))).collect())
             }
         }

@@ -1,11 +1,11 @@
-//! A graph as it is shown: its labels, and whatever else comes from elsewhere, with escapes for what cannot be seen.
+//! A graph as it is shown: labels and other text from outside have escapes for invisible characters.
 
 use super::{Graph, Node, Op, Origin, Value};
 use crate::foreign::{hidden, visible};
 use crate::matrix::Labels;
 
 impl Graph {
-    /// Whether all its texts can be seen as they are.
+    /// Returns true if all its texts consist of visible characters.
     pub fn is_visible(&self) -> bool {
         let is_seen = |text: &String| hidden(text).next().is_none();
         let are_seen = |labels: Option<&Labels>| labels.is_none_or(|labels| labels.iter().all(is_seen));
@@ -25,7 +25,7 @@ impl Graph {
             })
     }
 
-    /// The same graph as it is shown.
+    /// This graph with invisible characters escaped.
     pub fn made_visible(mut self) -> Graph {
         let show = |text: &mut String| *text = visible(text).into_owned();
         let shown = |labels: Option<&Labels>| -> Option<Labels> {

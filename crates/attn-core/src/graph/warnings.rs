@@ -1,4 +1,4 @@
-//! What is worth a warning: rows of weights that are 0, and numbers that have left the range.
+//! Warnings: rows of weights that are 0, and numbers that have left the range.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ use crate::tensor::{Dtype, Tensor};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ZeroRow {
     /// Every key is hidden from it.
-    Blind(usize),
+    FullyMasked(usize),
     /// It has scores, but all of them are below the range of the numbers.
     Overflowed(usize),
 }
@@ -22,9 +22,10 @@ impl Graph {
     pub(super) fn warning_of_weights(&self, name: &str, id: NodeId, read: &Matrix) -> Option<String> {
         let is_zero = |i: &usize| read.cols() > 0 && read.row(*i).all(|x| x == f64::NEG_INFINITY);
         let rows = (0..read.rows()).filter(is_zero).map(|i| {
-            match (0..read.cols()).all(|j| self.is_hidden(id, (i, j))) {
-                true => ZeroRow::Blind(i),
-                false => ZeroRow::Overflowed(i),
+            if (0..read.cols()).all(|j| self.is_hidden(id, (i, j))) {
+                ZeroRow::FullyMasked(i)
+            } else {
+                ZeroRow::Overflowed(i)
             }
         });
         warning_of_rows(name, read.row_labels(), rows.collect(), Dtype::F64)
@@ -41,7 +42,7 @@ impl Graph {
         self.warnings.extend(warning_of_rows(name, labels, rows, dtype));
     }
 
-    /// Whether the −∞ in a cell was given or put there by a mask, and not by numbers that have left the range.
+    /// Returns true if the −∞ in a cell was given or comes from a mask, and not from numbers that have left the range.
     fn is_hidden(&self, id: NodeId, at: (usize, usize)) -> bool {
         let node = &self[id];
         let value = |id: &NodeId| self[*id].matrix().map(|matrix| matrix[at]);
@@ -66,14 +67,14 @@ impl Graph {
         self.warnings.extend(warnings.into_iter().flatten());
     }
 
-    /// Scores may overflow: where it matters, the weights are NaN or a row of zeros, and this is said of them.
+    /// Scores may overflow: if that matters, the weights are NaN or a row of zeros, and the warning names those.
     fn warning_of_infinity(&self) -> Option<String> {
         let scores = self.scores();
         let is_infinite = |node: &Node| node.tensor().is_some_and(Tensor::any_infinite);
         let node = self.nodes().find(|(id, node)| {
             let is_result =
                 !matches!(node.op, Op::Given(_) | Op::Fused(Fusion::LogSumExp)) && !scores.contains(id);
-            // What a fused step reads may be a mask, which hides with −∞.
+            // An input of a fused step may be a mask, which hides with −∞.
             let reads = |id: &NodeId| !matches!(node.op, Op::Fused(_)) && is_infinite(&self[*id]);
             is_result && is_infinite(node) && !node.inputs.iter().any(reads)
         });
@@ -90,7 +91,7 @@ impl Graph {
         })
     }
 
-    /// What a softmax reads, and the scores from which that comes.
+    /// The inputs of softmax nodes, and the scores that these are computed from.
     fn scores(&self) -> HashSet<NodeId> {
         let mut scores = HashSet::new();
         for (_, node) in self.nodes() {
@@ -116,7 +117,7 @@ impl Graph {
         let node = nodes.next()?;
         let name = &node.name;
         Some(match node.typed().map(Tensor::dtype) {
-            // What the kernel makes comes all at once, and not from what it has made before.
+            // The kernel computes all its outputs at once, not from each other.
             Some(Dtype::F32) => {
                 let others: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
                 let others = match others.len() {
@@ -136,19 +137,19 @@ impl Graph {
 }
 
 fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtype: Dtype) -> Option<String> {
-    let blind = rows.iter().filter_map(|row| match row {
-        ZeroRow::Blind(i) => Some(*i),
+    let masked = rows.iter().filter_map(|row| match row {
+        ZeroRow::FullyMasked(i) => Some(*i),
         ZeroRow::Overflowed(_) => None,
     });
     let overflowed = rows.iter().filter_map(|row| match row {
         ZeroRow::Overflowed(i) => Some(*i),
-        ZeroRow::Blind(_) => None,
+        ZeroRow::FullyMasked(_) => None,
     });
     let one = "may attend to nothing; its weights and its result are 0";
-    let blind = said(
+    let masked = said(
         name,
         labels,
-        blind.collect(),
+        masked.collect(),
         [one, "may attend to nothing; their weights and their results are 0"],
     );
     let range = match dtype {
@@ -159,14 +160,14 @@ fn warning_of_rows(name: &str, labels: Option<&Labels>, rows: Vec<ZeroRow>, dtyp
     let many =
         format!("have only scores below the range of {range}; their weights and their results come out as 0");
     let overflowed = said(name, labels, overflowed.collect(), [&one, &many]);
-    match (blind, overflowed) {
-        (Some(blind), Some(overflowed)) => Some(format!("{blind}\n{overflowed}")),
-        (blind, overflowed) => blind.or(overflowed),
+    match (masked, overflowed) {
+        (Some(masked), Some(overflowed)) => Some(format!("{masked}\n{overflowed}")),
+        (masked, overflowed) => masked.or(overflowed),
     }
 }
 
 impl Op {
-    /// What a reader should be warned of when the op runs on these inputs.
+    /// The warning for the op on these inputs, if there is one.
     pub(super) fn warning(&self, name: &str, inputs: &[&Matrix]) -> Option<String> {
         let [a, ..] = inputs else { return None };
         let (rows, [one, many]) = match self {

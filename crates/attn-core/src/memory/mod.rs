@@ -1,11 +1,12 @@
-//! One budget of memory for a command: what is about to be allocated is charged to it first.
+//! One budget of memory for a command: bytes are charged to it before they are allocated.
 //!
 //! [`enter`] begins the account of a command on this thread, and its end restores the one before: a command that runs another,
-//! as a lesson does, lends it what is left. Without an account nothing is refused. The limit is what `--memory` says, else
-//! what the system has free when a command first asks for more than [`SMALL`]. This is the only refusal that depends on the
-//! machine.
+//! as a lesson does, lends it the rest of its budget. Without an account nothing is refused. The limit is that of `--memory`,
+//! else the memory that the system has free when a command first asks for more than [`SMALL`]. This is the only refusal that
+//! depends on the machine.
 
-mod gathered;
+mod charged_bytes;
+mod reserve;
 mod size;
 
 use std::cell::Cell;
@@ -16,29 +17,30 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hint::Hint;
 use crate::text::size_in_brief;
 
-pub use gathered::Gathered;
+pub use charged_bytes::ChargedBytes;
+pub use reserve::{bytes_of, grow, reserved, room_for};
 pub use size::{enough, parsed};
 
-/// A command that needs no more than this is not measured against what is free.
+/// A command that needs no more than this is not compared with the free memory.
 pub const SMALL: u64 = 32 << 20;
 
-/// Up to which of eight parts what is free may be taken: the rest is for all that is too small to be charged.
+/// The share of the free memory that may be used, in eighths: the rest is for allocations that are too small to be charged.
 const EIGHTHS: u64 = 7;
 
-/// How much memory there may be.
+/// The limit of memory.
 #[derive(Clone, Copy, Debug)]
 enum Limit {
-    /// Nobody has said: a caller of the library.
+    /// No limit was set: the caller is a library user.
     None,
-    /// As `--memory` says.
+    /// The limit that the user set.
     Asked(u64),
     /// To be asked for once it matters.
     Free(fn() -> Option<u64>),
-    /// What was free, with what was charged by then.
+    /// The memory that was free, plus the memory that was charged by then.
     Found(u64),
 }
 
-/// What the command on this thread may have, and has.
+/// The limit and the charges of the command on this thread.
 #[derive(Clone, Copy, Debug)]
 struct Account {
     limit: Limit,
@@ -49,7 +51,7 @@ thread_local! {
     static ACCOUNT: Cell<Account> = const { Cell::new(Account { limit: Limit::None, used: 0 }) };
 }
 
-/// The time in which an account, or a part of one, is open; what was charged meanwhile is free again at its end.
+/// The time in which an account, or a part of one, is open; at its end all charges since its beginning are released.
 #[derive(Debug)]
 pub struct Open {
     before: Account,
@@ -63,8 +65,8 @@ impl Drop for Open {
     }
 }
 
-/// Begins the account of a command: with the bytes that were `asked` for, else with what `free` says once it matters. Within
-/// another command it is a part of that one's account.
+/// Begins the account of a command: with the bytes that were `asked` for, else with the result of `free` at the first large
+/// charge. Within another command it is a part of that one's account.
 pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> Open {
     let before = ACCOUNT.get();
     let limit = match (before.limit, asked) {
@@ -79,7 +81,7 @@ pub fn enter(asked: Option<u64>, free: fn() -> Option<u64>) -> Open {
     Open { before, here: PhantomData }
 }
 
-/// Begins a part of the account, such as one file of many: what it charges is free again when it is over.
+/// Begins a part of the account, such as one file of many: its charges are released when it is over.
 pub fn part() -> Open {
     Open { before: ACCOUNT.get(), here: PhantomData }
 }
@@ -87,19 +89,19 @@ pub fn part() -> Open {
 /// Bytes that are charged until this is dropped.
 #[derive(Debug)]
 #[must_use = "what is charged is free again as soon as this is dropped"]
-pub struct Held {
+pub struct Charge {
     bytes: u64,
     here: PhantomData<*const ()>,
 }
 
-impl Held {
+impl Charge {
     /// Charges the bytes until the command is over.
     pub fn keep(self) {
         mem::forget(self);
     }
 }
 
-impl Drop for Held {
+impl Drop for Charge {
     fn drop(&mut self) {
         let account = ACCOUNT.get();
         ACCOUNT.set(Account { used: account.used.saturating_sub(self.bytes), ..account });
@@ -109,14 +111,14 @@ impl Drop for Held {
 /// Charges bytes that are about to be allocated.
 ///
 /// # Errors
-/// If they are more than may be had.
-pub fn hold(bytes: u64) -> Result<Held> {
+/// If they exceed the memory that is left.
+pub fn hold(bytes: u64) -> Result<Charge> {
     let mut account = ACCOUNT.get();
     let used = account.used.saturating_add(bytes);
     if let Limit::Free(free) = account.limit
         && used > SMALL
     {
-        // What nobody can say is not refused for.
+        // Without a figure from the system nothing is refused.
         let found = free().map_or(u64::MAX, |free| account.used.saturating_add(free / 8 * EIGHTHS));
         account.limit = Limit::Found(found);
         ACCOUNT.set(account);
@@ -128,81 +130,40 @@ pub fn hold(bytes: u64) -> Result<Held> {
         return Err(too_much(bytes, left).help(allow(used, account.limit)));
     }
     ACCOUNT.set(Account { used, ..account });
-    Ok(Held { bytes, here: PhantomData })
+    Ok(Charge { bytes, here: PhantomData })
 }
 
-/// Whether `bytes` may be had now; they are not charged.
+/// Checks that `bytes` are available now, without charging them.
 ///
 /// # Errors
-/// If they are more than may be had.
+/// If they exceed the memory that is left.
 pub fn room(bytes: u64) -> Result<()> {
     hold(bytes).map(drop)
 }
 
-/// Room for `count` numbers, which are not charged.
-///
-/// # Errors
-/// If it is more than may be had, or the system has not got it.
-pub fn room_for<T>(count: usize) -> Result<Vec<T>> {
-    let _held = hold(bytes_of::<T>(count))?;
-    let mut room = Vec::new();
-    room.try_reserve_exact(count).map_err(|_| exhausted())?;
-    Ok(room)
-}
-
-/// Room for `count` numbers, charged until the command is over.
-///
-/// # Errors
-/// If it is more than may be had, or the system has not got it.
-pub fn reserved<T>(count: usize) -> Result<Vec<T>> {
-    let room = room_for(count)?;
-    hold(bytes_of::<T>(count))?.keep();
-    Ok(room)
-}
-
-/// Room for more numbers, `count` of them in all: memory grows with what is really there, and never beyond that count. The
-/// caller has charged them.
-///
-/// # Errors
-/// If the system has not got it.
-pub fn grow<T>(numbers: &mut Vec<T>, more: usize, count: usize) -> Result<()> {
-    let needed = numbers.len().saturating_add(more);
-    if needed > numbers.capacity() {
-        let capacity = needed.max(numbers.capacity().saturating_mul(2)).min(count.max(needed));
-        let reserved = numbers.try_reserve_exact(capacity - numbers.len());
-        reserved.map_err(|_| exhausted())?;
-    }
-    Ok(())
-}
-
-/// The bytes of `count` numbers.
-pub fn bytes_of<T>(count: usize) -> u64 {
-    (count as u64).saturating_mul(size_of::<T>() as u64)
-}
-
-/// What may still be had, if there is a limit: as somebody has asked for it, or as the system says.
+/// The memory that is left under the limit: one set by the user, or the system's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
-    /// Of what `--memory` allows.
+pub enum Remaining {
+    /// The rest of the limit that the user set.
     Asked(u64),
-    /// Of what is free.
+    /// The rest of the free memory.
     Free(u64),
-    /// Nobody knows.
+    /// The amount is not known.
     Unknown,
 }
 
-/// What may still be had.
-pub fn left() -> Left {
+/// The memory that is left.
+pub fn remaining() -> Remaining {
     let account = ACCOUNT.get();
     match account.limit {
-        Limit::None => Left::Unknown,
-        Limit::Asked(limit) => Left::Asked(limit.saturating_sub(account.used)),
-        Limit::Found(limit) => Left::Free(limit.saturating_sub(account.used)),
-        Limit::Free(free) => free().map_or(Left::Unknown, Left::Free),
+        Limit::None => Remaining::Unknown,
+        Limit::Asked(limit) => Remaining::Asked(limit.saturating_sub(account.used)),
+        Limit::Found(limit) => Remaining::Free(limit.saturating_sub(account.used)),
+        Limit::Free(free) => free().map_or(Remaining::Unknown, Remaining::Free),
     }
 }
 
-/// The error of a command that needs more memory than may be had.
+/// The error of a command that needs more memory than is left.
 pub fn too_much(needed: u64, left: u64) -> Error {
     Error::new(format!(
         "this needs {} of memory, but at most {} may be used here",
@@ -212,7 +173,7 @@ pub fn too_much(needed: u64, left: u64) -> Error {
     .of_kind(ErrorKind::TooLarge)
 }
 
-/// What is said where the system refuses memory.
+/// The message for memory that the system refuses.
 pub const EXHAUSTED: &str = "out of memory: the system has none left for this";
 
 /// The error of an allocation that the system refuses.
@@ -255,7 +216,7 @@ mod tests {
         drop(first);
         hold(500).unwrap().keep();
         assert!(room(500).is_ok() && room(501).is_err());
-        assert_eq!(left(), Left::Asked(500));
+        assert_eq!(remaining(), Remaining::Asked(500));
     }
 
     #[test]
@@ -275,12 +236,12 @@ mod tests {
             let _inner = asked(200);
             assert!(room(200).is_ok() && room(201).is_err());
         }
-        assert_eq!(left(), Left::Asked(700));
+        assert_eq!(remaining(), Remaining::Asked(700));
         {
             let _part = part();
             hold(600).unwrap().keep();
         }
-        assert_eq!(left(), Left::Asked(700));
+        assert_eq!(remaining(), Remaining::Asked(700));
     }
 
     #[test]
@@ -294,24 +255,13 @@ mod tests {
         assert!(room(700 << 20).is_ok());
         assert!(room((700 << 20) + 1).is_err());
         let _unknown = part();
-        assert!(matches!(left(), Left::Free(_)));
+        assert!(matches!(remaining(), Remaining::Free(_)));
     }
 
     #[test]
     fn without_an_account_nothing_is_refused() {
         assert!(room(u64::MAX).is_ok());
-        assert_eq!(left(), Left::Unknown);
+        assert_eq!(remaining(), Remaining::Unknown);
         assert!(reserved::<f64>(usize::MAX).unwrap_err().to_string().contains(&Hint::Memory.to_string()));
-    }
-
-    #[test]
-    fn a_vector_grows_with_what_is_there_and_never_beyond_its_count() {
-        let mut numbers: Vec<u8> = Vec::new();
-        grow(&mut numbers, 10, 1 << 40).unwrap();
-        assert!(numbers.capacity() < 1000);
-        numbers.resize(10, 0);
-        grow(&mut numbers, 5, 15).unwrap();
-        assert_eq!(numbers.capacity(), 15);
-        assert!(grow(&mut numbers, usize::MAX - 100, usize::MAX).is_err());
     }
 }

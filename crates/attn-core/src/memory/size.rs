@@ -8,7 +8,7 @@ pub fn enough(bytes: u64) -> String {
     }
 }
 
-/// The bytes that `500M`, `1.5G`, `64MiB` or `1000000` stand for; K, M, G and T are powers of 1024.
+/// The number of bytes for `500M`, `1.5G`, `64MiB` or `1000000`; K, M, G and T are powers of 1024.
 ///
 /// # Errors
 /// If it is none of these.

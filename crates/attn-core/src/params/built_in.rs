@@ -9,9 +9,9 @@ use super::model::{Biases, Model, Positions};
 /// A model known by name.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What it is.
+    /// Its description.
     pub title: &'static str,
     /// Its `config.json`, without the fields that no count depends on.
     config: &'static str,
@@ -230,7 +230,7 @@ pub fn named(name: &str) -> Result<Vec<Model>> {
         return Err(unknown(name));
     };
     let mut model = Model::from_config(known.config, known.name)?;
-    // What a published configuration leaves to its family is no assumption of ours.
+    // Defaults that a published configuration leaves to its family are not our assumptions.
     model.assumed.clear();
     Ok(match known.name {
         "gpt3" => vec![lecture(&model), built(model)],
@@ -278,9 +278,10 @@ fn unknown(name: &str) -> Error {
             let start = name.to_lowercase();
             let longer = names.iter().filter(|known| start.len() > 1 && known.starts_with(&start));
             let longer: Vec<String> = longer.map(|known| format!("`{known}`")).collect();
-            match longer.is_empty() {
-                true => String::new(),
-                false => format!("built-in names that begin with `{name}`: {}; ", longer.join(", ")),
+            if longer.is_empty() {
+                String::new()
+            } else {
+                format!("built-in names that begin with `{name}`: {}; ", longer.join(", "))
             }
         }
     };

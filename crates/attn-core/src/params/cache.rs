@@ -14,19 +14,19 @@ pub struct Cache {
     pub key_value_heads: u64,
     /// d_k = d_v: the width of a head.
     pub head_width: u64,
-    /// How many tokens have been read.
+    /// The number of tokens read.
     pub context: u64,
     /// Bytes that one number takes.
     pub element_bytes: u64,
-    /// How many layers keep only their last tokens, and how many tokens those are, at most the context.
+    /// The number of layers with a window, and the tokens that they keep, at most the context.
     pub windowed: Option<(u64, u64)>,
-    /// Where keys and values are compressed: the widths of the latent vector and of the rotated key, which all heads share.
+    /// For compressed keys and values: the widths of the latent vector and of the rotated key, which all heads share.
     pub latent: Option<(u64, u64)>,
     /// All of it, in bytes.
     pub bytes: u64,
 }
 
-/// How the query heads of a layer share their keys and values.
+/// The way in which the query heads of a layer share their keys and values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
     /// MHA: each query head has its own, G = H.
@@ -38,7 +38,7 @@ pub enum Sharing {
 }
 
 impl Sharing {
-    /// What this model does. A single head counts as multi-head.
+    /// The sharing of this model. A single head counts as multi-head.
     pub fn of(model: &Model) -> Sharing {
         match model.key_value_heads {
             heads if heads == model.query_heads => Sharing::MultiHead,
@@ -138,12 +138,12 @@ pub fn cache(model: &Model, context: u64, element_bytes: u64) -> Result<Cache> {
     })
 }
 
-/// The cache of the model as it is, and as it would be with a key/value head for every query head (MHA) and
-/// with a single one (MQA); the model's own is among them under its own name, most heads first. Where keys and values are
-/// compressed there is nothing to compare: all heads share what is kept.
+/// The cache of the model as it is, and as it would be with a key/value head for every query head (MHA) and with a single one
+/// (MQA); the model's own is among them under its own name, most heads first. With compressed keys and values there is nothing
+/// to compare: all heads share the cache.
 ///
 /// # Errors
-/// As [`cache`].
+/// Those of [`cache`].
 pub fn caches_by_sharing(model: &Model, context: u64, element_bytes: u64) -> Result<Vec<(Sharing, Cache)>> {
     if model.latent.is_some() {
         return Ok(Vec::new());

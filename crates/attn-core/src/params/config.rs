@@ -6,14 +6,15 @@ use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
 use crate::unique::check_names;
 
-use super::config_others;
-use super::family::{Family, Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
-use super::fields::{Fields, LONGEST_NAME, shown};
+use super::family::Family;
+use super::fields::{Fields, LONGEST_NAME, divided, shown};
+use super::habits::{Habits, MODEL_TYPES, USUAL_FULL_LAYERS, USUAL_WINDOW, WindowRule};
 use super::model::{Biases, Model, NormKind, NormPlaces, Norms, Positions, Windows};
+use super::{config_experts, config_other_families};
 
 impl Model {
-    /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` what to call it in errors. A field that is missing has the
-    /// value that its family gives it; [`Model::assumed`] lists those.
+    /// The model that a `config.json` of one of the families in [`Family`] describes. `text` is the file's content, `name` its
+    /// name in errors. A missing field has the default of its family; [`Model::assumed`] lists those.
     ///
     /// # Errors
     /// If the text is no JSON object, the family is none of these, or a size is missing, not a positive whole
@@ -32,11 +33,10 @@ fn syntax_error(error: &serde_json::Error, name: &str) -> Error {
     let said = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let said = said.strip_suffix(&place).unwrap_or(&said);
-    let (what, help) = match error.is_data() {
-        true => (said.to_string(), "remove one of the two"),
-        false => {
-            (format!("this is not JSON: {said}"), "give the `config.json` that comes with a model's weights")
-        }
+    let (what, help) = if error.is_data() {
+        (said.to_string(), "remove one of the two")
+    } else {
+        (format!("this is not JSON: {said}"), "give the `config.json` that comes with a model's weights")
     };
     Error::new(what).at(Place::Text(name.to_string(), error.line().max(1), error.column().max(1))).help(help)
 }
@@ -54,9 +54,9 @@ fn read(value: &Value, name: &str) -> Result<Model> {
     let mut fields = Fields { object, assumed: Vec::new() };
     let mut model = match (family.habits(), family) {
         (Some(habits), _) => llama(&mut fields, family, habits, name)?,
-        (None, Family::GptNeox) => config_others::gpt_neox(&mut fields, name)?,
-        (None, Family::Opt) => config_others::opt(&mut fields, name)?,
-        (None, Family::Bert) => config_others::bert(&mut fields, name)?,
+        (None, Family::GptNeox) => config_other_families::gpt_neox(&mut fields, name)?,
+        (None, Family::Opt) => config_other_families::opt(&mut fields, name)?,
+        (None, Family::Bert) => config_other_families::bert(&mut fields, name)?,
         (None, _) => gpt2(&mut fields, name)?,
     };
     if inside {
@@ -137,7 +137,7 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         (None, Some(usual)) => fields.size_or("num_key_value_heads", usual, "")?,
         _ => fields.size_or("num_key_value_heads", query_heads, " (as many as query heads)")?,
     };
-    let latent = config_others::latent(fields, family)?;
+    let latent = config_experts::latent(fields, family)?;
     let head_width = match (fields.optional_size("head_dim")?, habits.head_width) {
         _ if let Some(latent) = latent => latent.width(name)?,
         (Some(stated), _) => stated,
@@ -148,7 +148,7 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         }
     };
     let intermediate = size(fields, "intermediate_size")?;
-    let experts = config_others::experts(fields, family, layers, intermediate)?;
+    let experts = config_experts::experts(fields, family, layers, intermediate)?;
     Ok(Model {
         name: name.to_string(),
         counting: None,
@@ -175,11 +175,11 @@ fn llama(fields: &mut Fields, family: Family, habits: &Habits, name: &str) -> Re
         embedding_width: None,
         token_types: None,
         assumed: Vec::new(),
-        notes: config_others::left_out(fields, family)?,
+        notes: config_experts::left_out(fields, family)?,
     })
 }
 
-/// Which layers see only their last tokens. Layers are counted by formula, never one by one.
+/// The sliding windows of a model, if it has any. Layers are counted by formula, never one by one.
 fn windows(fields: &mut Fields, rule: WindowRule, layers: u64) -> Result<Option<Windows>> {
     let used = match rule {
         WindowRule::Never => false,
@@ -220,7 +220,7 @@ fn windowed_by_rule(fields: &mut Fields, rule: WindowRule, layers: u64) -> Resul
     })
 }
 
-/// How many layers the list `layer_types` gives a window, where there is such a list.
+/// The number of layers with a window according to the list `layer_types`; `None` without such a list.
 fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
     let listed = match fields.object.get("layer_types") {
         None | Some(Value::Null) => return Ok(None),
@@ -246,15 +246,4 @@ fn layer_types(fields: &Fields, layers: u64) -> Result<Option<u64>> {
         }
     }
     Ok(Some(windowed))
-}
-
-/// How often `heads` goes into `width`.
-pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, u64)) -> Result<u64> {
-    if !width.is_multiple_of(heads) {
-        return Err(Error::new(format!(
-            "`{field}` {width} cannot be shared evenly by `{heads_field}` {heads}"
-        ))
-        .help(format!("`{heads_field}` must divide `{field}`, unless `head_dim` says how wide a head is")));
-    }
-    Ok(width / heads)
 }

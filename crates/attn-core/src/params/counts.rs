@@ -2,14 +2,14 @@
 
 use crate::error::Result;
 
-use super::weight::{Part, Weight, too_many};
+use super::weight::{ModelPart, Weight, too_many};
 
-/// How many parameters there are, in all and by part.
+/// The number of parameters, in total and by part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counts {
     total: u64,
     active: u64,
-    by_part: Vec<(Part, u64)>,
+    by_part: Vec<(ModelPart, u64)>,
 }
 
 impl Counts {
@@ -18,7 +18,7 @@ impl Counts {
     /// # Errors
     /// If the total exceeds 2⁶⁴ − 1.
     pub fn of(weights: &[Weight]) -> Result<Counts> {
-        let sum = |part: Option<Part>| {
+        let sum = |part: Option<ModelPart>| {
             weights
                 .iter()
                 .filter(|weight| part.is_none_or(|part| weight.part == part))
@@ -26,7 +26,7 @@ impl Counts {
                 .ok_or_else(|| too_many("the number of parameters"))
         };
         let by_part =
-            Part::ALL.into_iter().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
+            ModelPart::ALL.into_iter().map(|part| Ok((part, sum(Some(part))?))).collect::<Result<_>>()?;
         // No weight is used more often than it is there: the sum cannot be larger than the total.
         let active = weights.iter().map(|weight| u128::from(weight.active)).sum::<u128>();
         let total = sum(None)?;
@@ -43,13 +43,13 @@ impl Counts {
         self.active
     }
 
-    /// The parameters of every part, in the order of [`Part::ALL`]; a part without any has 0.
-    pub fn by_part(&self) -> &[(Part, u64)] {
+    /// The parameters of every part, in the order of [`ModelPart::ALL`]; a part without any has 0.
+    pub fn by_part(&self) -> &[(ModelPart, u64)] {
         &self.by_part
     }
 
     /// The parameters of one part.
-    pub fn part(&self, part: Part) -> u64 {
+    pub fn part(&self, part: ModelPart) -> u64 {
         self.by_part.iter().find(|(named, _)| *named == part).map_or(0, |(_, count)| *count)
     }
 

@@ -1,9 +1,4 @@
-//! The families whose configurations are read, and what each takes for granted.
-//!
-//! The habits are those of the configuration and model classes of Hugging Face's `transformers`, which read the
-//! same files; `tests/golden/params.json` holds every weight that they make of a set of configurations.
-
-use super::model::{NormKind, NormPlaces, Norms};
+//! The families of models whose weights can be listed.
 
 /// Models that name and arrange their weights alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,141 +41,8 @@ pub enum Family {
     Bert,
 }
 
-/// What a family takes for granted where a configuration is silent, or always.
-pub(super) struct Habits {
-    pub tied: bool,
-    /// Nothing: as many as query heads.
-    pub key_value_heads: Option<u64>,
-    /// Nothing: d / H.
-    pub head_width: Option<u64>,
-    pub query_key_value_bias: Bias,
-    pub output_bias: Bias,
-    pub mlp_bias: Bias,
-    pub norms: Norms,
-    pub windows: WindowRule,
-    /// Sizes that a published configuration of the family leaves out.
-    pub sizes: &'static [(&'static str, u64)],
-}
-
-/// Whether a product adds a bias.
-#[derive(Clone, Copy)]
-pub(super) enum Bias {
-    Never,
-    Always,
-    /// If this field says so; otherwise not.
-    Field(&'static str),
-}
-
-/// Which layers see only their last tokens.
-#[derive(Clone, Copy)]
-pub(super) enum WindowRule {
-    Never,
-    /// All of them, where `sliding_window` is not null.
-    EveryLayer,
-    /// All of them, where `sliding_window` is a number.
-    WhereStated,
-    /// Where `use_sliding_window` is set: those from `max_window_layers` on.
-    UpperLayers,
-    /// All but each n-th: n is fixed, or `sliding_window_pattern` with a default.
-    AllButEach {
-        nth: u64,
-        field: Option<&'static str>,
-    },
-}
-
-/// `sliding_window` where a configuration does not have it.
-pub(super) const USUAL_WINDOW: u64 = 4096;
-
-/// `max_window_layers` where a configuration does not have it.
-pub(super) const USUAL_FULL_LAYERS: u64 = 28;
-
-const PLAIN_NORMS: Norms = Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: false };
-
-const LLAMA: Habits = Habits {
-    tied: false,
-    key_value_heads: None,
-    head_width: None,
-    query_key_value_bias: Bias::Field("attention_bias"),
-    output_bias: Bias::Field("attention_bias"),
-    mlp_bias: Bias::Field("mlp_bias"),
-    norms: PLAIN_NORMS,
-    windows: WindowRule::Never,
-    sizes: &[],
-};
-
-const MISTRAL: Habits = Habits {
-    key_value_heads: Some(8),
-    query_key_value_bias: Bias::Never,
-    output_bias: Bias::Never,
-    mlp_bias: Bias::Never,
-    windows: WindowRule::EveryLayer,
-    ..LLAMA
-};
-
-const QWEN2: Habits = Habits {
-    key_value_heads: Some(32),
-    query_key_value_bias: Bias::Always,
-    windows: WindowRule::UpperLayers,
-    ..MISTRAL
-};
-
-const QWEN3: Habits = Habits {
-    head_width: Some(128),
-    query_key_value_bias: Bias::Field("attention_bias"),
-    output_bias: Bias::Field("attention_bias"),
-    norms: Norms { query_key: true, ..PLAIN_NORMS },
-    ..QWEN2
-};
-
-const GEMMA: Habits =
-    Habits { tied: true, key_value_heads: Some(16), head_width: Some(256), mlp_bias: Bias::Never, ..LLAMA };
-
-const GEMMA2: Habits = Habits {
-    key_value_heads: Some(4),
-    norms: Norms { places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
-    windows: WindowRule::AllButEach { nth: 2, field: None },
-    ..GEMMA
-};
-
-const GEMMA3: Habits = Habits {
-    norms: Norms { query_key: true, places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
-    windows: WindowRule::AllButEach { nth: 6, field: Some("sliding_window_pattern") },
-    sizes: &[("num_attention_heads", 8), ("vocab_size", 262_208)],
-    ..GEMMA2
-};
-
-const MIXTRAL: Habits = Habits { windows: WindowRule::WhereStated, ..MISTRAL };
-
-const QWEN2_MOE: Habits = Habits { key_value_heads: Some(16), ..QWEN2 };
-
-const QWEN3_MOE: Habits = Habits { key_value_heads: Some(4), head_width: None, ..QWEN3 };
-
-const PHI3: Habits = Habits { key_value_heads: None, ..MIXTRAL };
-
-/// Each `model_type` that is read, and its family. `gemma3` wraps a `gemma3_text` and is unwrapped first.
-pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
-    ("gpt2", Family::Gpt2),
-    ("llama", Family::Llama),
-    ("mistral", Family::Mistral),
-    ("qwen2", Family::Qwen2),
-    ("qwen3", Family::Qwen3),
-    ("gemma", Family::Gemma),
-    ("gemma2", Family::Gemma2),
-    ("gemma3", Family::Gemma3),
-    ("gemma3_text", Family::Gemma3),
-    ("mixtral", Family::Mixtral),
-    ("qwen2_moe", Family::Qwen2Moe),
-    ("qwen3_moe", Family::Qwen3Moe),
-    ("deepseek_v2", Family::DeepseekV2),
-    ("deepseek_v3", Family::DeepseekV3),
-    ("phi3", Family::Phi3),
-    ("gpt_neox", Family::GptNeox),
-    ("opt", Family::Opt),
-    ("bert", Family::Bert),
-];
-
 impl Family {
-    /// What it is called on the screen.
+    /// The name that is shown to the user.
     pub fn name(self) -> &'static str {
         match self {
             Family::HeadByHead => "head by head",
@@ -201,24 +63,6 @@ impl Family {
             Family::GptNeox => "GPT-NeoX",
             Family::Opt => "OPT",
             Family::Bert => "BERT",
-        }
-    }
-
-    /// The family's habits, where it is one of those built like Llama.
-    pub(super) fn habits(self) -> Option<&'static Habits> {
-        match self {
-            Family::HeadByHead | Family::Gpt2 | Family::GptNeox | Family::Opt | Family::Bert => None,
-            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Some(&LLAMA),
-            Family::Mixtral => Some(&MIXTRAL),
-            Family::Qwen2Moe => Some(&QWEN2_MOE),
-            Family::Qwen3Moe => Some(&QWEN3_MOE),
-            Family::Phi3 => Some(&PHI3),
-            Family::Mistral => Some(&MISTRAL),
-            Family::Qwen2 => Some(&QWEN2),
-            Family::Qwen3 => Some(&QWEN3),
-            Family::Gemma => Some(&GEMMA),
-            Family::Gemma2 => Some(&GEMMA2),
-            Family::Gemma3 => Some(&GEMMA3),
         }
     }
 }

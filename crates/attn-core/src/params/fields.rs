@@ -1,11 +1,11 @@
-//! The fields of a JSON configuration, each read as what it must be.
+//! The fields of a JSON configuration, each read and checked as its type.
 
 use crate::text::{clip, nearest};
 use serde_json::{Map, Value};
 
 use crate::error::{Error, Result};
 
-use super::family::Bias;
+use super::habits::Bias;
 use super::model::Assumed;
 
 /// Names beyond this length are not compared: the comparison takes memory by their length.
@@ -71,7 +71,7 @@ impl Fields<'_> {
         })
     }
 
-    /// A size, or what it is taken to be and why.
+    /// A size, or its default with the reason.
     pub fn size_or(&mut self, key: &str, usual: u64, why: &str) -> Result<u64> {
         Ok(match self.optional_size(key)? {
             Some(stated) => stated,
@@ -79,7 +79,7 @@ impl Fields<'_> {
         })
     }
 
-    /// A whole number that may be 0, or what it is taken to be.
+    /// A whole number that may be 0, or its default.
     pub fn whole_or(&mut self, key: &str, usual: u64) -> Result<u64> {
         match self.object.get(key) {
             Some(Value::Number(number)) if number.as_u64() == Some(0) => Ok(0),
@@ -118,7 +118,7 @@ impl Fields<'_> {
         self.optional_size(key)
     }
 
-    /// Yes or no, or what it is taken to be.
+    /// A truth value, or its default.
     pub fn flag(&self, key: &str, usual: bool) -> Result<bool> {
         match self.object.get(key) {
             None | Some(Value::Null) => Ok(usual),
@@ -129,7 +129,7 @@ impl Fields<'_> {
         }
     }
 
-    /// As [`Fields::flag`], and recorded where it is not stated.
+    /// Like [`Fields::flag`], and records the default if the field is missing.
     pub fn flag_stated(&mut self, key: &str, usual: bool) -> Result<bool> {
         let flag = self.flag(key, usual)?;
         Ok(match self.object.get(key) {
@@ -159,4 +159,18 @@ pub(super) fn shown(value: &Value) -> String {
         Value::Object(_) => "an object".to_string(),
         other => format!("`{}`", clip(&other.to_string())),
     }
+}
+
+/// `width / heads`, each given with the name of its field.
+///
+/// # Errors
+/// If `heads` does not divide `width`.
+pub(super) fn divided((field, width): (&str, u64), (heads_field, heads): (&str, u64)) -> Result<u64> {
+    if !width.is_multiple_of(heads) {
+        return Err(Error::new(format!(
+            "`{field}` {width} cannot be shared evenly by `{heads_field}` {heads}"
+        ))
+        .help(format!("`{heads_field}` must divide `{field}`, unless `head_dim` says how wide a head is")));
+    }
+    Ok(width / heads)
 }

@@ -3,12 +3,13 @@
 use crate::error::Result;
 
 use super::family::Family;
-use super::model::{Model, NormKind, NormPlaces, Positions};
-use super::weight::{Dimension, Layout, Part, Weight};
-use super::{listing_experts, listing_others};
+use super::model::{Model, NormPlaces, Positions};
+use super::weight::{Dimension, ModelPart, Weight, WeightLayout};
+use super::weight_groups::{norm, product, unembedding};
+use super::{listing_experts, listing_other_families};
 
 /// Every weight of the model with its shape and its count. Matrices are written rows in, columns out (`x W`);
-/// a checkpoint of another [`Layout`] has them transposed.
+/// a checkpoint of another [`WeightLayout`] has them transposed.
 ///
 /// # Errors
 /// If the dimensions cannot be those of a model, or a count exceeds 2⁶⁴ − 1.
@@ -17,9 +18,9 @@ pub fn weights(model: &Model) -> Result<Vec<Weight>> {
     let listed = match model.family {
         Family::HeadByHead => head_by_head(model),
         Family::Gpt2 => gpt2(model),
-        Family::GptNeox => listing_others::gpt_neox(model),
-        Family::Opt => listing_others::opt(model),
-        Family::Bert => listing_others::bert(model),
+        Family::GptNeox => listing_other_families::gpt_neox(model),
+        Family::Opt => listing_other_families::opt(model),
+        Family::Bert => listing_other_families::bert(model),
         _ => llama(model),
     };
     listed.into_iter().map(|weight| weight.counted().map_err(|error| error.in_source(&model.name))).collect()
@@ -28,18 +29,18 @@ pub fn weights(model: &Model) -> Result<Vec<Weight>> {
 /// The matrices alone, each head's its own: the way in which document 004 writes W_Q, W_K, V_d and V_u.
 fn head_by_head(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
-    let mut listed = vec![Weight::matrix(Part::Embedding, "W_E", "embedding", n.vocabulary, n.d)];
+    let mut listed = vec![Weight::matrix(ModelPart::Embedding, "W_E", "embedding", n.vocabulary, n.d)];
     let of_query_heads = [n.layers, n.query_heads];
     let of_key_value_heads = [n.layers, n.key_value_heads];
-    let part = Part::Attention;
+    let part = ModelPart::Attention;
     listed.extend([
         Weight::matrix(part, "W_Q", "query", n.d, n.d_k).times(of_query_heads),
         Weight::matrix(part, "W_K", "key", n.d, n.d_k).times(of_key_value_heads),
         Weight::matrix(part, "W_V", "value (V_d)", n.d, n.d_v).times(of_key_value_heads),
         Weight::matrix(part, "W_O", "output (V_u)", n.d_v, n.d).times(of_query_heads),
-        Weight::matrix(Part::Mlp, "W_up", "up-projection", n.d, n.d_ff).times(n.layers),
-        Weight::matrix(Part::Mlp, "W_down", "down-projection", n.d_ff, n.d).times(n.layers),
-        unembedding(model, "unembedding", Layout::InOut),
+        Weight::matrix(ModelPart::Mlp, "W_up", "up-projection", n.d, n.d_ff).times(n.layers),
+        Weight::matrix(ModelPart::Mlp, "W_down", "down-projection", n.d_ff, n.d).times(n.layers),
+        unembedding(model, "unembedding", WeightLayout::InOut),
     ]);
     listed
 }
@@ -49,15 +50,15 @@ fn gpt2(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let three = Dimension { symbol: "3", value: 3 };
     let mut listed =
-        vec![Weight::matrix(Part::Embedding, "W_E", "transformer.wte.weight", n.vocabulary, n.d)];
+        vec![Weight::matrix(ModelPart::Embedding, "W_E", "transformer.wte.weight", n.vocabulary, n.d)];
     if let Positions::Learned(value) = model.positions {
         let n_ctx = Dimension { symbol: "n_ctx", value };
-        listed.push(Weight::matrix(Part::Embedding, "W_P", "transformer.wpe.weight", n_ctx, n.d));
+        listed.push(Weight::matrix(ModelPart::Embedding, "W_P", "transformer.wpe.weight", n_ctx, n.d));
     }
     let mut layer = norm(model, "transformer.h.*.ln_1.weight", Some("transformer.h.*.ln_1.bias"));
     layer.extend(product(
         Weight::matrix(
-            Part::Attention,
+            ModelPart::Attention,
             "W_Q W_K W_V",
             "transformer.h.*.attn.c_attn.weight",
             n.d,
@@ -67,7 +68,7 @@ fn gpt2(model: &Model) -> Vec<Weight> {
     ));
     layer.extend(product(
         Weight::matrix(
-            Part::Attention,
+            ModelPart::Attention,
             "W_O",
             "transformer.h.*.attn.c_proj.weight",
             [n.query_heads, n.d_v],
@@ -78,16 +79,16 @@ fn gpt2(model: &Model) -> Vec<Weight> {
     layer.extend(norm(model, "transformer.h.*.ln_2.weight", Some("transformer.h.*.ln_2.bias")));
     let bias = |symbol, name| model.biases.mlp.then_some((symbol, name));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_up", "transformer.h.*.mlp.c_fc.weight", n.d, n.d_ff),
+        Weight::matrix(ModelPart::Mlp, "W_up", "transformer.h.*.mlp.c_fc.weight", n.d, n.d_ff),
         bias("b_up", "transformer.h.*.mlp.c_fc.bias"),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_down", "transformer.h.*.mlp.c_proj.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "transformer.h.*.mlp.c_proj.weight", n.d_ff, n.d),
         bias("b_down", "transformer.h.*.mlp.c_proj.bias"),
     ));
     listed.extend(layer.into_iter().map(|weight| weight.times(n.layers)));
     listed.extend(norm(model, "transformer.ln_f.weight", Some("transformer.ln_f.bias")));
-    listed.push(unembedding(model, "lm_head.weight", Layout::OutIn));
+    listed.push(unembedding(model, "lm_head.weight", WeightLayout::OutIn));
     listed
 }
 
@@ -95,17 +96,18 @@ fn gpt2(model: &Model) -> Vec<Weight> {
 fn llama(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let mut listed =
-        vec![Weight::matrix(Part::Embedding, "W_E", "model.embed_tokens.weight", n.vocabulary, n.d)];
+        vec![Weight::matrix(ModelPart::Embedding, "W_E", "model.embed_tokens.weight", n.vocabulary, n.d)];
     // After attention, Gemma 2 and 3 have a norm under the name that the others give to the one before the MLP.
     let after_too = model.norms.is_some_and(|norms| norms.places == NormPlaces::BeforeAndAfter);
-    let before_mlp = match after_too {
-        true => "model.layers.*.pre_feedforward_layernorm.weight",
-        false => "model.layers.*.post_attention_layernorm.weight",
+    let before_mlp = if after_too {
+        "model.layers.*.pre_feedforward_layernorm.weight"
+    } else {
+        "model.layers.*.post_attention_layernorm.weight"
     };
     let mut layer = norm(model, "model.layers.*.input_layernorm.weight", None);
     layer.extend(match (&model.latent, model.family) {
         (Some(latent), _) => listing_experts::latent_attention(model, latent),
-        (None, Family::Phi3) => listing_others::phi3_attention(model),
+        (None, Family::Phi3) => listing_other_families::phi3_attention(model),
         (None, _) => llama_attention(model),
     });
     if after_too {
@@ -115,7 +117,7 @@ fn llama(model: &Model) -> Vec<Weight> {
     let dense = listing_experts::dense_layers(model);
     let mlp = match model.family {
         _ if dense.value == 0 => Vec::new(),
-        Family::Phi3 => listing_others::phi3_mlp(model),
+        Family::Phi3 => listing_other_families::phi3_mlp(model),
         _ => llama_mlp(model),
     };
     layer.extend(mlp.into_iter().map(|weight| weight.times(dense)));
@@ -123,19 +125,17 @@ fn llama(model: &Model) -> Vec<Weight> {
     if after_too {
         layer.extend(norm(model, "model.layers.*.post_feedforward_layernorm.weight", None));
     }
-    let in_each_layer = |weight: Weight| match weight.copies.dimensions().is_empty() {
-        true => weight.times(n.layers),
-        false => weight,
-    };
+    let in_each_layer =
+        |weight: Weight| if weight.copies.dimensions().is_empty() { weight.times(n.layers) } else { weight };
     listed.extend(layer.into_iter().map(in_each_layer));
     listed.extend(norm(model, "model.norm.weight", None));
-    listed.push(unembedding(model, "lm_head.weight", Layout::OutIn));
+    listed.push(unembedding(model, "lm_head.weight", WeightLayout::OutIn));
     listed
 }
 
 fn llama_attention(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
-    let part = Part::Attention;
+    let part = ModelPart::Attention;
     let (queries, keys) = ([n.query_heads, n.d_k], [n.key_value_heads, n.d_k]);
     let (values, outputs) = ([n.key_value_heads, n.d_v], [n.query_heads, n.d_v]);
     let bias = |symbol, name| model.biases.query_key_value.then_some((symbol, name));
@@ -153,15 +153,15 @@ fn llama_attention(model: &Model) -> Vec<Weight> {
     ));
     if model.norms.is_some_and(|norms| norms.query_key) {
         listed.extend([
-            Weight::vector(Part::Norm, "gamma_Q", "model.layers.*.self_attn.q_norm.weight", n.d_k),
-            Weight::vector(Part::Norm, "gamma_K", "model.layers.*.self_attn.k_norm.weight", n.d_k),
+            Weight::vector(ModelPart::Norm, "gamma_Q", "model.layers.*.self_attn.q_norm.weight", n.d_k),
+            Weight::vector(ModelPart::Norm, "gamma_K", "model.layers.*.self_attn.k_norm.weight", n.d_k),
         ]);
     }
     listed.extend(product(
         Weight::matrix(part, "W_O", "model.layers.*.self_attn.o_proj.weight", outputs, n.d),
         model.biases.output.then_some(("b_O", "model.layers.*.self_attn.o_proj.bias")),
     ));
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }
 
 fn llama_mlp(model: &Model) -> Vec<Weight> {
@@ -170,42 +170,17 @@ fn llama_mlp(model: &Model) -> Vec<Weight> {
     let mut listed = Vec::new();
     if model.gated {
         listed.extend(product(
-            Weight::matrix(Part::Mlp, "W_gate", "model.layers.*.mlp.gate_proj.weight", n.d, n.d_ff),
+            Weight::matrix(ModelPart::Mlp, "W_gate", "model.layers.*.mlp.gate_proj.weight", n.d, n.d_ff),
             bias("b_gate", "model.layers.*.mlp.gate_proj.bias"),
         ));
     }
     listed.extend(product(
-        Weight::matrix(Part::Mlp, "W_up", "model.layers.*.mlp.up_proj.weight", n.d, n.d_ff),
+        Weight::matrix(ModelPart::Mlp, "W_up", "model.layers.*.mlp.up_proj.weight", n.d, n.d_ff),
         bias("b_up", "model.layers.*.mlp.up_proj.bias"),
     ));
     listed.extend(product(
-        Weight::matrix(Part::Mlp, "W_down", "model.layers.*.mlp.down_proj.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "model.layers.*.mlp.down_proj.weight", n.d_ff, n.d),
         bias("b_down", "model.layers.*.mlp.down_proj.bias"),
     ));
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
-}
-
-/// A matrix, and the bias as wide as its columns where there is one.
-pub(super) fn product(matrix: Weight, bias: Option<(&'static str, &'static str)>) -> Vec<Weight> {
-    let bias = bias
-        .zip(matrix.cols.clone())
-        .map(|((symbol, name), width)| Weight::vector(matrix.part, symbol, name, width));
-    std::iter::once(matrix).chain(bias).collect()
-}
-
-/// The gains, and for LayerNorm the biases, of one normalisation over d features.
-pub(super) fn norm(model: &Model, gain: &'static str, bias: Option<&'static str>) -> Vec<Weight> {
-    let Some(norms) = model.norms else { return Vec::new() };
-    let d = model.dimensions().d;
-    let bias = bias.filter(|_| norms.kind == NormKind::LayerNorm);
-    std::iter::once(Weight::vector(Part::Norm, "gamma", gain, d))
-        .chain(bias.map(|name| Weight::vector(Part::Norm, "beta", name, d)))
-        .collect()
-}
-
-/// From d features to a score for each token; where it is tied, the embedding once more.
-pub(super) fn unembedding(model: &Model, name: &'static str, layout: Layout) -> Weight {
-    let n = model.dimensions();
-    let weight = Weight::matrix(Part::Unembedding, "W_U", name, n.d, n.vocabulary).stored(layout);
-    Weight { same_as: model.tied.then_some("W_E"), ..weight }
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }

@@ -2,9 +2,9 @@
 
 use super::family::Family;
 use super::model::{Experts, Latent, Model};
-use super::weight::{Dimension, Layout, Part, Weight};
+use super::weight::{Dimension, ModelPart, Weight, WeightLayout};
 
-/// The names of an expert's three matrices, and of what chooses it.
+/// The names of an expert's three matrices, and of the router's.
 struct Names {
     router: &'static str,
     gate: &'static str,
@@ -47,7 +47,7 @@ pub(super) fn experts(model: &Model, experts: &Experts) -> Vec<Weight> {
     let (layers, number) = (layers(experts), named("E", experts.number));
     let width = named("d_e", experts.width);
     let names = if model.family == Family::Mixtral { &MIXTRAL } else { &OTHERS };
-    let part = Part::Mlp;
+    let part = ModelPart::Mlp;
     let mut listed = vec![Weight::matrix(part, "W_router", names.router, d, number).times(layers)];
     if experts.correction {
         let name = "model.layers.*.mlp.gate.e_score_correction_bias";
@@ -72,7 +72,7 @@ pub(super) fn experts(model: &Model, experts: &Experts) -> Vec<Weight> {
             listed.push(Weight::matrix(part, "w_s", names.router, d, one).times(layers));
         }
     }
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }
 
 /// L_moe: the layers that have experts.
@@ -92,7 +92,7 @@ pub(super) fn dense_layers(model: &Model) -> Dimension {
 pub(super) fn latent_attention(model: &Model, latent: &Latent) -> Vec<Weight> {
     let n = model.dimensions();
     let named = |symbol, value| Dimension { symbol, value };
-    let (part, heads) = (Part::Attention, n.query_heads);
+    let (part, heads) = (ModelPart::Attention, n.query_heads);
     let (d_c, d_v) = (named("d_c", latent.key_value), named("d_v", latent.value));
     // d_k = d_N + d_R.
     let d_k = named("d_k", model.head_width);
@@ -102,7 +102,7 @@ pub(super) fn latent_attention(model: &Model, latent: &Latent) -> Vec<Weight> {
         }
         Some(d_q) => vec![
             Weight::matrix(part, "W_down_Q", "model.layers.*.self_attn.q_a_proj.weight", n.d, d_q),
-            Weight::vector(Part::Norm, "gamma_Q", "model.layers.*.self_attn.q_a_layernorm.weight", d_q),
+            Weight::vector(ModelPart::Norm, "gamma_Q", "model.layers.*.self_attn.q_a_layernorm.weight", d_q),
             Weight::matrix(part, "W_up_Q", "model.layers.*.self_attn.q_b_proj.weight", d_q, [heads, d_k]),
         ],
     };
@@ -110,7 +110,7 @@ pub(super) fn latent_attention(model: &Model, latent: &Latent) -> Vec<Weight> {
     let keys_and_values = named("(d_N+d_v)", latent.plain.saturating_add(latent.value));
     listed.extend([
         Weight::matrix(part, "W_down_KV", "model.layers.*.self_attn.kv_a_proj_with_mqa.weight", n.d, joined),
-        Weight::vector(Part::Norm, "gamma_KV", "model.layers.*.self_attn.kv_a_layernorm.weight", d_c),
+        Weight::vector(ModelPart::Norm, "gamma_KV", "model.layers.*.self_attn.kv_a_layernorm.weight", d_c),
         Weight::matrix(
             part,
             "W_up_KV",
@@ -120,5 +120,5 @@ pub(super) fn latent_attention(model: &Model, latent: &Latent) -> Vec<Weight> {
         ),
         Weight::matrix(part, "W_O", "model.layers.*.self_attn.o_proj.weight", [heads, d_v], n.d),
     ]);
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }

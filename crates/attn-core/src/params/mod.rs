@@ -23,15 +23,18 @@
 mod built_in;
 mod cache;
 mod config;
-mod config_others;
+mod config_experts;
+mod config_other_families;
 mod counts;
 mod family;
 mod fields;
+mod habits;
 mod listing;
 mod listing_experts;
-mod listing_others;
+mod listing_other_families;
 mod model;
 mod weight;
+mod weight_groups;
 
 pub use built_in::{BUILT_IN, BuiltIn, named};
 pub use cache::{Cache, Sharing, cache, caches_by_sharing};
@@ -39,4 +42,4 @@ pub use counts::Counts;
 pub use family::Family;
 pub use listing::weights;
 pub use model::{Assumed, Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions, Windows};
-pub use weight::{Dimension, Extent, Layout, Part, Weight};
+pub use weight::{Dimension, Extent, ModelPart, Weight, WeightLayout};

@@ -1,4 +1,4 @@
-//! What has to be known of a transformer to write down its weights.
+//! The properties of a transformer that determine its weights.
 
 use crate::error::{Error, Result};
 use crate::text::counted;
@@ -9,13 +9,13 @@ use super::weight::Dimension;
 /// A decoder-only transformer, as far as its weights and its key/value cache depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What the user called it: a built-in name or a file.
+    /// The user's name for it: a built-in name or a file.
     pub name: String,
-    /// Which way of counting this is, where a model is counted in more than one.
+    /// The way of counting, for a model that is counted in more than one way.
     pub counting: Option<&'static str>,
-    /// Whose names and habits the weights follow.
+    /// The family whose names and defaults the weights follow.
     pub family: Family,
-    /// L: how many blocks are stacked.
+    /// L: the number of blocks.
     pub layers: u64,
     /// d: the width of a token's vector between the blocks.
     pub hidden: u64,
@@ -27,15 +27,15 @@ pub struct Model {
     pub head_width: u64,
     /// d_ff: the width inside the MLP.
     pub intermediate: u64,
-    /// Whether the MLP has a gate beside its way up.
+    /// True if the MLP has a gate beside its up-projection.
     pub gated: bool,
-    /// n_vocab: how many tokens there are.
+    /// n_vocab: the number of tokens in the vocabulary.
     pub vocabulary: u64,
-    /// How the model knows the order of the tokens.
+    /// The encoding of the positions of tokens.
     pub positions: Positions,
-    /// Whether the unembedding is the embedding, transposed.
+    /// True if the unembedding is the embedding, transposed.
     pub tied: bool,
-    /// Which products add a bias.
+    /// The products that add a bias.
     pub biases: Biases,
     /// The normalisations, if they are counted.
     pub norms: Option<Norms>,
@@ -43,19 +43,19 @@ pub struct Model {
     pub windows: Option<Windows>,
     /// The experts among which a router chooses for each token, if there are any.
     pub experts: Option<Experts>,
-    /// How keys and values are compressed, if they are.
+    /// The compression of keys and values, if they are compressed.
     pub latent: Option<Latent>,
     /// d_E: the width of the embedding, where a projection leads from it to d.
     pub embedding_width: Option<u64>,
     /// n_types: kinds of tokens, each with a learned vector, where there are some.
     pub token_types: Option<u64>,
-    /// What the configuration leaves to the family's defaults.
+    /// The fields that the configuration leaves to the family's defaults.
     pub assumed: Vec<Assumed>,
-    /// What the reader should know of this model's count.
+    /// Remarks on this model's count.
     pub notes: Vec<String>,
 }
 
-/// How a model knows the order of its tokens.
+/// The encoding of the positions of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Positions {
     /// A learned vector for each of this many positions (n_ctx); there is none beyond them.
@@ -66,7 +66,7 @@ pub enum Positions {
     NotCounted,
 }
 
-/// Which products of a layer add a bias.
+/// The products of a layer that add a bias.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Biases {
     /// After W_Q, W_K and W_V.
@@ -80,15 +80,15 @@ pub struct Biases {
 /// The normalisations of a model; one more stands after the last block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Norms {
-    /// What a normalisation learns.
+    /// The learned vectors of a normalisation.
     pub kind: NormKind,
-    /// Where a block normalises.
+    /// The places of the normalisations in a block.
     pub places: NormPlaces,
-    /// Whether queries and keys are normalised too, each head with the same d_k gains.
+    /// True if queries and keys are normalised too, each head with the same d_k gains.
     pub query_key: bool,
 }
 
-/// What a normalisation learns.
+/// The learned vectors of a normalisation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormKind {
     /// A gain and a bias a feature.
@@ -97,7 +97,7 @@ pub enum NormKind {
     RmsNorm,
 }
 
-/// Where a block normalises.
+/// The places of the normalisations in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormPlaces {
     /// Before attention and before the MLP.
@@ -111,25 +111,25 @@ pub enum NormPlaces {
 /// A mixture of experts: in some layers several MLPs stand side by side, and a router picks a few of them for each token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Experts {
-    /// L_moe: how many layers have experts; the others have one MLP.
+    /// L_moe: the number of layers with experts; the others have one MLP.
     pub layers: u64,
     /// E: experts in such a layer.
     pub number: u64,
-    /// How many of them work on a token.
+    /// The number of experts that work on a token.
     pub used: u64,
     /// d_e: the width inside an expert.
     pub width: u64,
     /// d_s: the width inside the expert that works on every token, where there is one.
     pub shared: Option<u64>,
-    /// Whether the shared expert has a gate of its own.
+    /// True if the shared expert has a gate of its own.
     pub shared_gate: bool,
-    /// Whether the router keeps a correction for each expert.
+    /// True if the router keeps a correction for each expert.
     pub correction: bool,
 }
 
 impl Experts {
-    /// How many shared experts a layer has: DeepSeek's are counted in one MLP that is as wide as all of them; Qwen has one, with
-    /// a gate.
+    /// The number of shared experts of a layer: DeepSeek's are counted in one MLP that is as wide as all of them; Qwen has one,
+    /// with a gate.
     pub fn shared_number(&self) -> u64 {
         match self.shared {
             None => 0,
@@ -158,9 +158,9 @@ pub struct Latent {
 /// Layers whose tokens see only the last `window` tokens, themselves included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Windows {
-    /// How many tokens such a layer sees.
+    /// The number of tokens that such a layer sees.
     pub window: u64,
-    /// How many of the layers are such.
+    /// The number of such layers.
     pub layers: u64,
 }
 
@@ -169,7 +169,7 @@ pub struct Windows {
 pub struct Assumed {
     /// The field's name in the configuration.
     pub field: String,
-    /// What it is taken to be.
+    /// The assumed value.
     pub value: String,
 }
 
@@ -197,7 +197,7 @@ impl Positions {
 }
 
 impl Model {
-    /// The same model with another number of key/value heads, for comparing MHA, GQA and MQA.
+    /// This model with another number of key/value heads, for comparing MHA, GQA and MQA.
     ///
     /// # Errors
     /// If `key_value_heads` is 0 or does not divide the query heads.
@@ -207,12 +207,12 @@ impl Model {
         Ok(model)
     }
 
-    /// Whether each token sees all others, and none is generated: there is no key/value cache.
+    /// Returns true if each token sees all others and no token is generated: there is no key/value cache.
     pub fn is_encoder(&self) -> bool {
         self.family == Family::Bert
     }
 
-    /// Whether the dimensions can be those of a model: all at least 1, and G divides H.
+    /// Checks that the dimensions can be those of a model: all at least 1, and G divides H.
     ///
     /// # Errors
     /// The first rule that is broken.

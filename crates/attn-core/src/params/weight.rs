@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 
 /// The part of a model that a weight belongs to. Biases belong to the part whose product they follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Part {
+pub enum ModelPart {
     /// From a token, and its position where that is learned, to a vector.
     Embedding,
     /// Queries, keys, values and the way out of the heads.
@@ -34,20 +34,20 @@ pub struct Dimension {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent(Vec<Dimension>);
 
-/// How a checkpoint stores a matrix that is written here as rows in, columns out (`x W`).
+/// The layout of a matrix in a checkpoint; the matrix is written here as rows in, columns out (`x W`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// As written here.
+pub enum WeightLayout {
+    /// Rows in, columns out, as written here.
     InOut,
     /// Transposed, as PyTorch's `Linear` does.
     OutIn,
 }
 
-/// A weight matrix or vector, and how often the model has it.
+/// A weight matrix or vector, and the number of its copies in the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weight {
-    /// Where it belongs.
-    pub part: Part,
+    /// The part of the model that it belongs to.
+    pub part: ModelPart,
     /// Our symbol: `W_Q`, `b_O`, `gamma` …
     pub symbol: &'static str,
     /// Its name in a checkpoint, `*` standing for the layer.
@@ -56,39 +56,45 @@ pub struct Weight {
     pub rows: Extent,
     /// The columns; a vector has none.
     pub cols: Option<Extent>,
-    /// How often the model has it: the layers, or 1.
+    /// The number of copies in the model: the layers, or 1.
     pub copies: Extent,
-    /// How a checkpoint stores it.
-    pub layout: Layout,
+    /// Its layout in a checkpoint.
+    pub layout: WeightLayout,
     /// The symbol of the matrix that this one is, transposed, where both are one and it is not counted again.
     pub same_as: Option<&'static str>,
-    /// Of how many experts how many work on one token, where this is a weight of each expert.
+    /// For the weight of an expert: the number of experts, and the number that work on one token.
     pub routed: Option<(u64, u64)>,
     /// copies · rows · columns, or 0 where it is counted elsewhere.
     pub count: u64,
-    /// What of the count one token uses: all of it, but of the experts only those that the router picks.
+    /// The count of parameters that one token uses: all of them, but of the experts only those that the router picks.
     pub active: u64,
 }
 
-impl Part {
+impl ModelPart {
     /// All parts, in the order in which a token meets them.
-    pub const ALL: [Part; 6] =
-        [Part::Embedding, Part::Attention, Part::Mlp, Part::Norm, Part::Unembedding, Part::Pooler];
+    pub const ALL: [ModelPart; 6] = [
+        ModelPart::Embedding,
+        ModelPart::Attention,
+        ModelPart::Mlp,
+        ModelPart::Norm,
+        ModelPart::Unembedding,
+        ModelPart::Pooler,
+    ];
 
-    /// What it is called on the screen.
+    /// Its name on the screen.
     pub fn name(self) -> &'static str {
         match self {
-            Part::Embedding => "embedding",
-            Part::Attention => "attention",
-            Part::Mlp => "MLP",
-            Part::Norm => "norms",
-            Part::Unembedding => "unembedding",
-            Part::Pooler => "pooler",
+            ModelPart::Embedding => "embedding",
+            ModelPart::Attention => "attention",
+            ModelPart::Mlp => "MLP",
+            ModelPart::Norm => "norms",
+            ModelPart::Unembedding => "unembedding",
+            ModelPart::Pooler => "pooler",
         }
     }
 }
 
-impl fmt::Display for Part {
+impl fmt::Display for ModelPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -128,7 +134,7 @@ impl fmt::Display for Extent {
 impl Weight {
     /// A matrix with one copy, not yet counted.
     pub(super) fn matrix(
-        part: Part,
+        part: ModelPart,
         symbol: &'static str,
         name: &'static str,
         rows: impl Into<Extent>,
@@ -139,7 +145,7 @@ impl Weight {
 
     /// A vector with one copy, not yet counted.
     pub(super) fn vector(
-        part: Part,
+        part: ModelPart,
         symbol: &'static str,
         name: &'static str,
         length: impl Into<Extent>,
@@ -151,7 +157,7 @@ impl Weight {
             rows: length.into(),
             cols: None,
             copies: Extent::default(),
-            layout: Layout::InOut,
+            layout: WeightLayout::InOut,
             same_as: None,
             routed: None,
             count: 0,
@@ -159,22 +165,22 @@ impl Weight {
         }
     }
 
-    /// The same weight, once for each of `copies`.
+    /// This weight, once for each of `copies`.
     pub(super) fn times(self, copies: impl Into<Extent>) -> Weight {
         Weight { copies: copies.into(), ..self }
     }
 
-    /// The same weight, stored in this layout.
-    pub(super) fn stored(self, layout: Layout) -> Weight {
+    /// This weight, stored in this layout.
+    pub(super) fn stored(self, layout: WeightLayout) -> Weight {
         Weight { layout, ..self }
     }
 
-    /// The same weight, once for each expert of each layer that has experts.
+    /// This weight, once for each expert of each layer that has experts.
     pub(super) fn of_each_expert(self, layers: Dimension, number: Dimension, used: u64) -> Weight {
         Weight { copies: [layers, number].into(), routed: Some((number.value, used)), ..self }
     }
 
-    /// The same weight with its count filled in.
+    /// This weight with its count filled in.
     ///
     /// # Errors
     /// If the count exceeds 2⁶⁴ − 1.
@@ -221,7 +227,7 @@ impl Weight {
             .flatten()
             .map(Extent::value)
             .collect::<Option<_>>()?;
-        if self.layout == Layout::OutIn {
+        if self.layout == WeightLayout::OutIn {
             shape.reverse();
         }
         Some(shape)

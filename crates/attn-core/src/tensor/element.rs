@@ -15,17 +15,17 @@ pub trait Element: Copy + std::fmt::Debug + 'static {
     fn held(values: Vec<Self>) -> Values;
     /// The numbers, if they are in memory and of this type.
     fn of(values: &Values) -> Option<&[Self]>;
-    /// The nearest value of this type; of truth values, whether x is not 0.
+    /// The nearest value of this type; as a truth value, true unless x is 0.
     fn nearest(x: f64) -> Self;
-    /// The same number.
+    /// This number as an `f64`, without rounding.
     fn exactly(self) -> f64;
-    /// Whether x has a value of this type, if perhaps not an exact one.
+    /// Returns true if x has a value of this type, exact or rounded.
     fn holds(x: f64) -> bool;
     /// The number of its bytes, the lowest first; as many as [`Dtype::size`] says, or none is there.
     fn of_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
-/// What the types of floating-point numbers have in common.
+/// The methods that all floating-point types share.
 macro_rules! floating {
     ($type:ty, $dtype:ident, $nearest:expr, $exactly:expr) => {
         impl Element for $type {

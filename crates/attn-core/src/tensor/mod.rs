@@ -1,4 +1,4 @@
-//! Numbers of any type: what is read from files, held by a node, passed to the kernel and shown.
+//! Numbers of any type: they are read from files, held by a node, passed to the kernel and shown.
 //!
 //! A [`Tensor`] has a type, dimensions, strides and numbers that its clones share; the numbers may also stay in a file until
 //! they are asked for ([`Storage`]). As a matrix it is its heads side by side, a row for each token; [`Matrix`] is that view in
@@ -6,10 +6,11 @@
 
 mod dtype;
 mod element;
+mod load;
+mod numbers;
 mod storage;
 mod values;
 
-use std::ops::Range;
 use std::sync::OnceLock;
 
 pub use dtype::Dtype;
@@ -34,18 +35,18 @@ pub const MOST_SHOWN: usize = 1000;
 pub struct Tensor {
     values: Values,
     layout: Layout,
-    /// Whether they came as a stack of heads, be it of one: then there are three dimensions.
+    /// True if the numbers came as a stack of heads, even of one: then there are three dimensions.
     stack: bool,
-    /// Whether a number is not the one that was given, but the nearest of this type.
+    /// True if a number was rounded to this type.
     inexact: bool,
     row_labels: Option<Labels>,
     col_labels: Option<Labels>,
-    /// The same numbers as a matrix, once somebody has asked for it.
+    /// These numbers as a matrix, made at the first request.
     view: OnceLock<Matrix>,
 }
 
 impl From<Matrix> for Tensor {
-    /// The matrix itself: nothing is copied.
+    /// The matrix itself, without a copy.
     fn from(matrix: Matrix) -> Tensor {
         Tensor::side_by_side(matrix, 1)
     }
@@ -59,31 +60,6 @@ impl Tensor {
     pub fn new<T: Element>(values: Vec<T>, layout: Layout) -> Result<Tensor> {
         Heads::new("an array", &values, layout)?;
         Ok(Tensor::of(T::held(values), layout))
-    }
-
-    /// Numbers in a file: (rows, columns), or (heads, rows, columns), the last dimension running fastest. One dimension is a row.
-    ///
-    /// # Errors
-    /// If there are more dimensions, or as many numbers are not there.
-    pub fn stored(stored: StoredNumbers, dims: &[usize]) -> Result<Tensor> {
-        let (heads, rows, columns) = match *dims {
-            [columns] => (1, 1, columns),
-            [rows, columns] => (1, rows, columns),
-            [heads, rows, columns] => (heads, rows, columns),
-            _ => {
-                let many = counted(dims.len(), "dimension");
-                return Err(Error::new(format!(
-                    "a tensor with {many} is neither a matrix nor a stack of them"
-                )));
-            }
-        };
-        let cells = heads.checked_mul(rows).and_then(|cells| cells.checked_mul(columns));
-        if cells != Some(stored.count()) {
-            let count = counted(stored.count(), "number");
-            return Err(Error::new(format!("{count} cannot fill {dims:?}")));
-        }
-        let tensor = Tensor::of(Values::Stored(stored), Layout::stacked(heads, rows, columns));
-        Ok(tensor.with_stack(dims.len() > 2))
     }
 
     /// A matrix in which this many heads stand side by side.
@@ -120,8 +96,8 @@ impl Tensor {
         Ok(tensor.with_inexact(inexact).labelled(matrix.row_labels().cloned(), matrix.col_labels().cloned()))
     }
 
-    /// The same numbers as the fused kernel reads them in type T: as they are where they are of this type already, else each
-    /// rounded to the nearest.
+    /// These numbers in type T, which the fused kernel reads: unchanged if they have this type, else each rounded to the
+    /// nearest.
     ///
     /// # Errors
     /// If a finite number is beyond the type, or the numbers cannot be read.
@@ -135,7 +111,7 @@ impl Tensor {
         Ok(rounded.of_heads(heads)?.with_stack(stack).with_inexact(inexact))
     }
 
-    /// The same numbers with names for rows and columns, as far as they fit.
+    /// These numbers with names for rows and columns, as far as they fit.
     pub fn labelled(mut self, rows: Option<Labels>, cols: Option<Labels>) -> Tensor {
         let shape = self.shape();
         if let Values::Matrix(matrix) = self.values {
@@ -150,68 +126,36 @@ impl Tensor {
         self
     }
 
-    /// The same numbers, said to be those that were given, or the nearest to them.
+    /// This tensor, marked as exact or as rounded.
     pub fn with_inexact(mut self, inexact: bool) -> Tensor {
         self.inexact = inexact;
         self
     }
 
-    /// Whether a number is not the one that was given, but the nearest of this type.
+    /// Returns true if a number was rounded to this type.
     pub fn is_inexact(&self) -> bool {
         self.inexact
     }
 
-    /// The same numbers, said to have come as a stack of heads or as one matrix.
+    /// This tensor, marked as a stack of heads or as one matrix.
     pub fn with_stack(mut self, stack: bool) -> Tensor {
         self.stack = stack;
         self
     }
 
-    /// Whether they came as a stack of heads, be it of one.
+    /// Returns true if the numbers came as a stack of heads, even of one.
     pub fn is_stack(&self) -> bool {
         self.stack
     }
 
-    /// Whether it is a matrix of the exact path.
+    /// Returns true if it is a matrix of the exact path.
     pub fn is_exact(&self) -> bool {
         matches!(self.values, Values::Matrix(_))
     }
 
-    /// Whether its numbers are still in a file.
+    /// Returns true if its numbers are still in a file.
     pub fn is_stored(&self) -> bool {
         matches!(self.values, Values::Stored(_))
-    }
-
-    /// The same numbers in memory.
-    ///
-    /// # Errors
-    /// If they cannot be read.
-    pub fn loaded(mut self) -> Result<Tensor> {
-        if let Values::Stored(stored) = &self.values {
-            self.values = in_memory(stored, 0..stored.count())?;
-        }
-        Ok(self)
-    }
-
-    /// Neighbouring rows of one matrix, in memory; of numbers in a file only these are read.
-    ///
-    /// # Errors
-    /// If it is a stack of several heads, there are no such rows, or they cannot be read.
-    pub fn rows(&self, rows: Range<usize>) -> Result<Tensor> {
-        let Layout { heads, columns, row_stride, .. } = self.layout;
-        if heads != 1 || rows.end > self.layout.rows || rows.start > rows.end {
-            let (start, end, shape) = (rows.start, rows.end, self.shape());
-            return Err(Error::new(format!("there are no rows {start}..{end} in a tensor of {shape}")));
-        }
-        let layout = Layout::stacked(1, rows.len(), columns);
-        let labels = self.row_labels().map(|labels| labels[rows.clone()].iter().cloned().collect());
-        let part = match &self.values {
-            Values::Stored(stored) => {
-                Tensor::of(in_memory(stored, rows.start * row_stride..rows.end * row_stride)?, layout)
-            }
-            _ => Tensor::from(Matrix::from_fn(rows.len(), columns, |i, j| self.at(rows.start + i, j))),
-        };
-        Ok(part.with_inexact(self.inexact).labelled(labels, self.col_labels().cloned()))
     }
 
     /// The names of the rows, where they have any.
@@ -262,12 +206,12 @@ impl Tensor {
         T::of(&self.values)
     }
 
-    /// Where the numbers lie.
+    /// The layout of the numbers.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// How many heads they are.
+    /// The number of heads.
     pub fn head_count(&self) -> usize {
         self.layout.heads
     }
@@ -287,115 +231,9 @@ impl Tensor {
     pub fn dtype(&self) -> Dtype {
         self.values.dtype()
     }
-
-    /// The number at row i, column j of all heads side by side; in `f64`, which changes none.
-    ///
-    /// # Panics
-    /// If there is no such cell, or the numbers are in a file: [`Tensor::loaded`] reads them.
-    pub fn at(&self, i: usize, j: usize) -> f64 {
-        let Layout { rows, columns, head_stride, row_stride, column_stride, .. } = self.layout;
-        assert!(i < rows && columns > 0, "row {i} of {rows}");
-        self.values.at(j / columns * head_stride + i * row_stride + j % columns * column_stride)
-    }
-
-    /// All cells, row by row.
-    ///
-    /// # Panics
-    /// As [`Tensor::at`], if the numbers are in a file.
-    pub fn cells(&self) -> impl Iterator<Item = f64> + '_ {
-        let shape = self.shape();
-        (0..shape.rows).flat_map(move |i| (0..shape.cols).map(move |j| self.at(i, j)))
-    }
-
-    /// Whether a number is NaN.
-    pub fn any_nan(&self) -> bool {
-        self.values.any(f64::is_nan)
-    }
-
-    /// Whether a number is ∞ or −∞.
-    pub fn any_infinite(&self) -> bool {
-        self.values.any(f64::is_infinite)
-    }
-
-    /// The same numbers as a matrix, the heads side by side.
-    ///
-    /// # Errors
-    /// If they are in a file and cannot be read.
-    pub fn matrix(&self) -> Result<&Matrix> {
-        if let Values::Matrix(matrix) = &self.values {
-            return Ok(matrix);
-        }
-        if self.is_stored() && self.view.get().is_none() {
-            let loaded = self.clone().loaded()?;
-            return Ok(self.view.get_or_init(|| loaded.formed()));
-        }
-        Ok(self.view.get_or_init(|| self.formed()))
-    }
-
-    /// The matrix, where there is one already.
-    pub fn formed_matrix(&self) -> Option<&Matrix> {
-        if let Values::Matrix(matrix) = &self.values { Some(matrix) } else { self.view.get() }
-    }
-
-    fn formed(&self) -> Matrix {
-        let Shape { rows, cols } = self.shape();
-        let matrix = Matrix::from_fn(rows, cols, |i, j| self.at(i, j));
-        matrix.with_row_labels(self.row_labels.clone()).with_col_labels(self.col_labels.clone())
-    }
-
-    /// The same numbers as a matrix, with which the exact path computes; a matrix is moved, not copied.
-    ///
-    /// # Errors
-    /// As [`Tensor::matrix`].
-    pub fn into_matrix(self) -> Result<Matrix> {
-        if let Values::Matrix(matrix) = self.values {
-            return Ok(matrix);
-        }
-        self.matrix().cloned()
-    }
-
-    /// Whether both have the same type, shape and bits, wherever they lie.
-    pub fn same_bits(&self, other: &Tensor) -> bool {
-        let is_there = !self.is_stored() && !other.is_stored();
-        self.dtype() == other.dtype()
-            && self.shape() == other.shape()
-            && is_there
-            && self.cells().zip(other.cells()).all(|(a, b)| a.to_bits() == b.to_bits())
-    }
 }
 
-/// Some of the numbers in a file, by their places.
-fn in_memory(stored: &StoredNumbers, places: Range<usize>) -> Result<Values> {
-    fn read<T: Element>(stored: &StoredNumbers, places: Range<usize>) -> Result<Values> {
-        let mut values: Vec<T> =
-            memory::reserved(places.len()).map_err(|error| error.in_source(stored.name()))?;
-        stored.read(places, |bytes| {
-            values.extend(bytes.chunks_exact(T::DTYPE.size()).filter_map(T::of_bytes));
-        })?;
-        Ok(T::held(values))
-    }
-    match stored.dtype() {
-        Dtype::F32 => read::<f32>(stored, places),
-        Dtype::F64 => read::<f64>(stored, places),
-        Dtype::F16 => read::<half::f16>(stored, places),
-        Dtype::Bf16 => read::<half::bf16>(stored, places),
-        Dtype::Bool => read::<bool>(stored, places),
-    }
-}
-
-/// Two tensors are equal if their names are, and their numbers: NaN is no number, and −0 is +0 for a matrix; the numbers of the
-/// fast path are compared by their bits.
-impl PartialEq for Tensor {
-    fn eq(&self, other: &Tensor) -> bool {
-        if let (Values::Matrix(a), Values::Matrix(b)) = (&self.values, &other.values) {
-            return a == b;
-        }
-        let labels = |tensor: &Tensor| (tensor.row_labels().cloned(), tensor.col_labels().cloned());
-        self.is_exact() == other.is_exact() && labels(self) == labels(other) && self.same_bits(other)
-    }
-}
-
-/// What is to be seen of rows or columns too many to look at: the first and the last, and `None` for those between.
+/// The positions that are shown of too many rows or columns: the first and the last, and `None` for those between.
 pub fn edges(count: usize) -> Vec<Option<usize>> {
     const EDGE: usize = 3;
     if count <= 2 * EDGE + 1 {
@@ -406,8 +244,6 @@ pub fn edges(count: usize) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-
     use super::*;
 
     #[test]
@@ -442,44 +278,5 @@ mod tests {
         assert!(std::ptr::eq(shared.slice::<f32>().unwrap(), single.slice::<f32>().unwrap()));
         assert!(Tensor::from(Matrix::of([[0.1]])).in_type::<f32>().unwrap().is_inexact());
         assert!(Tensor::from(Matrix::of([[1e300]])).in_type::<f32>().is_err());
-    }
-
-    /// Bytes that remember which of them were read.
-    #[derive(Debug)]
-    struct Bytes(Vec<u8>, Mutex<Vec<Range<usize>>>);
-
-    impl Storage for Bytes {
-        fn name(&self) -> &str {
-            "bytes"
-        }
-
-        fn length(&self) -> u64 {
-            self.0.len() as u64
-        }
-
-        fn read_at(&self, offset: u64, buffer: &mut [u8]) -> Result<()> {
-            let place = offset as usize..offset as usize + buffer.len();
-            buffer.copy_from_slice(&self.0[place.clone()]);
-            self.1.lock().unwrap().push(place);
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn of_numbers_in_a_file_only_those_are_read_that_are_asked_for() {
-        let numbers: Vec<u8> = (0..6).flat_map(|i| f64::from(i).to_le_bytes()).collect();
-        let bytes = Arc::new(Bytes([vec![0; 3], numbers].concat(), Mutex::default()));
-        let stored = StoredNumbers::new(bytes.clone(), 3, Dtype::F64, 6).unwrap();
-        let tensor = Tensor::stored(stored, &[3, 2]).unwrap();
-        assert!(tensor.is_stored() && bytes.1.lock().unwrap().is_empty());
-        assert_eq!(tensor.rows(1..2).unwrap().cells().collect::<Vec<_>>(), [2.0, 3.0]);
-        assert_eq!(*bytes.1.lock().unwrap(), vec![std::ops::Range { start: 19, end: 35 }]);
-        assert_eq!(tensor.matrix().unwrap()[(2, 1)], 5.0);
-        assert!(tensor.rows(2..4).is_err());
-        let error = StoredNumbers::new(bytes, 4, Dtype::F64, 6).unwrap_err().to_string();
-        assert!(
-            error.starts_with("bytes: 6 numbers of type f64 from byte 4 on do not fit 51 bytes"),
-            "{error}"
-        );
     }
 }

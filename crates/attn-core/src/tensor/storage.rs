@@ -10,10 +10,10 @@ use crate::text::counted;
 
 /// Bytes that can be read from anywhere, by several readers at once.
 pub trait Storage: Debug + Send + Sync {
-    /// What errors call it.
+    /// Its name in errors.
     fn name(&self) -> &str;
 
-    /// How many bytes there were when it was opened.
+    /// Its length in bytes when it was opened.
     fn length(&self) -> u64;
 
     /// Fills the buffer with the bytes from an offset on.
@@ -60,12 +60,12 @@ impl StoredNumbers {
         self.dtype
     }
 
-    /// How many they are.
+    /// The number of elements.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// What errors call the storage.
+    /// The storage's name in errors.
     pub(super) fn name(&self) -> &str {
         self.storage.name()
     }

@@ -17,9 +17,9 @@ pub enum Values {
     F64(Arc<Vec<f64>>),
     /// In half precision.
     F16(Arc<Vec<f16>>),
-    /// As bfloat16.
+    /// Numbers in bfloat16.
     Bf16(Arc<Vec<bf16>>),
-    /// As truth values.
+    /// Truth values.
     Bool(Arc<Vec<bool>>),
     /// In double precision, as the exact path computes with them: the cells of a matrix, column by column.
     Matrix(Matrix),
@@ -40,7 +40,7 @@ impl Values {
         }
     }
 
-    /// How many they are.
+    /// The number of elements.
     pub fn count(&self) -> usize {
         match self {
             Values::F32(values) => values.len(),
@@ -69,7 +69,7 @@ impl Values {
         }
     }
 
-    /// Whether one of them is so; truth values are finite.
+    /// Returns true if the condition holds for one of them; truth values are finite.
     pub(super) fn any(&self, is: fn(f64) -> bool) -> bool {
         match self {
             Values::F32(values) => values.iter().any(|x| is(f64::from(*x))),

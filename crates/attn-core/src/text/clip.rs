@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::foreign::visible;
 
-/// Stands for what was cut off a text.
+/// The mark of a text that was cut off.
 pub const CUT: char = '…';
 
 /// The longest piece of a user's text that an error repeats.
@@ -23,7 +23,7 @@ pub fn clip(text: &str) -> String {
     shown
 }
 
-/// The longest line of a message, in characters, and what is kept of the end of a longer one.
+/// The longest line of a message, in characters, and the length of the end that is kept of a longer one.
 const LONGEST_LINE: usize = 1000;
 const KEPT_END: usize = 300;
 

@@ -20,17 +20,17 @@ fn joined<T: AsRef<str>>(words: &[T], conjunction: &str) -> String {
     }
 }
 
-/// A list for an error: the first few names in backticks, and how many more there are.
+/// A list for an error: the first few names in backticks, and the number of the others.
 pub fn listed_briefly<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     briefly(names.into_iter().map(|name| format!("`{}`", clip(name))))
 }
 
-/// A list for an error: the first few, and how many more there are.
+/// A list for an error: the first few, and the number of the others.
 pub fn briefly(words: impl IntoIterator<Item = String>) -> String {
     first_of(words, 12, ", ")
 }
 
-/// Names to choose from, apart by blanks: the first forty, and how many more there are.
+/// Names to choose from, separated by blanks: the first forty, and the number of the others.
 pub fn choices<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     first_of(names.into_iter().map(clip), 40, " ")
 }

@@ -49,8 +49,8 @@ fn short(word: &str) -> Option<Vec<char>> {
     is_short.then(|| word.chars().flat_map(char::to_lowercase).collect())
 }
 
-/// Whether a word at this distance may be a mistyping: one slip in a word of three letters or more, three in ten letters, or a
-/// letter that moved. Another letter in a word of three letters is another word.
+/// Returns true if a word at this distance may be a mistyping: one slip in a word of three letters or more, three in ten
+/// letters, or a letter that moved. Another letter in a word of three letters is another word.
 fn is_mistyping(distance: usize, typed: &[char], meant: &[char]) -> bool {
     let longest = typed.len().max(meant.len());
     let has_same_letters = || {

@@ -74,7 +74,7 @@ pub fn percent(part: f64, whole: f64) -> String {
     if share < 10.0 { format!("{share:.1} %") } else { format!("{share:.0} %") }
 }
 
-/// How many times as much.
+/// The ratio of two numbers, in words.
 pub fn times(now: f64, before: f64) -> String {
     if before > 0.0 { format!("×{}", three_digits(now / before)) } else { String::new() }
 }

@@ -40,13 +40,13 @@ pub(super) fn attend_block<'p, T: Real, S: Simd<T>, const G: usize, const K: usi
     if visibility.iter().all(|visibility| matches!(visibility, BlockVisibility::None)) {
         return;
     }
-    // Key j is at j mod BLOCK, so that its lane is j mod 16; what is not a key of this block has weight 0.
+    // Key j is at j mod BLOCK, so that its lane is j mod 16; places without a key of this block have weight 0.
     for weights in &mut weights[..G] {
         weights.fill(T::NEG_INFINITY);
     }
     let Head { k, v, .. } = group[0].head;
     let k = k.rows(keys).contiguous(copy);
-    // As many keys at a time as give sixteen dot products, or as many as there are registers for.
+    // Takes as many keys at a time as give sixteen dot products, or as many as there are registers for.
     match (G, K) {
         (1, 1) => scores::<T, S, G, K, 16>(simd, k, keys, queries, weights),
         (2, 1) | (1, 2) => scores::<T, S, G, K, 8>(simd, k, keys, queries, weights),

@@ -18,7 +18,7 @@ pub(crate) fn scratch_bytes_to_finish<T: Real>(group: &Group<'_, T>) -> usize {
 /// Merges the parts of query r in their order, and writes its row.
 ///
 /// # Safety
-/// The rows of the outputs exist, all parts are finished, and nobody else reads or writes any of them meanwhile.
+/// The rows of the outputs exist, all parts are finished, and no other thread reads or writes any of them meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn finish_row<T: Real>(
     group: &Group<'_, T>,

@@ -1,4 +1,4 @@
-//! The queries that share keys and values, and what is kept of each for each part of the keys.
+//! The queries that share keys and values, and their partial results for each part of the keys.
 
 use crate::output::{RowId, SharedRows};
 use crate::problem::Head;
@@ -33,7 +33,7 @@ impl<'a, T: Real> Partials<'a, T> {
     /// The partial result of this row: query r of part p is row p · queries + r.
     ///
     /// # Safety
-    /// The row exists, and nobody else reads or writes it meanwhile.
+    /// The row exists, and no other thread reads or writes it meanwhile.
     #[inline(always)]
     #[allow(clippy::mut_from_ref)]
     pub unsafe fn row_mut(&self, row: usize) -> &mut [T] {

@@ -1,7 +1,7 @@
 //! The lane version for a few queries: lanes along the columns.
 //!
 //! Reading keys and values takes most of the time here, so each is read once for all query heads that share it. See
-//! [`plain_decode`](crate::plain_decode) for what is computed, and in which order.
+//! [`plain_decode`](crate::plain_decode) for the steps and their order.
 
 mod block;
 mod finish;

@@ -23,7 +23,7 @@ pub(crate) fn scratch_bytes<T: Real>(group: &Group<'_, T>) -> usize {
 /// Attends from the group's queries to the keys of part `number`. K registers hold sixteen numbers.
 ///
 /// # Safety
-/// The rows of this part are in the partials, and nobody else reads or writes them meanwhile.
+/// The rows of this part are in the partials, and no other thread reads or writes them meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn attend_part<T: Real, S: Simd<T>, const K: usize>(
     simd: S,

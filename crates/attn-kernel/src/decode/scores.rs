@@ -53,7 +53,7 @@ fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
     let prefetch = PREFETCH_ROWS * k.row_stride();
     let mut sums = [[simd.splat(T::ZERO); K]; VIRTUAL_LANES];
     for column in (0..whole).step_by(VIRTUAL_LANES) {
-        let sixteen = Sixteen { keys, queries, width, column, prefetch };
+        let sixteen = SixteenColumns { keys, queries, width, column, prefetch };
         // SAFETY: sixteen columns are left in every key, and in every query, whose row is as long as the width.
         unsafe { sixteen.multiply_add::<S, G, K>(simd, &mut sums) };
     }
@@ -63,7 +63,7 @@ fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
             padded[..k.columns - whole].copy_from_slice(&key[whole..]);
         }
         let keys: [&[T]; J] = std::array::from_fn(|ahead| &padded[ahead][..]);
-        let sixteen = Sixteen { keys, queries: &queries[whole..], width, column: 0, prefetch: 0 };
+        let sixteen = SixteenColumns { keys, queries: &queries[whole..], width, column: 0, prefetch: 0 };
         // SAFETY: as above; the padded keys have sixteen columns.
         unsafe { sixteen.multiply_add::<S, G, K>(simd, &mut sums) };
     }
@@ -71,7 +71,7 @@ fn dots<T: Real, S: Simd<T>, const G: usize, const K: usize, const J: usize>(
 }
 
 /// Sixteen columns of J keys and of the queries.
-struct Sixteen<'n, T, const J: usize> {
+struct SixteenColumns<'n, T, const J: usize> {
     keys: [&'n [T]; J],
     /// The queries side by side, each `width` long.
     queries: &'n [T],
@@ -82,7 +82,7 @@ struct Sixteen<'n, T, const J: usize> {
     prefetch: usize,
 }
 
-impl<T: Real, const J: usize> Sixteen<'_, T, J> {
+impl<T: Real, const J: usize> SixteenColumns<'_, T, J> {
     /// Adds the products of these columns, for J keys and G queries, to the sums.
     ///
     /// # Safety

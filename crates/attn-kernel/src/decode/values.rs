@@ -19,7 +19,7 @@ pub(super) fn add_values<T: Real, S: Simd<T>, const G: usize>(
     correction: &[T; G],
     mut accumulators: [&mut [T]; G],
 ) {
-    // As many registers of columns at a time as leave room for their sums of all queries: each value is loaded once.
+    // Takes as many registers of columns at a time as leave room for their sums of all queries: each value is loaded once.
     let from = if G <= 2 {
         add_registers::<T, S, G, 8>(simd, v, keys, weights, correction, &mut accumulators, 0)
     } else {
@@ -79,7 +79,7 @@ fn add_registers<T: Real, S: Simd<T>, const G: usize, const C: usize>(
     column
 }
 
-/// The same for one query and a block with hidden keys, whose values are not read.
+/// Adds the values of the visible keys, for one query and a block with hidden keys; hidden values are not read.
 #[inline(always)]
 pub(super) fn add_visible_values<T: Real>(
     v: View<'_, T>,

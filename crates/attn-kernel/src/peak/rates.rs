@@ -60,12 +60,12 @@ fn part(count: usize, thread: usize, threads: usize) -> Range<usize> {
     each * thread..if thread + 1 == threads { count } else { each * (thread + 1) }
 }
 
-/// What the threads are told once all are ready.
+/// The states of the signal that starts the threads once all are ready.
 const WAIT: u8 = 0;
 const START: u8 = 1;
 const CANCEL: u8 = 2;
 
-/// The sum of the threads' best rates. `work` takes a thread's index and returns how much it did.
+/// The sum of the threads' best rates. `work` takes a thread's index and returns the amount of work done.
 fn best_rates(threads: usize, time: Duration, work: &(dyn Fn(usize) -> usize + Sync)) -> Result<f64> {
     let (signal, ready) = (AtomicU8::new(WAIT), AtomicUsize::new(0));
     let run = |thread: usize| {

@@ -72,7 +72,7 @@ impl SimdLevel {
         SimdLevel::ALL.into_iter().filter(|level| level.is_available())
     }
 
-    /// Whether this processor has it.
+    /// Returns true if this processor has it.
     pub fn is_available(self) -> bool {
         struct IsAvailable;
         impl WithSet for IsAvailable {

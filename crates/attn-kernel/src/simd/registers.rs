@@ -18,7 +18,7 @@ pub(crate) trait Simd<T: Real>: Copy {
     const LANES: usize;
     /// The number of registers.
     const REGISTERS: usize;
-    /// How many registers hold sixteen numbers.
+    /// The number of registers that hold sixteen numbers.
     const PER_SIXTEEN: usize = 16 / Self::LANES;
 
     /// x in every lane.

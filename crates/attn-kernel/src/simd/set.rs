@@ -1,10 +1,10 @@
-//! What each instruction set adds to its registers: how to find it, how to compile for it, and the tiles that suit it.
+//! The properties of each instruction set beside its registers: detection, compilation, and the size of its tiles.
 
 use super::registers::Simd;
 
 /// An instruction set for both number types.
 pub(crate) trait InstructionSet: Simd<f32> + Simd<f64> {
-    /// Whether this processor has it.
+    /// Returns true if this processor has it.
     fn is_available() -> bool;
 
     /// The work `W`, compiled for this set.
@@ -24,7 +24,7 @@ pub(crate) trait Work<S> {
     type Output;
 
     /// # Safety
-    /// What the work says.
+    /// The result of the work.
     unsafe fn run(simd: S, input: Self::Input<'_>) -> Self::Output;
 }
 

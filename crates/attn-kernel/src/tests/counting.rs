@@ -1,4 +1,4 @@
-//! An allocator that counts, for a test program of its own: `tests/memory.rs`. It stands here since it is `unsafe`.
+//! An allocator that counts, for a test program of its own: `tests/memory.rs`. It is in this crate because it is `unsafe`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Every set of instructions has kernels of its own, and they are what runs. The bits cannot tell: they are the same.
+//! Every set of instructions has kernels of its own, and these run. The bits cannot show it: they are the same.
 
 use crate::kernels::TileKernel;
 use crate::simd::TileWidth;
@@ -22,7 +22,8 @@ fn tiles<T: Kernels>(level: SimdLevel) -> Option<[TileKernel<T>; 3]> {
     T::kernels(level).map(|kernels| kernels.tiles)
 }
 
-/// The memory that attention on one head of width 24 used on one thread, and what each of the level's tiles needs for it.
+/// The memory that attention on one head of width 24 used on one thread, and the memory that each of the level's tiles needs
+/// for it.
 fn used<T: Kernels>(level: SimdLevel, queries: usize, keys: usize, band: Band) -> (usize, Vec<usize>) {
     const WIDTH: usize = 24;
     let numbers: Vec<T> = (0..queries.max(keys) * WIDTH).map(|i| T::from_f64((i % 7) as f64)).collect();

@@ -13,7 +13,7 @@ struct Sample<'a, T> {
     exp2: &'a Exp2<T>,
 }
 
-/// Compares every lane of every register, and returns how many numbers that were. NaN gives NaN, whatever bits it has.
+/// Compares every lane of every register, and returns the number of compared numbers. NaN gives NaN, whatever bits it has.
 struct Compare<T>(PhantomData<T>);
 
 impl<T: Real, S: Simd<T>> Work<S> for Compare<T> {
@@ -64,7 +64,7 @@ impl WithSet for Sample<'_, f64> {
     }
 }
 
-/// Numbers up to 0 of any exponent and mantissa, many between `lowest` and 0, and what is no number.
+/// Numbers up to 0 of any exponent and mantissa, many between `lowest` and 0, and NaN.
 fn sample<T: Real>(from_bits: impl Fn(u64) -> T, lowest: f64) -> Vec<T> {
     let mut state = 1u64;
     let mut random = || {
@@ -78,7 +78,7 @@ fn sample<T: Real>(from_bits: impl Fn(u64) -> T, lowest: f64) -> Vec<T> {
     special.into_iter().chain([T::MIN, -T::MIN_POSITIVE]).chain(any).chain(range).collect()
 }
 
-/// Not-a-numbers of every kind of payload, of both signs: what is in their last bits must not end up in the exponent.
+/// Not-a-numbers of every kind of payload, of both signs: their last bits must not end up in the exponent.
 fn payloads(mantissa_bits: u32, exponent: u64, sign: u64) -> impl Iterator<Item = u64> {
     let quiet = 1 << (mantissa_bits - 1);
     let low = (0..mantissa_bits - 1).flat_map(|bit| [1 << bit, (1 << bit) - 1]);

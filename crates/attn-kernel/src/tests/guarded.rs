@@ -15,14 +15,14 @@ use super::ragged::{Memory, attend_to_all};
 pub(super) const PAGE: usize = 1 << 16;
 
 /// Numbers that end where forbidden memory begins, or with `AT_START` begin where it ends.
-pub(super) struct Guarded<C, const AT_START: bool> {
+pub(super) struct GuardedNumbers<C, const AT_START: bool> {
     mapping: *mut u8,
     bytes: usize,
     first: *mut C,
     count: usize,
 }
 
-impl<C: Copy, const AT_START: bool> Memory<C> for Guarded<C, AT_START> {
+impl<C: Copy, const AT_START: bool> Memory<C> for GuardedNumbers<C, AT_START> {
     fn new(numbers: &[C]) -> Self {
         let inside = size_of_val(numbers).next_multiple_of(PAGE);
         let bytes = inside + 2 * PAGE;
@@ -38,7 +38,7 @@ impl<C: Copy, const AT_START: bool> Memory<C> for Guarded<C, AT_START> {
             let offset = if AT_START { PAGE } else { bytes - PAGE - size_of_val(numbers) };
             let first = mapping.add(offset).cast::<C>();
             first.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len());
-            Guarded { mapping, bytes, first, count: numbers.len() }
+            GuardedNumbers { mapping, bytes, first, count: numbers.len() }
         }
     }
 
@@ -48,7 +48,7 @@ impl<C: Copy, const AT_START: bool> Memory<C> for Guarded<C, AT_START> {
     }
 }
 
-impl<C: Copy> Guarded<C, true> {
+impl<C: Copy> GuardedNumbers<C, true> {
     /// Protects these numbers too, which begin and end with a page.
     pub fn forbid(&mut self, numbers: Range<usize>) {
         let bytes = numbers.start * size_of::<C>()..numbers.end * size_of::<C>();
@@ -63,9 +63,9 @@ impl<C: Copy> Guarded<C, true> {
     }
 }
 
-impl<C, const AT_START: bool> Drop for Guarded<C, AT_START> {
+impl<C, const AT_START: bool> Drop for GuardedNumbers<C, AT_START> {
     fn drop(&mut self) {
-        // SAFETY: it was mapped so, and nobody borrows it any more.
+        // SAFETY: it was mapped so, and nothing borrows it any more.
         unsafe { munmap(self.mapping.cast(), self.bytes).expect("it is mapped") };
     }
 }
@@ -73,22 +73,22 @@ impl<C, const AT_START: bool> Drop for Guarded<C, AT_START> {
 #[test]
 fn nothing_behind_inputs_and_outputs_is_touched() {
     for level in super::levels("guarded behind") {
-        attend_to_all::<f32, Guarded<f32, false>, Guarded<bool, false>>(level);
-        attend_to_all::<f64, Guarded<f64, false>, Guarded<bool, false>>(level);
+        attend_to_all::<f32, GuardedNumbers<f32, false>, GuardedNumbers<bool, false>>(level);
+        attend_to_all::<f64, GuardedNumbers<f64, false>, GuardedNumbers<bool, false>>(level);
     }
 }
 
 #[test]
 fn nothing_before_inputs_and_outputs_is_touched() {
     for level in super::levels("guarded before") {
-        attend_to_all::<f32, Guarded<f32, true>, Guarded<bool, true>>(level);
-        attend_to_all::<f64, Guarded<f64, true>, Guarded<bool, true>>(level);
+        attend_to_all::<f32, GuardedNumbers<f32, true>, GuardedNumbers<bool, true>>(level);
+        attend_to_all::<f64, GuardedNumbers<f64, true>, GuardedNumbers<bool, true>>(level);
     }
 }
 
 /// Reads one number beside 5 others.
 fn step_beside<const AT_START: bool>() -> f32 {
-    let mut memory = Guarded::<f32, AT_START>::new(&[1.0; 5]);
+    let mut memory = GuardedNumbers::<f32, AT_START>::new(&[1.0; 5]);
     let first = memory.numbers().as_ptr();
     let beside = if AT_START { first.wrapping_sub(1) } else { first.wrapping_add(5) };
     // SAFETY: it is not safe: the program ends here.
@@ -98,14 +98,14 @@ fn step_beside<const AT_START: bool>() -> f32 {
 /// Reads a number that was there before it was forbidden.
 fn step_on_what_is_forbidden() -> f32 {
     let count = 2 * PAGE / size_of::<f32>();
-    let mut memory = Guarded::<f32, true>::new(&vec![1.0; count]);
+    let mut memory = GuardedNumbers::<f32, true>::new(&vec![1.0; count]);
     memory.forbid(count / 2..count);
     let first = memory.numbers().as_ptr();
     // SAFETY: it is not safe: the program ends here.
     unsafe { first.wrapping_add(count / 2).read_volatile() }
 }
 
-/// What tells the process which step to take.
+/// The environment variable that tells the process which step to take.
 const STEP: &str = "ATTN_TEST_STEP_BESIDE";
 
 #[test]

@@ -1,10 +1,10 @@
 //! Keys and values that no query sees are not even read: they lie in protected pages.
 //!
-//! What no query sees by its position is left out to the key; what masks hide from all of them, block by block.
+//! Keys that no query sees by its position are skipped one by one; keys that masks hide from all queries, block by block.
 
 use std::ops::Range;
 
-use super::guarded::{Guarded, PAGE};
+use super::guarded::{GuardedNumbers, PAGE};
 use super::ragged::Memory;
 use crate::{Attention, BLOCK, Band, Heads, Kernels, Layout, Machine, Output, SimdLevel, attend};
 
@@ -14,8 +14,8 @@ const ROWS: usize = 16;
 /// d_k and d_v: a register and more.
 const WIDTH: usize = 21;
 
-/// Keys that no query sees, and what hides them.
-struct Hidden {
+/// Keys that no query sees, and the rule that hides them.
+struct HiddenKeys {
     queries: usize,
     keys: usize,
     /// Both begin and end with a page.
@@ -32,8 +32,8 @@ enum By {
 }
 
 /// Two query heads on one head of keys and values, whose columns are `apart`: the plain version's bits.
-fn attend_to<T: Kernels>(level: SimdLevel, problem: &Hidden, apart: usize) -> Vec<T> {
-    let &Hidden { queries, keys, band, by, .. } = problem;
+fn attend_to<T: Kernels>(level: SimdLevel, problem: &HiddenKeys, apart: usize) -> Vec<T> {
+    let &HiddenKeys { queries, keys, band, by, .. } = problem;
     let stride = PAGE / ROWS / size_of::<T>();
     let heads = 2;
     let of_queries = Layout::stacked(heads, queries, WIDTH);
@@ -41,7 +41,7 @@ fn attend_to<T: Kernels>(level: SimdLevel, problem: &Hidden, apart: usize) -> Ve
     let of_scores = Layout { head_stride: 0, ..Layout::stacked(heads, queries, keys) };
     let number = |seed: usize| move |i: usize| T::from_f64(((i * 7 + seed) % 13) as f64 / 8.0 - 0.75);
     let numbers = |seed, count| (0..count).map(number(seed)).collect::<Vec<T>>();
-    let mut memory = [3, 5].map(|seed| Guarded::<T, true>::new(&numbers(seed, keys * stride)));
+    let mut memory = [3, 5].map(|seed| GuardedNumbers::<T, true>::new(&numbers(seed, keys * stride)));
     for hidden in &problem.hidden {
         memory.iter_mut().for_each(|memory| memory.forbid(hidden.start * stride..hidden.end * stride));
     }
@@ -69,8 +69,8 @@ fn attend_to<T: Kernels>(level: SimdLevel, problem: &Hidden, apart: usize) -> Ve
     output.into_iter().chain(lse).collect()
 }
 
-fn check(problem: &Hidden) {
-    fn check_type<T: Kernels>(problem: &Hidden) {
+fn check(problem: &HiddenKeys) {
+    fn check_type<T: Kernels>(problem: &HiddenKeys) {
         for apart in [1, 2] {
             let plain: Vec<T> = attend_to(SimdLevel::Portable, problem, apart);
             for level in SimdLevel::available().filter(|level| *level != SimdLevel::Portable) {
@@ -95,7 +95,7 @@ fn keys_outside_every_window_are_not_read() {
             let until = seen.end as isize - (queries as isize - 1);
             let band = Band { from: Some(seen.start as isize), until: Some(until) };
             let hidden = vec![0..seen.start, seen.end..keys];
-            check(&Hidden { queries, keys, hidden, band, by: By::Position });
+            check(&HiddenKeys { queries, keys, hidden, band, by: By::Position });
         }
     }
 }
@@ -106,7 +106,7 @@ fn keys_after_every_query_are_not_read_under_a_causal_mask() {
         let seen = queries.next_multiple_of(ROWS);
         let band = Band { from: None, until: Some(1 + (seen - queries) as isize) };
         let hidden = std::iter::once(seen..256).collect();
-        check(&Hidden { queries, keys: 256, hidden, band, by: By::Position });
+        check(&HiddenKeys { queries, keys: 256, hidden, band, by: By::Position });
     }
 }
 
@@ -116,7 +116,7 @@ fn blocks_that_a_mask_or_a_bias_empties_are_not_read() {
         for by in [By::Mask, By::Bias] {
             for empty in [0..BLOCK, BLOCK..2 * BLOCK, 2 * BLOCK..3 * BLOCK] {
                 let problem =
-                    Hidden { queries, keys: 3 * BLOCK, hidden: vec![empty], band: Band::default(), by };
+                    HiddenKeys { queries, keys: 3 * BLOCK, hidden: vec![empty], band: Band::default(), by };
                 check(&problem);
             }
         }

@@ -1,4 +1,4 @@
-//! What can only be tested from inside the crate, or needs `unsafe` itself.
+//! Tests that need private items of the crate, or `unsafe` code.
 
 mod dispatch;
 mod exp2;
@@ -13,7 +13,7 @@ use std::io::{Write, stderr};
 
 use crate::simd::SimdLevel;
 
-/// The levels that are tested here; which those are, and which not, is said past the capture of the test harness.
+/// The levels that are tested here; the tested and the skipped ones are printed past the capture of the test harness.
 fn levels(test: &str) -> impl Iterator<Item = SimdLevel> {
     for level in SimdLevel::ALL {
         let is = if level.is_available() { "tested" } else { "NOT AVAILABLE on this processor, not tested" };

@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use crate::pool;
 
-/// How long a task waits for the others.
+/// The time that a task waits for the others.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The pool serves one caller at a time, and another test may be the one.
 const TRIES: usize = 10;
 
-/// As many tasks as threads, each of which waits until all have begun; whether all of them saw that.
+/// Runs as many tasks as threads, each of which waits until all have begun; returns true if all of them saw that.
 fn all_are_at_work_together(threads: usize) -> bool {
     let (waiting, came, met) = (Mutex::new(0), Condvar::new(), AtomicUsize::new(0));
     pool::run(threads, threads, &|_| {

@@ -50,7 +50,7 @@ const SIZES: [[usize; 4]; 24] = [
     [66, 1030, 128, 130],
 ];
 
-/// Where the numbers of (heads, rows, columns) lie.
+/// Layouts of (heads, rows, columns).
 fn layouts(heads: usize, rows: usize, columns: usize) -> [Layout; 4] {
     let stacked = Layout::stacked(heads, rows, columns);
     [
@@ -61,7 +61,7 @@ fn layouts(heads: usize, rows: usize, columns: usize) -> [Layout; 4] {
     ]
 }
 
-/// How many numbers a layout of something reaches over.
+/// The length of the slice that a layout reaches over.
 fn reach(layout: Layout) -> usize {
     (layout.heads - 1) * layout.head_stride
         + (layout.rows - 1) * layout.row_stride
@@ -84,7 +84,7 @@ fn problems() -> impl Iterator<Item = ([usize; 4], Choices)> {
     SIZES.into_iter().enumerate().flat_map(choices)
 }
 
-/// Whether the plain version takes long.
+/// Returns true if the plain version takes long.
 fn is_large([_, keys, ..]: [usize; 4]) -> bool {
     keys > 500
 }

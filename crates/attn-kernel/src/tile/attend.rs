@@ -52,7 +52,7 @@ struct Workspace<'s, T, P> {
 /// for, their log-sum-exps.
 ///
 /// # Safety
-/// The tile's rows of the outputs exist, and nobody else reads or writes them meanwhile.
+/// The tile's rows of the outputs exist, and no other thread reads or writes them meanwhile.
 #[inline(always)]
 pub(crate) unsafe fn attend_tile<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,

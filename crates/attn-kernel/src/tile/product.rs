@@ -48,7 +48,7 @@ fn multiply_add<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     }
 }
 
-/// The same, but lanes whose bit in `visible_to[t]` is not set keep their sums, whatever a(i, t) is.
+/// The same sums, but lanes whose bit in `visible_to[t]` is not set keep their sums, whatever a(i, t) is.
 #[inline(always)]
 pub(super) fn accumulate_visible<T: Real, S: Simd<T>, const R: usize, const M: usize>(
     simd: S,

@@ -73,7 +73,7 @@ pub(super) fn rows_to_lanes<T: Real, S: Simd<T>, const R: usize>(
 /// Writes `lanes[c][r]` back to the rows from `start` on, those whose bit is set in `wanted`.
 ///
 /// # Safety
-/// The wanted rows exist, and nobody else reads or writes them meanwhile.
+/// The wanted rows exist, and no other thread reads or writes them meanwhile.
 #[inline(always)]
 pub(super) unsafe fn lanes_to_rows<T: Real, S: Simd<T>, const R: usize>(
     simd: S,

@@ -1,12 +1,12 @@
-//! Who sees whom, and what else is done to the scores, as parts of an equation.
+//! The conditions of visibility, and the other steps on the scores, as parts of an equation.
 
-use super::{Writer, number_text};
+use super::{FormulaWriter, number_text};
 use crate::attention::{Mask, MatrixRule};
-use crate::graph::op::{Factor, FusedSteps};
+use crate::graph::op_parameters::{Factor, FusedSteps};
 use crate::matrix::Shape;
 
-impl Writer<'_> {
-    /// What is done to the scores, as far as it is not the usual: `, causal, window 128, scale 0.5`.
+impl FormulaWriter<'_> {
+    /// The steps on the scores that differ from the default: `, causal, window 128, scale 0.5`.
     pub(super) fn fused_steps(&self, FusedSteps { scale, temperature, mask }: &FusedSteps) -> String {
         let mut steps = Vec::new();
         let from = if mask.from_start { " from the first key" } else { "" };
@@ -41,7 +41,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What must hold for a query to see a key: `key ≤ query + 2 and M ≠ 0`.
+    /// The condition under which a query sees a key: `key ≤ query + 2 and M ≠ 0`.
     pub(super) fn conditions(&self, mask: &Mask) -> String {
         let shape = self.inputs.first().map_or(Shape { rows: 0, cols: 0 }, |&a| self.graph[a].shape());
         let shift = if mask.from_start { 0 } else { shape.cols as i128 - shape.rows as i128 };
@@ -55,9 +55,10 @@ impl Writer<'_> {
             conditions.push(format!("key ≤ {query}"));
         }
         if let Some(window) = mask.window {
-            conditions.push(match mask.causal {
-                true => format!("{query} − key < {window}"),
-                false => format!("|{query} − key| < {window}"),
+            conditions.push(if mask.causal {
+                format!("{query} − key < {window}")
+            } else {
+                format!("|{query} − key| < {window}")
             });
         }
         match mask.matrix {

@@ -46,7 +46,7 @@ impl Head<'_> {
     fn divisor(&mut self, powers: NodeId) -> Result<NodeId> {
         match self.recipe.normalise.divisor {
             Divisor::Largest => {
-                let largest = self.add("E_largest", Op::Largest(Axis::Rows), &[powers])?;
+                let largest = self.add("E_largest", Op::Max(Axis::Rows), &[powers])?;
                 self.down("E_largest", largest, powers)
             }
             Divisor::MisplacedSum => {
@@ -109,7 +109,7 @@ impl Head<'_> {
             let rest = self.add(&format!("S_from_{}", start + 1), rest, &[read])?;
             largest.push(self.add(
                 &format!("S_largest_from_{}", start + 1),
-                Op::Largest(Axis::Rows),
+                Op::Max(Axis::Rows),
                 &[rest],
             )?);
         }

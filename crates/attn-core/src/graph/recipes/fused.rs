@@ -7,12 +7,14 @@ use super::inputs::AttendInputs;
 use super::output::OutputSteps;
 use super::recipe::{Recipe, Score};
 use super::weights::{Additions, weights_never_formed};
-use crate::attention::{FastAttention, Fused, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head};
+use crate::attention::{
+    FastAttention, FusedOutput, MaskCells, MatrixRule, Pairs, attend_fast, key_value_head,
+};
 use crate::error::{Error, Result};
 use crate::graph::warnings::ZeroRow;
 use crate::graph::{FusedSteps, Fusion, Given, Graph, MAX_CELLS, NodeId, Op, Role, Stage, Step};
 use crate::hint::Hint;
-use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Used};
+use crate::kernel::{Heads, Kernels, Layout, Machine, Real, Resources};
 use crate::matrix::Shape;
 use crate::tensor::{Dtype, Element, Tensor};
 
@@ -32,7 +34,7 @@ pub fn attend_fused(
     inputs: AttendInputs,
     dtype: Dtype,
     machine: Machine,
-) -> Result<(Graph, Used)> {
+) -> Result<(Graph, Resources)> {
     let pipeline = Pipeline { graph: Graph::new(), recipe };
     match dtype {
         Dtype::F32 => run::<f32>(pipeline, inputs, machine),
@@ -73,7 +75,7 @@ fn run<T: Element + Kernels>(
     mut pipeline: Pipeline<'_>,
     inputs: AttendInputs,
     machine: Machine,
-) -> Result<(Graph, Used)> {
+) -> Result<(Graph, Resources)> {
     let recipe = pipeline.recipe;
     pipeline.check(inputs.mask.is_some())?;
     check(recipe)?;
@@ -196,7 +198,7 @@ fn record<T: Element + Real>(
     pipeline: &mut Pipeline<'_>,
     sources: Sources,
     after: OutputSteps,
-    fused: Fused<T>,
+    fused: FusedOutput<T>,
     may_attend: impl Fn(usize) -> bool,
 ) -> Result<NodeId> {
     let Sources { q, k, mixed: v, bias, mask, .. } = sources;
@@ -217,7 +219,7 @@ fn record<T: Element + Real>(
     for (head, lse) in fused.lse.chunks(tokens.max(1)).enumerate() {
         let is_zero = |i: &usize| lse[*i] == T::NEG_INFINITY;
         let rows = (0..lse.len()).filter(is_zero).map(|i| {
-            let row = || if may_attend(i) { ZeroRow::Overflowed(i) } else { ZeroRow::Blind(i) };
+            let row = || if may_attend(i) { ZeroRow::Overflowed(i) } else { ZeroRow::FullyMasked(i) };
             *known[i].get_or_insert_with(row)
         });
         let rows = rows.collect();

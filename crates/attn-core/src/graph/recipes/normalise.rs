@@ -86,13 +86,13 @@ impl Head<'_> {
             Shift::Largest if guards || axis != Axis::Rows => {
                 return self.add("S_shifted", Op::MinusMax(axis), &[read]);
             }
-            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Largest(Axis::Rows), &[read])?,
+            Shift::Largest | Shift::Misplaced => self.add("S_largest", Op::Max(Axis::Rows), &[read])?,
             Shift::LargestFromHere => {
                 let largest = self.largest_from_here(read)?;
                 return self.add("S_shifted", Op::Subtract, &[read, largest]);
             }
             Shift::OfColumns => {
-                let largest = self.add("S_largest", Op::Largest(Axis::Columns), &[read])?;
+                let largest = self.add("S_largest", Op::Max(Axis::Columns), &[read])?;
                 self.add("S_largest_turned", Op::Transpose, &[largest])?
             }
         };
@@ -113,7 +113,7 @@ impl Head<'_> {
         // What is hidden is taken from the scores as they were, and multiplied by 0.
         let masked = matches!(self.graph[read].op, Op::Mask(_)).then(|| self.graph[read].inputs[0]);
         if let (true, Some(open)) = (of_visible, masked) {
-            let largest = self.add("S_largest", Op::Largest(Axis::Rows), &[read])?;
+            let largest = self.add("S_largest", Op::Max(Axis::Rows), &[read])?;
             let largest = self.down("S_largest", largest, read)?;
             let shifted = self.add("S_open_shifted", Op::Subtract, &[open, largest])?;
             let all = self.add("A_logarithm", Op::Subtract, &[shifted, spread])?;

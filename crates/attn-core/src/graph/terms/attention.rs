@@ -1,10 +1,10 @@
 //! The terms of masks and of the softmax.
 
-use super::{Reader, chosen, minus, over};
-use crate::attention::{Axis, Base, Hidden, Mask, MatrixRule, Visibility};
+use super::{InputReader, chosen, minus, over};
+use crate::attention::{Axis, Base, HidingRule, Mask, MatrixRule, Visibility};
 use crate::graph::Term;
 
-impl Reader<'_> {
+impl InputReader<'_> {
     pub(super) fn masked(&self, mask: &Mask, i: usize, j: usize) -> Term {
         let size = (self.height(0), self.width(0));
         let given = (self.inputs.len() > 1).then(|| self.value(1, i, j));
@@ -39,9 +39,10 @@ impl Reader<'_> {
     }
 
     pub(super) fn guarded(&self, i: usize, j: usize) -> Term {
-        match (0..self.width(1)).all(|key| self.value(1, i, key) == f64::NEG_INFINITY) {
-            true => chosen(Term::Number(0.0), "it may attend to nothing"),
-            false => chosen(self.cell(0, i, j), "it may attend to something"),
+        if (0..self.width(1)).all(|key| self.value(1, i, key) == f64::NEG_INFINITY) {
+            chosen(Term::Number(0.0), "it may attend to nothing")
+        } else {
+            chosen(self.cell(0, i, j), "it may attend to something")
         }
     }
 
@@ -58,7 +59,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a cell that has left the range is the only one of its row that is not hidden.
+    /// Returns true if a cell that has left the range is the only visible one of its row.
     fn is_alone(&self, axis: Axis, i: usize, j: usize) -> bool {
         let shown = |cell: &Term| cell.evaluate(self.graph) != f64::NEG_INFINITY;
         self.value(0, i, j) == f64::INFINITY
@@ -72,18 +73,23 @@ impl Reader<'_> {
         }
         let places: Vec<(usize, usize)> = self.places(axis, i, j).collect();
         let alone = places.into_iter().any(|(i, j)| self.is_alone(axis, i, j));
-        self.softmax_over(axis, i, j, |cell| match is_hidden(&cell) {
-            true => power(chosen(cell, "a hidden score stays −∞")),
-            false if alone => power(chosen(Term::Number(0.0), "it is the only score that is not hidden")),
-            false => power(minus(cell, Term::Named("m"))),
-        })
+        let exponent = |cell| {
+            if is_hidden(&cell) {
+                chosen(cell, "a hidden score stays −∞")
+            } else if alone {
+                chosen(Term::Number(0.0), "it is the only score that is not hidden")
+            } else {
+                minus(cell, Term::Named("m"))
+            }
+        };
+        self.softmax_over(axis, i, j, |cell| power(exponent(cell)))
     }
 
     pub(super) fn unguarded_softmax(&self, axis: Axis, base: Base, i: usize, j: usize) -> Term {
         self.softmax_over(axis, i, j, |cell| Term::Power(base, Box::new(minus(cell, Term::Named("m")))))
     }
 
-    /// The power of a cell over the sum of all powers, in which m stands for the largest of the cells.
+    /// The power of a cell over the sum of all powers, in which m is the max of the cells.
     fn softmax_over(&self, axis: Axis, i: usize, j: usize, power: impl Fn(Term) -> Term) -> Term {
         let sum = Term::Sum(self.along(axis, i, j).into_iter().map(&power).collect());
         let within = Box::new(over(power(self.cell(0, i, j)), sum));
@@ -91,12 +97,12 @@ impl Reader<'_> {
     }
 }
 
-fn why_hidden(rule: Hidden) -> &'static str {
+fn why_hidden(rule: HidingRule) -> &'static str {
     match rule {
-        Hidden::Future => "the key comes after the query",
-        Hidden::OutsideWindow => "the key lies outside the window",
-        Hidden::ByMatrix => "the mask matrix hides it",
-        Hidden::Own => "a token may not see itself",
-        Hidden::Inverted => "the rules show the key, and the mask is inverted",
+        HidingRule::Future => "the key comes after the query",
+        HidingRule::OutsideWindow => "the key lies outside the window",
+        HidingRule::ByMatrix => "the mask matrix hides it",
+        HidingRule::Own => "a token may not see itself",
+        HidingRule::Inverted => "the rules show the key, and the mask is inverted",
     }
 }

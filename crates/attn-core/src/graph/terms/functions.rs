@@ -1,14 +1,15 @@
 //! The terms of functions of one number.
 
-use super::{Reader, chosen, over, root, times};
+use super::{InputReader, chosen, over, root, times};
 use crate::attention::{Base, GELU_CUBIC};
 use crate::graph::Term;
 
-impl Reader<'_> {
+impl InputReader<'_> {
     pub(super) fn relu(&self, i: usize, j: usize) -> Term {
-        match self.value(0, i, j) > 0.0 {
-            true => chosen(self.cell(0, i, j), "it is positive"),
-            false => chosen(Term::Number(0.0), "it is not positive"),
+        if self.value(0, i, j) > 0.0 {
+            chosen(self.cell(0, i, j), "it is positive")
+        } else {
+            chosen(Term::Number(0.0), "it is not positive")
         }
     }
 

@@ -1,12 +1,12 @@
-//! The terms of what is computed from the lengths and angles of rows.
+//! The terms of ops on the lengths and angles of rows.
 
 use std::cmp::Ordering;
 
-use super::{Reader, chosen, minus, over, root, times};
+use super::{InputReader, chosen, minus, over, root, times};
 use crate::attention::{Base, Order, range_factor};
 use crate::graph::Term;
 
-impl Reader<'_> {
+impl InputReader<'_> {
     /// The column of the number that is the j-th of row i in this order; of equal numbers the left one is the smaller.
     pub(super) fn column_of_rank(&self, order: Order, i: usize, j: usize) -> usize {
         let row: Vec<f64> = (0..self.width(0)).map(|k| self.value(0, i, k)).collect();
@@ -87,6 +87,11 @@ impl Reader<'_> {
         over(row[j].clone(), root(length))
     }
 
+    pub(super) fn sinusoidal(&self, width: usize, i: usize, j: usize) -> Term {
+        let angle = Box::new(angle(i, j / 2, width, 10_000.0));
+        if j.is_multiple_of(2) { Term::Sine(angle) } else { Term::Cosine(angle) }
+    }
+
     pub(super) fn rotary(&self, first: usize, base: f64, i: usize, j: usize) -> Term {
         let width = self.width(0);
         let half = width / 2;
@@ -106,7 +111,7 @@ fn scaled(term: Term, factor: f64) -> Term {
 }
 
 /// `position / base^(2 · pair / width)`.
-pub(super) fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
+fn angle(position: usize, pair: usize, width: usize, base: f64) -> Term {
     let exponent = over(Term::Number(2.0 * pair as f64), Term::Number(width as f64));
     let power = Term::Power(Base::Number(base), Box::new(exponent));
     over(Term::Number(position as f64), power)

@@ -45,7 +45,7 @@ impl Chain<'_> {
             }
             Move::LargestForAll | Move::LargestOnly => {
                 let turned = self.part(Op::Transpose, &[a])?;
-                let largest = self.part(Op::Largest(Axis::Rows), &[turned])?;
+                let largest = self.part(Op::Max(Axis::Rows), &[turned])?;
                 if how == Move::LargestOnly {
                     return Ok((Op::Transpose, vec![largest]));
                 }

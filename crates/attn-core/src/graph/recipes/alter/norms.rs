@@ -33,22 +33,20 @@ impl Chain<'_> {
             }
             Norm::Range => {
                 let negative = self.times(-1.0, a)?;
-                let (high, minus_low) = (
-                    self.part(Op::Largest(Axis::Rows), &[a])?,
-                    self.part(Op::Largest(Axis::Rows), &[negative])?,
-                );
+                let (high, minus_low) =
+                    (self.part(Op::Max(Axis::Rows), &[a])?, self.part(Op::Max(Axis::Rows), &[negative])?);
                 let range = self.part(Op::Add, &[high, minus_low])?;
                 let (range, minus_low) = (self.across(range, a)?, self.across(minus_low, a)?);
                 (Op::Quotient, vec![self.part(Op::Add, &[a, minus_low])?, range])
             }
             Norm::Largest => {
-                let largest = self.part(Op::Largest(Axis::Rows), &[a])?;
+                let largest = self.part(Op::Max(Axis::Rows), &[a])?;
                 (Op::Quotient, vec![a, self.across(largest, a)?])
             }
             Norm::LargestSize | Norm::SizeSum => {
                 let size = self.size(a)?;
                 let size = self.made(size)?;
-                let of = if norm == Norm::SizeSum { Op::Sums(Axis::Rows) } else { Op::Largest(Axis::Rows) };
+                let of = if norm == Norm::SizeSum { Op::Sums(Axis::Rows) } else { Op::Max(Axis::Rows) };
                 let divisor = self.part(of, &[size])?;
                 (Op::Quotient, vec![a, self.across(divisor, a)?])
             }

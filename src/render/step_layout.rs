@@ -6,51 +6,52 @@ use super::block::{self, Block, Level};
 use super::plane::Drawing;
 use super::table;
 use super::view::View;
+use crate::graph::Equation;
 
 /// A picture of operands that fits a screen of this many columns is drawn even if it costs lines; a wider one only if it
 /// costs none. So a wider screen never needs more lines.
 const NARROW: usize = 75;
 
-/// At most this many parts come together under all their equations: further apart nobody finds the matrix of an equation.
-/// It also bounds what is tried, so that the layout of many parts takes no longer than writing them.
+/// At most this many parts come together under all their equations: with more it is hard to find the matrix of an equation. It
+/// also bounds the number of layouts that are tried, so that the layout of many parts takes no longer than writing them.
 const MOST_TOGETHER: usize = 12;
 
-/// Equations, and what is shown below them.
+/// Equations, and the matrices below them.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct StepPart {
     /// The equations.
-    pub equations: Vec<String>,
+    pub equations: Vec<Equation>,
     /// The matrices.
     pub views: Vec<View>,
     /// Operands, signs and result of its only equation in one row.
     pub picture: Option<Block>,
     /// Each of its nodes by itself, with its picture, if they may also stand apart.
-    pub each: Vec<Part>,
-    /// Whether only the equations stand here, for matrices that are not shown.
+    pub each: Vec<StepPart>,
+    /// True if the part consists of the equations alone, for matrices that are not shown.
     pub is_folded: bool,
-    /// Whether each column of the matrix is a node.
+    /// True if each column of the matrix is a node.
     pub are_columns: bool,
 }
 
-/// How the parts of a step are laid out.
-pub(super) struct Layout<'a> {
+/// The layout of the parts of a step.
+pub(super) struct StepLayout<'a> {
     /// The style.
     pub style: &'a Style,
-    /// How many columns there are.
+    /// The number of columns of the screen.
     pub room: usize,
     /// The lines of equations, several in a line where there is room.
-    pub equations: &'a dyn Fn(&[String]) -> Vec<String>,
+    pub equations: &'a dyn Fn(&[Equation]) -> Vec<String>,
 }
 
-impl Part {
+impl StepPart {
     /// Equations and matrices.
-    pub(super) fn new(equations: &[String], views: Vec<View>) -> Part {
-        Part { equations: equations.to_vec(), views, ..Part::default() }
+    pub(super) fn new(equations: &[Equation], views: Vec<View>) -> StepPart {
+        StepPart { equations: equations.to_vec(), views, ..StepPart::default() }
     }
 
     /// Nodes that follow each other: one part, or one for each where a picture stays.
-    pub(super) fn together(mut each: Vec<Part>) -> Vec<Part> {
-        if each.len() < 2 || each.iter().any(Part::keeps_its_picture) {
+    pub(super) fn together(mut each: Vec<StepPart>) -> Vec<StepPart> {
+        if each.len() < 2 || each.iter().any(StepPart::keeps_its_picture) {
             return each;
         }
         let equations = each.iter().flat_map(|part| part.equations.clone()).collect();
@@ -58,30 +59,30 @@ impl Part {
         if each.iter().all(|part| part.picture.is_none()) {
             each.clear();
         }
-        vec![Part { equations, views, each, ..Part::default() }]
+        vec![StepPart { equations, views, each, ..StepPart::default() }]
     }
 
-    /// Whether its picture stays, whatever it costs.
+    /// Returns true if its picture is kept even where it takes more lines.
     fn keeps_its_picture(&self) -> bool {
         self.picture.as_ref().is_some_and(|picture| picture.width <= NARROW)
     }
 
-    /// Whether it may come together with its neighbours.
+    /// Returns true if it may stand next to its neighbours.
     fn may_join(&self) -> bool {
         !(self.is_folded || self.are_columns || self.keeps_its_picture())
     }
 }
 
-impl Layout<'_> {
+impl StepLayout<'_> {
     /// The parts one below the other, with as few lines as possible.
-    pub(super) fn lines(&self, parts: &[Part]) -> Vec<String> {
+    pub(super) fn lines(&self, parts: &[StepPart]) -> Vec<String> {
         self.spread(parts).lines(parts.len()).0
     }
 
     /// The parts, and a picture of the plane below them or next to the last of them.
-    pub(super) fn with_drawing(&self, parts: &[Part], drawing: &Drawing) -> Vec<String> {
+    pub(super) fn with_drawing(&self, parts: &[StepPart], drawing: &Drawing) -> Vec<String> {
         let spread = self.spread(parts);
-        // The first of these parts, and what comes below them.
+        // The first of these parts, and the lines below them.
         let below = |count: usize, rest: Vec<String>| {
             let (mut lines, ends_open) = spread.lines(count);
             if !lines.is_empty() && !ends_open {
@@ -106,15 +107,15 @@ impl Layout<'_> {
     }
 
     /// The layout with the fewest lines of the first parts, for each number of them.
-    fn spread(&self, parts: &[Part]) -> Spread {
+    fn spread(&self, parts: &[StepPart]) -> Spread {
         let mut spread = Spread { best: Vec::new() };
         for end in 1..=parts.len() {
-            let mut shortest: Option<Last> = None;
+            let mut shortest: Option<LastGroup> = None;
             for start in (end.saturating_sub(MOST_TOGETHER)..end).rev() {
                 let Some(own) = self.group(&parts[start..end]) else { break };
                 let count = spread.count(start) + usize::from(spread.needs_gap(start)) + own.len();
                 if shortest.as_ref().is_none_or(|least| count < least.count) {
-                    shortest = Some(Last { start, count, own, ends_open: parts[end - 1].is_folded });
+                    shortest = Some(LastGroup { start, count, own, ends_open: parts[end - 1].is_folded });
                 }
             }
             spread.best.extend(shortest);
@@ -123,15 +124,15 @@ impl Layout<'_> {
     }
 
     /// One part by itself, or several under all their equations; nothing where they are not to be put together.
-    fn group(&self, parts: &[Part]) -> Option<Vec<String>> {
+    fn group(&self, parts: &[StepPart]) -> Option<Vec<String>> {
         match parts {
             [part] => Some(self.alone(part)),
-            _ if !parts.iter().all(Part::may_join) => None,
+            _ if !parts.iter().all(StepPart::may_join) => None,
             _ => Some(self.flowed(&all_equations(parts), &all_views(parts))),
         }
     }
 
-    fn alone(&self, part: &Part) -> Vec<String> {
+    fn alone(&self, part: &StepPart) -> Vec<String> {
         if part.are_columns {
             let mut lines = (self.equations)(&part.equations);
             let whole = part.views.first().and_then(|view| table::rows_and_sum(view, self.room, self.style));
@@ -157,7 +158,7 @@ impl Layout<'_> {
         if is_better && !other.is_empty() { other } else { flowed }
     }
 
-    fn flowed(&self, equations: &[String], views: &[&View]) -> Vec<String> {
+    fn flowed(&self, equations: &[Equation], views: &[&View]) -> Vec<String> {
         let mut lines = (self.equations)(equations);
         lines.extend(self.flow(views, self.room).into_iter().flat_map(|row| row.lines));
         lines
@@ -169,7 +170,7 @@ impl Layout<'_> {
     }
 
     /// All equations, and below them the matrices to the left of the plane.
-    fn beside(&self, parts: &[Part], drawing: &Drawing) -> Option<Vec<String>> {
+    fn beside(&self, parts: &[StepPart], drawing: &Drawing) -> Option<Vec<String>> {
         let views = all_views(parts);
         let widest = self.room.checked_sub(drawing.least_width() + block::GAP)?;
         if views.is_empty() || parts.iter().any(|part| part.is_folded || part.are_columns) {
@@ -202,41 +203,41 @@ impl Layout<'_> {
 
 /// The best layouts of the first parts, of one to all of them, each as the group that ends it.
 struct Spread {
-    best: Vec<Last>,
+    best: Vec<LastGroup>,
 }
 
 /// The last group of a layout.
-struct Last {
+struct LastGroup {
     /// The parts before it.
     start: usize,
-    /// How many lines the layout has.
+    /// The number of lines of the layout.
     count: usize,
     /// The lines of the group.
     own: Vec<String>,
-    /// Whether what follows needs no blank line before it.
+    /// True if the following part needs no blank line before it.
     ends_open: bool,
 }
 
 impl Spread {
     /// The group that ends the layout of this many parts.
-    fn last(&self, parts: usize) -> Option<&Last> {
+    fn last(&self, parts: usize) -> Option<&LastGroup> {
         self.best.get(parts.checked_sub(1)?)
     }
 
-    /// How many lines this many parts have.
+    /// The number of lines of this many parts.
     fn count(&self, parts: usize) -> usize {
         self.last(parts).map_or(0, |last| last.count)
     }
 
-    /// Whether a blank line stands between this many parts and what follows.
+    /// Returns true if a blank line stands between this many parts and the following one.
     fn needs_gap(&self, parts: usize) -> bool {
         self.last(parts).is_some_and(|last| last.count > 0 && !last.ends_open)
     }
 
-    /// The lines of the first parts, and whether what follows needs no blank line before it.
+    /// The lines of the first parts, and true if the following part needs no blank line before it.
     fn lines(&self, parts: usize) -> (Vec<String>, bool) {
         let groups = std::iter::successors(self.last(parts), |last| self.last(last.start));
-        let groups: Vec<&Last> = groups.collect();
+        let groups: Vec<&LastGroup> = groups.collect();
         let mut lines = Vec::with_capacity(self.count(parts));
         for last in groups.into_iter().rev() {
             if self.needs_gap(last.start) {
@@ -259,22 +260,20 @@ fn in_rows(boxes: &[Block], room: usize) -> Vec<Block> {
 }
 
 /// The equations of several parts; matrices that are all given share one.
-fn all_equations(parts: &[Part]) -> Vec<String> {
-    const GIVEN: &str = " = given";
-    let mut all: Vec<String> = Vec::new();
+fn all_equations(parts: &[StepPart]) -> Vec<Equation> {
+    const GIVEN: &str = "given";
+    let mut all: Vec<Equation> = Vec::new();
     for equation in parts.iter().flat_map(|part| &part.equations) {
-        let before = all.last_mut().and_then(|before| {
-            let names = before.strip_suffix(GIVEN)?;
-            equation.ends_with(GIVEN).then(|| names.to_string()).map(|names| (before, names))
-        });
-        match before {
-            Some((before, names)) => *before = format!("{names}, {equation}"),
-            None => all.push(equation.clone()),
+        match all.last_mut() {
+            Some(before) if before.right == GIVEN && equation.right == GIVEN => {
+                before.add_name(&equation.left)
+            }
+            _ => all.push(equation.clone()),
         }
     }
     all
 }
 
-fn all_views(parts: &[Part]) -> Vec<&View> {
+fn all_views(parts: &[StepPart]) -> Vec<&View> {
     parts.iter().flat_map(|part| &part.views).collect()
 }

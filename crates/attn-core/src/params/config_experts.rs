@@ -1,12 +1,10 @@
-//! What only some families have: experts, compressed keys and values; and the configurations of families that are built
-//! otherwise than GPT-2 and Llama.
+//! The fields of a configuration that only some families have: experts, and compressed keys and values.
 
 use crate::error::{Error, Result};
 
-use super::config::divided;
 use super::family::Family;
 use super::fields::{Fields, shown};
-use super::model::{Biases, Experts, Latent, Model, NormKind, NormPlaces, Norms, Positions};
+use super::model::{Experts, Latent};
 
 /// The experts of a family that has some.
 pub(super) fn experts(
@@ -96,7 +94,7 @@ fn sparse_layers(fields: &mut Fields, layers: u64) -> Result<u64> {
     Ok((layers / step).saturating_sub(taken as u64))
 }
 
-/// How DeepSeek compresses keys and values.
+/// DeepSeek's compression of keys and values.
 pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Latent>> {
     if !matches!(family, Family::DeepseekV2 | Family::DeepseekV3) {
         return Ok(None);
@@ -114,7 +112,7 @@ pub(super) fn latent(fields: &mut Fields, family: Family) -> Result<Option<Laten
     }))
 }
 
-/// What a count leaves out, in words.
+/// The parts that a count leaves out, in words.
 pub(super) fn left_out(fields: &mut Fields, family: Family) -> Result<Vec<String>> {
     let further = fields.whole_or_none("num_nextn_predict_layers")?.unwrap_or(0);
     Ok(match family {
@@ -134,86 +132,4 @@ impl Latent {
         let sum = self.plain.checked_add(self.rotary);
         sum.ok_or_else(|| Error::new("a key is too wide to be counted").in_source(name))
     }
-}
-
-/// GPT-NeoX and Pythia.
-pub(super) fn gpt_neox(fields: &mut Fields, name: &str) -> Result<Model> {
-    let bias = fields.flag("attention_bias", true)?;
-    let model = Model {
-        intermediate: fields.size("intermediate_size")?,
-        positions: Positions::Rotary(fields.optional_size("max_position_embeddings")?),
-        tied: fields.flag("tie_word_embeddings", false)?,
-        biases: Biases { query_key_value: bias, output: bias, mlp: true },
-        ..common(fields, Family::GptNeox, name)?
-    };
-    Ok(model)
-}
-
-/// OPT. Only the 350M model projects its embeddings and normalises after the sublayers.
-pub(super) fn opt(fields: &mut Fields, name: &str) -> Result<Model> {
-    let bias = fields.flag("enable_bias", true)?;
-    let before = fields.flag("do_layer_norm_before", true)?;
-    let model = common(fields, Family::Opt, name)?;
-    let embedding = fields.optional_size("word_embed_proj_dim")?.unwrap_or(model.hidden);
-    if !fields.flag("layer_norm_elementwise_affine", true)?
-        || fields.flag("_remove_final_layer_norm", false)?
-    {
-        return Err(Error::new("this OPT leaves out gains of its norms, which is not counted here")
-            .help("the published models from opt-125m to opt-66b are"));
-    }
-    let places = if before { NormPlaces::Before } else { NormPlaces::After };
-    Ok(Model {
-        intermediate: fields.size("ffn_dim")?,
-        positions: Positions::Learned(fields.size("max_position_embeddings")?),
-        tied: fields.flag("tie_word_embeddings", true)?,
-        biases: Biases { query_key_value: bias, output: bias, mlp: bias },
-        norms: Some(Norms { kind: NormKind::LayerNorm, places, query_key: false }),
-        embedding_width: (embedding != model.hidden).then_some(embedding),
-        ..model
-    })
-}
-
-/// BERT: the encoder with its pooler.
-pub(super) fn bert(fields: &mut Fields, name: &str) -> Result<Model> {
-    let model = common(fields, Family::Bert, name)?;
-    Ok(Model {
-        intermediate: fields.size("intermediate_size")?,
-        positions: Positions::Learned(fields.size("max_position_embeddings")?),
-        token_types: Some(fields.size_or("type_vocab_size", 2, "")?),
-        tied: true,
-        biases: Biases { query_key_value: true, output: true, mlp: true },
-        norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::After, query_key: false }),
-        notes: vec!["the encoder and its pooler are counted; what was added for pre-training is not".into()],
-        ..model
-    })
-}
-
-/// What the three have in common: the same names for sizes, as many key/value heads as query heads, no gate.
-fn common(fields: &mut Fields, family: Family, name: &str) -> Result<Model> {
-    let hidden = fields.size("hidden_size")?;
-    let query_heads = fields.size("num_attention_heads")?;
-    Ok(Model {
-        name: name.to_string(),
-        counting: None,
-        family,
-        layers: fields.size("num_hidden_layers")?,
-        hidden,
-        query_heads,
-        key_value_heads: query_heads,
-        head_width: divided(("hidden_size", hidden), ("num_attention_heads", query_heads))?,
-        intermediate: 0,
-        gated: false,
-        vocabulary: fields.size("vocab_size")?,
-        positions: Positions::NotCounted,
-        tied: false,
-        biases: Biases::default(),
-        norms: Some(Norms { kind: NormKind::LayerNorm, places: NormPlaces::Before, query_key: false }),
-        windows: None,
-        experts: None,
-        latent: None,
-        embedding_width: None,
-        token_types: None,
-        assumed: Vec::new(),
-        notes: Vec::new(),
-    })
 }

@@ -1,4 +1,4 @@
-//! What made a cell: the cells that stand in its terms, as short as they can be written, and its sum in symbols.
+//! The sources of a cell: the cells in its terms, in a short form, and its sum in symbols.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ const MOST_READ: usize = 2_000_000;
 /// A table of more cells shows no formulas.
 const MOST_WITH_FORMULA: usize = 144;
 
-/// Finds what made cells, until enough has been read.
+/// Finds the sources of cells, up to a limit on the numbers read.
 #[derive(Default)]
-pub(super) struct Maker {
+pub(super) struct SourceFinder {
     read: usize,
 }
 
-impl Maker {
+impl SourceFinder {
     /// The cells that a cell was made of: `3:r2` for the second row of node 3, `5:c1` for the first column of node 5,
     /// `4:1,2` for a single cell, `4:*` for all; separated by spaces. `None` where there are none, or too many.
     pub(super) fn from(&mut self, graph: &Graph, cell: CellId) -> Option<String> {
@@ -49,7 +49,7 @@ impl Maker {
     }
 }
 
-/// Hands over the cells of a term in the order of writing; how many parts it has.
+/// Passes the cells of a term to `add`, in the order of writing; returns the number of its parts.
 fn read(term: &Term, add: &mut impl FnMut(CellId)) -> usize {
     if let Term::Cell(cell) = term {
         add(*cell);
@@ -69,9 +69,10 @@ fn shortest(places: &[(usize, usize)], shape: Shape) -> String {
     }
 }
 
-/// The sum of a cell in symbols, in numbers and what it comes to: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a number that is not derived, and in tables of many cells.
+/// The sum of a cell in symbols, in numbers, and its value: `o12 = a11·v12 + a12·v22 = 0.5·1 + 0.5·2 = 1.5`. `None` for a
+/// number that is not derived, and in tables of many cells.
 pub(super) fn sum(
-    telling: &ExplanationWriter<'_>,
+    writer: &ExplanationWriter<'_>,
     graph: &Graph,
     cell: CellId,
     in_table: usize,
@@ -89,8 +90,8 @@ pub(super) fn sum(
     let (address, operands) = (String::new(), Vec::new());
     let explanation = Explanation { cell, address, value, term, shown, notes, operands };
     let Derivation { mut lines, with, .. } =
-        telling.worked(&explanation, &Plain::symbols(telling), |digits| Plain::numbers(telling, digits));
-    // In symbols, with the numbers put in, and the value: what lies between is for `--explain`.
+        writer.worked(&explanation, &Plain::symbols(writer), |digits| Plain::numbers(writer, digits));
+    // In symbols, with the numbers put in, and the value: the steps between are for `--explain`.
     if lines.len() > 3 {
         let end = lines.len() - 1;
         let rounded = lines.drain(2..end).any(|(sign, _)| sign == Sign::Rounded);
@@ -98,7 +99,7 @@ pub(super) fn sum(
             *sign = Sign::Rounded;
         }
     }
-    let mut sum = telling.symbols.cell(cell);
+    let mut sum = writer.symbols.cell(cell);
     for (sign, line) in lines {
         sum.push_str(&format!(" {} {line}", sign.text()));
     }
@@ -111,7 +112,7 @@ pub(super) fn sum(
             Note::Decided(_) => ";",
             _ => continue,
         };
-        sum.push_str(&format!("{sign} {}", note.text(graph, |x| telling.number(x))));
+        sum.push_str(&format!("{sign} {}", note.text(graph, |x| writer.number(x))));
     }
     Some(sum)
 }
@@ -124,7 +125,7 @@ mod tests {
     use crate::matrix::Matrix;
 
     fn made(graph: &Graph, name: &str, row: usize, col: usize) -> Option<String> {
-        Maker::default().from(graph, CellId { node: graph.find(name).unwrap(), row, col })
+        SourceFinder::default().from(graph, CellId { node: graph.find(name).unwrap(), row, col })
     }
 
     #[test]
@@ -194,7 +195,7 @@ mod tests {
                         cells.into_iter().map(|cell| (cell.node.position(), cell.row, cell.col)).collect();
                     cells.sort_unstable();
                     cells.dedup();
-                    let from = Maker::default().from(&graph, cell);
+                    let from = SourceFinder::default().from(&graph, cell);
                     let found = from.as_deref().map_or(Vec::new(), |from| named(&graph, from));
                     assert_eq!(
                         found, cells,

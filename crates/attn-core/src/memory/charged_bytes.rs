@@ -2,36 +2,36 @@
 
 use std::io::{self, Write};
 
-use super::{Held, exhausted, hold};
+use super::{Charge, exhausted, hold};
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::text::size_in_brief;
 
 /// Bytes that are gathered, up to a limit, and charged as they come.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct ChargedBytes {
     bytes: Vec<u8>,
-    held: Vec<Held>,
+    held: Vec<Charge>,
     most: u64,
 }
 
 /// The least room that is made at a time, in bytes.
 const STEP: usize = 1 << 16;
 
-impl Gathered {
+impl ChargedBytes {
     /// Nothing yet, and never more than `most` bytes.
-    pub fn new(most: u64) -> Gathered {
-        Gathered { bytes: Vec::new(), held: Vec::new(), most }
+    pub fn new(most: u64) -> ChargedBytes {
+        ChargedBytes { bytes: Vec::new(), held: Vec::new(), most }
     }
 
-    /// What has been gathered; it is no longer charged.
+    /// The gathered bytes; they are no longer charged.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// What has been gathered, charged until the command is over.
+    /// The gathered bytes, charged until the command ends.
     pub fn kept(self) -> Vec<u8> {
-        self.held.into_iter().for_each(Held::keep);
+        self.held.into_iter().for_each(Charge::keep);
         self.bytes
     }
 
@@ -46,11 +46,11 @@ impl Gathered {
     }
 }
 
-impl Write for Gathered {
+impl Write for ChargedBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let needed = self.bytes.len() as u64 + bytes.len() as u64;
         if needed > self.most {
-            // Of what is too long nobody wants the beginning.
+            // The beginning of a result that is too long is of no use.
             (self.bytes, self.held) = (Vec::new(), Vec::new());
             let error = Error::new(format!("there is more to print than {}", size_in_brief(self.most)));
             return Err(io::Error::other(
@@ -70,17 +70,17 @@ impl Write for Gathered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::memory::{Left, enter, left};
+    use crate::memory::{Remaining, enter, remaining};
 
     #[test]
     fn what_is_gathered_has_an_end() {
-        let mut gathered = Gathered::new(100);
+        let mut gathered = ChargedBytes::new(100);
         assert!(gathered.write_all(&[0; 100]).is_ok() && gathered.write_all(&[0]).is_err());
         let _open = enter(Some(1 << 20), || None);
-        let mut gathered = Gathered::new(u64::MAX);
+        let mut gathered = ChargedBytes::new(u64::MAX);
         let written = (0..100).map(|_| gathered.write_all(&[0; 1 << 16])).find_map(io::Result::err);
         assert!(written.unwrap().to_string().contains(&Hint::Memory.to_string()));
         drop(gathered);
-        assert_eq!(left(), Left::Asked(1 << 20));
+        assert_eq!(remaining(), Remaining::Asked(1 << 20));
     }
 }

@@ -1,4 +1,4 @@
-//! Two graphs side by side, in one: what is the same in both once, what differs twice, and how far it has moved.
+//! Two graphs side by side in one graph: equal nodes are stored once, different ones twice, with their change.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use super::{CellId, Graph, Node, NodeId, Op, Value};
 use crate::error::Result;
 use crate::matrix::{Matrix, same_number};
 
-/// What the node that holds a change is called after.
+/// The suffix of the name of a node that holds a change.
 const CHANGE: &str = "_change";
 
 /// Two graphs in one.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct GraphPair {
     /// All nodes of the base, under their own ids; then those of the other that are not the same, with the suffix behind
     /// a name that the base has too; and `A_change` where the cells of `A` have moved.
     pub graph: Graph,
     /// The nodes of the base whose numbers the other has too.
     pub same: Vec<NodeId>,
-    /// What differs, in the order of computing.
+    /// The differences, in the order of computing.
     pub differences: Vec<Difference>,
 }
 
@@ -34,12 +34,12 @@ pub struct Difference {
     pub change: Option<NodeId>,
 }
 
-/// How far the cells of a node have moved.
+/// The movement of the cells of a node: how many have changed, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Movement {
-    /// How many cells have moved.
+    /// The number of cells that have moved.
     pub moved: usize,
-    /// Of how many.
+    /// The number of all cells.
     pub cells: usize,
     /// The cell of the base that has moved furthest; a finite way counts before one to or from ∞ or NaN.
     pub largest: CellId,
@@ -57,9 +57,9 @@ pub struct Movement {
 ///
 /// # Errors
 /// If a name with its suffix is taken, or both together have more than [`super::MAX_CELLS`] numbers.
-pub fn beside(base: Graph, other: Graph, suffix: &str) -> Result<Beside> {
+pub fn side_by_side(base: Graph, other: Graph, suffix: &str) -> Result<GraphPair> {
     let order = order(&base, &other);
-    let mut both = Both { of_base: base.nodes.len(), graph: base, pairs: BTreeMap::new() };
+    let mut both = PairBuilder { of_base: base.nodes.len(), graph: base, pairs: BTreeMap::new() };
     let warnings = other.warnings;
     let mut ids: Vec<NodeId> = Vec::new();
     for node in other.nodes {
@@ -70,8 +70,8 @@ pub fn beside(base: Graph, other: Graph, suffix: &str) -> Result<Beside> {
     both.finished(order)
 }
 
-impl Beside {
-    /// How far a step has moved; nothing if it has not, or if its cells do not stand beside each other.
+impl GraphPair {
+    /// The movement of a step; `None` if no cell has moved, or if the cells cannot be compared one by one.
     pub fn movement(&self, difference: &Difference) -> Option<Movement> {
         let Difference { base: Some(base), other: Some(other), change: Some(change), .. } = difference else {
             return None;
@@ -132,34 +132,34 @@ fn order(base: &Graph, other: &Graph) -> Vec<String> {
     names
 }
 
-/// What becomes of a node that both have, or that the other alone has.
-enum Pair {
+/// The relation of a node of the second graph to the base.
+enum NodePair {
     Same(NodeId),
     Different { base: Option<NodeId>, other: NodeId, change: Option<NodeId> },
 }
 
 /// Both graphs on their way into one.
-struct Both {
+struct PairBuilder {
     graph: Graph,
-    /// So many nodes are those of the base.
+    /// The number of nodes that belong to the base.
     of_base: usize,
     /// By the name in the other's own graph.
-    pairs: BTreeMap<String, Pair>,
+    pairs: BTreeMap<String, NodePair>,
 }
 
-impl Both {
+impl PairBuilder {
     /// Takes a node of the other, and returns where it is held.
     fn add(&mut self, node: Node, suffix: &str) -> Result<NodeId> {
         let base = self.graph.find(&node.name).filter(|id| id.0 < self.of_base);
         if let Some(base) = base
             && self.is_same(&self.graph[base], &node)
         {
-            self.pairs.insert(node.name, Pair::Same(base));
+            self.pairs.insert(node.name, NodePair::Same(base));
             return Ok(base);
         }
         let name = format!("{}{}", node.name, if base.is_some() { suffix } else { "" });
         let moved = base.filter(|&base| has_moved(&self.graph[base], &node));
-        // What is left to differ is the sign of a zero, which what follows may read.
+        // Only the sign of a zero can still differ; the steps after it may depend on that sign.
         let alike = base.filter(|&base| moved.is_none() && is_alike(&self.graph[base], &node));
         if let Value::Formed(tensor) = &node.value
             && tensor.is_exact()
@@ -173,13 +173,13 @@ impl Both {
         let change_name = format!("{}{CHANGE}", node.name);
         let change =
             moved.map(|base| self.graph.add(&change_name, Op::Change, &[base, other])).transpose()?;
-        let pair = alike.map_or(Pair::Different { base, other, change }, Pair::Same);
+        let pair = alike.map_or(NodePair::Different { base, other, change }, NodePair::Same);
         self.pairs.insert(node.name, pair);
         Ok(other)
     }
 
-    /// Whether a node of the base and one of the other, its inputs already among the nodes of both, are the same. Of what is
-    /// never formed no more is known than where it would come from.
+    /// Returns true if a node of the base and one of the other graph are the same; their inputs are already among the nodes of
+    /// both. Nodes that are never formed are compared by op and inputs alone.
     fn is_same(&self, a: &Node, b: &Node) -> bool {
         let same_value = match (&a.value, &b.value) {
             (Value::NeverFormed(of_a), Value::NeverFormed(of_b)) => of_a == of_b && a.inputs == b.inputs,
@@ -205,12 +205,12 @@ impl Both {
         }
     }
 
-    fn finished(mut self, order: Vec<String>) -> Result<Beside> {
+    fn finished(mut self, order: Vec<String>) -> Result<GraphPair> {
         let (mut same, mut differences) = (Vec::new(), Vec::new());
         for name in order {
             match self.pairs.remove(&name) {
-                Some(Pair::Same(id)) => same.push(id),
-                Some(Pair::Different { base, other, change }) => {
+                Some(NodePair::Same(id)) => same.push(id),
+                Some(NodePair::Different { base, other, change }) => {
                     differences.push(Difference { name, base, other: Some(other), change });
                 }
                 None => {
@@ -219,22 +219,22 @@ impl Both {
                 }
             }
         }
-        Ok(Beside { graph: self.graph, same, differences })
+        Ok(GraphPair { graph: self.graph, same, differences })
     }
 }
 
-/// Whether both are made in one way; where the numbers of a leaf come from does not matter.
+/// Returns true if both nodes have the same op; the origin of a leaf's numbers does not matter.
 fn same_op(a: &Op, b: &Op) -> bool {
     a == b || (a.is_given() && b.is_given())
 }
 
-/// Whether both have one shape, and a number of one is not that of the other.
+/// Returns true if both have one shape and a number differs.
 fn has_moved(a: &Node, b: &Node) -> bool {
     let (Some(a), Some(b)) = (a.matrix(), b.matrix()) else { return false };
     a.shape() == b.shape() && a.cells().zip(b.cells()).any(|(a, b)| !same_number(a, b))
 }
 
-/// Whether two nodes of one shape that have not moved are made in one way.
+/// Returns true if two nodes of one shape that have not moved have the same op.
 fn is_alike(a: &Node, b: &Node) -> bool {
     same_op(&a.op, &b.op) && a.matrix().is_some() && b.matrix().is_some() && a.shape() == b.shape()
 }

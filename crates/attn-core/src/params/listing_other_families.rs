@@ -1,20 +1,20 @@
 //! The weights of families that are built otherwise than GPT-2 and Llama: fused matrices, encoders.
 
-use super::listing::{norm, product, unembedding};
 use super::model::{Model, NormPlaces, Positions};
-use super::weight::{Dimension, Layout, Part, Weight};
+use super::weight::{Dimension, ModelPart, Weight, WeightLayout};
+use super::weight_groups::{norm, product, unembedding};
 
 /// Phi-3's attention: W_Q, W_K and W_V side by side in one matrix.
 pub(super) fn phi3_attention(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let all =
         Dimension { symbol: "(H+2G)", value: model.query_heads.saturating_add(2 * model.key_value_heads) };
-    let part = Part::Attention;
+    let part = ModelPart::Attention;
     let listed = [
         Weight::matrix(part, "W_Q W_K W_V", "model.layers.*.self_attn.qkv_proj.weight", n.d, [all, n.d_k]),
         Weight::matrix(part, "W_O", "model.layers.*.self_attn.o_proj.weight", [n.query_heads, n.d_v], n.d),
     ];
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }
 
 /// Phi-3's MLP: the gate and the way up side by side in one matrix.
@@ -23,15 +23,15 @@ pub(super) fn phi3_mlp(model: &Model) -> Vec<Weight> {
     let two = Dimension { symbol: "2", value: 2 };
     let listed = [
         Weight::matrix(
-            Part::Mlp,
+            ModelPart::Mlp,
             "W_gate W_up",
             "model.layers.*.mlp.gate_up_proj.weight",
             n.d,
             [two, n.d_ff],
         ),
-        Weight::matrix(Part::Mlp, "W_down", "model.layers.*.mlp.down_proj.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "model.layers.*.mlp.down_proj.weight", n.d_ff, n.d),
     ];
-    listed.into_iter().map(|weight| weight.stored(Layout::OutIn)).collect()
+    listed.into_iter().map(|weight| weight.stored(WeightLayout::OutIn)).collect()
 }
 
 /// GPT-NeoX: both sublayers read the same tokens, each through its own norm.
@@ -49,7 +49,7 @@ pub(super) fn gpt_neox(model: &Model) -> Vec<Weight> {
         "gpt_neox.layers.*.post_attention_layernorm.weight",
         Some("gpt_neox.layers.*.post_attention_layernorm.bias"),
     ));
-    let part = Part::Attention;
+    let part = ModelPart::Attention;
     let name = "gpt_neox.layers.*.attention.query_key_value.weight";
     layer.extend(product(
         Weight::matrix(part, "W_Q W_K W_V", name, n.d, [three, n.query_heads, n.d_k]),
@@ -60,18 +60,18 @@ pub(super) fn gpt_neox(model: &Model) -> Vec<Weight> {
         output.then_some(("b_O", "gpt_neox.layers.*.attention.dense.bias")),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_up", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", n.d, n.d_ff),
+        Weight::matrix(ModelPart::Mlp, "W_up", "gpt_neox.layers.*.mlp.dense_h_to_4h.weight", n.d, n.d_ff),
         Some(("b_up", "gpt_neox.layers.*.mlp.dense_h_to_4h.bias")),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_down", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "gpt_neox.layers.*.mlp.dense_4h_to_h.weight", n.d_ff, n.d),
         Some(("b_down", "gpt_neox.layers.*.mlp.dense_4h_to_h.bias")),
     ));
     let mut listed =
-        vec![Weight::matrix(Part::Embedding, "W_E", "gpt_neox.embed_in.weight", n.vocabulary, n.d)];
+        vec![Weight::matrix(ModelPart::Embedding, "W_E", "gpt_neox.embed_in.weight", n.vocabulary, n.d)];
     listed.extend(of_each_layer(model, layer));
     listed.extend(norm(model, "gpt_neox.final_layer_norm.weight", Some("gpt_neox.final_layer_norm.bias")));
-    listed.push(unembedding(model, "embed_out.weight", Layout::OutIn));
+    listed.push(unembedding(model, "embed_out.weight", WeightLayout::OutIn));
     listed
 }
 
@@ -79,7 +79,7 @@ pub(super) fn gpt_neox(model: &Model) -> Vec<Weight> {
 pub(super) fn opt(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let width = model.embedding_width.map_or(n.d, |value| Dimension { symbol: "d_E", value });
-    let embedding = Part::Embedding;
+    let embedding = ModelPart::Embedding;
     let mut listed =
         vec![Weight::matrix(embedding, "W_E", "model.decoder.embed_tokens.weight", n.vocabulary, width)];
     if let Positions::Learned(positions) = model.positions {
@@ -88,7 +88,7 @@ pub(super) fn opt(model: &Model) -> Vec<Weight> {
     }
     if model.embedding_width.is_some() {
         let weight = Weight::matrix(embedding, "W_in", "model.decoder.project_in.weight", width, n.d);
-        listed.push(weight.stored(Layout::OutIn));
+        listed.push(weight.stored(WeightLayout::OutIn));
     }
     let mut layer = opt_attention(model);
     layer.extend(norm(
@@ -98,11 +98,11 @@ pub(super) fn opt(model: &Model) -> Vec<Weight> {
     ));
     let bias = |symbol, name| model.biases.mlp.then_some((symbol, name));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_up", "model.decoder.layers.*.fc1.weight", n.d, n.d_ff),
+        Weight::matrix(ModelPart::Mlp, "W_up", "model.decoder.layers.*.fc1.weight", n.d, n.d_ff),
         bias("b_up", "model.decoder.layers.*.fc1.bias"),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_down", "model.decoder.layers.*.fc2.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "model.decoder.layers.*.fc2.weight", n.d_ff, n.d),
         bias("b_down", "model.decoder.layers.*.fc2.bias"),
     ));
     layer.extend(norm(
@@ -120,11 +120,11 @@ pub(super) fn opt(model: &Model) -> Vec<Weight> {
     }
     if model.embedding_width.is_some() {
         let weight =
-            Weight::matrix(Part::Unembedding, "W_out", "model.decoder.project_out.weight", n.d, width);
-        listed.push(weight.stored(Layout::OutIn));
+            Weight::matrix(ModelPart::Unembedding, "W_out", "model.decoder.project_out.weight", n.d, width);
+        listed.push(weight.stored(WeightLayout::OutIn));
     }
-    let unembedding = Weight::matrix(Part::Unembedding, "W_U", "lm_head.weight", width, n.vocabulary);
-    listed.push(Weight { same_as: model.tied.then_some("W_E"), ..unembedding.stored(Layout::OutIn) });
+    let unembedding = Weight::matrix(ModelPart::Unembedding, "W_U", "lm_head.weight", width, n.vocabulary);
+    listed.push(Weight { same_as: model.tied.then_some("W_E"), ..unembedding.stored(WeightLayout::OutIn) });
     listed
 }
 
@@ -153,11 +153,11 @@ fn opt_attention(model: &Model) -> Vec<Weight> {
     let has_bias = model.biases.query_key_value;
     let mut listed: Vec<Weight> = Vec::new();
     for (symbol, name, bias, bias_name) in matrices {
-        let weight = Weight::matrix(Part::Attention, symbol, name, n.d, [n.query_heads, n.d_k]);
+        let weight = Weight::matrix(ModelPart::Attention, symbol, name, n.d, [n.query_heads, n.d_k]);
         listed.extend(product(weight, has_bias.then_some((bias, bias_name))));
     }
     let name = "model.decoder.layers.*.self_attn.out_proj.weight";
-    let weight = Weight::matrix(Part::Attention, "W_O", name, [n.query_heads, n.d_v], n.d);
+    let weight = Weight::matrix(ModelPart::Attention, "W_O", name, [n.query_heads, n.d_v], n.d);
     let bias = ("b_O", "model.decoder.layers.*.self_attn.out_proj.bias");
     listed.extend(product(weight, model.biases.output.then_some(bias)));
     listed
@@ -167,7 +167,7 @@ fn opt_attention(model: &Model) -> Vec<Weight> {
 pub(super) fn bert(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let rows = |symbol, value| Dimension { symbol, value };
-    let part = Part::Embedding;
+    let part = ModelPart::Embedding;
     let mut listed =
         vec![Weight::matrix(part, "W_E", "bert.embeddings.word_embeddings.weight", n.vocabulary, n.d)];
     if let Positions::Learned(positions) = model.positions {
@@ -180,7 +180,7 @@ pub(super) fn bert(model: &Model) -> Vec<Weight> {
     }
     listed.extend(norm(model, "bert.embeddings.LayerNorm.weight", Some("bert.embeddings.LayerNorm.bias")));
     listed.extend(of_each_layer(model, bert_layer(model)));
-    let pooler = Weight::matrix(Part::Pooler, "W_pool", "bert.pooler.dense.weight", n.d, n.d);
+    let pooler = Weight::matrix(ModelPart::Pooler, "W_pool", "bert.pooler.dense.weight", n.d, n.d);
     listed.extend(product(pooler, Some(("b_pool", "bert.pooler.dense.bias"))));
     listed.into_iter().map(stored_as_linear).collect()
 }
@@ -188,7 +188,7 @@ pub(super) fn bert(model: &Model) -> Vec<Weight> {
 fn bert_layer(model: &Model) -> Vec<Weight> {
     let n = model.dimensions();
     let heads = [n.query_heads, n.d_k];
-    let attention = Part::Attention;
+    let attention = ModelPart::Attention;
     let mut layer = product(
         Weight::matrix(attention, "W_Q", "bert.encoder.layer.*.attention.self.query.weight", n.d, heads),
         Some(("b_Q", "bert.encoder.layer.*.attention.self.query.bias")),
@@ -211,11 +211,11 @@ fn bert_layer(model: &Model) -> Vec<Weight> {
         Some("bert.encoder.layer.*.attention.output.LayerNorm.bias"),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_up", "bert.encoder.layer.*.intermediate.dense.weight", n.d, n.d_ff),
+        Weight::matrix(ModelPart::Mlp, "W_up", "bert.encoder.layer.*.intermediate.dense.weight", n.d, n.d_ff),
         Some(("b_up", "bert.encoder.layer.*.intermediate.dense.bias")),
     ));
     layer.extend(product(
-        Weight::matrix(Part::Mlp, "W_down", "bert.encoder.layer.*.output.dense.weight", n.d_ff, n.d),
+        Weight::matrix(ModelPart::Mlp, "W_down", "bert.encoder.layer.*.output.dense.weight", n.d_ff, n.d),
         Some(("b_down", "bert.encoder.layer.*.output.dense.bias")),
     ));
     layer.extend(norm(
@@ -233,8 +233,6 @@ fn of_each_layer(model: &Model, layer: Vec<Weight>) -> Vec<Weight> {
 
 /// A matrix of a product as PyTorch's `Linear` stores it; embeddings stay as they are.
 fn stored_as_linear(weight: Weight) -> Weight {
-    match weight.part == Part::Embedding || weight.cols.is_none() {
-        true => weight,
-        false => weight.stored(Layout::OutIn),
-    }
+    let is_product = weight.part != ModelPart::Embedding && weight.cols.is_some();
+    if is_product { weight.stored(WeightLayout::OutIn) } else { weight }
 }

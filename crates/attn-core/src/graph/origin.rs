@@ -1,0 +1,49 @@
+//! The origin of given numbers.
+
+/// The origin of the numbers of a leaf.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
+    /// Stated by the demo or the document.
+    Stated,
+    /// The identity, because nothing else was given.
+    Identity,
+    /// Stated by the demo, cut or repeated to fit the user's matrices.
+    Fitted,
+    /// Drawn from NumPy's legacy stream of this seed.
+    Drawn(u32),
+    /// Given by the user: the file or the argument.
+    User(String),
+    /// A word's vector, invented from its letters.
+    Letters,
+    /// Each row comes from somewhere else.
+    Rows(Vec<Origin>),
+}
+
+impl Origin {
+    /// The origin of a row.
+    pub fn of_row(&self, row: usize) -> &Origin {
+        match self {
+            Origin::Rows(rows) => rows.get(row).unwrap_or(self),
+            _ => self,
+        }
+    }
+
+    /// A remark about the origin of a row, shown beside its numbers; `None` for the expected origin.
+    pub fn row_note(&self, row: usize) -> Option<String> {
+        matches!(self.of_row(row), Origin::Letters).then(|| self.of_row(row).to_string())
+    }
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Origin::Stated => write!(f, "given"),
+            Origin::Fitted => write!(f, "the demo's own rows, adjusted to fit"),
+            Origin::Identity => write!(f, "identity, because none is given"),
+            Origin::Drawn(seed) => write!(f, "randn, seed {seed}"),
+            Origin::User(source) => write!(f, "given by {source}"),
+            Origin::Letters => write!(f, "invented from its letters"),
+            Origin::Rows(_) => write!(f, "one vector per word"),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The defaults of each family: the meaning of a missing field of its configuration, and fixed settings.
+//!
+//! They are those of the configuration and model classes of Hugging Face's `transformers`, which read the
+//! same files; `tests/golden/params.json` holds every weight that they make of a set of configurations.
+
+use super::family::Family;
+use super::model::{NormKind, NormPlaces, Norms};
+
+/// The settings that a family uses where a configuration does not state them, and those that it always uses.
+pub(super) struct Habits {
+    pub tied: bool,
+    /// `None`: as many as query heads.
+    pub key_value_heads: Option<u64>,
+    /// `None`: d / H.
+    pub head_width: Option<u64>,
+    pub query_key_value_bias: Bias,
+    pub output_bias: Bias,
+    pub mlp_bias: Bias,
+    pub norms: Norms,
+    pub windows: WindowRule,
+    /// Sizes that a published configuration of the family leaves out.
+    pub sizes: &'static [(&'static str, u64)],
+}
+
+/// The condition under which a product adds a bias.
+#[derive(Clone, Copy)]
+pub(super) enum Bias {
+    Never,
+    Always,
+    /// If this field of the configuration is true.
+    Field(&'static str),
+}
+
+/// The rule that selects the layers with a sliding window.
+#[derive(Clone, Copy)]
+pub(super) enum WindowRule {
+    Never,
+    /// All of them, where `sliding_window` is not null.
+    EveryLayer,
+    /// All of them, where `sliding_window` is a number.
+    WhereStated,
+    /// The layers from `max_window_layers` on, if `use_sliding_window` is set.
+    UpperLayers,
+    /// All but each n-th: n is fixed, or `sliding_window_pattern` with a default.
+    AllButEach {
+        nth: u64,
+        field: Option<&'static str>,
+    },
+}
+
+/// The value of a missing `sliding_window`.
+pub(super) const USUAL_WINDOW: u64 = 4096;
+
+/// The value of a missing `max_window_layers`.
+pub(super) const USUAL_FULL_LAYERS: u64 = 28;
+
+const PLAIN_NORMS: Norms = Norms { kind: NormKind::RmsNorm, places: NormPlaces::Before, query_key: false };
+
+const LLAMA: Habits = Habits {
+    tied: false,
+    key_value_heads: None,
+    head_width: None,
+    query_key_value_bias: Bias::Field("attention_bias"),
+    output_bias: Bias::Field("attention_bias"),
+    mlp_bias: Bias::Field("mlp_bias"),
+    norms: PLAIN_NORMS,
+    windows: WindowRule::Never,
+    sizes: &[],
+};
+
+const MISTRAL: Habits = Habits {
+    key_value_heads: Some(8),
+    query_key_value_bias: Bias::Never,
+    output_bias: Bias::Never,
+    mlp_bias: Bias::Never,
+    windows: WindowRule::EveryLayer,
+    ..LLAMA
+};
+
+const QWEN2: Habits = Habits {
+    key_value_heads: Some(32),
+    query_key_value_bias: Bias::Always,
+    windows: WindowRule::UpperLayers,
+    ..MISTRAL
+};
+
+const QWEN3: Habits = Habits {
+    head_width: Some(128),
+    query_key_value_bias: Bias::Field("attention_bias"),
+    output_bias: Bias::Field("attention_bias"),
+    norms: Norms { query_key: true, ..PLAIN_NORMS },
+    ..QWEN2
+};
+
+const GEMMA: Habits =
+    Habits { tied: true, key_value_heads: Some(16), head_width: Some(256), mlp_bias: Bias::Never, ..LLAMA };
+
+const GEMMA2: Habits = Habits {
+    key_value_heads: Some(4),
+    norms: Norms { places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
+    windows: WindowRule::AllButEach { nth: 2, field: None },
+    ..GEMMA
+};
+
+const GEMMA3: Habits = Habits {
+    norms: Norms { query_key: true, places: NormPlaces::BeforeAndAfter, ..PLAIN_NORMS },
+    windows: WindowRule::AllButEach { nth: 6, field: Some("sliding_window_pattern") },
+    sizes: &[("num_attention_heads", 8), ("vocab_size", 262_208)],
+    ..GEMMA2
+};
+
+const MIXTRAL: Habits = Habits { windows: WindowRule::WhereStated, ..MISTRAL };
+
+const QWEN2_MOE: Habits = Habits { key_value_heads: Some(16), ..QWEN2 };
+
+const QWEN3_MOE: Habits = Habits { key_value_heads: Some(4), head_width: None, ..QWEN3 };
+
+const PHI3: Habits = Habits { key_value_heads: None, ..MIXTRAL };
+
+/// Each `model_type` that is read, and its family. `gemma3` wraps a `gemma3_text` and is unwrapped first.
+pub(super) const MODEL_TYPES: &[(&str, Family)] = &[
+    ("gpt2", Family::Gpt2),
+    ("llama", Family::Llama),
+    ("mistral", Family::Mistral),
+    ("qwen2", Family::Qwen2),
+    ("qwen3", Family::Qwen3),
+    ("gemma", Family::Gemma),
+    ("gemma2", Family::Gemma2),
+    ("gemma3", Family::Gemma3),
+    ("gemma3_text", Family::Gemma3),
+    ("mixtral", Family::Mixtral),
+    ("qwen2_moe", Family::Qwen2Moe),
+    ("qwen3_moe", Family::Qwen3Moe),
+    ("deepseek_v2", Family::DeepseekV2),
+    ("deepseek_v3", Family::DeepseekV3),
+    ("phi3", Family::Phi3),
+    ("gpt_neox", Family::GptNeox),
+    ("opt", Family::Opt),
+    ("bert", Family::Bert),
+];
+
+impl Family {
+    /// The family's defaults, if it is built like Llama.
+    pub(super) fn habits(self) -> Option<&'static Habits> {
+        match self {
+            Family::HeadByHead | Family::Gpt2 | Family::GptNeox | Family::Opt | Family::Bert => None,
+            Family::Llama | Family::DeepseekV2 | Family::DeepseekV3 => Some(&LLAMA),
+            Family::Mixtral => Some(&MIXTRAL),
+            Family::Qwen2Moe => Some(&QWEN2_MOE),
+            Family::Qwen3Moe => Some(&QWEN3_MOE),
+            Family::Phi3 => Some(&PHI3),
+            Family::Mistral => Some(&MISTRAL),
+            Family::Qwen2 => Some(&QWEN2),
+            Family::Qwen3 => Some(&QWEN3),
+            Family::Gemma => Some(&GEMMA),
+            Family::Gemma2 => Some(&GEMMA2),
+            Family::Gemma3 => Some(&GEMMA3),
+        }
+    }
+}
