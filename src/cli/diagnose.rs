@@ -2,14 +2,8 @@
 
 mod answers;
 mod batch;
-mod both_ways;
-mod evidence;
-mod lines;
 mod list;
-mod page;
 mod suggestion;
-mod tally;
-mod words;
 
 use clap::Args;
 
@@ -21,6 +15,7 @@ use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::input::{self, Files};
 use crate::render::{self, Page};
+use crate::story::diagnosis::{detailed_report, report};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -100,9 +95,9 @@ impl DiagnoseArgs {
                 batch.run(&folder, &self.output.look, env, streams)
             }
             None => {
-                let handed = answers::handed_in(&self.yours, &mut files, task.right())?;
-                let remarks = notes.into_iter().chain(handed.remarks).collect();
-                self.judge(&Examiner::new(task, tolerance), &handed.answers, remarks, env, streams)
+                let submission = answers::submissions(&self.yours, &mut files, task.right())?;
+                let remarks = notes.into_iter().chain(submission.remarks).collect();
+                self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
             }
         }
     }
@@ -121,7 +116,7 @@ impl DiagnoseArgs {
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );
         }
-        let diagnosis = examiner.examine(answers).map_err(|error| answers::reminded(error, &remarks))?;
+        let diagnosis = examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.output.style(env, Convention::Rows);
         if self.output.look.format == FormatArg::Json {
@@ -130,7 +125,8 @@ impl DiagnoseArgs {
             output::aside(right, &remarks, &style, streams);
             return Ok(code);
         }
-        let mut story = page::story(&diagnosis, examiner.task(), answers, self.details);
+        let report = if self.details { detailed_report } else { report };
+        let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
         output::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
         Ok(code)

@@ -7,6 +7,7 @@ pub(super) fn typed(hint: Hint) -> String {
     let fixed = match hint {
         // W_Q is given by --wq.
         Hint::Given(name) => return format!("--{}", name.replace('_', "").to_ascii_lowercase()),
+        Hint::AbsoluteTolerance => "--atol",
         Hint::Attend => "attn attend",
         Hint::Diagnose => "attn diagnose",
         Hint::Answer => "--answer",
@@ -14,6 +15,7 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Demo => "--demo",
         Hint::Depth => "--depth",
         Hint::Dtype => "--dtype",
+        Hint::Details => "--details",
         Hint::Explain => "--explain",
         Hint::Fast => "--fast",
         Hint::Format => "--format",
@@ -29,18 +31,21 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Overwrite => "--overwrite",
         Hint::Precision => "--precision",
         Hint::Queries => "--n-q",
+        Hint::RelativeTolerance => "--rtol",
         Hint::Residual => "--residual",
         Hint::Restart => "--restart",
         Hint::Save => "--save",
         Hint::Score => "--score",
         Hint::Set => "--set",
         Hint::Steps => "--steps",
+        Hint::SuggestInput => "--suggest-input",
         Hint::Temperature => "--temperature",
         Hint::Tokens => "--n",
         Hint::Trust => "--trust",
         Hint::Width => "--dim",
         Hint::Window => "--window",
         Hint::Words => "--words",
+        Hint::Yours => "--yours",
         other => other.name(),
     };
     fixed.to_string()

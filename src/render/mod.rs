@@ -6,6 +6,7 @@ mod csv;
 mod digits;
 mod document;
 mod explained;
+mod file_rows;
 mod heat;
 mod html;
 mod html_made;
@@ -34,6 +35,7 @@ mod view;
 mod wide;
 
 pub use charset::Charset;
+pub use file_rows::{FileRows, wrapped_text};
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
