@@ -8,7 +8,8 @@ mod suggestion;
 use clap::Args;
 
 use super::attend::{ComputationArgs, Exercise};
-use super::output::{self, FormatArg, OutputArgs};
+use super::output::{FormatArg, OutputArgs};
+use super::write;
 use super::{Env, Streams};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
@@ -89,7 +90,7 @@ impl DiagnoseArgs {
             Some(folder) => {
                 let folder = input::folder(folder, env.reading)?;
                 let style = self.output.style(env, Convention::Rows);
-                output::aside(task.right(), &notes, &style, streams);
+                write::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.output.look, env, streams)
@@ -116,19 +117,20 @@ impl DiagnoseArgs {
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );
         }
-        let diagnosis = examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
+        let diagnosis =
+            examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.output.style(env, Convention::Rows);
         if self.output.look.format == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
-            output::aside(right, &remarks, &style, streams);
+            write::warnings(right, &remarks, &style, streams);
             return Ok(code);
         }
         let report = if self.details { detailed_report } else { report };
         let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        output::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
+        write::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
         Ok(code)
     }
 

@@ -1,4 +1,4 @@
-//! The surroundings of a command, looked at once.
+//! The environment of a command, read once.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use crate::foreign::from_os;
 use crate::input::{Reading, Writing};
 use crate::render::{Charset, Theme};
 
-/// What the surroundings decide where no option does.
+/// The environment of a command: it decides what no option decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Env {
     /// Columns of the screen.
@@ -24,7 +24,7 @@ pub struct Env {
     pub theme: Theme,
     /// Whether the terminal may be asked for its ground: standard input and output are a terminal that answers.
     pub asks_terminal: bool,
-    /// Which characters can be shown.
+    /// The characters that can be shown.
     pub charset: Charset,
     /// Whether keys can be read: standard input is a terminal.
     pub has_keys: bool,
@@ -34,7 +34,7 @@ pub struct Env {
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
-    /// Which files may be read; a lesson's commands do not read all.
+    /// The files that may be read; the commands of a lesson may not read all.
     pub reading: Reading,
     /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
     pub defaults: &'static [(String, String)],
@@ -70,7 +70,7 @@ impl Default for Env {
 }
 
 impl Env {
-    /// The surroundings of this process.
+    /// The environment of this process.
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -85,7 +85,7 @@ impl Env {
             has_screen: is_terminal && !is_dumb,
             // Both are looked up once, and good for as long as the process lives.
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
-            defaults: super::variables::set(variable).leak(),
+            defaults: super::defaults::set(variable).leak(),
             state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
             ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }

@@ -86,7 +86,7 @@ impl ExplainArgs {
         Ok(Page::headless(story, Vec::new()))
     }
 
-    /// How to see less, if many cells are explained.
+    /// A hint to explain fewer levels, if many cells are explained.
     fn hint(&self, explanations: &[Explanation]) -> Option<String> {
         let count: usize = explanations.iter().map(Explanation::count).sum();
         let is_deep = self.depth.is_some_and(|depth| depth != Depth::Levels(1));
@@ -100,7 +100,7 @@ impl ExplainArgs {
         })
     }
 
-    /// What is named by `--explain` and `--symbolic`.
+    /// The addresses after `--explain` and `--symbolic`.
     fn addresses(&self) -> Vec<&String> {
         self.explain.iter().chain(self.symbolic.iter().flatten()).collect()
     }

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::listing::{self, Group};
 use super::output::TablesArgs;
+use super::program::Program;
 use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
@@ -35,7 +36,7 @@ Examples:
 
 /// Something that can be found.
 struct Entry {
-    /// What to type to see it.
+    /// The command that shows it.
     command: String,
     /// One line about it.
     line: String,
@@ -51,13 +52,13 @@ struct Kind {
 }
 
 impl FindArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let words: Vec<String> =
             self.words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
         if words.is_empty() {
             return Err(Error::new("there is no word to search for").help("for example: attn find softmax"));
         }
-        let kinds = everything();
+        let kinds = everything(program);
         let groups: Vec<Group> = kinds.iter().filter_map(|kind| found(kind, &words)).collect();
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
@@ -114,7 +115,7 @@ impl Entry {
             .collect()
     }
 
-    /// How well all words fit: 0 if one is missing; more where they stand in the command or in the line.
+    /// A score of the match: 0 if a word is missing; higher if words are in the command or in the line.
     fn fits(&self, words: &[String]) -> usize {
         let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
         let tokens = self.tokens();
@@ -136,7 +137,7 @@ impl Entry {
     }
 }
 
-/// What of one kind fits, the best first.
+/// The matching entries of one kind, the best first.
 fn found(kind: &Kind, words: &[String]) -> Option<Group> {
     let mut fitting: Vec<(usize, &Entry)> =
         kind.entries.iter().map(|entry| (entry.fits(words), entry)).filter(|(fit, _)| *fit > 0).collect();
@@ -146,7 +147,7 @@ fn found(kind: &Kind, words: &[String]) -> Option<Group> {
     (!rows.is_empty()).then(|| Group { title: kind.title.to_string(), head: kind.head, rows })
 }
 
-fn everything() -> Vec<Kind> {
+fn everything(program: &Program<'_>) -> Vec<Kind> {
     let demos = demos_by_topic().into_iter().map(|demo| {
         let more = format!("{} {} {}", demo.title, demo.place.topic.title(), demo.keywords.join(" "));
         Entry::new(format!("attn demo {}", demo.name), demo.summary, more)
@@ -172,7 +173,7 @@ fn everything() -> Vec<Kind> {
         kind("Lessons", lessons()),
         kind("Terms", terms.collect()),
         kind("Mistakes", mistakes.collect()),
-        kind("Commands and options", options()),
+        kind("Commands and options", options(program.definitions)),
         kind("Models", models.collect()),
         kind("Example data", examples.collect()),
     ]
@@ -193,10 +194,9 @@ fn lessons() -> Vec<Entry> {
 }
 
 /// Each command, and each of its options that is not one of all commands.
-fn options() -> Vec<Entry> {
+fn options(definitions: &clap::Command) -> Vec<Entry> {
     let mut entries = Vec::new();
-    let whole = super::command();
-    for command in whole.get_subcommands() {
+    for command in definitions.get_subcommands() {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let name = format!("attn {}", command.get_name());
         entries.push(Entry::new(format!("{name} -h"), &about, String::new()));

@@ -110,7 +110,7 @@ fn name(arg: &Arg) -> (String, String) {
     (format!("{short}{long}"), value)
 }
 
-/// What is said of an argument, paragraph by paragraph: its one line with the default, more words, and its values.
+/// The help of an argument in paragraphs: one line with the default, the longer help, and its values.
 fn words(arg: &Arg, whole: bool) -> Vec<String> {
     let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
     let (short, long) = (text(arg.get_help()), text(arg.get_long_help()));

@@ -14,7 +14,7 @@ use crate::story::Table;
 pub(super) struct Group {
     /// The heading.
     pub title: String,
-    /// What the two columns are called where they are a table.
+    /// The headers of the two columns of a table.
     pub head: [&'static str; 2],
     /// Each name with its line.
     pub rows: Vec<(String, String)>,

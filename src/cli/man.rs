@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
+use super::program::Program;
 use super::{Env, Streams, help, layout};
 use crate::error::{Error, Result};
 use crate::input::put_files;
@@ -23,7 +24,7 @@ pub(super) struct ManArgs {
     write: Option<String>,
 }
 
-/// What the pages are part of: their footers say so.
+/// The program and its version, for the footer of each page.
 const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
 
 const EXAMPLES: &str = "\
@@ -34,8 +35,8 @@ Examples:
   attn man --write ~/.local/share/man/man1";
 
 impl ManArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let pages = pages()?;
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let pages = pages(program)?;
         if let Some(folder) = &self.write {
             let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
             let files: Vec<(&str, &[u8])> =
@@ -66,7 +67,7 @@ impl ManArgs {
         }
         if env.has_screen {
             let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
-            return help::instead_of_a_page(&words, env, streams);
+            return help::instead_of_a_page(&words, program, env, streams);
         }
         streams.out.write_all(&page.text)?;
         Ok(())
@@ -90,8 +91,8 @@ struct Page {
 }
 
 /// The pages of all commands, that of `attn` first.
-fn pages() -> Result<Vec<Page>> {
-    let mut whole = super::command().version(env!("CARGO_PKG_VERSION"));
+fn pages(program: &Program<'_>) -> Result<Vec<Page>> {
+    let mut whole = program.definitions.clone().version(env!("CARGO_PKG_VERSION"));
     whole.build();
     let mut pages = Vec::new();
     collect(&whole, "attn", None, &mut pages)?;

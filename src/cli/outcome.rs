@@ -1,4 +1,4 @@
-//! What a command came to.
+//! The outcome of a command.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error};
 use crate::graph::Graph;
 use crate::render::Page;
 
-/// How a command ended, and what it computed.
+/// The exit code of a command, and the graphs that it computed.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The exit code.

@@ -149,7 +149,7 @@ impl ParamsArgs {
     }
 }
 
-/// How counts are written: for people or for programs, and whether formula and numbers share a cell.
+/// The format of counts: for people or for programs, and with formula and numbers in one cell or two.
 #[derive(Clone, Copy)]
 struct CountFormat {
     for_people: bool,
@@ -199,7 +199,7 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: CountFormat) -> Ta
     Table::new(header, weights.iter().map(row)).with_numbers(&["count", "share"])
 }
 
-/// How wide the MLP is next to a token: “d_ff / d = 14336 / 4096 = 3.5”.
+/// The width of the MLP relative to a token's: “d_ff / d = 14336 / 4096 = 3.5”.
 fn ratios(model: &Model) -> Vec<String> {
     let ratio = |symbol: &str, width: u64| {
         let hundredths = (100.0 * width as f64 / model.hidden as f64).round() / 100.0;

@@ -5,7 +5,8 @@ use std::ops::RangeInclusive;
 use clap::Args;
 
 use super::negative;
-use super::output::{NodeArgs, OutputArgs};
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
 use crate::error::{Error, Result};
 use crate::render::Page;
 use crate::story::Story;

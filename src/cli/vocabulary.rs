@@ -1,4 +1,4 @@
-//! What to type for the facts that sentences of the library name.
+//! The options and commands for the hints of the library's sentences.
 
 use crate::hint::Hint;
 
@@ -54,7 +54,6 @@ pub(super) fn typed(hint: Hint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn every_fact_is_an_option_of_a_command_or_a_command() {
@@ -63,7 +62,7 @@ mod tests {
             command.get_subcommands().for_each(|inner| options(inner, all));
         }
         let mut known = Vec::new();
-        options(&crate::cli::Cli::command(), &mut known);
+        options(&crate::cli::definitions::definitions(), &mut known);
         for hint in Hint::ALL {
             let typed = typed(hint);
             match typed.strip_prefix("--") {

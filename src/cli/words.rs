@@ -10,10 +10,10 @@ use crate::input::{self, Allow, Files};
 use crate::matrix::{Labels, Matrix, labels};
 use crate::text::{all_of, counted, nearest};
 
-/// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
+/// The approximate length of an invented vector; the built-in words are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;
 
-/// Where the vectors of words come from.
+/// The options for the vectors of words.
 #[derive(Args, Clone, Debug)]
 pub(super) struct WordArgs {
     /// Set the numbers of a word: dog=1,2
@@ -30,9 +30,9 @@ pub(super) struct WordArgs {
 pub(super) struct WordVectors {
     /// A row for each word, labelled by it.
     pub matrix: Matrix,
-    /// Where the rows come from.
+    /// The origin of the rows.
     pub origin: Origin,
-    /// What the reader should know of them.
+    /// Notes on the vectors.
     pub notes: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ struct WordVector {
 }
 
 impl WordArgs {
-    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
+    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
     pub(super) fn replace_earlier(&mut self, earlier: &WordArgs) {
         let word = |definition: &String| definition.split_once('=').map(|(word, _)| word.to_string());
         let later = self.define.split_off(earlier.define.len().min(self.define.len()));
@@ -142,7 +142,7 @@ impl WordArgs {
     }
 }
 
-/// What the reader should know of words whose numbers nobody gave.
+/// The notes on words whose vectors are built in or invented.
 fn told(names: &[String], words: &[&str], found: &[WordVector]) -> Vec<String> {
     let at = |name: &str| words.binary_search(&name).ok().map(|at| &found[at]);
     let mut in_order: Vec<&str> = Vec::new();
@@ -206,7 +206,7 @@ fn is_without_blanks(text: &str) -> bool {
     text.chars().filter(is_of_such).count() > LONGEST_WORD
 }
 
-/// What the columns of the built-in words are, where invented vectors stand among them and the columns have no heads.
+/// The note on the columns of built-in words, for matrices without column labels because they contain invented vectors.
 fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<String> {
     let words: Vec<_> = words.collect();
     let [across, up] = words.first()?.axes;
@@ -217,7 +217,7 @@ fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<St
         .then(|| format!("For {} the columns are {across} and {up}.", listed(&names)))
 }
 
-/// Words one after the other, marks in quotation marks, and of many the first: `bat, cave and “,”`.
+/// A list of words, with punctuation in quotation marks; of many words only the first: `bat, cave and “,”`.
 fn listed(words: &[&str]) -> String {
     const MOST: usize = 12;
     let name = |word: &&str| {

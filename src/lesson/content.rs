@@ -1,4 +1,4 @@
-//! What blocks and questions consist of, and what a question computes.
+//! The parts of blocks and questions, and the answer that a question computes.
 
 use super::key::{Expression, Value, Values};
 use super::model::{Block, Console, Exchange, Lesson, NamedRun, Prose, Question};
@@ -33,7 +33,7 @@ impl Question {
         self.choices.iter().any(|choice| choice.text.is_some())
     }
 
-    /// What it shows, before the answer and with it.
+    /// The blocks that are shown before the answer and with it.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.asked.iter().chain(&self.reveal)
     }

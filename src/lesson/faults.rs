@@ -1,4 +1,4 @@
-//! What is wrong with a lesson, for the one who writes it.
+//! The faults of a lesson, for its author.
 
 use std::fmt;
 
@@ -14,9 +14,9 @@ pub struct Fault {
     pub line: usize,
     /// The title of its step, if it is in one.
     pub step: Option<String>,
-    /// What is wrong, as a sentence without a full stop.
+    /// The error, as a sentence without a full stop.
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -26,13 +26,13 @@ impl Fault {
         Fault { line, step: None, what: what.into(), help: None }
     }
 
-    /// The same fault, with what to do about it.
+    /// The same fault with its help.
     pub fn help(mut self, help: impl Into<String>) -> Fault {
         self.help.get_or_insert(help.into());
         self
     }
 
-    /// What an error says, at a line.
+    /// The fault at a line for an error.
     pub fn of(line: usize, error: Error) -> Fault {
         match error {
             Error::Unusable(problem) => {
@@ -43,7 +43,7 @@ impl Fault {
         }
     }
 
-    /// What is wrong with a text of the key language, at a line.
+    /// The fault at a line for an error of the key language.
     pub(super) fn in_key(line: usize, error: ParseError) -> Fault {
         Fault { line, step: None, what: error.what, help: error.help }
     }
@@ -73,7 +73,7 @@ impl fmt::Display for FaultInFile<'_> {
     }
 }
 
-/// What is wrong with a file, in the order of its lines; never empty where it is an error.
+/// The faults of a file, in the order of its lines; at least one if it is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults(pub Vec<Fault>);
 

@@ -106,7 +106,7 @@ fn end_of_head(text: &str) -> usize {
     0
 }
 
-/// How deep the events of a block go.
+/// The nesting depth of the events of a block.
 fn deepest(events: &[(Event<'_>, Range<usize>)]) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;
@@ -223,7 +223,7 @@ fn no_fence_within(events: &[(Event<'_>, Range<usize>)], source: &Source, faults
     }
 }
 
-/// What stands in a block of HTML: comments, and the marks of a folded answer.
+/// The pieces of a block of HTML: comments, and the tags of a folded answer.
 fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mut Faults) {
     let mut position = at.start;
     while position < at.end {

@@ -39,7 +39,7 @@ pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> P
 }
 
 impl Prose {
-    /// The same text with the numbers that its claims come to now, each in its own form.
+    /// The same text with the current numbers of its claims, each in its own form.
     ///
     /// # Errors
     /// If a number is none, or cannot be computed.

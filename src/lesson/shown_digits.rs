@@ -50,7 +50,7 @@ impl ShownOperands {
         nodes.into_iter().map(|id| self.graph[id].name.as_str()).collect()
     }
 
-    /// How far from its number one can end who computes with its operands at this many decimals.
+    /// The maximum error of a cell that is computed from operands rounded to this many decimals.
     ///
     /// # Errors
     /// If it is not made of sums, differences and products of cells and numbers.

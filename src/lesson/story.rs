@@ -7,7 +7,7 @@ use super::option_names::OptionNames;
 /// One step of a story.
 #[derive(Clone, Debug)]
 pub struct Scene {
-    /// What it is called in the contents.
+    /// Its title in the contents.
     pub title: String,
     /// The command that prints it alone, as one would type it.
     pub typed: String,

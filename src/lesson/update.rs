@@ -6,7 +6,7 @@ use super::option_names::OptionNames;
 use super::read::read;
 use super::run::Run;
 
-/// What an update comes to.
+/// The outcome of an update.
 #[derive(Clone, Debug)]
 pub enum UpdateOutcome {
     /// Nothing is rewritten: something must be fixed first.

@@ -145,7 +145,7 @@ impl Hint {
             Hint::Attend => "attend",
             Hint::Colour => "colour",
             Hint::Depth => "depth",
-            Hint::Details => "details",
+            Hint::Details => "the detailed report",
             Hint::Diagnose => "diagnose",
             Hint::Demo => "demo",
             Hint::Dtype => "dtype",

@@ -10,7 +10,7 @@ use crate::graph::{Graph, Node, Stage};
 use crate::tensor::Dtype;
 use crate::text::counted;
 
-use super::Exercise;
+use super::computation::Exercise;
 
 /// The fused kernel in place of the steps.
 #[derive(Args, Debug)]
@@ -42,12 +42,12 @@ fn long_simd_help() -> String {
     format!("{}\n\nThe result does not depend on it. The variable ATTN_SIMD sets it too.", simd_help())
 }
 
-/// What the fast path has made of an exercise.
+/// The result of the fast path.
 pub(super) struct FusedRun {
     pub graph: Graph,
-    /// What the reader should know of the numbers.
+    /// Notes on the numbers.
     pub notes: Vec<String>,
-    /// With which instructions, on how many threads; no number depends on it.
+    /// The instructions and the number of threads; no number depends on them.
     pub how: String,
 }
 

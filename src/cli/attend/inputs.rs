@@ -1,14 +1,15 @@
 //! From the options of `attn attend` to the matrices of the pipeline.
 
-use crate::foreign::visible;
-use crate::text::quoted;
 use clap::{Args, ValueEnum};
 
+use crate::attention::MatrixRule;
 use crate::cli::words::WordArgs;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Origin, Role};
-use crate::input::{self, Files, Want, exists};
+use crate::input::{self, Files, Layout, Want, exists};
 use crate::tensor::Dtype;
+use crate::text::quoted;
 
 use super::loading::{Loaded, Loading};
 
@@ -87,7 +88,7 @@ pub(super) struct InputArgs {
 
 /// `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum LayoutArg {
+enum LayoutArg {
     /// One row for each input feature: x·W
     InOut,
     /// One row for each output feature: x·Wᵀ
@@ -96,7 +97,7 @@ pub(super) enum LayoutArg {
 
 /// `--mask-kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum MaskKindArg {
+enum MaskKindArg {
     /// 1 may attend, 0 is hidden
     Allow,
     /// 1 is hidden, 0 may attend
@@ -105,16 +106,36 @@ pub(super) enum MaskKindArg {
     Add,
 }
 
+impl LayoutArg {
+    fn layout(self) -> Layout {
+        match self {
+            LayoutArg::InOut => Layout::InOut,
+            LayoutArg::OutIn => Layout::OutIn,
+        }
+    }
+}
+
+impl MaskKindArg {
+    fn rule(self) -> MatrixRule {
+        match self {
+            MaskKindArg::Allow => MatrixRule::Allow,
+            MaskKindArg::Block => MatrixRule::Block,
+            MaskKindArg::Add => MatrixRule::Add,
+        }
+    }
+}
+
 impl InputArgs {
-    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
+    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
     pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
         self.vectors.replace_earlier(&earlier.vectors);
     }
 
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
     pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
-        let mut loading = Loading::with_layout(self.layout);
-        let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
+        let mut loading = Loading::with_layout(self.layout.map(LayoutArg::layout));
+        let mask_kind = self.mask_kind.map(MaskKindArg::rule);
+        let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = Want { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
@@ -158,7 +179,7 @@ impl InputArgs {
             return Err(Error::new("--layout needs a weight matrix")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
-        loading.finished(self.mask_kind)
+        loading.finished(mask_kind)
     }
 }
 

@@ -4,13 +4,13 @@ use clap::{Args, ValueEnum};
 
 use super::loading::Loaded;
 use crate::attention::Mask;
-use crate::cli::number::positive;
+use crate::cli::values::positive;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
 use crate::text::counted;
 
-/// What is done with queries, keys and values.
+/// The options of attention itself.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
 pub(super) struct AttentionArgs {
@@ -105,7 +105,7 @@ impl AttentionArgs {
     }
 }
 
-/// What an option says, or what the file's own heads say; both must agree where both are there.
+/// The number of heads of the option or of the file; an error if both are given and differ.
 fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
     match (asked, found) {
         (Some(asked), Some(found)) if asked != found => Err(Error::new(format!(

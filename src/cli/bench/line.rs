@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Shape, Timing};
 
-/// What is known of a measurement, whatever was measured.
+/// The result of a measurement of any kind.
 pub(super) struct Line<'a> {
     /// Who: `attn`, or one of the ways, `attn.loop`.
     pub peer: &'a str,

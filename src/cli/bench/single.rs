@@ -14,7 +14,7 @@ use crate::render;
 use crate::story::Table;
 use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
-/// How long one shape is measured by default.
+/// The default time for one shape.
 const USUAL_SECONDS: f64 = 1.0;
 
 /// A shape is refused if it takes this many times as long as the measurement may,
@@ -117,7 +117,7 @@ fn table(single: &Single) -> Table {
     Table::new(&["what", "measured"], rows)
 }
 
-/// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
+/// The rate at which keys and values were read, compared with only reading them, and with reading from memory.
 fn read(reading: &Reading) -> String {
     let alone = if reading.fused <= reading.alone {
         let share = percent(reading.fused, reading.alone);

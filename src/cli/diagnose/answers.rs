@@ -98,7 +98,8 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         match right.find(&node) {
             Some(id) if !alone && right[id].op.is_given() => given.push(node),
             _ => {
-                let one = answer(node, array).map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
+                let one =
+                    answer(node, array).map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
                 submission.answers.push(one);
             }
         }

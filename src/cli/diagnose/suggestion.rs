@@ -1,13 +1,14 @@
 //! `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
 
 use crate::attention::MatrixRule;
-use crate::cli::output::{self, FormatArg, LookArgs};
+use crate::cli::output::{FormatArg, LookArgs};
+use crate::cli::write;
 use crate::cli::{Env, Streams};
 use crate::diagnose::{Task, suggest};
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
-use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
 use crate::graph::Role;
+use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
@@ -47,7 +48,7 @@ pub(super) fn write(
     let arguments = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(suggested_input(file, &suggestion, &matrices, &arguments));
-        return output::pages(&[page], "diagnose", &look.style(env), streams);
+        return write::pages(&[page], "diagnose", &look.style(env), streams);
     }
     let hidden: Vec<&str> = suggestion.hidden.iter().map(|mistake| mistake.id).collect();
     let row = vec![file.to_string(), arguments, suggestion.told_apart.to_string(), hidden.join(" ")];

@@ -27,7 +27,7 @@ pub(super) struct ListArgs {
 }
 
 impl ListArgs {
-    /// Of the lessons that travel with the program.
+    /// Lists the built-in lessons.
     pub(super) fn built_in(look: TablesArgs) -> ListArgs {
         ListArgs { folder: None, look }
     }

@@ -23,7 +23,7 @@ pub(super) fn with_seed(
             .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
     }
     for remark in remarks {
-        // Where standard error cannot be written there is nobody to tell.
+        // An error of writing to standard error is ignored.
         let _ = writeln!(streams.err, "remark: {remark}");
     }
     lesson

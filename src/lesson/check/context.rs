@@ -1,4 +1,4 @@
-//! What numbers and keys are checked against.
+//! The context of checks of numbers and keys.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use crate::lesson::key::{Expression, Value};
 use crate::lesson::option_names::OptionNames;
 use crate::lesson::values::RunValues;
 
-/// What numbers and keys are computed from.
+/// The values that numbers and keys are computed from.
 #[derive(Clone, Copy)]
 pub(super) struct CheckContext<'a> {
     /// The numbers of the runs.
     pub values: &'a RunValues<'a>,
     /// The runs without numbers; each has been reported already.
     pub failing: &'a HashSet<&'a str>,
-    /// How the options of the commands are spelled.
+    /// The spelling of the options of the commands.
     pub options: &'static OptionNames,
 }
 

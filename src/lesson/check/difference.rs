@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// What a line of a diff is.
+/// The kind of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// `@@ -12,3 +12,4 @@`, in lines of the file.

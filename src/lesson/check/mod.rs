@@ -27,7 +27,7 @@ pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
     check_by(lesson, &Runner::new(run))
 }
 
-/// The same with a runner that may have run some of the commands already.
+/// The same check with a runner that may have run some of the commands already.
 pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     let values = RunValues { runs: &lesson.runs, runner };
     let mut findings: Vec<Finding> =

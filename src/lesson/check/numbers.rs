@@ -37,7 +37,7 @@ fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
     loose.map(|loose| (prose.line + loose.lines, loose.text))
 }
 
-/// What is wrong with one number.
+/// The fault of one number.
 fn number(prose: &Prose, claim: &Claim, context: CheckContext<'_>) -> Option<Finding> {
     let expression = &claim.expression;
     if context.fails(expression) {

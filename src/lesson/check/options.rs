@@ -59,7 +59,7 @@ pub(super) fn shown<'a>(
 pub(super) fn shown_alike(offered: &[NumberedOption<'_>], key: char, faults: &mut Vec<Fault>) {
     for (at, one) in offered.iter().enumerate() {
         let is_alike = |other: &&NumberedOption<'_>| {
-            // What a wrong option shows may not pass for the right one at its own digits either.
+            // A wrong option must also differ from the right one at the digits that it shows.
             let passes = (other.choice.letter == key && one.shown.agrees(other.value))
                 || (one.choice.letter == key && other.shown.agrees(one.value));
             other.shown.value() == one.shown.value() || passes

@@ -1,4 +1,4 @@
-//! What proves the letter of a key: its own condition holds, and that of no other option does.
+//! Proves the letter of a key: its condition holds, and that of no other option does.
 
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Value};
@@ -6,7 +6,7 @@ use crate::lesson::model::{Choice, Question};
 
 use super::context::{CheckContext, sides};
 
-/// How a proof is written, for a remedy.
+/// The form of a proof, for the help of a fault.
 const FORM: &str = "write a condition that would make it right, but is false: <!-- opt B iff count(RUN:A[bat], == 0) == 1 -->";
 
 /// Every option but the right one has to be proven wrong: by a condition that does not hold, or, where the right option
@@ -43,7 +43,7 @@ pub(super) fn one_right_option(
     }
 }
 
-/// What is wrong with the condition of an option that is not the right one.
+/// The fault of a condition of a wrong option.
 fn wrong(
     question: &Question,
     choice: &Choice,

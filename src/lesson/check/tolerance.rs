@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use crate::elementary::pow;
 use crate::lesson::key::{WrittenNumber, numbers_in};
 
-/// What binary fractions may add to a difference, as a part of the unit.
+/// The error of binary fractions in a difference, relative to the unit.
 const ROUNDING: f64 = 1e-6;
 
-/// What was printed, with each line taken from `expected` that differs from it by no more than that.
+/// The printed text, with each line replaced by that of `expected` if their numbers differ by no more than the tolerance.
 pub(super) fn within_last_digit(printed: &str, expected: &str) -> String {
     let lines: Vec<Line<'_>> = expected.lines().map(Line::of).collect();
     let mut alike: HashMap<&str, Vec<&Line<'_>>> = HashMap::new();

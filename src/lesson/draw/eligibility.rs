@@ -1,4 +1,4 @@
-//! Which questions can be drawn again: those that random numbers alone decide.
+//! The questions that can be drawn again: those that depend on random numbers only.
 
 use crate::lesson::command::Command;
 use crate::lesson::model::{Block, Choice, Lesson, NamedRun, Question};
@@ -74,7 +74,7 @@ impl Question {
 }
 
 impl Lesson {
-    /// How many questions can be drawn again.
+    /// The number of questions that can be drawn again.
     pub fn drawable(&self) -> usize {
         self.questions().filter(|question| question.seed(self).is_some()).count()
     }

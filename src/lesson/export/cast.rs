@@ -18,12 +18,12 @@ const BREATH: u64 = 500;
 /// For each column of a sentence, and of what a command printed, to be read.
 const READ: u64 = 40;
 const LOOK: u64 = 5;
-/// What is read takes at least this long, and at most that.
+/// The minimum and maximum time for reading a page.
 const LEAST: u64 = 1_000;
 const MOST: u64 = 8_000;
 /// A heading is seen at once.
 const HEADING: u64 = 1_500;
-/// Where a question does not say how long to think.
+/// The time to think, for questions that do not give it.
 const THINK: u64 = 10_000;
 /// Players shorten a longer wait to these seconds, unless they are told otherwise.
 const IDLE_LIMIT: u64 = 10;
@@ -70,10 +70,10 @@ fn header(lesson: &Lesson) -> String {
     .to_string()
 }
 
-/// What has been recorded so far.
+/// The recording so far.
 struct Tape<'a> {
     show: Show<'a>,
-    /// What the class answers.
+    /// The answers of the class.
     scripted: RefCell<ScriptedAnswers>,
     /// Milliseconds since the beginning.
     time: u64,

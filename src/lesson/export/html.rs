@@ -10,7 +10,7 @@ use crate::text::counted;
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
-/// Where the answers are left out.
+/// The notice on pages without answers.
 const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span></p>\n";
 
 /// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is

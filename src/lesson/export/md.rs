@@ -32,9 +32,9 @@ pub fn markdown(handout: &Handout<'_>) -> String {
 struct Page<'a> {
     show: Show<'a>,
     answers: Answers,
-    /// What stands between empty lines.
+    /// Paragraphs, to be separated by empty lines.
     parts: Vec<String>,
-    /// How many questions there were.
+    /// The number of questions so far.
     asked: usize,
 }
 

@@ -11,7 +11,7 @@ use crate::lesson::pieces::OPTIONS;
 
 /// The Markdown, in which HTML, pictures, and links other than to pages are text.
 pub(super) fn safe(markdown: &str) -> Cow<'_, str> {
-    // What is exchanged may let other marks mean something: a picture in a link, a tag in a block of HTML.
+    // The replaced text may contain marks with another meaning: a picture in a link, a tag in a block of HTML.
     let mut text = visible_lines(markdown);
     while let Some(safer) = exchanged(&text) {
         text = Cow::Owned(safer);

@@ -22,7 +22,7 @@ fn is_harmless(address: &str) -> bool {
     ["https://", "http://", "mailto:", "#"].iter().any(|start| address.starts_with(start))
 }
 
-/// What becomes of the answers in a lesson that is handed out.
+/// The treatment of answers in a handout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {
     /// They are folded, and unfold when asked. Where nothing folds they are there to be read.
@@ -42,9 +42,9 @@ const MORE_LINES: usize = 3;
 pub struct Handout<'a> {
     /// The lesson.
     pub lesson: &'a Lesson,
-    /// What its commands are run by.
+    /// The runner of its commands.
     pub runner: &'a Runner<'a>,
-    /// What becomes of the answers.
+    /// The treatment of answers.
     pub answers: Answers,
     /// Whether the teacher's notes are in it.
     pub notes: bool,

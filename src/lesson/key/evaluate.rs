@@ -41,7 +41,7 @@ impl Expression {
     /// The number that the expression comes to.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`]; and if it is no number.
+    /// Those of [`Expression::evaluate`]; and if the value is not a number.
     pub fn number(&self, values: &dyn Values) -> Result<f64> {
         let value = self.evaluate(values)?;
         value.number().ok_or_else(|| {

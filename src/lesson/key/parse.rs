@@ -22,9 +22,9 @@ pub(super) struct Grammar;
 /// What cannot be read in an expression or a key, and where in its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
-    /// What is wrong, as a sentence without a full stop.
+    /// The error, as a sentence without a full stop.
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
     /// The line within the text, from 1.
     pub line: usize,
@@ -56,7 +56,7 @@ pub fn is_run_name(name: &str) -> bool {
     name.len() <= LONGEST && name.trim() == name && Grammar::parse(Rule::run_name, name).is_ok()
 }
 
-/// What the language has, for an error.
+/// The forms of the language, for an error.
 pub(super) fn closed_list() -> String {
     let names: Vec<&str> = Function::ALL.iter().map(|(name, _)| *name).collect();
     format!(
@@ -79,7 +79,7 @@ impl Expression {
 /// Reads a key of any kind of question; `help` says how the one that is wanted is written.
 ///
 /// # Errors
-/// As [`Expression::parse`].
+/// Those of [`Expression::parse`].
 pub(in crate::lesson) fn parse_key(text: &str, help: &str) -> Result<Key, ParseError> {
     let builder = Builder { text };
     let mut letter = None;

@@ -8,7 +8,7 @@ use crate::text::counted;
 const WIDEST: usize = 40;
 /// Columns beside a bar: indent, letter, number.
 const BESIDE: usize = 14;
-/// What the vote before takes in addition.
+/// Additional columns for the previous vote.
 const BEFORE: usize = 13;
 
 /// The bars of a show of hands, one for each option from A on; the right one is marked once it is known.
@@ -16,7 +16,7 @@ pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<
     bars_with_last_vote(hands, None, right, screen)
 }
 
-/// What is added to bars that stand above, once the right option is known: `B  14 of 25 hands  ← right`.
+/// The line below bars once the right option is known: `B  14 of 25 hands  ← right`.
 pub(super) fn right_bar(hands: &[usize], right: char, screen: Screen) -> Vec<String> {
     let option = ('A'..='Z').position(|letter| letter == right).unwrap_or_default();
     let count = hands.get(option).copied().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a class has been shown, and what it has answered.
+//! The steps that a class has been shown, and its answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use crate::lesson::Question;
 
 use super::scripted::ScriptedAnswers;
 
-/// What has happened at a question.
+/// The answers, votes and hints of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Record {
     /// The answers as they were typed, in order; the last one is right where `right` says so.
@@ -21,14 +21,14 @@ pub(super) struct Record {
     pub hands_before: Option<Vec<usize>>,
     /// The wrong answers, by letter, whose feedback stands below the question already.
     pub explained: BTreeSet<char>,
-    /// How many hints have been shown.
+    /// The number of hints that have been shown.
     pub hints: usize,
 }
 
-/// What a class has been shown, and what it has answered.
+/// The steps that a class has been shown, and its answers.
 #[derive(Default)]
 pub(super) struct Class {
-    /// What has happened at each question, by id.
+    /// The record of each question, by id.
     pub records: HashMap<String, Record>,
     /// Answers given beforehand, each for when its question's turn has come.
     pub scripted: ScriptedAnswers,
@@ -57,7 +57,7 @@ impl Class {
         self.records.get(&question.id).is_some_and(|record| !record.given.is_empty())
     }
 
-    /// How many questions were answered, and how many of them right at last.
+    /// The number of answered questions, and of those whose last answer was right.
     pub(super) fn score(&self) -> (usize, usize) {
         let answered = self.records.values().filter(|record| !record.given.is_empty());
         answered.fold((0, 0), |(all, right), record| (all + 1, right + usize::from(record.right)))

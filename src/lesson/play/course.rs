@@ -1,4 +1,4 @@
-//! What is played: the lesson with its stops, and what its commands print.
+//! The lesson that is played, with its stops and the output of its commands.
 
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Run, Runner};
@@ -22,7 +22,7 @@ impl<'a> Course<'a> {
         Course { lesson, stops: stops(lesson), notes: false, run, runner: Runner::new(run) }
     }
 
-    /// How the lesson is shown on a screen.
+    /// The lesson, formatted for a screen.
     pub(super) fn show(&self, screen: Screen) -> Show<'_> {
         let mut show = Show::new(self.lesson, &self.runner, screen);
         show.notes = self.notes;

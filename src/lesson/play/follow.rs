@@ -1,4 +1,4 @@
-//! What the teacher sees in a second terminal: notes, the answer, the next step and the clock.
+//! The teacher's view in a second terminal: notes, the answer, the next step and the clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +17,7 @@ use super::session::{INTERRUPTED, PlayOptions};
 use super::signals::{Readiness, Signals, suspend, wait};
 use super::terminal_keys::pressed;
 
-/// How often it is looked what the player does.
+/// The interval at which the position of the player is read.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The present state of the player of a lesson, or of the one that began last, as lines.
@@ -98,7 +98,7 @@ impl Page<'_> {
         }
         let mut text = match self.lines.len() {
             0 => String::new(),
-            // Where the width has changed nobody knows which rows the lines take.
+            // After a change of width the rows of the lines are unknown.
             _ if self.columns != columns => "\x1b[H\x1b[J".to_string(),
             above => format!("\x1b[{above}A\r\x1b[J"),
         };
@@ -139,7 +139,7 @@ fn page(position: &Position, screen: Screen) -> Vec<String> {
     lines
 }
 
-/// Writes no line that is as wide as the screen.
+/// Formats lines that are narrower than the screen.
 struct Pen {
     screen: Screen,
 }

@@ -8,13 +8,13 @@ use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 use super::printer::ERASE;
 
-/// What the guard does to a terminal.
+/// The operations of the guard on a terminal.
 pub(super) trait Terminal: Send + Sync + 'static {
     /// Keys come one by one, and nothing is echoed.
     fn enter(&self) -> io::Result<()>;
-    /// As it was before.
+    /// Restores the terminal.
     fn leave(&self) -> io::Result<()>;
-    /// As it was before, and the bottom line is gone: a panic is about to say something.
+    /// Restores the terminal and erases the status line, before the message of a panic.
     fn rescue(&self) {
         let _ = self.leave();
     }

@@ -35,7 +35,7 @@ pub enum Key {
     F5,
 }
 
-/// What the keys do, in two columns of keys and words.
+/// The keys and their effects, in two columns.
 pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("space → PgDn", "go on (Enter too)"), ("A B C …", "answer a choice")],
     [("← PgUp", "go back (Backspace too)"), ("0.5 cat …", "type another answer")],
@@ -48,7 +48,7 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],
 ];
 
-/// The same where nothing is asked: a demo is played.
+/// The keys of a played demo, which asks nothing.
 pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
     [("space → PgDn", "go on (Enter too)"), ("5G", "to step 5")],
     [("← PgUp", "go back (Backspace too)"), ("t", "contents")],
@@ -57,7 +57,7 @@ pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
     [("q", "end (Ctrl-Z: pause)"), ("?", "these keys")],
 ];
 
-/// What is said of typed answers below the keys.
+/// The line on typed answers below the keys.
 pub const WHERE_TYPED: [&str; 2] = [
     "Where an answer is typed, a digit or the first letter of a name begins it.",
     "All other keys work as always; where a name begins with h, press h Enter for the hint.",

@@ -14,9 +14,9 @@ pub(super) struct Line {
     cursor: usize,
     /// The oldest first.
     earlier: Vec<String>,
-    /// Which of them is shown; after the last one the line itself.
+    /// The position of the shown line; after the last one the line itself.
     shown: usize,
-    /// What was typed before an earlier one was brought back.
+    /// The typed line, while an earlier one is shown.
     draft: String,
 }
 
@@ -29,7 +29,7 @@ impl Line {
         line
     }
 
-    /// What has been typed.
+    /// The typed text.
     pub(super) fn text(&self) -> String {
         self.text.iter().collect()
     }
@@ -77,7 +77,7 @@ impl Line {
         self.cursor = from;
     }
 
-    /// Where the word before the cursor begins.
+    /// The position at which the word before the cursor begins.
     fn word_before(&self) -> usize {
         let before = &self.text[..self.cursor];
         let word_end = before.iter().rposition(|c| !c.is_whitespace()).map_or(0, |last| last + 1);
@@ -95,7 +95,7 @@ impl Line {
         self.set(&text);
     }
 
-    /// As much of the line as `room` columns hold, with the cursor in view, and the column of the cursor in it.
+    /// The part of the line around the cursor that fits into `room` columns, and the column of the cursor in it.
     pub(super) fn window(&self, room: usize) -> (String, usize) {
         let width = |c: &char| c.width().unwrap_or(0);
         let room = room.max(2);

@@ -14,10 +14,10 @@ use super::session::INTERRUPTED;
 use super::signals::{Readiness, Signals, suspend, wait};
 use super::terminal_keys::pressed;
 
-/// How long one wait for a key lasts before signals are looked at.
+/// The time of one wait for a key, after which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What a key asks of the pager.
+/// The action of a key in the pager.
 enum Turn {
     Page,
     Line,
@@ -27,7 +27,7 @@ enum Turn {
     Nothing,
 }
 
-/// How many rows the terminal of standard output has, if it says.
+/// The number of rows of the terminal of standard output, if known.
 pub fn rows() -> Option<usize> {
     terminal_size_of(std::io::stdout()).map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0)
 }

@@ -13,7 +13,7 @@ pub(super) struct Chunk {
     pub lines: Vec<String>,
 }
 
-/// Where a page begins: a block of the stop, and how many pieces of it stand before.
+/// The beginning of a page: a block of the stop, and the number of its pieces before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     /// The block.
@@ -67,7 +67,7 @@ fn above_tables(lines: &[String]) -> Vec<&[String]> {
         .collect()
 }
 
-/// As many chunks on a page as the screen holds.
+/// The pages of chunks for a screen of this height.
 pub(super) fn pages(chunks: &[Chunk], height: usize) -> Vec<Range<usize>> {
     let mut pages: Vec<Range<usize>> = Vec::new();
     let mut used = 0;

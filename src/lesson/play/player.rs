@@ -17,7 +17,7 @@ use super::view::{self, Bottom};
 pub struct Player<'a> {
     pub(super) course: Course<'a>,
     pub(super) state: State,
-    /// What the teacher's own commands are run by.
+    /// Runs the commands that the teacher types.
     by_hand: &'a Run<'a>,
 }
 
@@ -29,36 +29,36 @@ impl<'a> Player<'a> {
         Player { course, state, by_hand: run }
     }
 
-    /// The same player, which runs the teacher's own commands by another `run`: they may do more than those of a lesson.
+    /// The same player with another `run` for the commands that the teacher types: they may do more than those of a lesson.
     pub fn with_commands_by(mut self, by_hand: &'a Run<'a>) -> Player<'a> {
         self.by_hand = by_hand;
         self
     }
 
-    /// The same player, which shows the teacher's notes among the text.
+    /// The same player, with or without the teacher's notes in the text.
     pub fn with_notes(mut self, notes: bool) -> Player<'a> {
         self.course.notes = notes;
         self
     }
 
-    /// The same player, which gives these answers when a question's turn has come.
+    /// The same player, which gives these answers to the questions.
     pub fn with_answers(mut self, scripted: ScriptedAnswers) -> Player<'a> {
         self.state.class.scripted = scripted;
         self
     }
 
-    /// The same player, which knows what was shown in earlier hours.
+    /// The same player with the progress of earlier lessons.
     pub fn with_progress(mut self, progress: &Progress) -> Player<'a> {
         self.state.restore(&self.course, progress);
         self
     }
 
-    /// What is shown first, with what the teacher is to know before.
+    /// The first page, below notices for the teacher.
     pub fn begin(&mut self, notices: &[String], now: Duration) -> Effects {
         self.take(Input::Begin(notices.to_vec()), now)
     }
 
-    /// Does what a key says, `now` after the beginning.
+    /// Handles a key, `now` after the beginning.
     pub fn press(&mut self, key: Key, now: Duration) -> Effects {
         self.take(Input::Key(key), now)
     }
@@ -112,7 +112,7 @@ impl<'a> Player<'a> {
         view::farewell(&self.course, &self.state, asked)
     }
 
-    /// When it is time to go on by itself; never while something is typed.
+    /// The time at which the player goes on by itself; `None` while something is typed.
     pub fn due(&self) -> Option<Duration> {
         self.state.due(&self.course)
     }
@@ -132,7 +132,7 @@ impl<'a> Player<'a> {
         &self.state.class.done
     }
 
-    /// How far the class has come.
+    /// The progress of the class.
     pub fn progress(&self) -> Progress {
         self.state.progress(&self.course)
     }

@@ -1,4 +1,4 @@
-//! Where a player is, for those who follow it from another terminal.
+//! The position of a player, for `follow` in another terminal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::player::Player;
 use super::signals::is_running;
 use super::stops::StopKind;
 
-/// What a file of this kind says it is.
+/// The schema of these files.
 const SCHEMA: &str = "attn-position";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
@@ -24,7 +24,7 @@ pub(super) const BEAT: Duration = Duration::from_secs(10);
 /// The seconds after which a position that has not been written again is of a player that has gone.
 const SILENT: u64 = 35;
 
-/// Where a player is.
+/// The position of a player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     schema: String,
@@ -53,10 +53,10 @@ pub struct Position {
 /// The question of a step, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CurrentQuestion {
-    /// What is asked, with its options, as Markdown.
+    /// The question with its options, as Markdown.
     pub text: String,
     pub answer: Option<String>,
-    /// What to say to those who chose wrongly.
+    /// The feedback to wrong answers.
     pub feedback: Vec<(String, String)>,
     pub hints: Vec<String>,
     /// The last show of hands.
@@ -66,7 +66,7 @@ pub(super) struct CurrentQuestion {
 }
 
 impl Position {
-    /// Where a player is after `spent`.
+    /// The position of a player after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
         let lesson = player.course.lesson;
         let step = player.step();
@@ -165,7 +165,7 @@ fn text(question: &Question) -> String {
     sentences.chain(options).collect::<Vec<_>>().join("  ")
 }
 
-/// Where positions are kept: one file for each lesson, and one that names the lesson that was begun last.
+/// The folder of positions: one file for each lesson, and one that names the lesson that was started last.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     folder: PathBuf,

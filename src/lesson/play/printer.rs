@@ -1,4 +1,4 @@
-//! What is printed: text that stays, and below it a line that is rewritten in place.
+//! Prints text that stays, and below it a status line that is rewritten in place.
 //!
 //! The cursor rests at the start of that line. Where the terminal is narrowed and breaks it into several, erasing from there
 //! to the end of the screen still takes away all of it, whether the terminal lays its lines out again or cuts them.
@@ -111,7 +111,7 @@ mod tests {
         std::num::NonZero::new(count).unwrap()
     }
 
-    /// What a terminal of 20 columns shows, and where its cursor stands.
+    /// The screen of a terminal of 20 columns, and its cursor.
     fn shown(write: impl Fn(&mut Printer<'_>)) -> (String, (u16, u16)) {
         let mut out = Vec::new();
         write(&mut Printer::new(&mut out, Screen::plain(20)));

@@ -31,7 +31,7 @@ pub(super) const INTERRUPTED: u8 = 130;
 /// The exit code after the terminal has gone away, as of SIGHUP.
 const HUNG_UP: u8 = 129;
 
-/// How a lesson is played.
+/// The options of playing a lesson.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayOptions {
     /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
@@ -68,7 +68,7 @@ pub fn play(
     saver: ProgressSaver,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    // What the terminal has been asked for its colours is no key.
+    // The answer of the terminal to the query for its colours is not a key.
     crate::terminal::settle();
     let signals = Signals::new().map_err(unreadable)?;
     let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
@@ -159,7 +159,7 @@ impl Session<'_, '_> {
         if is_due { vec![Key::PageDown] } else { Vec::new() }
     }
 
-    /// Does what a key says; returns the exit code if it ends the lesson.
+    /// Handles a key; returns the exit code if it ends the lesson.
     fn press(&mut self, key: Key) -> Result<Option<u8>> {
         let effects = self.player.press(key, self.now());
         match effects.action {
@@ -172,7 +172,7 @@ impl Session<'_, '_> {
         Ok(None)
     }
 
-    /// Shows first, then keeps, then prepares what comes next.
+    /// Shows the effects, then saves progress, then prepares the next stop.
     fn show(&mut self, effects: &Effects) -> Result<()> {
         let bottom = self.player.bottom(self.now());
         if effects.lines.is_empty() {
@@ -194,7 +194,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Lays out for the size that the screen has now.
+    /// Adapts to the current size of the screen.
     fn heed_size(&mut self) -> Result<()> {
         let window = self.options.window();
         if window != self.player.state.window {
@@ -220,7 +220,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Says how to go on where it is left.
+    /// Prints how to resume the lesson.
     fn say_farewell(&mut self, asked: &str) -> Result<()> {
         match self.player.farewell(asked) {
             Some(line) => self.printer.last_line(&line),

@@ -11,7 +11,7 @@ use signal_hook::{SigId, flag, low_level};
 
 use crate::terminal::ENDING;
 
-/// What a shell adds to the number of the signal that has ended a program.
+/// A shell adds this to the number of the signal that ended a program.
 const ENDED_BY: u8 = 128;
 
 /// Signals that have come since they were last asked for.
@@ -60,7 +60,7 @@ impl Drop for Signals {
     }
 }
 
-/// What waiting has ended with.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::lesson) enum Readiness {
     /// A key may have come.

@@ -23,23 +23,23 @@ const LEAST_ROWS: usize = 4;
 /// The screen, and how tall it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// What commands and text are laid out for.
+    /// The screen that commands and text are formatted for.
     pub screen: Screen,
     /// Its rows.
     pub rows: usize,
 }
 
-/// Which page of the lesson is shown.
+/// The page that is shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Page {
     /// The stop; after the last one at the end.
     pub stop: usize,
-    /// Where the page begins, and where the next page of the stop does.
+    /// The beginning of the page, and of the next page of the stop.
     pub from: Place,
     pub next: Option<Place>,
 }
 
-/// Where a player is, and what it knows of its class.
+/// The state of a player: its position, its input, and the answers of the class.
 pub(super) struct State {
     pub window: Window,
     pub page: Page,
@@ -116,7 +116,7 @@ impl State {
         self.plan(course).pace(now.as_secs())
     }
 
-    /// When a lesson that goes on by itself does so. Never while something is typed.
+    /// The time at which the player goes on by itself; `None` while something is typed.
     pub(super) fn due(&self, course: &Course<'_>) -> Option<Duration> {
         if self.typing.is_active() || self.is_blank {
             return None;
@@ -125,7 +125,7 @@ impl State {
         Some(self.timing.due(unanswered))
     }
 
-    /// How far the class has come.
+    /// The progress of the class.
     pub(super) fn progress(&self, course: &Course<'_>) -> Progress {
         let id = |step: usize| course.lesson.steps[step].id.clone();
         // A class that only looks at the title keeps the place.

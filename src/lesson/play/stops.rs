@@ -1,10 +1,10 @@
-//! Where a lesson stops: what one key shows.
+//! The stops of a lesson: each key press shows one.
 
 use std::ops::Range;
 
 use crate::lesson::{Block, Console, Lesson, Part, Question};
 
-/// What is shown up to the next pause, if the screen is tall enough for it.
+/// The text up to the next pause, shown at once if the screen is tall enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
     /// The position of its step; what stands before the first step has none.

@@ -6,7 +6,7 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, pol
 
 use super::keys::Key;
 
-/// How long it is looked for another key; with no time at all none is found.
+/// The timeout for another key; with a timeout of 0 none is found.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// The keys that have been pressed by now.

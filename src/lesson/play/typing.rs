@@ -1,18 +1,18 @@
-//! What is being typed: an answer, hands, a search, a command, or the number of a step.
+//! Typed input: an answer, a vote, a search, a command, or the number of a step.
 
 use std::time::Duration;
 
 use super::keys::Key;
 use super::line::Line;
 
-/// At most this many commands are kept.
+/// The maximum number of saved commands.
 const MOST_COMMANDS: usize = 200;
 /// Votes that cannot be counted are dropped up to Enter, or up to a pause as long as this.
 const SAME_LINE: Duration = Duration::from_secs(2);
-/// No step has a higher number.
+/// The highest number of a step that can be typed.
 const LARGEST_COUNT: usize = 99_999;
 
-/// What a line is typed for.
+/// The purpose of a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To answer the question.
@@ -56,14 +56,14 @@ struct Dropped {
     text: String,
 }
 
-/// What is being typed, and what was typed before.
+/// The typed input, and earlier input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Typing {
     /// The line that is being typed.
     pub entry: Option<Entry>,
     /// The number that is being typed for `<n>G`.
     pub count: Option<usize>,
-    /// What was searched for last, in lower case.
+    /// The last search, in lower case.
     pub search: String,
     /// The commands that were shown or typed, the last one last.
     pub commands: Vec<String>,

@@ -15,7 +15,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// Of a question that is not answered any more.
+    /// For a question that is not answered any more.
     pub(super) fn unanswered(mut self, question: &Question) -> Attempts {
         self.outcome = if !question.kind.is_graded() {
             Outcome::Open
@@ -27,7 +27,7 @@ impl Attempts {
         self
     }
 
-    /// What came of a question in an earlier sitting: its answers are judged again.
+    /// The attempts at a question in an earlier sitting: its answers are judged again.
     pub(super) fn of_earlier_sitting(
         question: &Question,
         answers: &[String],

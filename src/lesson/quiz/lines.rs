@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 /// No answer is longer, in bytes; what is typed beyond belongs to the same answer, and is left away.
 const LONGEST: usize = 4096;
 
-/// What reading a line has come to.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     /// A line with its end, or the beginning of a very long one.

@@ -24,7 +24,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What it counts; an open question is not graded.
+    /// Its points; `None` for an open question.
     pub fn points(self) -> Option<f64> {
         match self {
             Outcome::Right => Some(1.0),
@@ -34,7 +34,7 @@ impl Outcome {
         }
     }
 
-    /// What it is called as data.
+    /// Its name in data.
     pub fn word(self) -> &'static str {
         match self {
             Outcome::Right => "right",
@@ -52,7 +52,7 @@ impl Outcome {
 pub struct QuestionResult {
     /// The id of the question.
     pub id: String,
-    /// What is typed.
+    /// The typed answer.
     pub kind: &'static str,
     /// The position of its step; none before the first.
     pub step: Option<usize>,
@@ -60,9 +60,9 @@ pub struct QuestionResult {
     pub step_id: String,
     /// Its outcome.
     pub outcome: Outcome,
-    /// How many hints were shown.
+    /// The number of hints that were shown.
     pub hints: usize,
-    /// What was typed, in order.
+    /// The typed answers, in order.
     pub answers: Vec<String>,
     /// The right answer.
     pub right: String,

@@ -81,7 +81,7 @@ struct Quiz<'s, 'p, 'a> {
 }
 
 impl Quiz<'_, '_, '_> {
-    /// What was typed to a question in an earlier sitting.
+    /// The answers to a question in an earlier sitting.
     fn kept(&self, question: &Question) -> Option<&Vec<String>> {
         self.student.kept.answers.get(&question.id)
     }
@@ -271,7 +271,7 @@ impl Quiz<'_, '_, '_> {
     }
 }
 
-/// What the student may type.
+/// The possible answers, for the prompt.
 fn wanted(question: &Question) -> String {
     let Some(answer) = question.kind.quiz_prompt(&question.letters()) else {
         return "Write your answer; nobody grades it.".to_string();

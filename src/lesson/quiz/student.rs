@@ -14,9 +14,9 @@ const PROMPT: &str = "> ";
 
 /// The student's side.
 pub struct Student<'a> {
-    /// What is typed, line by line.
+    /// The typed lines.
     pub input: &'a mut dyn BufRead,
-    /// What is shown.
+    /// The output.
     pub out: &'a mut dyn Write,
     /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
     /// it has been read.
@@ -25,9 +25,9 @@ pub struct Student<'a> {
     pub scripted: ScriptedAnswers,
     /// Waits until a line can be read; `false` if the student stops the quiz.
     pub waits: &'a dyn Fn() -> bool,
-    /// How many answers a question takes: after a wrong one another is asked for.
+    /// The maximum number of answers to a question: after a wrong one another is asked for.
     pub tries: usize,
-    /// What has been answered in an earlier sitting: those questions are not asked again.
+    /// The answers of an earlier sitting: those questions are not asked again.
     pub kept: Sitting,
 }
 

@@ -24,7 +24,7 @@ use labels::not_run;
 use question::Draft;
 use settings::settings;
 
-/// Where a lesson's screen has no size of its own.
+/// The screen of a lesson that gives none.
 const USUAL: Size = Size { columns: 80, rows: 24 };
 
 /// Reads a lesson. `file` is what messages call it; its name is the file's without folder and ending. `options` says how the

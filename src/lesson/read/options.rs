@@ -7,7 +7,7 @@ use crate::lesson::key::Expression;
 use crate::lesson::model::{Choice, Claim};
 use crate::lesson::prose::only_number;
 
-/// What is wrong with the condition of an option that compares nothing, or nothing that is computed.
+/// The fault of a condition of an option that is no comparison, or compares only numbers.
 pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
     let what = match condition {
         Expression::Compare(..) if condition.runs().is_empty() => {
@@ -54,7 +54,7 @@ pub(super) fn option_letter(line: &str) -> Option<(char, usize)> {
     rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
 }
 
-/// Where the text of each option stands, and its letter.
+/// The position of the text of each option, and its letter.
 pub(super) fn options(text: &str, at: Range<usize>) -> Vec<(Range<usize>, char)> {
     let mut found = Vec::new();
     let mut position = at.start;

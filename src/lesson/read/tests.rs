@@ -1,4 +1,4 @@
-//! What is read, and the errors of broken lessons.
+//! Reading lessons, and the errors of broken ones.
 
 use super::*;
 use crate::lesson::option_names::SAMPLE;

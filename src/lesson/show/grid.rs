@@ -7,7 +7,7 @@ use crate::story::Table;
 /// A table while it is read.
 #[derive(Default)]
 pub(super) struct Grid {
-    /// Which columns stand on the right.
+    /// The columns that are aligned on the right.
     pub right: Vec<bool>,
     /// The head, and the rows below it.
     pub rows: Vec<Vec<String>>,

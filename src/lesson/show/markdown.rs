@@ -41,7 +41,7 @@ pub(in crate::lesson) fn inline(markdown: &str, screen: Screen) -> Text {
     writer.text
 }
 
-/// What stands at the left of a block's lines: a mark before the first, and what keeps the others below it.
+/// The prefixes of a block's lines: a mark for the first, and an indentation for the others.
 struct Margin {
     first: Option<String>,
     rest: String,

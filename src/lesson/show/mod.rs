@@ -26,7 +26,7 @@ use spans::{PROSE_WIDTH, joined};
 pub struct Show<'a> {
     /// The lesson.
     pub lesson: &'a Lesson,
-    /// What its commands are run by.
+    /// The runner of its commands.
     pub runner: &'a Runner<'a>,
     /// The screen.
     pub screen: Screen,

@@ -14,7 +14,7 @@ use crate::lesson::{Block, Choice, Question, RunValues};
 const INDENT: &str = "   ";
 /// Further lines stand below the words after a mark, indented by at most this many columns.
 const DEEPEST: usize = 6;
-/// Where an answer is left out there is room to write one.
+/// The line for a handwritten answer, if the answer is left out.
 pub const BLANK: &str = "Answer: ______________________________";
 
 impl<'a> Show<'a> {
@@ -28,12 +28,12 @@ impl<'a> Show<'a> {
         question.right_answer(&self.values()).ok()?.filter(|right| right.holds)
     }
 
-    /// What is asked, with its options and the time to think; no word of the answer.
+    /// The question with its options and the time to think, without the answer.
     pub fn question(&self, question: &Question) -> Vec<String> {
         joined([self.question_head(question), self.blocks(&question.asked), self.options(question)])
     }
 
-    /// That there is a question, and the time to think.
+    /// The heading of a question, with the time to think.
     pub fn question_head(&self, question: &Question) -> Vec<String> {
         let mut head = Text::of("Question", Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         if let Some(think) = question.think {
@@ -51,7 +51,7 @@ impl<'a> Show<'a> {
         question.choices.iter().flat_map(option).collect()
     }
 
-    /// What is shown when the answer is due: [`Show::answer`], and the rest of what stands in the details.
+    /// The answer, [`Show::answer`], and the rest of the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
         let (answer, rest) = self.answer(question, None, |_| true);
         joined([answer, self.blocks(rest)])
@@ -162,7 +162,7 @@ impl<'a> Show<'a> {
         self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
     }
 
-    /// What an option is called: its letter, or what was foreseen, where it is not offered.
+    /// The name of an option: its letter, or the foreseen answer if it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
         // Options that are columns have letters; what is computed next to them is a whole answer.
@@ -202,7 +202,7 @@ fn stated_number(question: &Question) -> Option<&str> {
         .and_then(|(prose, claim)| prose.markdown.get(claim.at.clone()))
 }
 
-/// What means something to Markdown within a line.
+/// The characters with a meaning in a line of Markdown.
 const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
 
 /// A plain text as Markdown.

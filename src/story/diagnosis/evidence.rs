@@ -19,7 +19,9 @@ pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {
         return None;
     }
     let mistake = match &node.mistakes[..] {
-        [first, _, ..] if !are_same_computation(&node.mistakes) => format!("with {}", first.ids().join(" + ")),
+        [first, _, ..] if !are_same_computation(&node.mistakes) => {
+            format!("with {}", first.ids().join(" + "))
+        }
         [first, ..] if first.slips.len() > 1 => "with both mistakes".into(),
         _ => "with this mistake".into(),
     };

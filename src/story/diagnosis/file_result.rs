@@ -41,7 +41,13 @@ impl FileResult {
     /// A file that was judged by its answers.
     pub fn judged(file: &str, diagnosis: Diagnosis, answers: &[Answer]) -> FileResult {
         let (precision, confidence) = (precision(&diagnosis, answers), confidence(&diagnosis, answers));
-        FileResult { file: file.to_string(), outcome: Ok(diagnosis), is_ignored: false, precision, confidence }
+        FileResult {
+            file: file.to_string(),
+            outcome: Ok(diagnosis),
+            is_ignored: false,
+            precision,
+            confidence,
+        }
     }
 
     /// A file that was not judged, and why.

@@ -32,7 +32,8 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
     };
     let row = place.map(|(_, (row, _))| row);
     let first = place.and_then(|(node, at)| Some((differing(&both).find(|pair| pair.name == *node)?, at)));
-    let parting = differing(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
+    let parting =
+        differing(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
     let mut steps = Vec::new();
     if let Some((pair, at)) = first {
         let address = |node| address_of(&both.graph, CellId { node, row: at.0, col: at.1 });
@@ -97,8 +98,7 @@ fn step(
 ) -> Result<Option<Step>> {
     let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
     let mut of = Vec::new();
-    for (caption, node) in [("right".to_string(), base), (format!("with {}", ids(named)), other)]
-    {
+    for (caption, node) in [("right".to_string(), base), (format!("with {}", ids(named)), other)] {
         of.extend(explained(&both.graph, caption, node, row, col)?);
     }
     let shown = vec![Shown::Explained { of, side_by_side: true }];

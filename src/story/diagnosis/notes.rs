@@ -71,8 +71,11 @@ fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) ->
         Some(graph::Stage::Weights) => vec![scores],
         _ => vec![scores, weights],
     };
-    let missing: Vec<String> =
-        steps.into_iter().filter(|step| !handed(step)).map(|step| format!("{} {step}=FILE", Hint::Yours)).collect();
+    let missing: Vec<String> = steps
+        .into_iter()
+        .filter(|step| !handed(step))
+        .map(|step| format!("{} {step}=FILE", Hint::Yours))
+        .collect();
     if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
         notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
     } else if wrong.too_few_digits {

@@ -2,9 +2,7 @@
 
 use super::cells::{number, size, worst_cell};
 use super::mistakes::are_same_computation;
-use crate::diagnose::{
-    Answer, Close, Diagnosis, Difference, Judged, MOST_DECIMALS, Verdict, decimals_of,
-};
+use crate::diagnose::{Answer, Close, Diagnosis, Difference, Judged, MOST_DECIMALS, Verdict, decimals_of};
 use crate::graph::Graph;
 use crate::hint::Hint;
 use crate::text::counted;

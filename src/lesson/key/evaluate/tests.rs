@@ -1,4 +1,4 @@
-//! What expressions come to.
+//! The values of expressions.
 
 use super::super::fake::runs;
 use super::*;

@@ -1,4 +1,4 @@
-//! What each key does.
+//! The effect of each key.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::letters::press_letter;
 use super::printing::{print, redraw};
 use super::{answers, lines, moves, overlay};
 
-/// Does what a key says, `now` after the beginning.
+/// Handles a key, `now` after the beginning.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     match key {
         Key::Control('c') if overlay::drops_the_rest(state) => return redraw(course, state, now),

@@ -1,4 +1,4 @@
-//! What each letter does.
+//! The effect of each letter.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How a player changes: [`update`], from a state and an event to the next state and what the shell has to do.
+//! [`update`]: from a state and an event to the next state and the effects for the shell.
 //!
 //! Nothing here prints, reads a key, writes a file or looks at a clock: an event tells when it came.
 

@@ -1,4 +1,4 @@
-//! What is shown besides the lesson: contents, keys, search, commands of one's own.
+//! Text in place of the lesson: contents, keys, search results, output of typed commands.
 
 use crate::lesson::Command;
 use crate::lesson::play::course::Course;
@@ -27,7 +27,7 @@ pub(super) fn contents(course: &Course<'_>, state: &mut State) -> Vec<String> {
     show(state, Topic::Contents, &lines)
 }
 
-/// What the keys do.
+/// The list of keys.
 pub(super) fn help(course: &Course<'_>, state: &mut State) -> Vec<String> {
     let lines = view::help(course, state);
     show(state, Topic::Keys, &lines)

@@ -108,7 +108,7 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
     groups.join(&String::new())
 }
 
-/// What is shown at the end.
+/// The page at the end.
 pub(in crate::lesson::play) fn ending(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
     let mut lines = vec![Ink::bold().on(&format!("End: {}", course.lesson.title), screen)];

@@ -61,7 +61,7 @@ pub(in crate::lesson::play) fn key_typed(course: &Course<'_>, state: &State, tex
     (LETTERS.contains(&letter) && !is_answer()).then_some(letter)
 }
 
-/// What the line is made of.
+/// The parts of the line.
 struct Status<'s, 'a> {
     course: &'s Course<'a>,
     state: &'s State,
@@ -87,7 +87,7 @@ impl Status<'_, '_> {
         Bottom { text, cursor: Some(cursor), is_alert: false }
     }
 
-    /// What may be typed, or what Enter would do.
+    /// The possible answers, or the effect of Enter.
     fn typing_hint(&self, entry: &Entry) -> String {
         let text = entry.line.text();
         match entry.purpose {
@@ -110,7 +110,7 @@ impl Status<'_, '_> {
         }
     }
 
-    /// What is left of the time to think.
+    /// The remaining time to think.
     fn time_left(&self) -> Option<Duration> {
         let think = self.state.asking(self.course)?.think?;
         Some(think.saturating_sub(self.now.saturating_sub(self.state.timing.asked_at())))
@@ -200,7 +200,7 @@ fn fitted(mut pieces: Vec<Piece>, separator: &str, room: usize) -> String {
 }
 
 impl Bottom {
-    /// The same line, at most so wide.
+    /// The same line in at most `width` columns.
     fn cut(mut self, room: usize) -> Bottom {
         let mut used = 0;
         let fits = |c: &char| {
