@@ -3,8 +3,7 @@
 use std::io::Write;
 
 use attn::diagnose::{Answer, Examiner, Task, Tolerance};
-use attn::graph::Convention;
-use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
+use attn::render::{Format, Page, Screen, Style, stories};
 use attn::story::diagnosis::report;
 use attn_core::{AttendInputs, Matrix, Recipe, Result};
 
@@ -27,15 +26,6 @@ pub fn write(out: &mut dyn Write) -> Result<()> {
 
     let diagnosis = examiner.examine(&answers)?;
     let page = Page::whole(report(&diagnosis, examiner.task(), &answers));
-    let style = Style {
-        format: Format::Table,
-        places: None,
-        width: 80,
-        colour: false,
-        theme: Theme::Unknown,
-        charset: Charset::Utf8,
-        heat: Heat::Auto,
-        convention: Convention::Rows,
-    };
+    let style = Style::on(Screen::plain(80), Format::Table);
     stories(&[page], "diagnose", &style, out)
 }

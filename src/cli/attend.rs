@@ -2,8 +2,8 @@
 
 mod computation;
 mod fast;
+mod input_loader;
 mod inputs;
-mod loading;
 mod masks;
 mod options;
 
@@ -28,7 +28,7 @@ use crate::input::{self, Files};
 use crate::render::Page;
 use crate::story::{self, Story};
 use crate::tensor::MOST_SHOWN;
-pub(super) use computation::{ComputationArgs, Exercise};
+pub(super) use computation::{Computation, ComputationArgs};
 use fast::FusedRun;
 
 /// Compute attention over your own words or matrices, and show every step
@@ -204,7 +204,7 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
-            let Exercise { recipe, inputs, notes, of_words, .. } =
+            let Computation { recipe, inputs, notes, of_words, .. } =
                 self.computation.exercise(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
             return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));

@@ -120,11 +120,10 @@ impl Env {
     ) -> Env {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let forced = |name: &str| set(name).is_some_and(|value| value != "0");
-        let colour = |is_terminal: bool| match () {
-            _ if set("NO_COLOR").is_some() => false,
-            _ if forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") => true,
-            _ => is_terminal && set("TERM").as_deref() != Some("dumb"),
-        };
+        let is_forced = forced("CLICOLOR_FORCE") || forced("FORCE_COLOR");
+        let is_dumb = set("TERM").as_deref() == Some("dumb");
+        let colour =
+            |is_terminal: bool| set("NO_COLOR").is_none() && (is_forced || (is_terminal && !is_dumb));
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
         let charset = match locale.map(|locale| locale.to_lowercase()) {
             Some(locale) if !locale.contains("utf-8") && !locale.contains("utf8") => Charset::Ascii,

@@ -6,9 +6,9 @@ use unicode_width::UnicodeWidthStr;
 use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{paged, rows};
 use crate::render::Style;
 use crate::story::Table;
+use crate::terminal::{paged, rows};
 
 /// Names and their lines under a heading.
 pub(super) struct Group {

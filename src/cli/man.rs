@@ -84,14 +84,14 @@ fn shown_by_man(page: &[u8]) -> bool {
 }
 
 /// A manual page.
-struct Page {
+struct ManPage {
     /// Its name without the section: `attn-lesson-play`.
     name: String,
     text: Vec<u8>,
 }
 
 /// The pages of all commands, that of `attn` first.
-fn pages(program: &Program<'_>) -> Result<Vec<Page>> {
+fn pages(program: &Program<'_>) -> Result<Vec<ManPage>> {
     let mut whole = program.definitions.clone().version(env!("CARGO_PKG_VERSION"));
     whole.build();
     let mut pages = Vec::new();
@@ -100,7 +100,7 @@ fn pages(program: &Program<'_>) -> Result<Vec<Page>> {
 }
 
 /// Adds the page of a command and those of its subcommands.
-fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<Page>) -> Result<()> {
+fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<ManPage>) -> Result<()> {
     let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
     let (own, examples) = layout::without_examples(command);
@@ -114,7 +114,7 @@ fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut
             related.iter().map(|page| format!("\\fB{}\\fR(1)", escaped(page))).collect();
         text.extend(format!(".SH \"SEE ALSO\"\n{}\n", related.join(", ")).into_bytes());
     }
-    pages.push(Page { name: name.to_string(), text });
+    pages.push(ManPage { name: name.to_string(), text });
     for one in inner() {
         collect(one, &format!("{name}-{}", one.get_name()), Some(name), pages)?;
     }

@@ -37,7 +37,9 @@ mod values;
 mod variables;
 mod versus;
 mod vocabulary;
-mod words;
+mod word_notes;
+mod word_vector;
+mod word_vectors;
 mod write;
 
 pub use env::Env;

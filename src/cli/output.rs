@@ -6,7 +6,7 @@ use super::screen::ScreenArgs;
 use super::{Env, Streams};
 use crate::error::Result;
 use crate::graph::Convention;
-use crate::render::{self, Format, Heat, Screen, Style};
+use crate::render::{self, Format, Heat, Style};
 use crate::story::Table;
 
 /// The format of the output, and the screen.
@@ -138,17 +138,7 @@ impl OutputArgs {
 impl LookArgs {
     /// The style under these options and surroundings.
     pub(super) fn style(&self, env: &Env) -> Style {
-        let Screen { width, colour, theme, charset } = self.screen.screen(env);
-        Style {
-            format: self.format.format(),
-            places: None,
-            width,
-            colour,
-            theme,
-            charset,
-            heat: Heat::Auto,
-            convention: Convention::Rows,
-        }
+        Style::on(self.screen.screen(env), self.format.format())
     }
 
     /// Whether people read the format, or programs.

@@ -175,13 +175,12 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: CountFormat) -> Ta
             _ => written.count(weight.count),
         };
         let mut row = vec![weight.symbol.to_string(), weight.name.to_string()];
-        match written.joined {
-            true => {
-                let shape = unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()));
-                // On a narrow screen a line may break before the matrix itself.
-                row.push(if written.stacked { shape.replace("·\u{a0}(", "· (") } else { shape });
-            }
-            false => row.extend([weight.formula(), weight.figures()]),
+        if written.joined {
+            let shape = unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()));
+            // On a narrow screen a line may break before the matrix itself.
+            row.push(if written.stacked { shape.replace("·\u{a0}(", "· (") } else { shape });
+        } else {
+            row.extend([weight.formula(), weight.figures()]);
         }
         let share = written.share(counts.share(weight.count));
         if written.stacked {

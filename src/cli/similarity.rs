@@ -8,7 +8,7 @@ use super::nodes::NodeArgs;
 use super::output::OutputArgs;
 use super::program::Program;
 use super::versus::{self, ReplayedInput, VersusArgs};
-use super::words::{WordArgs, WordVectors};
+use super::word_vectors::{WordArgs, WordVectors};
 use super::write;
 use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, Result};

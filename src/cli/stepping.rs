@@ -11,7 +11,7 @@ use super::{Env, Streams};
 use crate::cli::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
-use crate::lesson::{CommandOutput, Lesson, Scene, StoryPart, story_lesson};
+use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
 
@@ -77,7 +77,7 @@ impl Presentation<'_> {
         let mut scenes = Vec::new();
         for (page, whole) in pages.iter().zip(&self.wholes) {
             for (at, title) in page.story.step_titles().into_iter().enumerate() {
-                scenes.push(Scene { title, typed: format!("{whole} --step {}", page.skipped + at + 1) });
+                scenes.push(StoryStep { title, typed: format!("{whole} --step {}", page.skipped + at + 1) });
             }
         }
         let [page, ..] = pages else { return None };

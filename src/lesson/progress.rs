@@ -33,13 +33,13 @@ pub struct Progress {
     pub votes: BTreeMap<String, Vec<usize>>,
     /// A quiz that was stopped before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub quiz: Option<Sitting>,
+    pub quiz: Option<QuizProgress>,
 }
 
 /// A quiz that was stopped before its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sitting {
+pub struct QuizProgress {
     /// The seed of its numbers.
     pub seed: Option<u32>,
     /// The answers to each question that is done, in the order in which they were typed; nothing typed is an empty answer.
@@ -103,7 +103,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<Sitting>) -> Result<()> {
+    pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<QuizProgress>) -> Result<()> {
         let mut kept = self.kept_or_new(lesson)?;
         kept.lessons.entry(identity(lesson)).or_default().quiz = sitting;
         write_json(&self.path(lesson), &kept)

@@ -6,7 +6,7 @@ use super::option_names::OptionNames;
 
 /// One step of a story.
 #[derive(Clone, Debug)]
-pub struct Scene {
+pub struct StoryStep {
     /// Its title in the contents.
     pub title: String,
     /// The command that prints it alone, as one would type it.
@@ -17,7 +17,7 @@ pub struct Scene {
 /// is its only argument.
 pub fn story_lesson(
     title: &str,
-    scenes: Vec<Scene>,
+    scenes: Vec<StoryStep>,
     story: StoryPart,
     options: &'static OptionNames,
 ) -> Lesson {
@@ -39,7 +39,7 @@ pub fn story_lesson(
     }
 }
 
-fn step(position: usize, scene: Scene, before: usize) -> Step {
+fn step(position: usize, scene: StoryStep, before: usize) -> Step {
     let command = Command { typed: scene.typed, args: vec![position.to_string()] };
     // The command is not shown, only its output.
     let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };

@@ -101,6 +101,13 @@ pub struct Style {
 }
 
 impl Style {
+    /// A format on a screen, with the default digits, heat and convention.
+    pub fn on(screen: Screen, format: Format) -> Style {
+        let Screen { width, colour, theme, charset } = screen;
+        let (heat, convention) = (Heat::Auto, Convention::Rows);
+        Style { format, places: None, width, colour, theme, charset, heat, convention }
+    }
+
     /// The digits of a story under this style.
     fn digits(&self, story: &Story) -> Digits {
         self.places.map_or(story.digits, Digits::Places)

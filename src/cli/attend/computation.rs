@@ -25,7 +25,7 @@ impl ComputationArgs {
     }
 
     /// What the options ask for, with its matrices; --q, --k, --v, --bias and --mask in a type of the fast path, if one is given.
-    pub(crate) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
+    pub(crate) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
         let loaded = self.inputs.load(files, dtype)?;
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;
@@ -33,12 +33,12 @@ impl ComputationArgs {
             notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
         }
         let of_words = loaded.of_words;
-        Ok(Exercise { recipe, inputs: loaded.inputs, notes, of_words })
+        Ok(Computation { recipe, inputs: loaded.inputs, notes, of_words })
     }
 }
 
 /// A recipe with its inputs.
-pub(crate) struct Exercise {
+pub(crate) struct Computation {
     pub recipe: Recipe,
     pub inputs: AttendInputs,
     /// Notes on how the inputs were read.

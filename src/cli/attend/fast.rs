@@ -10,7 +10,7 @@ use crate::graph::{Graph, Node, Stage};
 use crate::tensor::Dtype;
 use crate::text::counted;
 
-use super::computation::Exercise;
+use super::computation::Computation;
 
 /// The fused kernel in place of the steps.
 #[derive(Args, Debug)]
@@ -58,9 +58,9 @@ impl FastArgs {
     }
 
     /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+    pub(super) fn run(&self, exercise: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
-        let Exercise { recipe, inputs, mut notes, .. } = exercise;
+        let Computation { recipe, inputs, mut notes, .. } = exercise;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
             let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.typed()) {

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use crate::attention::MatrixRule;
-use crate::cli::words::WordArgs;
+use crate::cli::word_vectors::WordArgs;
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::{Origin, Role};
@@ -11,7 +11,7 @@ use crate::input::{self, Files, Layout, Want, exists};
 use crate::tensor::Dtype;
 use crate::text::quoted;
 
-use super::loading::{Loaded, Loading};
+use super::input_loader::{InputLoader, LoadedInputs};
 
 /// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
 #[derive(Args, Debug)]
@@ -132,24 +132,24 @@ impl InputArgs {
     }
 
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
-    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
-        let mut loading = Loading::with_layout(self.layout.map(LayoutArg::layout));
+    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<LoadedInputs> {
+        let mut loader = InputLoader::with_layout(self.layout.map(LayoutArg::layout));
         let mask_kind = self.mask_kind.map(MaskKindArg::rule);
         let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = Want { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
-            loading.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
+            loader.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
             self.vectors.check_unused()?;
         }
         match (&self.words, &self.random) {
-            (Some(words), None) => loading.words(words, &self.vectors, files)?,
+            (Some(words), None) => loader.words(words, &self.vectors, files)?,
             (words, Some(random)) => {
                 let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
-                loading.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loading.tokens = words.as_deref().map(input::sentence);
+                loader.random(random, self.seed, dtype.is_none() && !is_given)?;
+                loader.tokens = words.as_deref().map(input::sentence);
             }
             (None, None) => {}
         }
@@ -168,18 +168,18 @@ impl InputArgs {
         for (role, source) in options {
             if let Some(source) = source {
                 let origin = Origin::User(visible(source).into_owned());
-                loading.take(role, files.read(source, role, want)?, None, origin)?;
+                loader.take(role, files.read(source, role, want)?, None, origin)?;
             }
         }
         if let Some(tokens) = &self.tokens {
-            loading.tokens = Some(input::label_list(tokens));
+            loader.tokens = Some(input::label_list(tokens));
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
             return Err(Error::new("--layout needs a weight matrix")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
-        loading.finished(mask_kind)
+        loader.finished(mask_kind)
     }
 }
 

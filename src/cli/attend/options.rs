@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-use super::loading::Loaded;
+use super::input_loader::LoadedInputs;
 use crate::attention::Mask;
 use crate::cli::values::positive;
 use crate::error::{Error, Result};
@@ -65,7 +65,7 @@ enum ScoreArg {
 
 impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
-    pub(super) fn recipe(&self, loaded: &Loaded) -> Result<Recipe> {
+    pub(super) fn recipe(&self, loaded: &LoadedInputs) -> Result<Recipe> {
         if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
             return Err(Error::new("--causal-from start changes nothing without --causal or --window")
                 .help("add --causal or --window"));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::line::Line;
+use super::line::MeasurementLine;
 use crate::bench::{Growth, Measured, Point, SIZES, Way};
 use crate::error::Result;
 use crate::input::system::processor;
@@ -207,7 +207,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Way, point: &Po
     let reason = match &point.measured {
         Measured::Taken { timing, extra_bytes, threads, largest_error, .. } => {
             let asked = if is_fused { asked } else { 1 };
-            let line = Line {
+            let line = MeasurementLine {
                 peer: &peer,
                 shape,
                 dtype,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::line::Line;
+use super::line::MeasurementLine;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, Reading, Shape, Single, estimate};
 use crate::cli::{Env, Streams};
@@ -138,7 +138,7 @@ fn read(reading: &Reading) -> String {
 /// The line for a script.
 fn line(single: &Single) -> Value {
     let Single { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
-    let line = Line {
+    let line = MeasurementLine {
         peer: "attn",
         shape,
         dtype,

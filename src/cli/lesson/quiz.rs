@@ -21,11 +21,9 @@ use crate::input::write_text;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
-use crate::lesson::{Lesson, Runner, Sitting, Store, open};
+use crate::lesson::{Lesson, QuizProgress, Runner, Store, open};
 use crate::render;
-
-/// The exit code after Ctrl-C, where no signal says another.
-const INTERRUPTED: u8 = 130;
+use crate::terminal::INTERRUPTED;
 
 /// Answer the questions of a lesson alone, with marks
 ///
@@ -152,13 +150,13 @@ impl QuizArgs {
     }
 
     /// The answers of an interrupted quiz with the same numbers.
-    fn kept(&self, store: Option<&Store>, lesson: &Lesson, streams: &mut Streams<'_>) -> Sitting {
-        let Some(store) = store.filter(|_| !self.restart) else { return Sitting::default() };
+    fn kept(&self, store: Option<&Store>, lesson: &Lesson, streams: &mut Streams<'_>) -> QuizProgress {
+        let Some(store) = store.filter(|_| !self.restart) else { return QuizProgress::default() };
         match store.read(lesson) {
             Ok(progress) => progress.quiz.filter(|sitting| sitting.seed == self.seed).unwrap_or_default(),
             Err(error) => {
                 complain(&error, streams);
-                Sitting::default()
+                QuizProgress::default()
             }
         }
     }
@@ -166,7 +164,7 @@ impl QuizArgs {
     /// Saves an interrupted quiz and prints how to resume it; deletes one that is finished.
     fn keep(&self, store: &Store, lesson: &Lesson, results: &Results, streams: &mut Streams<'_>) {
         let done = results.graded.iter().filter(|one| one.is_done());
-        let sitting = results.interrupted.then(|| Sitting {
+        let sitting = results.interrupted.then(|| QuizProgress {
             seed: self.seed,
             answers: done.clone().map(|one| (one.id.clone(), one.answers.clone())).collect(),
             hints: done.map(|one| (one.id.clone(), one.hints)).collect(),

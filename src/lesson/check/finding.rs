@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::lesson::faults::Fault;
-use crate::lesson::model::{Block, Lesson};
+use crate::lesson::model::Lesson;
 
 use super::difference::Tag;
 
@@ -97,16 +97,10 @@ impl Coverage {
 
     /// Counts what a lesson has.
     pub(super) fn of(lesson: &Lesson) -> Coverage {
-        let prose = lesson.every_block().map(|block| match block {
-            Block::Prose(prose) => prose.claims.len(),
-            _ => 0,
-        });
-        let options = lesson.questions().flat_map(|question| &question.choices);
-        let in_options = options.filter_map(|choice| choice.text.as_ref()).map(|text| text.claims.len());
         Coverage {
             steps: lesson.steps.len(),
             commands: lesson.consoles().map(|console| console.exchanges.len()).sum(),
-            numbers: prose.sum::<usize>() + in_options.sum::<usize>(),
+            numbers: lesson.texts().map(|text| text.claims.len()).sum(),
             questions: lesson.questions().count(),
             drawable: lesson.drawable(),
         }

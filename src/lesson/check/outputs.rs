@@ -77,12 +77,12 @@ fn output(
         let help = format!("print less ({}, smaller matrices): a lesson may have at most 1 MiB", Hint::Only);
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
     }
-    let what = match () {
-        _ if expected.is_empty() => format!("the output of `{typed}` is missing"),
-        _ if printed.strip_suffix('\n') == Some(expected) => {
-            format!("the output of `{typed}` ends in a line break: write an empty line below it")
-        }
-        _ => format!("`{typed}` now prints something else"),
+    let what = if expected.is_empty() {
+        format!("the output of `{typed}` is missing")
+    } else if printed.strip_suffix('\n') == Some(expected) {
+        format!("the output of `{typed}` ends in a line break: write an empty line below it")
+    } else {
+        format!("`{typed}` now prints something else")
     };
     let help = "attn lesson update writes the new output into the file";
     let text = format!("{printed}\n");

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::lesson::faults::Fault;
 use crate::lesson::key::{Expression, Key, Value};
-use crate::lesson::model::{Choice, Lesson, Question};
+use crate::lesson::model::{Choice, Lesson, Prose, Question};
 use crate::lesson::question::Answer;
 
 use super::context::{CheckContext, sides};
@@ -136,11 +136,11 @@ fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, fau
 
 /// Options that list columns name these in their own order, in whatever words.
 fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
-    let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
-    let Some(first) = listed.first() else { return };
+    let listed: Vec<(&Choice, &Prose)> = question.offered().collect();
+    let Some((first, _)) = listed.first() else { return };
     let columns_of: Vec<Vec<String>> = columns.iter().map(|column| words(column)).collect();
-    let is_own = |(at, choice): (usize, &&Choice)| {
-        let text = words(choice.text.as_ref().map_or("", |text| &text.markdown));
+    let is_own = |(at, (_, text)): (usize, &(&Choice, &Prose))| {
+        let text = words(&text.markdown);
         let shared = |column: &Vec<String>| column.iter().filter(|word| text.contains(word)).count();
         columns_of.iter().map(shared).max() == columns_of.get(at).map(shared).filter(|&own| own > 0)
     };

@@ -23,15 +23,15 @@ impl Question {
     /// The first number in its words, or in the headings above it, that nothing computes: next to other random numbers it
     /// would tell of the old ones.
     fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
-        let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let options = self.offered().map(|(_, text)| text);
         let in_prose = self
             .blocks()
             .filter_map(Block::prose)
             .chain(options)
             .flat_map(unchecked_numbers)
             .map(|loose| loose.text);
-        let said = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
-        let plain = self.hints.iter().map(String::as_str).chain(said).chain(self.headings(lesson));
+        let feedback = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
+        let plain = self.hints.iter().map(String::as_str).chain(feedback).chain(self.headings(lesson));
         in_prose.chain(plain.filter_map(first_unchecked_number)).next()
     }
 

@@ -12,7 +12,7 @@ pub use html::html;
 pub use md::markdown;
 pub use txt::transcript;
 
-use super::model::Lesson;
+use super::model::{Lesson, Question};
 use super::run::Runner;
 use super::show::Show;
 use crate::render::{Screen, Theme};
@@ -34,8 +34,10 @@ pub enum Answers {
     Shown,
 }
 
-/// The lines that an open question has besides the one that every question has, where its answer is to be written.
-const MORE_LINES: usize = 3;
+/// The number of lines for a handwritten answer after the first: an open question has three.
+fn more_lines(question: &Question) -> usize {
+    if question.kind.is_graded() { 0 } else { 3 }
+}
 
 /// A lesson to be handed out, and what of it.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 
 use super::extremes::{extreme, ranked};
 use super::table::Table;
-use super::written::at_decimals;
+use super::written_number::at_decimals;
 use super::{Cell, Cells, Comparison, Expression, Function, Order, Value, Values};
 
 impl Expression {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::lesson::Command;
+use crate::terminal::Key;
 
-use super::keys::Key;
 use super::state::Window;
 
 /// An event of a player.

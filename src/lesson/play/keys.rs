@@ -1,39 +1,4 @@
-//! The keys of a player, whatever terminal or clicker they come from.
-
-/// A key that was pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// A character, as it is typed.
-    Char(char),
-    /// A letter together with the control key, in lower case.
-    Control(char),
-    /// Enter.
-    Enter,
-    /// Backspace.
-    Backspace,
-    /// Delete.
-    Delete,
-    /// The arrow to the left.
-    Left,
-    /// The arrow to the right.
-    Right,
-    /// The arrow upwards.
-    Up,
-    /// The arrow downwards.
-    Down,
-    /// Home.
-    Home,
-    /// End.
-    End,
-    /// Page up: what a clicker sends to go back.
-    PageUp,
-    /// Page down: what a clicker sends to go on.
-    PageDown,
-    /// Escape: what a clicker sends to leave a presentation.
-    Escape,
-    /// F5, with or without shift: what a clicker sends to begin a presentation.
-    F5,
-}
+//! The keys of a player and their effects, as it lists them.
 
 /// The keys and their effects, in two columns.
 pub const KEYS: [[(&str, &str); 2]; 9] = [

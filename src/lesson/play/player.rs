@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::lesson::{Lesson, Progress, Run};
+use crate::terminal::Key;
 
 use super::course::Course;
 use super::event::{Action, Effects, Event, Input};
-use super::keys::Key;
 use super::scripted::ScriptedAnswers;
 use super::state::{State, Window};
 use super::update::update;

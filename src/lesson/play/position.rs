@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::lesson::progress::{identity, read_json, write_json};
-use crate::lesson::{Block, Lesson, Question};
+use crate::lesson::{Block, Choice, Lesson, Prose, Question};
+use crate::terminal::is_running;
 
 use super::clock::{Pace, Plan};
 use super::player::Player;
-use super::signals::is_running;
 use super::stops::StopKind;
 
 /// The schema of these files.
@@ -139,10 +139,7 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
-    let feedback = question.choices.iter().filter_map(|choice| {
-        let words = choice.feedback.clone()?;
-        Some((show.choice_name(question, choice), words))
-    });
+    let feedback = show.named_feedback(question).map(|(name, text)| (name, text.to_string()));
     let record = player.state.class.records.get(&question.id);
     CurrentQuestion {
         text: text(question),
@@ -158,10 +155,8 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
 fn text(question: &Question) -> String {
     let sentences = question.asked.iter().filter_map(Block::prose);
     let sentences = sentences.map(|prose| prose.markdown.split_whitespace().collect::<Vec<_>>().join(" "));
-    let options = question
-        .choices
-        .iter()
-        .filter_map(|choice| Some(format!("{}. {}", choice.letter, choice.text.as_ref()?.markdown.trim())));
+    let option = |(choice, text): (&Choice, &Prose)| format!("{}. {}", choice.letter, text.markdown.trim());
+    let options = question.offered().map(option);
     sentences.chain(options).collect::<Vec<_>>().join("  ")
 }
 
@@ -172,7 +167,7 @@ pub(super) struct Positions {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Latest {
+struct LatestLesson {
     schema: String,
     version: u32,
     lesson: String,
@@ -184,7 +179,7 @@ impl Positions {
     }
 
     pub(super) fn begin(&self, lesson: &Lesson) -> Result<()> {
-        let latest = Latest { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
+        let latest = LatestLesson { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
         write_json(&self.latest(), &latest)
     }
 
@@ -198,7 +193,7 @@ impl Positions {
         let asked = match lesson {
             Some(lesson) => identity(lesson),
             None => {
-                let latest = read_json::<Latest>(&self.latest()).ok()??;
+                let latest = read_json::<LatestLesson>(&self.latest()).ok()??;
                 known(&latest.schema, latest.version).then_some(latest.lesson)?
             }
         };

@@ -8,11 +8,10 @@ use std::io::Write;
 use crate::error::Result;
 use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
+use crate::terminal::ERASE;
 
 use super::view::Bottom;
 
-/// Back to the start of the line; erases it and everything below.
-pub(super) const ERASE: &str = "\r\x1b[J";
 /// To the upper left corner.
 const HOME: &str = "\x1b[H";
 /// Erases the line from the cursor on.

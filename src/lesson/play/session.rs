@@ -8,16 +8,13 @@ use terminal_size::terminal_size_of;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::hint::Hint;
 use crate::render::Screen;
+use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, wait};
 
 use super::event::{Action, Effects};
-use super::guard::{Guard, OwnTerminal};
-use super::keys::Key;
 use super::player::Player;
 use super::printer::Printer;
 use super::progress_saver::ProgressSaver;
-use super::signals::{Readiness, Signals, suspend, wait};
 use super::state::Window;
-use super::terminal_keys::pressed;
 use super::view::sentence;
 
 /// The bottom line shows seconds.
@@ -26,8 +23,6 @@ const TICK: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(100);
 /// The rows of a terminal that does not say.
 const USUAL_ROWS: usize = 24;
-/// The exit code after Ctrl-C.
-pub(super) const INTERRUPTED: u8 = 130;
 /// The exit code after the terminal has gone away, as of SIGHUP.
 const HUNG_UP: u8 = 129;
 
@@ -241,7 +236,7 @@ impl Session<'_, '_> {
     /// The program runs again; the shell may have written and changed the terminal.
     fn come_back(&mut self) -> Result<()> {
         if let Some(guard) = &self.guard {
-            guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+            guard.renew().map_err(unreadable)?;
         }
         self.signals.continued();
         self.heed_size()?;

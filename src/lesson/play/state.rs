@@ -10,7 +10,7 @@ use super::class::Class;
 use super::clock::{Pace, Plan};
 use super::course::Course;
 use super::overlay::Overlay;
-use super::pages::Place;
+use super::pages::PageStart;
 use super::stops::{StopKind, commands};
 use super::timing::Timing;
 use super::typing::Typing;
@@ -31,18 +31,18 @@ pub struct Window {
 
 /// The page that is shown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Page {
+pub(super) struct CurrentPage {
     /// The stop; after the last one at the end.
     pub stop: usize,
     /// The beginning of the page, and of the next page of the stop.
-    pub from: Place,
-    pub next: Option<Place>,
+    pub from: PageStart,
+    pub next: Option<PageStart>,
 }
 
 /// The state of a player: its position, its input, and the answers of the class.
 pub(super) struct State {
     pub window: Window,
-    pub page: Page,
+    pub page: CurrentPage,
     pub overlay: Overlay,
     pub typing: Typing,
     pub class: Class,
@@ -60,7 +60,7 @@ impl State {
         let stop = first.and_then(is_first).unwrap_or(0);
         let mut state = State {
             window,
-            page: Page { stop, ..Page::default() },
+            page: CurrentPage { stop, ..CurrentPage::default() },
             overlay: Overlay::default(),
             typing: Typing::default(),
             class: Class::beginning_at(first.unwrap_or(0)),
@@ -150,7 +150,7 @@ impl State {
     /// The screen has another size. What comes next is laid out for it; what has been cut in the middle begins again.
     pub(super) fn resize(&mut self, window: Window) {
         if window.screen.width != self.window.screen.width {
-            self.page.next = self.page.next.map(|next| Place { piece: 0, ..next });
+            self.page.next = self.page.next.map(|next| PageStart { piece: 0, ..next });
             self.overlay.rest.clear();
         }
         self.window = window;

@@ -37,7 +37,7 @@ pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &
     let right = question.right_answer(&show.values()).ok().flatten();
     let right = right.and_then(|right| right.value.letter());
     votes(typed, question.letters().len())
-        .map(|hands| bars::bars(&hands, right, show.screen))
+        .map(|hands| bars::bars(&hands, None, right, show.screen))
         .unwrap_or_default()
 }
 

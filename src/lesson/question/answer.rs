@@ -106,7 +106,7 @@ mod tests {
     use super::super::sample::{answer, is_right};
     use super::*;
     use crate::lesson::key::Expression;
-    use crate::lesson::key::fake::runs;
+    use crate::lesson::key::sample_runs::runs;
 
     fn number(value: f64, tolerance: f64) -> Answer {
         Answer { tolerance, ..Answer::exact(Value::Number(value)) }

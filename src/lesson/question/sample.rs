@@ -1,6 +1,6 @@
 //! Keys over runs with numbers that are read off by eye, for the tests of this folder.
 
-use crate::lesson::key::fake::runs;
+use crate::lesson::key::sample_runs::runs;
 use crate::lesson::key::{Key, ParseError};
 
 use super::{Answer, Kind, kind_named};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lesson::play::signals::{Readiness, Signals, wait};
+use crate::terminal::{Readiness, Signals, wait};
 
 /// The interval at which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);

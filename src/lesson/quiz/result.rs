@@ -7,7 +7,7 @@ use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Grade {
     /// The first answer was right.
     Right,
     /// The second answer was right.
@@ -23,26 +23,26 @@ pub enum Outcome {
     Open,
 }
 
-impl Outcome {
+impl Grade {
     /// Its points; `None` for an open question.
     pub fn points(self) -> Option<f64> {
         match self {
-            Outcome::Right => Some(1.0),
-            Outcome::SecondTry => Some(0.5),
-            Outcome::Wrong | Outcome::Skipped | Outcome::Unanswered => Some(0.0),
-            Outcome::Open => None,
+            Grade::Right => Some(1.0),
+            Grade::SecondTry => Some(0.5),
+            Grade::Wrong | Grade::Skipped | Grade::Unanswered => Some(0.0),
+            Grade::Open => None,
         }
     }
 
     /// Its name in data.
     pub fn word(self) -> &'static str {
         match self {
-            Outcome::Right => "right",
-            Outcome::SecondTry => "second try",
-            Outcome::Wrong => "wrong",
-            Outcome::Skipped => "skipped",
-            Outcome::Unanswered => "unanswered",
-            Outcome::Open => "open",
+            Grade::Right => "right",
+            Grade::SecondTry => "second try",
+            Grade::Wrong => "wrong",
+            Grade::Skipped => "skipped",
+            Grade::Unanswered => "unanswered",
+            Grade::Open => "open",
         }
     }
 }
@@ -59,7 +59,7 @@ pub struct QuestionResult {
     /// The id of its step.
     pub step_id: String,
     /// Its outcome.
-    pub outcome: Outcome,
+    pub outcome: Grade,
     /// The number of hints that were shown.
     pub hints: usize,
     /// The typed answers, in order.
@@ -102,19 +102,19 @@ pub(super) fn all_right(graded: &[QuestionResult]) -> bool {
 }
 
 fn is_fine(graded: &QuestionResult) -> bool {
-    matches!(graded.outcome, Outcome::Right | Outcome::SecondTry | Outcome::Open)
+    matches!(graded.outcome, Grade::Right | Grade::SecondTry | Grade::Open)
 }
 
 /// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
 pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
-    let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
-    let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();
-    let second = count(Outcome::SecondTry);
-    let mut text = format!("{} of {total} right", count(Outcome::Right) + second);
+    let count = |outcome: Grade| graded.iter().filter(|one| one.outcome == outcome).count();
+    let total = graded.iter().filter(|one| one.outcome != Grade::Open).count();
+    let second = count(Grade::SecondTry);
+    let mut text = format!("{} of {total} right", count(Grade::Right) + second);
     let others = [
-        (Outcome::SecondTry, "of them at the second try"),
-        (Outcome::Skipped, "skipped"),
-        (Outcome::Unanswered, "unanswered"),
+        (Grade::SecondTry, "of them at the second try"),
+        (Grade::Skipped, "skipped"),
+        (Grade::Unanswered, "unanswered"),
     ];
     for (outcome, word) in others {
         if count(outcome) > 0 {
@@ -132,8 +132,8 @@ pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show:
         let points = format!("{points} of {}: a second try counts half", counted(total, "point"));
         lines.push(Ink::of(Tone::Quiet).on(&points, show.screen));
     }
-    if count(Outcome::Open) > 0 {
-        let open = counted(count(Outcome::Open), "open question");
+    if count(Grade::Open) > 0 {
+        let open = counted(count(Grade::Open), "open question");
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));
     }
     // Questions that are still to be asked are nothing to go back to.

@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use crate::error::Result;
 use crate::foreign::visible;
-use crate::lesson::Sitting;
+use crate::lesson::QuizProgress;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
@@ -28,7 +28,7 @@ pub struct Student<'a> {
     /// The maximum number of answers to a question: after a wrong one another is asked for.
     pub tries: usize,
     /// The answers of an earlier sitting: those questions are not asked again.
-    pub kept: Sitting,
+    pub kept: QuizProgress,
 }
 
 impl Student<'_> {

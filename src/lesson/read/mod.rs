@@ -21,7 +21,7 @@ use super::source::Source;
 use crate::foreign::visible;
 use heading::{Heading, heading};
 use labels::not_run;
-use question::Draft;
+use question::QuestionDraft;
 use settings::settings;
 
 /// The screen of a lesson that gives none.
@@ -64,7 +64,7 @@ pub fn read(file: &str, text: &str, options: &'static OptionNames) -> Result<Les
 struct Reader<'a> {
     source: &'a Source,
     lesson: Lesson,
-    question: Option<Draft>,
+    question: Option<QuestionDraft>,
     /// The line of a `tol` whose block has not come yet.
     tolerance: Option<usize>,
     has_head: bool,
@@ -175,7 +175,7 @@ impl<'a> Reader<'a> {
             ),
             "ask" => {
                 self.end_question(line, faults);
-                self.question = Some(Draft::begin(&written.text, line, faults));
+                self.question = Some(QuestionDraft::begin(&written.text, line, faults));
             }
             word => match &mut self.question {
                 Some(question) if !question.folded => question.take(written, line, faults),
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         part.map_or(&mut self.lesson.opening, |part| &mut part.blocks).push(block);
     }
 
-    fn close(&mut self, question: Draft, faults: &mut Faults) {
+    fn close(&mut self, question: QuestionDraft, faults: &mut Faults) {
         let question = question.finish(faults);
         self.add(Block::Question(Box::new(question)));
     }

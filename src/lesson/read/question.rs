@@ -16,7 +16,7 @@ use super::options::{claim_its_number, no_condition, option_letter, options};
 use super::settings::settings;
 
 /// A question while it is read.
-pub(super) struct Draft {
+pub(super) struct QuestionDraft {
     question: Question,
     key: Option<(String, usize)>,
     /// Whether its kind could be read: without it its key cannot be read.
@@ -25,9 +25,9 @@ pub(super) struct Draft {
     pub folded: bool,
 }
 
-impl Draft {
+impl QuestionDraft {
     /// Begins with `ask: id=zeros kind=choice think=30s`.
-    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> Draft {
+    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> QuestionDraft {
         let mut question = Question {
             id: String::new(),
             kind: UNKNOWN,
@@ -78,7 +78,7 @@ impl Draft {
             );
         }
         question.kind = kind.unwrap_or(UNKNOWN);
-        Draft { question, key: None, has_kind: kind.is_some(), folded: false }
+        QuestionDraft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
     /// Takes a block, into the question or its answer.
@@ -212,7 +212,7 @@ impl Draft {
             ),
             None => {}
         }
-        let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
+        let offered = self.question.offered().count();
         if kind.is_chosen_by_letter() && offered < 2 {
             faults.push(
                 Fault::new(line, format!("{name} has no options"))

@@ -44,11 +44,10 @@ impl<'a> Show<'a> {
 
     /// The options that are offered.
     pub fn options(&self, question: &Question) -> Vec<String> {
-        let option = |choice: &Choice| match &choice.text {
-            Some(text) => self.marked(&format!("{}  ", choice.letter), &text.markdown),
-            None => Vec::new(),
-        };
-        question.choices.iter().flat_map(option).collect()
+        let offered = question.offered();
+        offered
+            .flat_map(|(choice, text)| self.marked(&format!("{}  ", choice.letter), &text.markdown))
+            .collect()
     }
 
     /// The answer, [`Show::answer`], and the rest of the details.
@@ -176,6 +175,14 @@ impl<'a> Show<'a> {
             (_, _, Some(lettered)) => lettered,
             _ => value.typed(),
         }
+    }
+
+    /// The feedback to wrong answers, each with the name of its option.
+    pub fn named_feedback<'q>(&self, question: &'q Question) -> impl Iterator<Item = (String, &'q str)> {
+        question
+            .choices
+            .iter()
+            .filter_map(|choice| Some((self.choice_name(question, choice), choice.feedback.as_deref()?)))
     }
 
     /// A line to write an answer on.

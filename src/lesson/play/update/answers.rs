@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::lesson::play::bars::bars;
 use crate::lesson::play::course::Course;
-use crate::lesson::play::keys::Key;
 use crate::lesson::play::state::State;
 use crate::lesson::play::stops::StopKind;
 use crate::lesson::play::typing::Purpose;
 use crate::lesson::play::view::right_letter;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::verdict::{Verdict, next_try};
+use crate::terminal::Key;
 
 use super::moves;
 use super::notices::{refusal, remark};
@@ -81,7 +81,7 @@ pub(super) fn count_hands(course: &Course<'_>, state: &mut State, typed: &str) -
     // While the class still reads or thinks, the right option is not marked.
     let is_open = course.stops.get(state.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
     let right = if is_open { None } else { right_letter(course, state, question) };
-    let lines = bars(&hands, right, state.window.screen);
+    let lines = bars(&hands, None, right, state.window.screen);
     let record = state.class.record(question);
     record.hands_before = record.hands.replace(hands);
     record.drawn = true;

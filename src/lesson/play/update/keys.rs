@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
-use crate::lesson::play::keys::Key;
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
+use crate::terminal::Key;
 
 use super::letters::press_letter;
 use super::printing::{print, redraw};

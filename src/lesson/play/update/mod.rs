@@ -13,7 +13,7 @@ mod printing;
 
 use super::course::Course;
 use super::event::{Effects, Event, Input};
-use super::pages::Place;
+use super::pages::PageStart;
 use super::state::State;
 use super::view::sentence;
 
@@ -23,7 +23,7 @@ pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Ef
     match event.input {
         Input::Begin(notices) => {
             let notices = notices.iter().flat_map(|notice| sentence(notice, state.window.screen)).collect();
-            let lines = moves::show_from(course, state, Place::default(), notices);
+            let lines = moves::show_from(course, state, PageStart::default(), notices);
             printing::print(course, state, lines, now)
         }
         Input::Key(key) => keys::press(course, state, key, now),

@@ -91,7 +91,7 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
         let stands_above = record.is_some_and(|record| record.drawn) && !state.is_clean;
         groups.push(match right.filter(|_| stands_above) {
             Some(letter) => right_bar(hands, letter, screen),
-            None => bars(hands, right, screen),
+            None => bars(hands, None, right, screen),
         });
     }
     let has_feedback = |choice: &Choice| {

@@ -8,7 +8,7 @@ use crate::lesson::play::clock::minutes_and_seconds;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::{Entry, Purpose};
+use crate::lesson::play::typing::{Purpose, TypedLine};
 use crate::lesson::verdict::Verdict;
 use crate::render::Charset;
 use crate::text::clipped_at_word;
@@ -31,7 +31,7 @@ const LONGEST_TITLE: usize = 40;
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 
 /// A piece of the status line; where room is short those of the lowest weight go first.
-type Piece = (u8, String);
+type StatusPiece = (u8, String);
 
 /// The line at the bottom, `now` after the beginning.
 pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> Bottom {
@@ -76,7 +76,7 @@ impl Status<'_, '_> {
         }
     }
 
-    fn typing(&self, entry: &Entry, room: usize) -> Bottom {
+    fn typing(&self, entry: &TypedLine, room: usize) -> Bottom {
         let label = entry.label();
         let (typed, column) = entry.line.window(room.saturating_sub(label.width()));
         let cursor = label.width() + column;
@@ -88,7 +88,7 @@ impl Status<'_, '_> {
     }
 
     /// The possible answers, or the effect of Enter.
-    fn typing_hint(&self, entry: &Entry) -> String {
+    fn typing_hint(&self, entry: &TypedLine) -> String {
         let text = entry.line.text();
         match entry.purpose {
             Purpose::Hands => "such as A3 B14 C8, or 3 14 8".to_string(),
@@ -130,7 +130,7 @@ impl Status<'_, '_> {
         })
     }
 
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<StatusPiece> {
         if self.state.is_blank {
             return vec![(9, "any key goes back".to_string())];
         }
@@ -187,7 +187,7 @@ impl Status<'_, '_> {
 }
 
 /// The pieces in a row, as many as there is room for.
-fn fitted(mut pieces: Vec<Piece>, separator: &str, room: usize) -> String {
+fn fitted(mut pieces: Vec<StatusPiece>, separator: &str, room: usize) -> String {
     loop {
         let line =
             format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(separator));

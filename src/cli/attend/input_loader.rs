@@ -1,7 +1,7 @@
 //! What the options of `attn attend` name, taken in its place: heads side by side, weights turned, masks understood.
 
 use crate::attention::MatrixRule;
-use crate::cli::words::{WordArgs, WordVectors};
+use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
@@ -17,7 +17,7 @@ use crate::text::counted;
 use super::masks::{is_infinity, mask_rule, place_of};
 
 /// The inputs of a computation.
-pub(super) struct Loaded {
+pub(super) struct LoadedInputs {
     /// The matrices.
     pub inputs: AttendInputs,
     /// The number of heads if Q was a stack.
@@ -34,7 +34,7 @@ pub(super) struct Loaded {
 
 /// The inputs while they are read.
 #[derive(Default)]
-pub(super) struct Loading {
+pub(super) struct InputLoader {
     inputs: AttendInputs,
     layout: Option<Layout>,
     pub(super) tokens: Option<Vec<String>>,
@@ -45,10 +45,10 @@ pub(super) struct Loading {
     of_words: Vec<String>,
 }
 
-impl Loading {
+impl InputLoader {
     /// Without inputs; weights will be read in this layout, or in the one that their names imply.
-    pub(super) fn with_layout(layout: Option<Layout>) -> Loading {
-        Loading { layout, ..Loading::default() }
+    pub(super) fn with_layout(layout: Option<Layout>) -> InputLoader {
+        InputLoader { layout, ..InputLoader::default() }
     }
 
     pub(super) fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
@@ -162,7 +162,7 @@ impl Loading {
         }
     }
 
-    pub(super) fn finished(mut self, mask_kind: Option<MatrixRule>) -> Result<Loaded> {
+    pub(super) fn finished(mut self, mask_kind: Option<MatrixRule>) -> Result<LoadedInputs> {
         if let Some(Given { tensor, origin }) = &self.inputs.bias
             && tensor.cells().any(is_infinity)
         {
@@ -191,7 +191,7 @@ impl Loading {
         let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
         let inputs = AttendInputs { tokens, ..self.inputs };
         check_tokens(&inputs)?;
-        Ok(Loaded {
+        Ok(LoadedInputs {
             inputs,
             query_heads: self.query_heads,
             kv_heads,
