@@ -14,8 +14,8 @@ use clap::{Args, ValueEnum};
 
 use super::nodes::NodeArgs;
 use super::output::OutputArgs;
+use super::presentation::{self, Presentation};
 use super::program::Program;
-use super::stepping::{self, Presentation};
 use super::steps::StepArgs;
 use super::versus::{self, ReplayedInput, VersusArgs};
 use super::write;
@@ -30,6 +30,7 @@ use crate::story::{self, Story};
 use crate::tensor::MOST_SHOWN;
 pub(super) use computation::{Computation, ComputationArgs};
 use fast::FusedRun;
+pub(super) use options::options_of;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -112,7 +113,7 @@ impl AttendArgs {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
                 let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
-                (self.steps.page(story, &self.nodes, &self.output, &stepping::whole(program.typed))?, ran)
+                (self.steps.page(story, &self.nodes, &self.output, &presentation::whole(program.typed))?, ran)
             }
             Some(options) => (self.beside(options, program, convention, (env, streams.input))?, None),
         };
@@ -127,7 +128,7 @@ impl AttendArgs {
         let presentation = Presentation {
             program,
             command: "attend",
-            wholes: vec![stepping::whole(program.typed)],
+            wholes: vec![presentation::whole(program.typed)],
             steps: &self.steps,
             output: &self.output,
             style,
@@ -205,13 +206,13 @@ impl VariedArgs {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
             let Computation { recipe, inputs, notes, of_words, .. } =
-                self.computation.exercise(None, &mut files)?;
+                self.computation.computation(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
             return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
-        let exercise = self.computation.exercise(Some(dtype), &mut files)?;
-        let of_words = exercise.of_words.clone();
-        let FusedRun { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
+        let computation = self.computation.computation(Some(dtype), &mut files)?;
+        let of_words = computation.of_words.clone();
+        let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
         Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }

@@ -47,7 +47,7 @@ impl CompletionsArgs {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "attn", &mut script);
         if self.shell == Shell::Fish {
-            // The generator leaves out what is no option.
+            // The generator leaves out positional arguments.
             for one in named.iter().filter(|one| one.is_positional) {
                 script.extend(fish(one).into_bytes());
             }

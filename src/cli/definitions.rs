@@ -10,7 +10,7 @@ use super::diagnose::DiagnoseArgs;
 use super::env::Env;
 use super::examples::ExamplesArgs;
 use super::find::FindArgs;
-use super::front::FRONT;
+use super::front_page::FRONT;
 use super::glossary::GlossaryArgs;
 use super::help::HelpArgs;
 use super::lesson::LessonArgs;

@@ -8,8 +8,8 @@ use clap::Args;
 use super::listing::{self, Group};
 use super::nodes::NodeArgs;
 use super::output::OutputArgs;
+use super::presentation::{self, Presentation};
 use super::program::Program;
-use super::stepping::{self, Presentation};
 use super::steps::StepArgs;
 use super::versus::{self, ReplayedInput, VersusArgs};
 use super::{Env, Outcome, Streams};
@@ -108,13 +108,13 @@ impl DemoArgs {
             _ => {
                 let settings = self.numbers.settings(env, streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
-                let whole = stepping::whole(program.typed);
+                let whole = presentation::whole(program.typed);
                 let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
                 stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
         let wholes = match &chosen[..] {
-            [_] => vec![stepping::whole(program.typed)],
+            [_] => vec![presentation::whole(program.typed)],
             several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
         };
         let style = self.output.style(env, Convention::Rows);
@@ -223,8 +223,8 @@ impl NumberArgs {
     }
 }
 
-/// What a demo is given, with the shapes, first what was set in another: those that depend on each other have to be set
-/// together.
+/// The given nodes of a demo with their shapes, first those that were set with another shape: nodes that depend on each other
+/// have to be set together.
 fn shapes(demo: &Demo, settings: &Settings) -> String {
     let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
     let given: Vec<_> = story.graph.nodes().filter(|(_, node)| node.op.is_given()).collect();

@@ -81,7 +81,7 @@ impl DiagnoseArgs {
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading);
-        let Computation { recipe, inputs, notes, .. } = self.computation.exercise(None, &mut files)?;
+        let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
         let task = Task::new(recipe, inputs)?;
         if let Some(file) = &self.suggest_input {
             return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);

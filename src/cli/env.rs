@@ -20,7 +20,7 @@ pub struct Env {
     pub colour: bool,
     /// Whether standard error gets colours.
     pub colour_err: bool,
-    /// The ground of the terminal, as `COLORFGBG` tells it.
+    /// The background of the terminal, from `COLORFGBG`.
     pub theme: Theme,
     /// Whether the terminal may be asked for its ground: standard input and output are a terminal that answers.
     pub asks_terminal: bool,
@@ -30,7 +30,7 @@ pub struct Env {
     pub has_keys: bool,
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
-    /// The folder in which is kept how far lessons have come; a call that is not the program itself has none.
+    /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
@@ -44,7 +44,7 @@ pub struct Env {
     pub memory: Option<u64>,
 }
 
-/// The width where nothing tells one.
+/// The width if nothing gives one.
 const DEFAULT_WIDTH: usize = 80;
 
 impl Default for Env {
@@ -80,7 +80,7 @@ impl Env {
         let has_keys = std::io::stdin().is_terminal();
         Env {
             has_keys,
-            // The console of Linux has no answer, nor has a terminal that nobody has named.
+            // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
             // Both are looked up once, and good for as long as the process lives.
@@ -91,8 +91,8 @@ impl Env {
         }
     }
 
-    /// The surroundings with `--color always` or `never` heeded on standard error too, and `--width` in help, also where the
-    /// rest of the command line cannot be read.
+    /// The environment after `--color always` or `never`, for standard error too, and `--width` for help; also if the rest of
+    /// the command line cannot be read.
     pub(super) fn with_screen_asked_for(mut self, args: &[OsString]) -> Env {
         let words = args.iter().map(|arg| arg.to_string_lossy());
         let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));

@@ -79,7 +79,7 @@ impl ExplainArgs {
             Shown::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
         };
         let explained = Step { shown: vec![shown], ..Step::default() };
-        // In symbols a node of --only stands instead of its table.
+        // In symbols, the nodes of --only replace their tables.
         let tables = if is_table && self.symbolic.is_none() { story.steps } else { Vec::new() };
         story.steps = tables.into_iter().chain([explained]).collect();
         story.notes = Vec::new();

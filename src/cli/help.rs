@@ -1,13 +1,13 @@
-//! `attn help`, and what `-h` leaves out that `--help` tells.
+//! `attn help`: the long help of a command, of the screen options, and of the variables.
 
 use crate::foreign::visible;
 use clap::Args;
 use clap::builder::StyledStr;
 
-use super::front::FRONT;
+use super::front_page::FRONT;
 use super::machine::simd_names;
 use super::program::Program;
-use super::{Env, Streams, layout};
+use super::{Env, Streams, help_layout};
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
@@ -25,7 +25,7 @@ pub(super) struct HelpArgs {
     topic: Vec<String>,
 }
 
-/// The variables that `attn` looks at; `{SIMD}` stands for the names of the instruction sets.
+/// The variables that `attn` reads; `{SIMD}` is replaced by the names of the instruction sets.
 const ENVIRONMENT: &str = "\
 Variables that set defaults. An option of the command wins over its variable.
 
@@ -66,7 +66,7 @@ impl HelpArgs {
 fn of_screen(program: &Program<'_>, env: &Env) -> String {
     let mut whole = program.definitions.clone();
     whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| layout::screen(attend, width(env)));
+    let text = whole.find_subcommand("attend").map(|attend| help_layout::screen(attend, width(env)));
     let text = StyledStr::from(text.unwrap_or_default());
     format!(
         "{}\n\nTables of words have no --precision and no --heat. The variables that set\ndefaults for all commands are \
@@ -77,7 +77,7 @@ fn of_screen(program: &Program<'_>, env: &Env) -> String {
 
 /// The long help of the command that these words name.
 fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String> {
-    let mut whole = layout::lengthened(program.definitions.clone().term_width(width(env)), width(env));
+    let mut whole = help_layout::lengthened(program.definitions.clone().term_width(width(env)), width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();

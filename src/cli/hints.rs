@@ -72,7 +72,7 @@ pub(super) fn improve(failed: &mut clap::Error, args: &[OsString], definitions: 
         Some(ContextValue::StyledStrs(tips)) => tips,
         _ => Vec::new(),
     };
-    // “to pass '--x' as a value, use '-- --x'” is never what is meant.
+    // “to pass '--x' as a value, use '-- --x'” is never helpful.
     let kept = kept.into_iter().filter(|tip| !tip.to_string().contains("as a value"));
     let tips: Vec<StyledStr> = tip.into_iter().map(StyledStr::from).chain(kept).collect();
     if !tips.is_empty() {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use clap::Args;
 
 use super::program::Program;
-use super::{Env, Streams, help, layout};
+use super::{Env, Streams, help, help_layout};
 use crate::error::{Error, Result};
 use crate::input::put_files;
 
@@ -74,7 +74,7 @@ impl ManArgs {
     }
 }
 
-/// Shows a page on the terminal through the system's `man`; `false` if there is none that can.
+/// Shows a page on the terminal with the system's `man`; returns whether that worked.
 fn shown_by_man(page: &[u8]) -> bool {
     let man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
     let Ok(mut man) = man else { return false };
@@ -103,7 +103,7 @@ fn pages(program: &Program<'_>) -> Result<Vec<ManPage>> {
 fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<ManPage>) -> Result<()> {
     let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
-    let (own, examples) = layout::without_examples(command);
+    let (own, examples) = help_layout::without_examples(command);
     let own = own.version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
     clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;

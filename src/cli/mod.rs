@@ -11,26 +11,26 @@ mod env;
 mod examples;
 mod explain;
 mod find;
-mod front;
+mod front_page;
 mod glossary;
 mod help;
+mod help_layout;
 mod hints;
-mod layout;
 mod lesson;
 mod listing;
 mod machine;
 mod man;
-mod negative;
+mod negative_numbers;
 mod nodes;
 mod outcome;
 mod output;
 mod params;
+mod presentation;
 mod program;
 mod reference;
 mod screen;
 mod similarity;
 mod softmax;
-mod stepping;
 mod steps;
 mod streams;
 mod values;
@@ -128,7 +128,7 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
     // An error of writing to standard error is ignored: there is no other place to report it.
     let said = error.to_string();
-    let text = env.charset.spelled(&negative::unshielded(&visible_lines(&said))).into_owned();
+    let text = env.charset.spelled(&negative_numbers::unshielded(&visible_lines(&said))).into_owned();
     let _ = writeln!(streams.err, "{head} {text}");
 }
 
@@ -136,7 +136,7 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
 enum CommandLine {
     /// A command to be run.
     Command(Box<Cli>),
-    /// Help, the version, or what is wrong with the command line has been written; the exit code.
+    /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
 }
 
@@ -153,8 +153,8 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
     let (is_short, is_long) = (has_flag(args, "-h"), has_flag(args, "--help"));
     let definitions = program.definitions.clone().term_width(help::width(env));
     let definitions = match (is_short, is_long) {
-        (true, _) => layout::shortened(definitions),
-        (false, true) => layout::lengthened(definitions, help::width(env)),
+        (true, _) => help_layout::shortened(definitions),
+        (false, true) => help_layout::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
     let mut failed = match matches(definitions, args).and_then(|matches| Cli::from_arg_matches(&matches)) {
@@ -179,7 +179,7 @@ fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<
         Cow::Borrowed(_) if env.colour_err && is_seen => text.ansi().to_string(),
         short => short.into_owned(),
     };
-    let text = hints::plain(&negative::unshielded(&text));
+    let text = hints::plain(&negative_numbers::unshielded(&text));
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");

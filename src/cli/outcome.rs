@@ -22,7 +22,7 @@ impl Outcome {
         Outcome { code, graphs: Vec::new() }
     }
 
-    /// A command that failed. Nobody is left to tell of a closed pipe, as in `attn … | head`: it is a quiet success.
+    /// A command that failed. A closed pipe, as in `attn … | head`, counts as success.
     pub(super) fn of_error(error: &Error) -> Outcome {
         Outcome::of_code(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
     }

@@ -38,7 +38,7 @@ Examples:
   attn params mixtral-8x7b               all weights, and those one token uses
   attn params path/to/config.json        a configuration from Hugging Face";
 
-/// On narrower screens a count and its share stand in one column.
+/// On narrower screens a count and its share are in one column.
 const WIDE: usize = 100;
 
 /// The context where neither the user nor the model says one.

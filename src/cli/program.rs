@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::env::Env;
-use super::negative;
+use super::negative_numbers;
 use super::outcome::Outcome;
 use super::streams::Streams;
 
@@ -27,7 +27,7 @@ pub(super) fn matches(
     definitions: clap::Command,
     args: &[OsString],
 ) -> Result<clap::ArgMatches, clap::Error> {
-    let args = args.iter().map(|arg| negative::shielded(arg.clone()));
+    let args = args.iter().map(|arg| negative_numbers::shielded(arg.clone()));
     definitions.try_get_matches_from(std::iter::once(OsString::from("attn")).chain(args))
 }
 

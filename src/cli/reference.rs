@@ -92,7 +92,7 @@ fn place(erratum: &Erratum) -> String {
     }
 }
 
-/// The errata of one document, told one after the other.
+/// The errata of one document, one after the other.
 fn story(document: Document, errata: &[&Erratum]) -> Story {
     let step = |erratum: &&Erratum| {
         let demo = erratum.demo.map_or(String::new(), |demo| format!(" (attn demo {demo})"));

@@ -1,4 +1,4 @@
-//! Defaults from the environment: `ATTN_PRECISION=2` stands for `--precision 2` in each command that has this option.
+//! Applies the defaults of the environment: `ATTN_PRECISION=2` means `--precision 2` in each command with this option.
 
 use crate::foreign::visible;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::render::Charset;
 
-/// Whether a flag is typed; what stands behind `--` is none.
+/// Whether a flag is typed before any `--`.
 pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
     args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
 }
@@ -31,7 +31,7 @@ pub(super) fn applied(
         return Ok((args, env));
     }
     let (end, chosen) = deepest(definitions, &args);
-    // Help is what somebody needs who has set a variable to a wrong value.
+    // Help works also if a variable has a wrong value.
     let asks_for_help = args.first().is_none_or(|first| first == "help")
         || ["-h", "--help", "-V", "--version"].iter().any(|flag| has_flag(&args, flag));
     for (option, value) in env.defaults {

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use clap::Args;
 
-use super::negative;
+use super::negative_numbers;
 use super::program::{Program, matches};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
@@ -98,12 +98,12 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
     Ok(())
 }
 
-/// The first paragraph of clap's message, which says what is wrong.
+/// The first paragraph of clap's message, which has the error.
 fn refusal(failed: &clap::Error) -> Error {
     let text = failed.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first).trim_end();
-    Error::new(format!("in --versus: {}", negative::unshielded(what)))
+    Error::new(format!("in --versus: {}", negative_numbers::unshielded(what)))
 }
 
 /// An error of the second computation, which says so.
@@ -120,7 +120,7 @@ pub(super) fn another_command() -> Error {
         .help("give only options of the same command")
 }
 
-/// The page that tells `other` beside `base`.
+/// The page that compares `other` with `base`.
 pub(super) fn page(
     base: Story,
     other: Story,

@@ -2,7 +2,7 @@
 
 use crate::hint::Hint;
 
-/// The option or command that stands for a fact.
+/// The option or command for a hint.
 pub(super) fn typed(hint: Hint) -> String {
     let fixed = match hint {
         // W_Q is given by --wq.

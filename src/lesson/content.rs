@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use super::key::{Expression, Value, Values};
-use super::model::{Block, Choice, Console, Exchange, Lesson, NamedRun, Prose, Question};
+use super::model::{Block, Choice, Console, Exchange, Lesson, NamedRun, Prose, Question, Size};
+use super::option_names::OptionNames;
 use super::question::Answer;
 use crate::error::Result;
 
@@ -25,6 +26,24 @@ impl Block {
 }
 
 impl Lesson {
+    /// A lesson of a file without a name, a title and steps.
+    pub(super) fn empty(file: &str, size: Size, options: &'static OptionNames) -> Lesson {
+        Lesson {
+            name: String::new(),
+            file: file.to_string(),
+            title: String::new(),
+            minutes: None,
+            size,
+            options,
+            runs: Vec::new(),
+            opening: Vec::new(),
+            steps: Vec::new(),
+            text: String::new(),
+            faults: Vec::new(),
+            story: None,
+        }
+    }
+
     /// Every text with numbers that are checked: prose, and the options that are offered.
     pub(super) fn texts(&self) -> impl Iterator<Item = &Prose> {
         let options = self.questions().flat_map(Question::offered).map(|(_, text)| text);

@@ -7,7 +7,7 @@ use crate::foreign::visible;
 
 use super::key::ParseError;
 
-/// One thing that is wrong: where, in which step, what, and what to do about it.
+/// One fault: its line, its step, the error, and how to fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The line, from 1.
@@ -78,8 +78,13 @@ impl fmt::Display for FaultInFile<'_> {
 pub struct Faults(pub Vec<Fault>);
 
 impl Faults {
-    /// Takes one more note of a fault.
+    /// Adds a fault.
     pub fn push(&mut self, fault: Fault) {
         self.0.push(fault);
+    }
+
+    /// Adds a fault at a line, with its help.
+    pub(super) fn add(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
+        self.push(Fault::new(line, what).help(help));
     }
 }

@@ -60,7 +60,7 @@ impl Lesson {
 /// Opens the lesson that `NAME|FILE[#step]` names, and the position of the step it asks for.
 ///
 /// # Errors
-/// If there is no such lesson or step, or the file is no lesson: its first fault, and how many more there are.
+/// If there is no such lesson or step, or the file is not a lesson: its first fault, and the number of others.
 pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Option<usize>)> {
     let (name, step) = match asked.split_once('#') {
         Some((name, step)) if !exists(asked) => (name, Some(step)),

@@ -45,7 +45,7 @@ pub struct StoryPart {
     pub before: usize,
     /// The number of the last step of the story.
     pub last: usize,
-    /// The command that tells the whole story, where there is one.
+    /// The command that shows the whole story, if there is one.
     pub whole: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct NamedRun {
     pub line: usize,
 }
 
-/// A step: what stands below one `##`.
+/// A step: the text below one `##`.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Its name, for jumps and saved progress.
@@ -244,9 +244,9 @@ impl Lesson {
         self.every_block().filter_map(Block::console)
     }
 
-    /// The step that a line stands in.
+    /// The step of a line.
     pub fn step_at(&self, line: usize) -> Option<&Step> {
-        // Steps stand in the order of their lines.
+        // Steps are in the order of their lines.
         self.steps.partition_point(|step| step.line <= line).checked_sub(1).map(|at| &self.steps[at])
     }
 

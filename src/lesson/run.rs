@@ -48,7 +48,7 @@ impl CommandOutput {
     }
 }
 
-/// The program's own `run`: arguments and a screen to what is written and computed.
+/// The program's own `run`: from arguments and a screen to the output and the graphs.
 pub type Run<'a> = dyn Fn(&[String], Screen) -> CommandOutput + 'a;
 
 /// The arguments of a command, and the screen it wrote on.

@@ -59,7 +59,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The line, from 1, that a byte of the text stands in.
+    /// The line of a byte of the text; lines count from 1.
     pub(super) fn line(&self, position: usize) -> usize {
         self.starts.partition_point(|&start| start <= position)
     }

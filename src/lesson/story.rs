@@ -23,19 +23,13 @@ pub fn story_lesson(
 ) -> Lesson {
     let steps =
         scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
+    let size = Size { columns: 80, rows: 24 };
     Lesson {
         name: title.to_string(),
-        file: title.to_string(),
         title: title.to_string(),
-        minutes: None,
-        size: Size { columns: 80, rows: 24 },
-        options,
-        runs: Vec::new(),
-        opening: Vec::new(),
         steps,
-        text: String::new(),
-        faults: Vec::new(),
         story: Some(story),
+        ..Lesson::empty(title, size, options)
     }
 }
 

@@ -13,7 +13,7 @@ pub(super) struct UncheckedNumber {
     pub text: String,
     /// The lines of the text before it.
     pub lines: usize,
-    /// Whether it stands between backticks, and may be a name.
+    /// Whether it is in backticks, and may be a name.
     pub in_code: bool,
 }
 

@@ -11,9 +11,9 @@ use super::run::Run;
 pub enum UpdateOutcome {
     /// Nothing is rewritten: something must be fixed first.
     Refused,
-    /// Every output is what is printed.
+    /// Every output is up to date.
     Current,
-    /// The new text, and what is still wrong with it.
+    /// The new text, and the remaining findings.
     Rewritten(String, Report),
 }
 

@@ -11,7 +11,7 @@ use crate::render::Screen;
 
 /// Whether an answer is right, and the feedback to it.
 pub(super) struct Verdict {
-    /// Whether it is right; `None` where nobody can tell.
+    /// Whether it is right; `None` for an open question.
     pub is_right: Option<bool>,
     /// The answer as it is repeated.
     pub repeated: String,

@@ -24,8 +24,9 @@ impl ComputationArgs {
         self.inputs.replace_earlier(&earlier.inputs);
     }
 
-    /// What the options ask for, with its matrices; --q, --k, --v, --bias and --mask in a type of the fast path, if one is given.
-    pub(crate) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
+    /// The recipe and the inputs of the options. With `dtype`, --q, --k, --v, --bias and --mask are read in that type of the
+    /// fast path.
+    pub(crate) fn computation(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Computation> {
         let loaded = self.inputs.load(files, dtype)?;
         let recipe = self.options.recipe(&loaded)?;
         let mut notes = loaded.notes;

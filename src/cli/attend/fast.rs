@@ -57,10 +57,10 @@ impl FastArgs {
         self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
-    /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+    /// Runs a computation on the fast path, and adds notes on its numbers.
+    pub(super) fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
-        let Computation { recipe, inputs, mut notes, .. } = exercise;
+        let Computation { recipe, inputs, mut notes, .. } = computation;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
             let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.typed()) {

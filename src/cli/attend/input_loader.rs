@@ -1,4 +1,4 @@
-//! What the options of `attn attend` name, taken in its place: heads side by side, weights turned, masks understood.
+//! Collects the inputs of `attn attend`: heads side by side, weights in one layout, the meaning of masks.
 
 use crate::attention::MatrixRule;
 use crate::cli::word_vectors::{WordArgs, WordVectors};

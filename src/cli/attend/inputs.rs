@@ -184,7 +184,7 @@ impl InputArgs {
 }
 
 /// # Errors
-/// If a word stands where a file belongs: words are another option's.
+/// If the argument is a word and not a file: words belong to --words.
 fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
     let is_word =
         !file.is_empty() && file.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | ','));

@@ -96,7 +96,7 @@ impl Overview<'_, '_> {
         Ok(points)
     }
 
-    /// Says what is going on, where it can be wiped out again.
+    /// Shows what is being measured, on a terminal on which the line can be erased.
     fn working(&mut self, what: &str) -> Result<()> {
         if self.has_screen {
             let text = format!("{what} …");

@@ -134,8 +134,8 @@ fn answer(name: String, array: Array) -> Result<Answer> {
     Ok(Answer { name, matrices: array.into_heads()?, decimals, roundoff })
 }
 
-/// The node that a name stands for: its own name, in any case, or another usual word. `A` is also the name of `A_1`,
-/// `A_2` … together.
+/// The node that a name means: its own name, in any case, or another usual word. `A` is also the name of `A_1`, `A_2` …
+/// together.
 fn node(name: &str, right: &Graph) -> Result<String> {
     let exists = |name: &str| right.find(name).is_some() || right.find(&format!("{name}_1")).is_some();
     if exists(name) {

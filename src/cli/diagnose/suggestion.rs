@@ -1,6 +1,6 @@
 //! `attn diagnose --suggest-input`: an input on which mistakes show, written to a file.
 
-use crate::attention::MatrixRule;
+use crate::cli::attend::options_of;
 use crate::cli::output::{FormatArg, LookArgs};
 use crate::cli::write;
 use crate::cli::{Env, Streams};
@@ -8,7 +8,7 @@ use crate::diagnose::{Task, suggest};
 use crate::error::{Error, Result};
 use crate::foreign::{to_path, visible};
 use crate::graph::Role;
-use crate::graph::recipes::{AttendInputs, Recipe, Scale, Score};
+use crate::graph::recipes::AttendInputs;
 use crate::input;
 use crate::matrix::Matrix;
 use crate::render::Page;
@@ -45,7 +45,7 @@ pub(super) fn write(
     let labels = inputs.x.as_ref().and_then(|x| x.tensor.row_labels());
     let tokens = inputs.tokens.as_ref().or(labels).map(|tokens| &tokens[..]);
     input::save_bundle(path, tokens, &matrices, env.writing)?;
-    let arguments = format!("{} {}", quoted(file), options(task.recipe())).trim_end().to_string();
+    let arguments = format!("{} {}", quoted(file), options_of(task.recipe())).trim_end().to_string();
     if look.is_for_people() {
         let page = Page::whole(suggested_input(file, &suggestion, &matrices, &arguments));
         return write::pages(&[page], "diagnose", &look.style(env), streams);
@@ -60,40 +60,4 @@ pub(super) fn write(
 fn named(inputs: &AttendInputs) -> Result<Vec<(&'static str, &Matrix)>> {
     let given = Role::all().filter_map(|role| Some((role, inputs.get(role)?)));
     given.map(|(role, given)| Ok((role.name(), given.tensor.matrix()?))).collect()
-}
-
-/// The options that give a recipe, without those that are the default.
-fn options(recipe: &Recipe) -> String {
-    let mut options: Vec<String> = Vec::new();
-    if recipe.heads > 1 {
-        options.push(format!("--heads {}", recipe.heads));
-    }
-    if recipe.kv_heads != recipe.heads {
-        options.push(format!("--kv-heads {}", recipe.kv_heads));
-    }
-    if recipe.score == Score::Cosine {
-        options.push("--score cosine".into());
-    }
-    match recipe.scale {
-        Scale::None => options.push("--scale none".into()),
-        Scale::Number(number) => options.push(format!("--scale {number}")),
-        _ => {}
-    }
-    if recipe.temperature != 1.0 {
-        options.push(format!("--temperature {}", recipe.temperature));
-    }
-    let mask = &recipe.mask;
-    options.extend(mask.causal.then(|| "--causal".to_string()));
-    options.extend(mask.window.map(|window| format!("--window {window}")));
-    options.extend(mask.from_start.then(|| "--causal-from start".to_string()));
-    options.extend(mask.matrix.map(|rule| {
-        let kind = match rule {
-            MatrixRule::Allow => "allow",
-            MatrixRule::Block => "block",
-            MatrixRule::Add => "add",
-        };
-        format!("--mask-kind {kind}")
-    }));
-    options.extend(recipe.output.residual.then(|| "--residual".to_string()));
-    options.join(" ")
 }

@@ -13,7 +13,7 @@ use crate::text::counted;
 
 use super::trust::LessonCommands;
 
-/// The lines of a diff that are shown: a screen of them says what has changed.
+/// The maximum number of lines of a diff that are shown.
 const MOST_OF_A_DIFF: usize = 24;
 
 /// One file and its state.
@@ -31,13 +31,13 @@ pub(super) struct CheckedFile {
 pub(super) enum FileState {
     /// It is a lesson, and was checked.
     Checked(Report),
-    /// It is no lesson, or one that cannot be played.
+    /// It is not a lesson, or one that cannot be played.
     Malformed(Faults),
     /// It could not be read.
     Unreadable(Error),
 }
 
-/// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
+/// Checks the lessons that the paths name: files, built-in names, and the lessons in folders.
 pub(super) fn checked_files(paths: &[String], commands: LessonCommands) -> Vec<CheckedFile> {
     paths
         .iter()
@@ -71,7 +71,7 @@ fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {
         Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(name))),
         Err(faults) => FileState::Malformed(faults),
     };
-    // A file of that name may stand here, and is not meant.
+    // A file of that name may exist here, but the built-in lesson is meant.
     let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
     CheckedFile { path: name.to_string(), file: visible(&file).into_owned(), text, state }
 }

@@ -165,7 +165,7 @@ impl ExportArgs {
 }
 
 /// # Errors
-/// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
+/// If the file is a lesson, perhaps the exported one: its questions and keys would be lost.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text, LESSON_OPTIONS).is_ok();

@@ -1,4 +1,4 @@
-//! How the commands of lessons are run, and what they may read and write.
+//! Runs the commands of lessons, and limits the files that they read and write.
 
 use std::ffi::OsString;
 use std::rc::Rc;

@@ -41,7 +41,7 @@ impl UpdateArgs {
     }
 }
 
-/// Updates one file: what is said of it, and its exit code.
+/// Updates one file. Returns the report on it, and its exit code.
 fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> (String, u8) {
     let file = &checked.file;
     let FileState::Checked(report) = &checked.state else {

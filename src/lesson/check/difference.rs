@@ -15,7 +15,7 @@ pub enum Tag {
     Same,
     /// Only in the lesson.
     Lesson,
-    /// Only in what is printed.
+    /// Only in the printed text.
     Printed,
 }
 

@@ -16,7 +16,7 @@ pub struct Report {
     pub checked: Coverage,
 }
 
-/// One thing that does not hold, or could be better.
+/// One fault or remark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The subject of the finding.
@@ -32,13 +32,13 @@ pub struct Finding {
 /// The subject of a finding, which decides who fixes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
-    /// A key, a command, a character that has no place there: an author fixes it before anything is rewritten.
+    /// A key, a command or a forbidden character: an author fixes it before outputs are rewritten.
     Structure,
     /// A number in the text, a table on the screen, the plan: an author fixes it.
     Text,
     /// The output of a command: `update` fixes it.
     Output,
-    /// Nothing is wrong; something could go.
+    /// A remark: nothing is wrong.
     Remark,
 }
 
@@ -67,7 +67,7 @@ pub struct Coverage {
 }
 
 impl Report {
-    /// Whether the lesson holds; remarks do not count.
+    /// Whether there are no faults; remarks do not count.
     pub fn holds(&self) -> bool {
         self.wrong() == 0
     }
@@ -86,7 +86,7 @@ impl Finding {
 }
 
 impl Coverage {
-    /// Adds what another lesson has.
+    /// Adds the counts of another lesson.
     pub fn add(&mut self, other: Coverage) {
         self.steps += other.steps;
         self.commands += other.commands;
@@ -95,7 +95,7 @@ impl Coverage {
         self.drawable += other.drawable;
     }
 
-    /// Counts what a lesson has.
+    /// The counts of a lesson.
     pub(super) fn of(lesson: &Lesson) -> Coverage {
         Coverage {
             steps: lesson.steps.len(),

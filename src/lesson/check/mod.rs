@@ -1,4 +1,4 @@
-//! Holding a lesson against the program: what its commands print, its numbers, its keys, its screen, its plan.
+//! Compares a lesson with the program: outputs, numbers, keys, screen, plan.
 
 mod context;
 mod difference;
@@ -22,7 +22,7 @@ use super::model::Lesson;
 use super::run::{Run, Runner};
 use super::values::RunValues;
 
-/// Checks everything that a lesson claims. Each command runs at most once for the same screen.
+/// Checks a whole lesson. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
     check_by(lesson, &Runner::new(run))
 }

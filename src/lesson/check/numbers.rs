@@ -9,7 +9,7 @@ use crate::text::counted;
 use super::context::CheckContext;
 use super::finding::{Concern, Finding};
 
-/// Checks every number that says what it must be.
+/// Checks every number that has a claim.
 pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
     let mut not_checked = Vec::new();
     for prose in lesson.texts() {

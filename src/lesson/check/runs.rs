@@ -9,7 +9,7 @@ use crate::lesson::run::Runner;
 
 use super::finding::{Concern, Finding};
 
-/// Looks at every named command, and gives the names of those without numbers.
+/// Checks every named command, and returns the names of those without numbers.
 pub(super) fn check<'a>(
     lesson: &'a Lesson,
     runner: &Runner<'_>,

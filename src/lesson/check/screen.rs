@@ -16,7 +16,7 @@ use super::finding::{Concern, Finding};
 /// The rows of a screen that the prompt and the status line take.
 const OTHER_ROWS: usize = 2;
 
-/// Looks at everything that is printed or shown as it is.
+/// Checks all printed and literal text.
 pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
     for block in lesson.every_block() {
         match block {

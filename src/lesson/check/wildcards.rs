@@ -1,4 +1,4 @@
-//! Comparing under trycmd's wildcards: `...` stands for any lines, `[..]` for anything within a line.
+//! Comparison with trycmd's wildcards: `...` matches any lines, `[..]` any text within a line.
 
 use snapbox::Data;
 use snapbox::filter::NormalizeToExpected;

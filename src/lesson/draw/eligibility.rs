@@ -35,7 +35,7 @@ impl Question {
         in_prose.chain(plain.filter_map(first_unchecked_number)).next()
     }
 
-    /// The titles of the step and the part that it stands in.
+    /// The titles of its step and its part.
     fn headings<'a>(&self, lesson: &'a Lesson) -> impl Iterator<Item = &'a str> {
         let is_own = |block: &Block| matches!(block, Block::Question(question) if question.id == self.id);
         let parts = lesson.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, part)));

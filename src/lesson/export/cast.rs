@@ -25,7 +25,7 @@ const MOST: u64 = 8_000;
 const HEADING: u64 = 1_500;
 /// The time to think, for questions that do not give it.
 const THINK: u64 = 10_000;
-/// Players shorten a longer wait to these seconds, unless they are told otherwise.
+/// Players shorten longer waits to these seconds by default.
 const IDLE_LIMIT: u64 = 10;
 
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of

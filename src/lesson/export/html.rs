@@ -116,8 +116,7 @@ impl HtmlWriter<'_> {
         format!("<div class=\"console\">\n{exchanges}</div>\n")
     }
 
-    /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
-    /// stands on the screen.
+    /// The output of a command: as HTML if possible, as in the lesson if that leaves lines out, and else as on the screen.
     fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
         if expected.lines().any(|line| line.trim() == "...") {

@@ -5,7 +5,7 @@ use super::{Answers, Handout, more_lines};
 use crate::lesson::model::{Block, Choice, Console, Literal, Prose, Question};
 use crate::lesson::show::{BLANK, Show, escaped};
 
-/// To be filled in where the answers are left out.
+/// Fields of worksheets without answers.
 const NAME: &str = "Name: ______________________________ Date: ______________";
 const RULE: &str = "______________________________________";
 

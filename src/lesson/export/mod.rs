@@ -1,4 +1,4 @@
-//! A whole lesson to one file that is handed out.
+//! Exports of a whole lesson to one file.
 
 mod cast;
 mod html;
@@ -25,12 +25,12 @@ fn is_harmless(address: &str) -> bool {
 /// The treatment of answers in a handout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {
-    /// They are folded, and unfold when asked. Where nothing folds they are there to be read.
+    /// They are folded; shown in formats that cannot fold.
     #[default]
     Folded,
     /// They are left out.
     Hidden,
-    /// They are there to be read.
+    /// They are shown.
     Shown,
 }
 
@@ -39,7 +39,7 @@ fn more_lines(question: &Question) -> usize {
     if question.kind.is_graded() { 0 } else { 3 }
 }
 
-/// A lesson to be handed out, and what of it.
+/// A lesson to be exported, with options.
 #[derive(Clone, Copy)]
 pub struct Handout<'a> {
     /// The lesson.

@@ -2,8 +2,8 @@
 
 use super::Expression;
 
-/// What its right answer is computed by: `LETTER iff EXPRESSION ± TOLERANCE from SHOWN decimals`, of which each kind of
-/// question has its own part.
+/// The key of a question: `LETTER iff EXPRESSION ± TOLERANCE from SHOWN decimals`. Each kind of question uses some of these
+/// parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The letter of the right option, a capital.

@@ -19,7 +19,7 @@ const DEEPEST: usize = 8;
 #[grammar = "lesson/key/key.pest"]
 pub(super) struct Grammar;
 
-/// What cannot be read in an expression or a key, and where in its text.
+/// The error of an expression or a key that cannot be read, with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
     /// The error, as a sentence without a full stop.
@@ -69,7 +69,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// If the text is none: the error tells the column within it, and what the language has.
+    /// If the text is not one: the error has the column, and the forms of the language.
     pub fn parse(text: &str) -> Result<Expression, ParseError> {
         let pairs = parse(Rule::expression, text, &closed_list())?;
         Builder { text }.comparison(first(pairs, Rule::comparison))
@@ -99,7 +99,7 @@ pub(in crate::lesson) fn parse_key(text: &str, help: &str) -> Result<Key, ParseE
     Ok(Key { letter, expression, tolerance, shown })
 }
 
-/// The parts of a whole text, or what stands where it cannot be read.
+/// The parts of a whole text, or the error at the place where it cannot be read.
 fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, ParseError> {
     check_size(text)?;
     let parsed = Grammar::parse(rule, text).map_err(|error| {
@@ -119,7 +119,7 @@ fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, P
     Ok(parsed.into_iter().next().unwrap_or_else(|| unreachable!("a whole text is one pair")).into_inner())
 }
 
-/// Refuses what is too long or too deep before the grammar sees it, and finds brackets that do not close.
+/// Refuses texts that are too long or nested too deep, and unclosed brackets, before the grammar is applied.
 fn check_size(text: &str) -> Result<(), ParseError> {
     if text.len() > LONGEST {
         let what = format!("`{}` is longer than {LONGEST} bytes", clip(text));

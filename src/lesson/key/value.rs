@@ -47,7 +47,7 @@ pub enum Value {
     Order(Order),
     /// Whether a comparison holds.
     Truth(bool),
-    /// The letter of an option, a capital: no expression comes to one, but a question is answered by it.
+    /// The letter of an option, a capital. No expression has such a value, but a question may have it as its answer.
     Letter(char),
 }
 

@@ -1,4 +1,4 @@
-//! A number as prose writes it, held against the value it stands for.
+//! A number as prose writes it, compared with a computed value.
 
 use std::ops::Range;
 
@@ -129,12 +129,12 @@ pub(in crate::lesson) fn at_decimals(number: f64, decimals: usize) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The numbers of a text and where they stand, in bytes. Digits within a word or after a slash are none: `W_2`, `2nd`, `1/3`.
+/// The numbers of a text and their byte ranges. Digits in a word or after a slash are not numbers: `W_2`, `2nd`, `1/3`.
 pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
     let mut found: Vec<(Range<usize>, WrittenNumber)> = Vec::new();
     let mut end = 0;
     for (at, character) in text.char_indices() {
-        // A `_` belongs to a name, as in `W_2`, or begins what is emphasised.
+        // A `_` belongs to a name, as in `W_2`, or begins emphasis.
         let mut before = text[..at].chars().rev();
         let previous = match before.next() {
             Some('_') => before.next(),

@@ -6,8 +6,7 @@ use crate::render::Screen;
 
 use super::stops::{Stop, stops};
 
-/// A lesson as it is played. Nothing in it changes while it is; what a command prints is looked up here, and each is run
-/// once.
+/// A lesson as it is played. It does not change; the output of each command is cached after its first run.
 pub(super) struct Course<'a> {
     pub lesson: &'a Lesson,
     pub stops: Vec<Stop>,
@@ -29,7 +28,7 @@ impl<'a> Course<'a> {
         show
     }
 
-    /// Forgets what the commands have printed: each is run again when it is shown next.
+    /// Clears the cached outputs: each command is run again when it is shown next.
     pub(super) fn forget_outputs(&mut self) {
         self.runner = Runner::new(self.run);
     }

@@ -18,7 +18,7 @@ pub(super) struct Chunk {
 pub(super) struct PageStart {
     /// The block.
     pub block: usize,
-    /// The pieces of it that stand before.
+    /// The number of its pieces on earlier pages.
     pub piece: usize,
 }
 

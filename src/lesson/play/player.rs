@@ -78,12 +78,12 @@ impl<'a> Player<'a> {
         self.take(Input::Ready, now);
     }
 
-    /// Takes an event, and runs the commands that it leads to; what else is to be done is left to the terminal.
+    /// Handles an event and runs the commands that it asks for; other effects are left to the terminal.
     fn take(&mut self, input: Input, now: Duration) -> Effects {
         let effects = update(&self.course, &mut self.state, Event { at: now, input });
         match effects.action {
             Action::Run(command) => {
-                // Not through the course, which remembers: a file may have been changed for it.
+                // Not through the cache of the course: the files that it reads may have changed.
                 let printed = (self.by_hand)(&command.args, self.state.window.screen).shown();
                 self.take(Input::Output { typed: command.typed, printed }, now)
             }
@@ -95,7 +95,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Runs what the next stop shows ahead of time, so that it appears at once.
+    /// Runs the commands of the next stop ahead of time, so that it appears at once.
     pub fn prepare(&self) {
         if let Some(next) = self.course.stops.get(self.state.page.stop + 1) {
             view::chunks(&self.course, &self.state, next);
@@ -117,7 +117,7 @@ impl<'a> Player<'a> {
         self.state.due(&self.course)
     }
 
-    /// The step that is shown; before the first one there is none. At the end it is the last.
+    /// The step that is shown: `None` before the first one, the last one at the end.
     pub fn step(&self) -> Option<usize> {
         self.state.step(&self.course)
     }

@@ -59,9 +59,9 @@ pub(super) struct CurrentQuestion {
     /// The feedback to wrong answers.
     pub feedback: Vec<(String, String)>,
     pub hints: Vec<String>,
-    /// The last show of hands.
+    /// The last vote.
     pub hands: Option<Vec<usize>>,
-    /// The one before it.
+    /// The vote before it.
     pub hands_before: Option<Vec<usize>>,
 }
 
@@ -187,7 +187,7 @@ impl Positions {
         write_json(&self.of(&position.lesson), position)
     }
 
-    /// The position in a lesson, or in the one that was begun last. What cannot be read, or is of another version, is none.
+    /// The position in a lesson, or in the one that was started last; `None` if it cannot be read or has another version.
     pub(super) fn read(&self, lesson: Option<&Lesson>) -> Option<Position> {
         let known = |schema: &str, version: u32| schema == SCHEMA && version == VERSION;
         let asked = match lesson {

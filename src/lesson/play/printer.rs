@@ -17,7 +17,7 @@ const HOME: &str = "\x1b[H";
 /// Erases the line from the cursor on.
 const ERASE_REST: &str = "\x1b[K";
 
-/// A terminal in raw mode, as what is printed on.
+/// Prints on a terminal in raw mode.
 pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     screen: Screen,
@@ -35,8 +35,8 @@ impl<'a> Printer<'a> {
         self.erase()
     }
 
-    /// Pushes all that stands on a screen of this many rows up and out of sight: it can be scrolled back to. The next line stands
-    /// at the top.
+    /// Scrolls the text on a screen of this many rows out of sight. It can be scrolled back to, and the next line is at the
+    /// top.
     pub(super) fn push(&mut self, rows: usize) -> Result<()> {
         self.bottom = None;
         self.write(&format!("{ERASE}{}{HOME}", "\r\n".repeat(rows)))
@@ -67,7 +67,7 @@ impl<'a> Printer<'a> {
         self.write(&text)
     }
 
-    /// Erases the bottom line; the cursor stands where it began.
+    /// Erases the bottom line; the cursor is then at its start.
     pub(super) fn erase(&mut self) -> Result<()> {
         self.bottom = None;
         self.write(ERASE)

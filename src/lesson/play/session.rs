@@ -118,7 +118,7 @@ impl Session<'_, '_> {
                 Readiness::Nothing => self.due_keys(),
                 Readiness::Ready => pressed().map_err(unreadable)?,
             };
-            // Before anything is written, also where the key has come together with the new size.
+            // The size is read before anything is written, because a key may arrive together with a new size.
             self.heed_size()?;
             self.redraw(!keys.is_empty())?;
             for key in keys {

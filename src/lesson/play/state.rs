@@ -15,9 +15,9 @@ use super::stops::{StopKind, commands};
 use super::timing::Timing;
 use super::typing::Typing;
 
-/// Below the text stand an empty line and the status line.
+/// The rows below the text: an empty line and the status line.
 const BELOW: usize = 2;
-/// However small the screen says it is, at least this many lines are shown at once.
+/// The minimum number of lines that are shown at once, even on a smaller screen.
 const LEAST_ROWS: usize = 4;
 
 /// The screen, and how tall it is.
@@ -89,7 +89,7 @@ impl State {
         course.lesson.story.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
     }
 
-    /// The step that is shown; before the first one there is none. At the end it is the last.
+    /// The step that is shown: `None` before the first one, the last one at the end.
     pub(super) fn step(&self, course: &Course<'_>) -> Option<usize> {
         course.stops.get(self.page.stop).or(course.stops.last()).and_then(|stop| stop.step)
     }
@@ -128,7 +128,7 @@ impl State {
     /// The progress of the class.
     pub(super) fn progress(&self, course: &Course<'_>) -> Progress {
         let id = |step: usize| course.lesson.steps[step].id.clone();
-        // A class that only looks at the title keeps the place.
+        // A class that only sees the title keeps its saved place.
         let shown = self.step(course).map(id).or_else(|| self.class.left.clone());
         Progress {
             step: shown.filter(|_| !self.is_over(course)),
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Takes over what was shown in earlier hours.
+    /// Restores the progress of earlier lessons.
     pub(super) fn restore(&mut self, course: &Course<'_>, progress: &Progress) {
         let steps = course.lesson.steps.iter().enumerate();
         let done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at);
@@ -147,7 +147,7 @@ impl State {
         self.class.left.clone_from(&progress.step);
     }
 
-    /// The screen has another size. What comes next is laid out for it; what has been cut in the middle begins again.
+    /// The screen has another size. The following pages are laid out for it, and a page that was cut begins again.
     pub(super) fn resize(&mut self, window: Window) {
         if window.screen.width != self.window.screen.width {
             self.page.next = self.page.next.map(|next| PageStart { piece: 0, ..next });

@@ -15,7 +15,7 @@ const LARGEST_COUNT: usize = 99_999;
 pub(super) enum Purpose {
     /// To answer the question.
     Answer,
-    /// To count hands.
+    /// To vote.
     Hands,
     /// To find a word.
     Search,
@@ -105,7 +105,7 @@ impl Typing {
         }
     }
 
-    /// Begins to drop votes that cannot be counted: what is typed on is neither an answer nor a jump.
+    /// Begins to drop votes that cannot be counted: the following keys are neither an answer nor a jump.
     pub(super) fn drop_votes(&mut self, now: Duration) {
         self.dropped = Some(DroppedVotes { last: now, text: String::new() });
     }

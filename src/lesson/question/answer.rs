@@ -49,7 +49,7 @@ impl Answer {
         Some(Answer { value, ..self.clone() })
     }
 
-    /// A number that nobody can type, because each of its many digits must be right.
+    /// A number with so many digits and no tolerance that it cannot be typed.
     pub fn untypable_number(&self) -> Option<f64> {
         match self.value {
             Value::Number(number) if self.tolerance == 0.0 && number.fract() != 0.0 => Some(number),

@@ -19,7 +19,7 @@ pub trait QuestionKind: Sync {
     /// The form of its key, as the help of an error.
     fn key_help(&self) -> &'static str;
 
-    /// A key, and what is typed.
+    /// A key, and a typed answer.
     fn example(&self) -> Example;
 
     /// The fault of a key of another form, as the predicate of a sentence about it: “has no tolerance”.

@@ -4,7 +4,7 @@ use std::io::{BufRead, ErrorKind};
 
 use crate::error::{Error, Result};
 
-/// No answer is longer, in bytes; what is typed beyond belongs to the same answer, and is left away.
+/// The maximum length of an answer in bytes; the rest of a longer line is dropped.
 const LONGEST: usize = 4096;
 
 /// The result of reading a line.

@@ -12,7 +12,7 @@ pub(super) struct AskedQuestion<'l> {
     pub question: &'l Question,
 }
 
-/// Every question with what a class has seen of its step when it is asked.
+/// Every question with the blocks that a class has seen of its step.
 pub(super) fn places<'l>(show: &Show<'l>) -> Vec<AskedQuestion<'l>> {
     let lesson = show.lesson;
     let opening = std::iter::once((None, lesson.opening.iter().collect::<Vec<&Block>>()));

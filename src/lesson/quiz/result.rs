@@ -12,14 +12,14 @@ pub enum Grade {
     Right,
     /// The second answer was right.
     SecondTry,
-    /// It was answered, and never rightly.
+    /// It was answered, but never correctly.
     Wrong,
     /// It was skipped.
     Skipped,
     /// The input ended before it was answered.
     #[default]
     Unanswered,
-    /// It is open; nobody grades it.
+    /// It is open and not graded.
     Open,
 }
 
@@ -69,7 +69,7 @@ pub struct QuestionResult {
 }
 
 impl QuestionResult {
-    /// Whether the student is done with it.
+    /// Whether it was answered.
     pub fn is_done(&self) -> bool {
         !self.answers.is_empty()
     }
@@ -86,12 +86,12 @@ pub struct Results {
     pub seed: Option<u32>,
     /// Every question, in order.
     pub graded: Vec<QuestionResult>,
-    /// Whether it was stopped before its end.
+    /// Whether it was interrupted.
     pub interrupted: bool,
 }
 
 impl Results {
-    /// Whether every question that is graded was answered rightly in the end.
+    /// Whether every graded question was answered correctly in the end.
     pub fn all_right(&self) -> bool {
         all_right(&self.graded)
     }
@@ -136,13 +136,13 @@ pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show:
         let open = counted(count(Grade::Open), "open question");
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));
     }
-    // Questions that are still to be asked are nothing to go back to.
+    // Questions that were not asked are not listed.
     let is_asked = |one: &&QuestionResult| !stopped || one.is_done();
     lines.extend(back(graded.iter().filter(is_asked), asked, show));
     lines
 }
 
-/// The steps in which something was not answered rightly, each with the command that plays it.
+/// The steps with wrong answers, each with the command that plays it.
 fn back<'g>(graded: impl Iterator<Item = &'g QuestionResult>, asked: &str, show: &Show<'_>) -> Vec<String> {
     let missed = graded.filter(|one| !is_fine(one));
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();

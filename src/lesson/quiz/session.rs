@@ -60,7 +60,7 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
 }
 
 /// # Errors
-/// If a question has no right answer: nobody may be graded by it.
+/// If the key of a question is false.
 fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
     let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {}", quoted(asked)));
     let right = question.right_answer(&show.values()).map_err(says)?;
@@ -150,7 +150,7 @@ impl Quiz<'_, '_, '_> {
         self.student.say_block(show.blocks(rest))
     }
 
-    /// Gives time to read the answer, where somebody reads.
+    /// Waits for Enter at a terminal, so that the answer can be read.
     fn pause(&mut self) -> Result<()> {
         if !self.student.at_terminal || self.ended {
             return Ok(());
@@ -165,7 +165,7 @@ impl Quiz<'_, '_, '_> {
         Ok(())
     }
 
-    /// The next line; none where the input ends, or the student stops.
+    /// The next line; `None` if the input ends or the student stops.
     fn read(&mut self) -> Result<Option<String>> {
         match read_line(self.student.input, self.student.waits)? {
             InputLine::Typed(line) => return Ok(Some(line)),
@@ -175,7 +175,7 @@ impl Quiz<'_, '_, '_> {
         Ok(None)
     }
 
-    /// Takes answers until one is right or none is left; the first may have been given beforehand.
+    /// Reads answers until one is right or no try is left; the first may be scripted.
     fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Attempts> {
         let mut attempts = Attempts::default();
         let mut tries = if given.is_some() || question.letters().len() == 2 { 1 } else { self.student.tries };
@@ -191,7 +191,7 @@ impl Quiz<'_, '_, '_> {
                     let Some(line) = self.read()? else {
                         writeln!(self.student.out)?;
                         if self.stopped {
-                            // In the next sitting it is asked once more.
+                            // The question is asked again in the next sitting.
                             attempts.answers.clear();
                         }
                         return Ok(attempts.unanswered(question));
@@ -220,7 +220,7 @@ impl Quiz<'_, '_, '_> {
         }
     }
 
-    /// Shows the verdict on what was typed; none if it is not an answer.
+    /// Shows the verdict on a typed line; `None` if it is not an answer.
     fn judge(
         &mut self,
         question: &Question,

@@ -1,4 +1,4 @@
-//! The student's side of a quiz: what is typed and what is shown.
+//! The student's side of a quiz: input and output.
 
 use std::io::{BufRead, Write};
 
@@ -21,7 +21,7 @@ pub struct Student<'a> {
     /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
     /// it has been read.
     pub at_terminal: bool,
-    /// Answers that were given beforehand; no line is read for them.
+    /// Scripted answers; no line is read for them.
     pub scripted: ScriptedAnswers,
     /// Waits until a line can be read; `false` if the student stops the quiz.
     pub waits: &'a dyn Fn() -> bool,
@@ -32,7 +32,7 @@ pub struct Student<'a> {
 }
 
 impl Student<'_> {
-    /// Writes the prompt, and after it the answer given beforehand, if there is one.
+    /// Writes the prompt, and after it the scripted answer, if there is one.
     pub(super) fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
         let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
         write!(self.out, "{prompt}")?;

@@ -33,7 +33,7 @@ pub fn tables(results: &Results, name: &str) -> [(String, Table); 2] {
     let rows = Table::new(&COLUMNS, results.graded.iter().map(row)).with_numbers(&NUMBERS);
     let graded = results.graded.iter().filter_map(|one| one.outcome.points());
     let open = results.graded.iter().filter(|one| one.outcome == Grade::Open).count();
-    // Answers from a file may end before the questions do.
+    // A file may have fewer answers than questions.
     let has_end = results.graded.iter().all(|one| one.outcome != Grade::Unanswered);
     let is_complete = has_end && !results.interrupted;
     let sum = vec![

@@ -26,23 +26,19 @@ pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault>
 pub(super) fn claim_its_number(choice: &mut Choice, faults: &mut Faults) {
     let (Some(text), Some(expression)) = (&mut choice.text, &choice.computed) else { return };
     if !text.claims.is_empty() {
-        faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
-            )
-            .help("remove one of them: the `opt` checks the number"),
+        faults.add(
+            choice.line,
+            format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
+            "remove one of them: the `opt` checks the number",
         );
         return;
     }
     match only_number(&text.markdown) {
         Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
-        None => faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed, so it must contain exactly one number", choice.letter),
-            )
-            .help("write one number in it, or remove its `opt`"),
+        None => faults.add(
+            choice.line,
+            format!("option {} is computed, so it must contain exactly one number", choice.letter),
+            "write one number in it, or remove its `opt`",
         ),
     }
 }

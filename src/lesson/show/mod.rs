@@ -40,7 +40,7 @@ impl<'a> Show<'a> {
         Show { lesson, runner, screen, notes: false }
     }
 
-    /// The lines of a block. Of a question only what is asked; none of a note unless notes are shown.
+    /// The lines of a block: of a question without its answer, and of a note only if notes are shown.
     pub fn block(&self, block: &Block) -> Vec<String> {
         match block {
             Block::Prose(prose) => markdown::lines(&prose.markdown, self.screen),

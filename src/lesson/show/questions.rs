@@ -12,7 +12,7 @@ use crate::lesson::{Block, Choice, Question, RunValues};
 
 /// Indent of options and remarks.
 const INDENT: &str = "   ";
-/// Further lines stand below the words after a mark, indented by at most this many columns.
+/// The maximum indentation of further lines below the words after a mark.
 const DEEPEST: usize = 6;
 /// The line for a handwritten answer, if the answer is left out.
 pub const BLANK: &str = "Answer: ______________________________";
@@ -71,7 +71,7 @@ impl<'a> Show<'a> {
         let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
         match self.stated(question) {
             Some((sentence, rest)) => {
-                // The sentence has the names; the letters stand before it.
+                // The sentence has the names, so the letters are put before it.
                 text.push(&self.letters_before(question, sentence), Ink::bold(), self.screen);
                 text.extend(&markdown::inline(sentence, self.screen));
                 (joined([text.wrapped(self.prose_width(), ["", INDENT], self.screen), feedback]), rest)
@@ -119,8 +119,8 @@ impl<'a> Show<'a> {
         right.accepts(&stated).then_some((first.markdown.as_str(), rest))
     }
 
-    /// The right answer after a word: as it was typed, or as it is computed. How far off a number may be stands with the
-    /// teacher's notes alone.
+    /// The right answer after a word, as it was typed or as it is computed. Its tolerance is shown only with the teacher's
+    /// notes.
     fn right_line(&self, question: &Question, word: Text, given: Option<&str>) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
@@ -164,7 +164,7 @@ impl<'a> Show<'a> {
     /// The name of an option: its letter, or the foreseen answer if it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
-        // Options that are columns have letters; what is computed next to them is a whole answer.
+        // Options that are columns have letters; a computed foreseen answer is a whole order.
         let is_offered = choice.text.is_some() && !question.kind.options_are_columns();
         let Some(value) = value.filter(|_| !is_offered) else { return choice.letter.to_string() };
         let lettered = value.lettered().filter(|_| question.has_letters());

@@ -1,4 +1,4 @@
-//! Text of several looks, wrapped by what is seen: a colour never decides where a line ends.
+//! Styled text, wrapped by its visible width: colours do not influence line breaks.
 
 use std::ops::Range;
 

@@ -4,7 +4,7 @@ use crate::diagnose::Mistake;
 use crate::graph::Graph;
 use crate::story::{Step, Story, Table};
 
-/// What a mistake is, why it is wrong, its symptom, and how to fix it.
+/// The story of one mistake: what was done, why it is wrong, its symptom, and how to fix it.
 pub fn mistake(mistake: &Mistake) -> Story {
     let step = |text: &str, notice: Option<String>| Step { text: text.into(), notice, ..Step::default() };
     let steps = vec![

@@ -9,7 +9,6 @@ use crate::story::Table;
 use crate::text::counted;
 
 /// Numbers in the table of evidence have at least this many decimals, and at most `MOST`.
-
 const LEAST: usize = 4;
 const MOST: usize = 12;
 
@@ -84,7 +83,7 @@ pub(super) fn extent_and_match(node: &Judged, answer: Option<&Answer>, task: &Ta
     extent.into_iter().chain(matches).collect::<Vec<_>>().join(" ")
 }
 
-/// How far off the answer is: “12 of 15 cells are wrong.”
+/// “12 of 15 cells are wrong.”
 fn extent(distance: &Distance) -> String {
     let difference = &distance.difference;
     let are = if difference.cells == 1 { "is" } else { "are" };

@@ -46,7 +46,7 @@ pub(super) fn headline(diagnosis: &Diagnosis, right: &Graph, answers: &[Answer])
     format!("{} {mistakes}", opening(wrong, right))
 }
 
-/// Which node is wrong, and from where on.
+/// “O is wrong, from O[1,1] on.”
 pub(super) fn opening(wrong: &Judged, right: &Graph) -> String {
     let name = &wrong.name;
     match &wrong.verdict {
@@ -91,7 +91,7 @@ fn nothing_fits(diagnosis: &Diagnosis, wrong: &Judged) -> String {
     }
 }
 
-/// What the numbers are, where no mistake explains them.
+/// A description of numbers that no mistake explains.
 fn resemblance(resembles: &Resemblance) -> String {
     match resembles {
         Resemblance::Zeros => "Every cell is 0, so nothing can be compared.".into(),

@@ -10,9 +10,8 @@ use crate::diagnose::{Answer, Diagnosis, Judged, Named, Slip, Task};
 use crate::hint::Hint;
 use crate::story::{Shown, Step, Story};
 
-/// Explanations that fit equally are told one by one up to this number; the headline names the others.
-
-const MOST_TOLD: usize = 6;
+/// The maximum number of equally good explanations with their own sentences; the headline names the others.
+const MOST_EXPLAINED: usize = 6;
 
 /// The report on what one student handed in: verdict, fix and evidence in a few lines.
 ///
@@ -47,7 +46,8 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
     let mut steps = first_lines(diagnosis, task, answers);
     for (at, node) in all_wrong(diagnosis).into_iter().enumerate() {
         let is_alone = at == 0 && node.mistakes.len() == 1;
-        steps.extend(node.mistakes.iter().take(MOST_TOLD).flat_map(|named| explanation(named, is_alone)));
+        steps
+            .extend(node.mistakes.iter().take(MOST_EXPLAINED).flat_map(|named| explanation(named, is_alone)));
     }
     steps.push(Step {
         text: "Your steps next to the right ones.".into(),
@@ -56,7 +56,7 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
         ..Step::default()
     });
     let both = diagnosis.first_wrong().and_then(|wrong| {
-        // What is too large to be written out is left out: the mistake is named without it.
+        // If the computation is too large, the cell is left out; the mistake is named anyway.
         both_ways(task.right(), wrong, wrong.mistakes.first()?).ok()
     });
     let graph = match both {
@@ -107,7 +107,7 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
 
 /// How to fix it, a sentence for each mistake, with its id where there are several.
 fn fixes(node: &Judged, is_further: bool) -> Vec<String> {
-    let count = if are_same_computation(&node.mistakes) { 1 } else { MOST_TOLD };
+    let count = if are_same_computation(&node.mistakes) { 1 } else { MOST_EXPLAINED };
     let explanations = node.mistakes.iter().take(count);
     let fix = |named: &Named| {
         let several = node.mistakes.len() > 1 || named.slips.len() > 1 || is_further;

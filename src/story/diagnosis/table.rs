@@ -54,7 +54,7 @@ fn verdict(node: &Judged, before: &[Judged]) -> String {
     }
 }
 
-/// What the nodes are that are right in another form: “S: these are the masked scores, S_masked.”
+/// The nodes that are right in another form: “S: these are the masked scores, S_masked.”
 pub(super) fn forms(nodes: &[Judged]) -> Option<String> {
     let form = |node: &Judged| match &node.verdict {
         Verdict::AnotherForm(form) => Some(format!("{}: {}.", node.name, form.says)),

@@ -13,11 +13,11 @@ use crate::text::counted;
 pub struct Tally {
     right: Vec<String>,
     close: Vec<String>,
-    /// How many are wrong: a file may show several mistakes.
+    /// The number of wrong files; a file may show several mistakes.
     wrong: usize,
     /// By mistake, or mistakes that fit equally: what was done, and in which files.
     named: BTreeMap<String, (String, Vec<String>)>,
-    /// Where no mistake is named: why, and in which files.
+    /// The files without a named mistake, by the reason.
     unnamed: BTreeMap<&'static str, Vec<String>>,
     /// Files that could not be judged, and why.
     pub unusable: Vec<(String, String)>,

@@ -1,6 +1,6 @@
 //! [`update`]: from a state and an event to the next state and the effects for the shell.
 //!
-//! Nothing here prints, reads a key, writes a file or looks at a clock: an event tells when it came.
+//! Nothing here prints, reads a key, writes a file or reads a clock: each event has its time.
 
 mod answers;
 mod keys;
@@ -17,7 +17,7 @@ use super::pages::PageStart;
 use super::state::State;
 use super::view::sentence;
 
-/// Takes an event.
+/// Handles an event.
 pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Effects {
     let now = event.at;
     match event.input {

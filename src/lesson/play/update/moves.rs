@@ -24,7 +24,7 @@ pub(super) fn go_on_below(course: &Course<'_>, state: &mut State, before: Vec<St
     show_from(course, state, PageStart::default(), before)
 }
 
-/// Goes back to what was shown before; nothing at the beginning.
+/// Goes back to the previous page; no lines at the beginning.
 pub(super) fn go_back(course: &Course<'_>, state: &mut State) -> Vec<String> {
     if state.is_over(course) {
         state.page.stop = course.stops.len() - 1;
@@ -64,7 +64,7 @@ pub(super) fn show_again(course: &Course<'_>, state: &mut State) -> Vec<String> 
     if above.is_empty() { lines } else { [above, vec![String::new()], lines].concat() }
 }
 
-/// Pushes all text out of sight.
+/// Scrolls all text out of sight.
 pub(super) fn blank(state: &mut State) -> Vec<String> {
     (state.is_blank, state.is_clean) = (true, true);
     vec![String::new()]
@@ -74,7 +74,7 @@ pub(super) fn blank(state: &mut State) -> Vec<String> {
 pub(super) fn go_to(course: &Course<'_>, state: &mut State, stop: usize) -> Vec<String> {
     state.page.stop = stop;
     if !state.class.has_begun {
-        // A class that goes on where it was left is not ahead of its plan.
+        // A class that resumes a lesson is not ahead of its plan.
         state.class.first = state.step(course).unwrap_or(0);
     }
     state.is_clean = true;
@@ -147,7 +147,7 @@ pub(super) fn show_from(
     state.page.from = from;
     state.page.next = (end < chunks.len()).then(|| place(&chunks, end));
     note_what_is_shown(course, state, stop);
-    // On the next page of a question, feedback and bars still stand above.
+    // On the next page of a question, feedback and bars are still visible above.
     let begins = state.is_clean || from == PageStart::default();
     let is_asked = stop.kind == StopKind::Asked && begins;
     if let Some(question) = stop.question(course.lesson).filter(|_| is_asked) {

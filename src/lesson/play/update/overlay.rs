@@ -16,7 +16,7 @@ fn show(state: &mut State, topic: Topic, lines: &[String]) -> Vec<String> {
     state.overlay.begin(lines, state.height())
 }
 
-/// Whether Ctrl-C drops what is left of something besides the lesson, and nothing else.
+/// Whether Ctrl-C only drops the rest of an overlay.
 pub(super) fn drops_the_rest(state: &State) -> bool {
     state.overlay.topic.is_some() && !state.overlay.rest.is_empty() && state.typing.entry.is_none()
 }

@@ -27,7 +27,7 @@ pub struct Bottom {
 /// The most columns of a title, which leave room for what else the line says.
 const LONGEST_TITLE: usize = 40;
 
-/// The keys that a line of one letter stands for, where letters are typed into an answer.
+/// The keys that can be typed as a line of one letter, for questions whose answers contain letters.
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 
 /// A piece of the status line; where room is short those of the lowest weight go first.
@@ -49,8 +49,7 @@ pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: D
     Bottom { text: screen.charset.spelled(&bottom.text).into_owned(), ..bottom }.cut(room)
 }
 
-/// The key that an answer of one letter stands for: where letters are typed into the answer, `h` and Enter is the hint,
-/// unless it is an answer to this question.
+/// The key that an answer of one letter means: `h` and Enter is the hint, unless `h` is an answer to this question.
 pub(in crate::lesson::play) fn key_typed(course: &Course<'_>, state: &State, text: &str) -> Option<char> {
     let mut letters = text.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return None };

@@ -112,8 +112,8 @@ impl Presentation<'_> {
     }
 }
 
-/// The page of the step at a position among those of all pages. The first of a page has its headline, the last what is said
-/// at the end.
+/// The page of the step at a position among the steps of all pages. The first step of a page has its headline, the last one its
+/// notes.
 fn scene(pages: &[Page], position: usize) -> Option<Page> {
     let mut before = 0;
     for page in pages {
