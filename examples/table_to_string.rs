@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use attn::demo::{Settings, find};
-use attn::graph::{Convention, Graph, Op, Origin};
+use attn::graph::{Graph, Op, Origin};
 use attn::matrix::Matrix;
-use attn::render::{Charset, Format, Heat, Page, Style, Theme, stories};
+use attn::render::{Format, Page, Screen, Style, stories};
 use attn::story::{Digits, Story};
 
 fn main() -> attn::error::Result<()> {
@@ -15,16 +15,7 @@ fn main() -> attn::error::Result<()> {
     let own = Page::whole(Story::of_graph("A square", graph, Digits::Places(2)));
     let mask = Page::whole(find("mask")?.story(&Settings::default())?);
 
-    let style = Style {
-        format: Format::Table,
-        places: Some(2),
-        width: 100,
-        colour: false,
-        theme: Theme::Unknown,
-        charset: Charset::Utf8,
-        heat: Heat::Auto,
-        convention: Convention::Rows,
-    };
+    let style = Style { places: Some(2), ..Style::on(Screen::plain(100), Format::Table) };
     let mut text = Vec::new();
     stories(&[own, mask], "example", &style, &mut text)?;
     assert!(String::from_utf8_lossy(&text).contains("Y (2×2) = X (2×2) · X (2×2)"));

@@ -1,8 +1,20 @@
-//! Asks the terminal for its background colour. The answer arrives as key presses do, so none of it may be left for the next
-//! reader of keys.
+//! The terminal of this process: keys, raw mode, signals, a line that is edited, a pager, and the colour of its background. The
+//! answer to the query for that colour arrives like keys, so it is read before keys are.
 
 #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix asks"))]
 mod answer;
+mod edit_line;
+mod guard;
+mod keys;
+mod pager;
+mod signals;
+
+pub(crate) use edit_line::EditLine;
+pub(crate) use guard::{ERASE, Guard, OwnTerminal};
+pub use keys::Key;
+pub(crate) use keys::pressed;
+pub(crate) use pager::{paged, rows};
+pub(crate) use signals::{INTERRUPTED, Readiness, Signals, is_running, suspend, wait};
 
 /// The red, green and blue of the terminal's ground, each from 0 to 1, if standard input is a terminal that says so within 50
 /// milliseconds. It is asked once; later calls give the same answer.

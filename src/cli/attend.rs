@@ -1,31 +1,36 @@
 //! `attn attend`: its options, and what comes out.
 
+mod computation;
 mod fast;
+mod input_loader;
 mod inputs;
-mod loading;
 mod masks;
 mod options;
 
-use std::ffi::OsString;
 use std::io::Read;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::output::{self, NodeArgs, OutputArgs};
-use super::stepping::{self, Presentation};
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
+use super::presentation::{self, Presentation};
+use super::program::Program;
 use super::steps::StepArgs;
 use super::versus::{self, ReplayedInput, VersusArgs};
-use super::{Command, Env, Outcome, Streams};
+use super::write;
+use super::{Env, Outcome, Streams};
 use crate::error::{Error, Result};
 use crate::foreign::to_path;
-use crate::graph::recipes::{self, AttendInputs, Recipe, Scale, Score};
+use crate::graph::recipes;
 use crate::graph::{Convention, Graph, NodeId};
 use crate::input::{self, Files};
 use crate::render::Page;
 use crate::story::{self, Story};
-use crate::tensor::{Dtype, MOST_SHOWN};
+use crate::tensor::MOST_SHOWN;
+pub(super) use computation::{Computation, ComputationArgs};
 use fast::FusedRun;
+pub(super) use options::options_of;
 
 /// Compute attention over your own words or matrices, and show every step
 ///
@@ -79,22 +84,13 @@ Examples:
   attn attend --random 4,6 --heads 2 --save O=out.npy
   attn attend --q q.npy --k k.npy --v v.npy --fast --window 128 --save O=o.npy";
 
-/// What `--versus` may change.
+/// The options that `--versus` may change.
 #[derive(Args, Debug)]
 struct VariedArgs {
     #[command(flatten)]
     computation: ComputationArgs,
     #[command(flatten)]
     fast: fast::FastArgs,
-}
-
-/// What is computed, from what.
-#[derive(Args, Debug)]
-pub(super) struct ComputationArgs {
-    #[command(flatten)]
-    inputs: inputs::InputArgs,
-    #[command(flatten)]
-    options: options::AttentionArgs,
 }
 
 /// `--convention`.
@@ -107,7 +103,7 @@ enum ConventionArg {
 }
 
 impl AttendArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let convention = match self.convention {
             ConventionArg::Rows => Convention::Rows,
             ConventionArg::Columns => Convention::Columns,
@@ -117,9 +113,9 @@ impl AttendArgs {
             None => {
                 let (story, ran) = self.varied.story(convention, env, streams.input)?;
                 let story = if self.full || self.output.is_page() { story.unfolded() } else { story };
-                (self.steps.page(story, &self.nodes, &self.output, &stepping::whole(typed))?, ran)
+                (self.steps.page(story, &self.nodes, &self.output, &presentation::whole(program.typed))?, ran)
             }
-            Some(options) => (self.beside(options, typed, convention, (env, streams.input))?, None),
+            Some(options) => (self.beside(options, program, convention, (env, streams.input))?, None),
         };
         let is_for_people = self.output.look.is_for_people();
         page.story.remarks.extend(self.elided(&page).filter(|_| is_for_people));
@@ -130,8 +126,9 @@ impl AttendArgs {
         }
         let (style, headed) = (self.output.style(env, convention), page.headed);
         let presentation = Presentation {
+            program,
             command: "attend",
-            wholes: vec![stepping::whole(typed)],
+            wholes: vec![presentation::whole(program.typed)],
             steps: &self.steps,
             output: &self.output,
             style,
@@ -139,12 +136,12 @@ impl AttendArgs {
         let pages = vec![page];
         let code = presentation.show(&pages, env, streams)?;
         if let Some(ran) = ran.filter(|_| is_for_people && headed) {
-            output::whisper(&ran, &style, env, streams);
+            write::machine_note(&ran, &style, env, streams);
         }
         Ok(Outcome::of_pages(code, pages))
     }
 
-    /// Where the rest is of a matrix that is shown by its edges, if nobody has asked for it yet.
+    /// A note on how to save all of a matrix whose middle is not shown, unless `--save` is given.
     fn elided(&self, page: &Page) -> Option<String> {
         let graph = &page.story.graph;
         let cells = |id: NodeId| graph[id].shape().rows.saturating_mul(graph[id].shape().cols);
@@ -156,18 +153,16 @@ impl AttendArgs {
         })
     }
 
-    /// What differs under the further options.
+    /// The comparison with the computation under further options.
     fn beside(
         &self,
         options: &str,
-        typed: &[OsString],
+        program: &Program<'_>,
         convention: Convention,
         (env, input): (&Env, &mut dyn Read),
     ) -> Result<Page> {
-        let Command::Attend(mut other) = versus::typed_with::<VariedArgs>(typed, options)? else {
-            return Err(versus::another_command());
-        };
-        other.varied.computation.inputs.replace_earlier(&self.varied.computation.inputs);
+        let mut other = versus::typed_with::<AttendArgs, VariedArgs>("attend", program, options)?;
+        other.varied.computation.replace_earlier(&self.varied.computation);
         let mut input = ReplayedInput::new(input);
         let (base, _) = self.varied.story(convention, env, &mut input.first())?;
         let other = other.varied.story(convention, env, &mut input.again());
@@ -175,7 +170,7 @@ impl AttendArgs {
         versus::page(base, other, options, &self.nodes.names(), self.output.precision)
     }
 
-    /// What `--save` asks for: nodes that have numbers, and files whose endings are known.
+    /// The nodes and files of `--save`; checked: each node has numbers, and each ending is known.
     fn savings(&self, graph: &Graph) -> Result<Vec<(NodeId, String)>> {
         let parse = |saving: &String| {
             let wrong =
@@ -210,41 +205,15 @@ impl VariedArgs {
     ) -> Result<(Story, Option<String>)> {
         let mut files = Files::new(input).within(env.reading);
         let Some(dtype) = self.fast.dtype() else {
-            let Exercise { recipe, inputs, notes, of_words, .. } =
-                self.computation.exercise(None, &mut files)?;
+            let Computation { recipe, inputs, notes, of_words, .. } =
+                self.computation.computation(None, &mut files)?;
             let graph = recipes::attend(&recipe, inputs)?;
             return Ok((story::attend("Attention", graph, convention, notes).saying_first(&of_words), None));
         };
-        let exercise = self.computation.exercise(Some(dtype), &mut files)?;
-        let of_words = exercise.of_words.clone();
-        let FusedRun { graph, notes, how } = self.fast.run(exercise, dtype, env)?;
+        let computation = self.computation.computation(Some(dtype), &mut files)?;
+        let of_words = computation.of_words.clone();
+        let FusedRun { graph, notes, how } = self.fast.run(computation, dtype, env)?;
         let title = format!("Attention, fused, in {}", dtype.name());
         Ok((story::attend(&title, graph, convention, notes).saying_first(&of_words), Some(how)))
     }
-}
-
-impl ComputationArgs {
-    /// What the options ask for, with its matrices; --q, --k, --v, --bias and --mask in a type of the fast path, if one is given.
-    pub(super) fn exercise(&self, dtype: Option<Dtype>, files: &mut Files<'_>) -> Result<Exercise> {
-        let loaded = self.inputs.load(files, dtype)?;
-        let recipe = self.options.recipe(&loaded)?;
-        let mut notes = loaded.notes;
-        if recipe.score == Score::Cosine && recipe.scale == Scale::Auto {
-            notes.push("Cosines are at most 1 and do not need 1/√d_k; --scale none leaves it out.".into());
-        }
-        let of_words = loaded.of_words;
-        Ok(Exercise { recipe, inputs: loaded.inputs, notes, of_words })
-    }
-}
-
-/// What is to be computed.
-pub(super) struct Exercise {
-    /// How.
-    pub recipe: Recipe,
-    /// From what.
-    pub inputs: AttendInputs,
-    /// What the user should know of what was read.
-    pub notes: Vec<String>,
-    /// Those of the notes that are about the words: they stand next to X.
-    of_words: Vec<String>,
 }

@@ -10,8 +10,9 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 
 use super::machine::{DtypeArg, THREADS, machine, simd_names};
-use super::number::positive;
-use super::output::{FormatArg, LookArgs, ScreenArgs};
+use super::output::{FormatArg, LookArgs};
+use super::screen::ScreenArgs;
+use super::values::positive;
 use super::{Env, Streams};
 use crate::bench::Shape;
 use crate::error::{Error, Result};

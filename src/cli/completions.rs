@@ -7,6 +7,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap_complete::Shell;
 
 use super::Streams;
+use super::program::Program;
 use crate::cli::LESSON_OPTIONS;
 use crate::demo::{Settings, demos_by_topic, glossary};
 use crate::diagnose::catalogue;
@@ -37,16 +38,16 @@ Examples:
   attn completions fish > ~/.config/fish/completions/attn.fish";
 
 impl CompletionsArgs {
-    pub(super) fn run(&self, streams: &mut Streams<'_>) -> Result<()> {
-        let mut command = super::command();
-        let named = named();
+    pub(super) fn run(&self, program: &Program<'_>, streams: &mut Streams<'_>) -> Result<()> {
+        let mut command = program.definitions.clone();
+        let named = named(program);
         for one in &named {
             command = with_values(command, one.path, one.arg, &one.values);
         }
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut command, "attn", &mut script);
         if self.shell == Shell::Fish {
-            // The generator leaves out what is no option.
+            // The generator leaves out positional arguments.
             for one in named.iter().filter(|one| one.is_positional) {
                 script.extend(fish(one).into_bytes());
             }
@@ -64,7 +65,7 @@ struct Completion {
     values: Vec<(String, String)>,
 }
 
-fn named() -> Vec<Completion> {
+fn named(program: &Program<'_>) -> Vec<Completion> {
     let positional = |path, arg, values: &[(String, String)]| Completion {
         path,
         arg,
@@ -95,7 +96,8 @@ fn named() -> Vec<Completion> {
         .collect();
     let of_demos = nodes_of_demos();
     let of_attend = nodes_of_attend();
-    let commands: Vec<_> = super::command()
+    let commands: Vec<_> = program
+        .definitions
         .get_subcommands()
         .map(|one| pair(one.get_name(), ""))
         .chain([pair("environment", "")])

@@ -1,17 +1,18 @@
 //! `attn demo`.
 
 use crate::foreign::visible;
-use std::ffi::OsString;
 use std::io::Read;
 
 use clap::Args;
 
 use super::listing::{self, Group};
-use super::output::{self, NodeArgs, OutputArgs};
-use super::stepping::{self, Presentation};
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
+use super::presentation::{self, Presentation};
+use super::program::Program;
 use super::steps::StepArgs;
 use super::versus::{self, ReplayedInput, VersusArgs};
-use super::{Command, Env, Outcome, Streams};
+use super::{Env, Outcome, Streams};
 use crate::demo::{self, Demo, Document, Passage, Settings, Source, Topic};
 use crate::error::{Error, Result};
 use crate::graph::{Convention, Op, Origin};
@@ -83,7 +84,7 @@ Examples:
   attn demo context --explain 'A_cave[1,2]'";
 
 impl DemoArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let chosen = self.chosen()?;
         let options = [
             ("--versus", self.versus.options().is_some()),
@@ -93,7 +94,7 @@ impl DemoArgs {
             (self.nodes.explain.used().unwrap_or_default(), self.nodes.explain.used().is_some()),
         ];
         if let Some((option, _)) = options.into_iter().find(|(_, used)| *used && chosen.len() != 1) {
-            return Err(output::wants_one(option, chosen.len()));
+            return Err(wants_one(option, chosen.len()));
         }
         if chosen.is_empty() {
             if self.numbers.seed.is_some() {
@@ -103,22 +104,28 @@ impl DemoArgs {
         }
         self.steps.agree(&self.nodes, self.versus.options().is_some())?;
         let pages: Vec<Page> = match (self.versus.options(), &chosen[..]) {
-            (Some(options), [demo]) => vec![self.beside(demo, options, typed, (env, streams.input))?],
+            (Some(options), [demo]) => vec![self.beside(demo, options, program, (env, streams.input))?],
             _ => {
                 let settings = self.numbers.settings(env, streams.input)?;
                 let stories = self.stories(&chosen, &settings)?;
-                let whole = stepping::whole(typed);
+                let whole = presentation::whole(program.typed);
                 let page = |story: Story| self.steps.page(story, &self.nodes, &self.output, &whole);
                 stories.into_iter().map(page).collect::<Result<_>>()?
             }
         };
         let wholes = match &chosen[..] {
-            [_] => vec![stepping::whole(typed)],
+            [_] => vec![presentation::whole(program.typed)],
             several => several.iter().map(|demo| format!("attn demo {}", demo.name)).collect(),
         };
         let style = self.output.style(env, Convention::Rows);
-        let presentation =
-            Presentation { command: "demo", wholes, steps: &self.steps, output: &self.output, style };
+        let presentation = Presentation {
+            program,
+            command: "demo",
+            wholes,
+            steps: &self.steps,
+            output: &self.output,
+            style,
+        };
         let code = presentation.show(&pages, env, streams)?;
         Ok(Outcome::of_pages(code, pages))
     }
@@ -139,12 +146,10 @@ impl DemoArgs {
         &self,
         demo: &'static Demo,
         options: &str,
-        typed: &[OsString],
+        program: &Program<'_>,
         (env, input): (&Env, &mut dyn Read),
     ) -> Result<Page> {
-        let Command::Demo(mut other) = versus::typed_with::<NumberArgs>(typed, options)? else {
-            return Err(versus::another_command());
-        };
+        let mut other = versus::typed_with::<DemoArgs, NumberArgs>("demo", program, options)?;
         other.numbers.replace_earlier(self.numbers.set.len());
         let mut input = ReplayedInput::new(input);
         let story = |args: &DemoArgs, input: &mut dyn Read| {
@@ -209,7 +214,7 @@ impl NumberArgs {
         Ok(settings)
     }
 
-    /// Of the first `earlier` settings only those stay whose nodes no later one sets.
+    /// Removes those of the first `earlier` settings whose node is set again later.
     fn replace_earlier(&mut self, earlier: usize) {
         let node = |setting: &String| setting.split_once('=').map(|(name, _)| name.trim().to_string());
         let later = self.set.split_off(earlier.min(self.set.len()));
@@ -218,8 +223,8 @@ impl NumberArgs {
     }
 }
 
-/// What a demo is given, with the shapes, first what was set in another: those that depend on each other have to be set
-/// together.
+/// The given nodes of a demo with their shapes, first those that were set with another shape: nodes that depend on each other
+/// have to be set together.
 fn shapes(demo: &Demo, settings: &Settings) -> String {
     let Ok(story) = demo.story(&Settings::default()) else { return String::new() };
     let given: Vec<_> = story.graph.nodes().filter(|(_, node)| node.op.is_given()).collect();
@@ -270,4 +275,11 @@ const HEAD: [&str; 2] = ["demo", "shows"];
 
 fn row(demo: &'static Demo) -> (String, String) {
     (demo.name.to_string(), demo.summary.to_string())
+}
+
+/// The error of an option that needs exactly one demo.
+pub(super) fn wants_one(option: &str, count: usize) -> Error {
+    let named = if count == 0 { "named none".to_string() } else { format!("asked for {count}") };
+    Error::new(format!("{option} needs one demo, but you {named}"))
+        .help(format!("name one demo: attn demo mask {option} …"))
 }

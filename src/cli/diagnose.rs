@@ -2,25 +2,21 @@
 
 mod answers;
 mod batch;
-mod both_ways;
-mod evidence;
-mod lines;
 mod list;
-mod page;
 mod suggestion;
-mod tally;
-mod words;
 
 use clap::Args;
 
-use super::attend::{ComputationArgs, Exercise};
-use super::output::{self, FormatArg, OutputArgs};
+use super::attend::{Computation, ComputationArgs};
+use super::output::{FormatArg, OutputArgs};
+use super::write;
 use super::{Env, Streams};
 use crate::diagnose::{Answer, Examiner, Task, Tolerance};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::input::{self, Files};
 use crate::render::{self, Page};
+use crate::story::diagnosis::{detailed_report, report};
 
 /// Compare your result with the right one, and name the mistake in it
 ///
@@ -85,7 +81,7 @@ impl DiagnoseArgs {
         }
         let tolerance = self.tolerance()?;
         let mut files = Files::new(streams.input).within(env.reading);
-        let Exercise { recipe, inputs, notes, .. } = self.computation.exercise(None, &mut files)?;
+        let Computation { recipe, inputs, notes, .. } = self.computation.computation(None, &mut files)?;
         let task = Task::new(recipe, inputs)?;
         if let Some(file) = &self.suggest_input {
             return suggestion::write(file, &task, &self.output.look, env, streams).map(|()| EXIT_DONE);
@@ -94,15 +90,15 @@ impl DiagnoseArgs {
             Some(folder) => {
                 let folder = input::folder(folder, env.reading)?;
                 let style = self.output.style(env, Convention::Rows);
-                output::aside(task.right(), &notes, &style, streams);
+                write::warnings(task.right(), &notes, &style, streams);
                 let batch =
                     batch::Batch { examiner: Examiner::new(task, tolerance), by_mistake: self.by_mistake };
                 batch.run(&folder, &self.output.look, env, streams)
             }
             None => {
-                let handed = answers::handed_in(&self.yours, &mut files, task.right())?;
-                let remarks = notes.into_iter().chain(handed.remarks).collect();
-                self.judge(&Examiner::new(task, tolerance), &handed.answers, remarks, env, streams)
+                let submission = answers::submissions(&self.yours, &mut files, task.right())?;
+                let remarks = notes.into_iter().chain(submission.remarks).collect();
+                self.judge(&Examiner::new(task, tolerance), &submission.answers, remarks, env, streams)
             }
         }
     }
@@ -121,18 +117,20 @@ impl DiagnoseArgs {
                 Error::new("a diagnosis is not a matrix").help("give --format json to get it as data")
             );
         }
-        let diagnosis = examiner.examine(answers).map_err(|error| answers::reminded(error, &remarks))?;
+        let diagnosis =
+            examiner.examine(answers).map_err(|error| answers::with_renaming_remarks(error, &remarks))?;
         let code = if diagnosis.is_right() { EXIT_DONE } else { EXIT_CHECK_FAILED };
         let style = self.output.style(env, Convention::Rows);
         if self.output.look.format == FormatArg::Json {
             let right = examiner.task().right();
             render::diagnosis(None, &diagnosis, right, streams.out)?;
-            output::aside(right, &remarks, &style, streams);
+            write::warnings(right, &remarks, &style, streams);
             return Ok(code);
         }
-        let mut story = page::story(&diagnosis, examiner.task(), answers, self.details);
+        let report = if self.details { detailed_report } else { report };
+        let mut story = report(&diagnosis, examiner.task(), answers);
         story.remarks = remarks;
-        output::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
+        write::pages(&[Page::whole(story)], "diagnose", &style, streams)?;
         Ok(code)
     }
 

@@ -1,4 +1,4 @@
-//! The surroundings of a command, looked at once.
+//! The environment of a command, read once.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -11,7 +11,7 @@ use crate::foreign::from_os;
 use crate::input::{Reading, Writing};
 use crate::render::{Charset, Theme};
 
-/// What the surroundings decide where no option does.
+/// The environment of a command: it decides what no option decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Env {
     /// Columns of the screen.
@@ -20,21 +20,21 @@ pub struct Env {
     pub colour: bool,
     /// Whether standard error gets colours.
     pub colour_err: bool,
-    /// The ground of the terminal, as `COLORFGBG` tells it.
+    /// The background of the terminal, from `COLORFGBG`.
     pub theme: Theme,
     /// Whether the terminal may be asked for its ground: standard input and output are a terminal that answers.
     pub asks_terminal: bool,
-    /// Which characters can be shown.
+    /// The characters that can be shown.
     pub charset: Charset,
     /// Whether keys can be read: standard input is a terminal.
     pub has_keys: bool,
     /// Whether standard output is a terminal on which lines can be rewritten.
     pub has_screen: bool,
-    /// The folder in which is kept how far lessons have come; a call that is not the program itself has none.
+    /// The folder for the progress of lessons; `None` unless this is the program itself.
     pub state: Option<&'static Path>,
     /// Whether files may be written; a lesson's commands write none.
     pub writing: Writing,
-    /// Which files may be read; a lesson's commands do not read all.
+    /// The files that may be read; the commands of a lesson may not read all.
     pub reading: Reading,
     /// Options that variables of the environment set, by name, with their values: `ATTN_PRECISION=2` is `precision` and `2`.
     pub defaults: &'static [(String, String)],
@@ -44,7 +44,7 @@ pub struct Env {
     pub memory: Option<u64>,
 }
 
-/// The width where nothing tells one.
+/// The width if nothing gives one.
 const DEFAULT_WIDTH: usize = 80;
 
 impl Default for Env {
@@ -70,7 +70,7 @@ impl Default for Env {
 }
 
 impl Env {
-    /// The surroundings of this process.
+    /// The environment of this process.
     pub fn of_process() -> Env {
         let variable = |name: &str| std::env::var_os(name).map(|value| from_os(&value).into_owned());
         let columns = terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
@@ -80,19 +80,19 @@ impl Env {
         let has_keys = std::io::stdin().is_terminal();
         Env {
             has_keys,
-            // The console of Linux has no answer, nor has a terminal that nobody has named.
+            // The console of Linux does not answer, nor does a terminal without a name.
             asks_terminal: has_keys && is_terminal && !matches!(&*term, "" | "dumb" | "linux"),
             has_screen: is_terminal && !is_dumb,
             // Both are looked up once, and good for as long as the process lives.
             simd: variable("ATTN_SIMD").filter(|name| !name.is_empty()).map(|name| &*name.leak()),
-            defaults: super::variables::set(variable).leak(),
+            defaults: super::defaults::set(variable).leak(),
             state: state_folder().map(|folder| &*Box::leak(folder.into_boxed_path())),
             ..Env::from_variables(variable, columns, [is_terminal, std::io::stderr().is_terminal()])
         }
     }
 
-    /// The surroundings with `--color always` or `never` heeded on standard error too, and `--width` in help, also where the
-    /// rest of the command line cannot be read.
+    /// The environment after `--color always` or `never`, for standard error too, and `--width` for help; also if the rest of
+    /// the command line cannot be read.
     pub(super) fn with_screen_asked_for(mut self, args: &[OsString]) -> Env {
         let words = args.iter().map(|arg| arg.to_string_lossy());
         let pairs = words.clone().zip(words.skip(1).map(Some).chain([None]));
@@ -120,11 +120,10 @@ impl Env {
     ) -> Env {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let forced = |name: &str| set(name).is_some_and(|value| value != "0");
-        let colour = |is_terminal: bool| match () {
-            _ if set("NO_COLOR").is_some() => false,
-            _ if forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") => true,
-            _ => is_terminal && set("TERM").as_deref() != Some("dumb"),
-        };
+        let is_forced = forced("CLICOLOR_FORCE") || forced("FORCE_COLOR");
+        let is_dumb = set("TERM").as_deref() == Some("dumb");
+        let colour =
+            |is_terminal: bool| set("NO_COLOR").is_none() && (is_forced || (is_terminal && !is_dumb));
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
         let charset = match locale.map(|locale| locale.to_lowercase()) {
             Some(locale) if !locale.contains("utf-8") && !locale.contains("utf8") => Charset::Ascii,

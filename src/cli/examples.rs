@@ -31,7 +31,7 @@ pub(super) struct ExamplesArgs {
     look: TablesArgs,
 }
 
-/// What judges the results among the examples.
+/// The command that checks the example results.
 const JUDGED: &str = "attn diagnose --random 6,4 --seed 1 --causal --batch examples/data/answers";
 
 const EXAMPLES: &str = "\

@@ -79,14 +79,14 @@ impl ExplainArgs {
             StepItem::Explained { of: explanations.into_iter().map(plain).collect(), side_by_side: false }
         };
         let explained = Step { shown: vec![shown], ..Step::default() };
-        // In symbols a node of --only stands instead of its table.
+        // In symbols, the nodes of --only replace their tables.
         let tables = if is_table && self.symbolic.is_none() { story.steps } else { Vec::new() };
         story.steps = tables.into_iter().chain([explained]).collect();
         story.notes = Vec::new();
         Ok(Page::headless(story, Vec::new()))
     }
 
-    /// How to see less, if many cells are explained.
+    /// A hint to explain fewer levels, if many cells are explained.
     fn hint(&self, explanations: &[Explanation]) -> Option<String> {
         let count: usize = explanations.iter().map(Explanation::count).sum();
         let is_deep = self.depth.is_some_and(|depth| depth != Depth::Levels(1));
@@ -100,7 +100,7 @@ impl ExplainArgs {
         })
     }
 
-    /// What is named by `--explain` and `--symbolic`.
+    /// The addresses after `--explain` and `--symbolic`.
     fn addresses(&self) -> Vec<&String> {
         self.explain.iter().chain(self.symbolic.iter().flatten()).collect()
     }

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::listing::{self, Group};
 use super::output::TablesArgs;
+use super::program::Program;
 use super::{Env, Streams};
 use crate::demo::{demos_by_topic, glossary};
 use crate::diagnose::catalogue;
@@ -34,8 +35,8 @@ Examples:
   attn find causal mask     both words";
 
 /// Something that can be found.
-struct Entry {
-    /// What to type to see it.
+struct SearchEntry {
+    /// The command that shows it.
     command: String,
     /// One line about it.
     line: String,
@@ -44,20 +45,20 @@ struct Entry {
 }
 
 /// Everything of one kind.
-struct Kind {
+struct SearchGroup {
     title: &'static str,
     head: [&'static str; 2],
-    entries: Vec<Entry>,
+    entries: Vec<SearchEntry>,
 }
 
 impl FindArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let words: Vec<String> =
             self.words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
         if words.is_empty() {
             return Err(Error::new("there is no word to search for").help("for example: attn find softmax"));
         }
-        let kinds = everything();
+        let kinds = everything(program);
         let groups: Vec<Group> = kinds.iter().filter_map(|kind| found(kind, &words)).collect();
         if groups.is_empty() {
             return Err(self.nothing(&kinds, &words));
@@ -65,7 +66,7 @@ impl FindArgs {
         listing::write(&groups, "", "find", &self.look.look(), env, streams)
     }
 
-    fn nothing(&self, kinds: &[Kind], words: &[String]) -> Error {
+    fn nothing(&self, kinds: &[SearchGroup], words: &[String]) -> Error {
         let shown = visible(&self.words.join(" ")).into_owned();
         let error = Error::new(format!("nothing here is about `{shown}`"));
         let all: Vec<String> =
@@ -90,7 +91,7 @@ impl FindArgs {
 }
 
 /// The search with a word in place of a mistyped one: for all words if that finds something, else for this word alone.
-fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[Kind]) -> String {
+fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[SearchGroup]) -> String {
     let replaced = |word: &String| if word == mistyped { meant.to_string() } else { word.clone() };
     let all: Vec<String> = words.iter().map(replaced).collect();
     if kinds.iter().any(|kind| found(kind, &all).is_some()) {
@@ -100,9 +101,9 @@ fn query(words: &[String], mistyped: &str, meant: &str, kinds: &[Kind]) -> Strin
     }
 }
 
-impl Entry {
-    fn new(command: String, line: &str, more: String) -> Entry {
-        Entry { command, line: line.to_string(), more }
+impl SearchEntry {
+    fn new(command: String, line: &str, more: String) -> SearchEntry {
+        SearchEntry { command, line: line.to_string(), more }
     }
 
     /// Its words in lower case.
@@ -114,7 +115,7 @@ impl Entry {
             .collect()
     }
 
-    /// How well all words fit: 0 if one is missing; more where they stand in the command or in the line.
+    /// A score of the match: 0 if a word is missing; higher if words are in the command or in the line.
     fn fits(&self, words: &[String]) -> usize {
         let text = format!("{} {} {}", self.command, self.line, self.more).to_lowercase();
         let tokens = self.tokens();
@@ -123,22 +124,28 @@ impl Entry {
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
                 .any(|token| token.starts_with(word.as_str()))
         };
-        let fit = |word: &String| match () {
-            _ if begins(&self.command, word) => 4,
-            _ if begins(&self.line, word) => 3,
-            _ if tokens.iter().any(|token| token.starts_with(word.as_str())) => 2,
-            // A word with a hyphen, or with other marks in it.
-            _ if word.contains(|c: char| !c.is_alphanumeric()) && text.contains(word.as_str()) => 1,
-            _ => 0,
+        let fit = |word: &String| {
+            if begins(&self.command, word) {
+                4
+            } else if begins(&self.line, word) {
+                3
+            } else if tokens.iter().any(|token| token.starts_with(word.as_str())) {
+                2
+            } else if word.contains(|c: char| !c.is_alphanumeric()) && text.contains(word.as_str()) {
+                // A word with a hyphen or another mark in it.
+                1
+            } else {
+                0
+            }
         };
         let fits: Vec<usize> = words.iter().map(fit).collect();
         if fits.contains(&0) { 0 } else { fits.iter().sum() }
     }
 }
 
-/// What of one kind fits, the best first.
-fn found(kind: &Kind, words: &[String]) -> Option<Group> {
-    let mut fitting: Vec<(usize, &Entry)> =
+/// The matching entries of one kind, the best first.
+fn found(kind: &SearchGroup, words: &[String]) -> Option<Group> {
+    let mut fitting: Vec<(usize, &SearchEntry)> =
         kind.entries.iter().map(|entry| (entry.fits(words), entry)).filter(|(fit, _)| *fit > 0).collect();
     fitting.sort_by_key(|(fit, _)| std::cmp::Reverse(*fit));
     let rows: Vec<(String, String)> =
@@ -146,67 +153,66 @@ fn found(kind: &Kind, words: &[String]) -> Option<Group> {
     (!rows.is_empty()).then(|| Group { title: kind.title.to_string(), head: kind.head, rows })
 }
 
-fn everything() -> Vec<Kind> {
+fn everything(program: &Program<'_>) -> Vec<SearchGroup> {
     let demos = demos_by_topic().into_iter().map(|demo| {
         let more = format!("{} {} {}", demo.title, demo.place.topic.title(), demo.keywords.join(" "));
-        Entry::new(format!("attn demo {}", demo.name), demo.summary, more)
+        SearchEntry::new(format!("attn demo {}", demo.name), demo.summary, more)
     });
     let terms = glossary().iter().map(|term| {
         let line = term.means.split_once(". ").map_or(term.means, |(first, _)| first).trim_end_matches('.');
         let more = format!("{} {} {}", term.means, term.also.join(" "), term.commands().join(" "));
-        Entry::new(format!("attn glossary {}", term.name), line, more)
+        SearchEntry::new(format!("attn glossary {}", term.name), line, more)
     });
     let mistakes = catalogue().map(|mistake| {
         let more = format!("{} {} {}", mistake.why, mistake.symptom, mistake.demo);
-        Entry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
+        SearchEntry::new(format!("attn diagnose --list {}", mistake.id), mistake.slip, more)
     });
-    let models = params::BUILT_IN
-        .iter()
-        .map(|model| Entry::new(format!("attn params {}", model.name), model.title, "model".to_string()));
+    let models = params::BUILT_IN.iter().map(|model| {
+        SearchEntry::new(format!("attn params {}", model.name), model.title, "model".to_string())
+    });
     let examples = bundled()
         .iter()
-        .map(|file| Entry::new(format!("attn examples {}", file.name), file.about, String::new()));
-    let kind = |title, entries| Kind { title, head: ["command", "about"], entries };
+        .map(|file| SearchEntry::new(format!("attn examples {}", file.name), file.about, String::new()));
+    let kind = |title, entries| SearchGroup { title, head: ["command", "about"], entries };
     vec![
         kind("Demos", demos.collect()),
         kind("Lessons", lessons()),
         kind("Terms", terms.collect()),
         kind("Mistakes", mistakes.collect()),
-        kind("Commands and options", options()),
+        kind("Commands and options", options(program.definitions)),
         kind("Models", models.collect()),
         kind("Example data", examples.collect()),
     ]
 }
 
 /// Each lesson, and each of its steps.
-fn lessons() -> Vec<Entry> {
+fn lessons() -> Vec<SearchEntry> {
     let mut entries = Vec::new();
     for (file, text) in BUILT_IN {
         let Ok(lesson) = read(file, text, LESSON_OPTIONS) else { continue };
         let play = format!("attn lesson play {}", file.trim_end_matches(".md"));
-        entries.push(Entry::new(play.clone(), &lesson.title, "lesson".to_string()));
+        entries.push(SearchEntry::new(play.clone(), &lesson.title, "lesson".to_string()));
         for step in &lesson.steps {
-            entries.push(Entry::new(format!("{play}#{}", step.id), &step.title, String::new()));
+            entries.push(SearchEntry::new(format!("{play}#{}", step.id), &step.title, String::new()));
         }
     }
     entries
 }
 
 /// Each command, and each of its options that is not one of all commands.
-fn options() -> Vec<Entry> {
+fn options(definitions: &clap::Command) -> Vec<SearchEntry> {
     let mut entries = Vec::new();
-    let whole = super::command();
-    for command in whole.get_subcommands() {
+    for command in definitions.get_subcommands() {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let name = format!("attn {}", command.get_name());
-        entries.push(Entry::new(format!("{name} -h"), &about, String::new()));
+        entries.push(SearchEntry::new(format!("{name} -h"), &about, String::new()));
         collect(command, &name, &mut entries);
     }
     entries
 }
 
 /// The options of a command, without those of how the output looks: they would come again with each command.
-fn collect(command: &clap::Command, name: &str, entries: &mut Vec<Entry>) {
+fn collect(command: &clap::Command, name: &str, entries: &mut Vec<SearchEntry>) {
     let is_own = |arg: &&clap::Arg| {
         let common = ["format", "width", "color", "charset", "theme", "precision", "heat", "help"];
         arg.get_long().is_some_and(|long| !common.contains(&long) || command.get_name() == "demo")
@@ -215,12 +221,12 @@ fn collect(command: &clap::Command, name: &str, entries: &mut Vec<Entry>) {
         let text =
             |text: Option<&clap::builder::StyledStr>| text.map(ToString::to_string).unwrap_or_default();
         let option = format!("{name} --{}", arg.get_long().unwrap_or_default());
-        entries.push(Entry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
+        entries.push(SearchEntry::new(option, &text(arg.get_help()), text(arg.get_long_help())));
     }
     for inner in command.get_subcommands() {
         let name = format!("{name} {}", inner.get_name());
         let about = inner.get_about().map(ToString::to_string).unwrap_or_default();
-        entries.push(Entry::new(format!("{name} -h"), &about, String::new()));
+        entries.push(SearchEntry::new(format!("{name} -h"), &about, String::new()));
         collect(inner, &name, entries);
     }
 }

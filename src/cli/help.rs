@@ -1,12 +1,13 @@
-//! `attn help`, and what `-h` leaves out that `--help` tells.
+//! `attn help`: the long help of a command, of the screen options, and of the variables.
 
 use crate::foreign::visible;
 use clap::Args;
 use clap::builder::StyledStr;
 
-use super::front::FRONT;
+use super::front_page::FRONT;
 use super::machine::simd_names;
-use super::{Env, Streams, command, layout};
+use super::program::Program;
+use super::{Env, Streams, help_layout};
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
@@ -24,7 +25,7 @@ pub(super) struct HelpArgs {
     topic: Vec<String>,
 }
 
-/// The variables that `attn` looks at; `{SIMD}` stands for the names of the instruction sets.
+/// The variables that `attn` reads; `{SIMD}` is replaced by the names of the instruction sets.
 const ENVIRONMENT: &str = "\
 Variables that set defaults. An option of the command wins over its variable.
 
@@ -48,24 +49,24 @@ A lesson looks the same for everybody: its commands see none of these.
 ";
 
 impl HelpArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let words: Vec<&str> = self.topic.iter().map(String::as_str).collect();
         let text = match words[..] {
             [] => FRONT.to_string(),
             ["environment" | "variables"] => ENVIRONMENT.replace("{SIMD}", &format!("{:<33}", simd_names())),
-            ["screen" | "output"] => of_screen(env),
-            _ => of_command(&words, env)?,
+            ["screen" | "output"] => of_screen(program, env),
+            _ => of_command(&words, program, env)?,
         };
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
         Ok(())
     }
 }
 
-/// What the options mean that are the same in every command that prints numbers.
-fn of_screen(env: &Env) -> String {
-    let mut whole = command();
+/// The options that all commands have that print numbers.
+fn of_screen(program: &Program<'_>, env: &Env) -> String {
+    let mut whole = program.definitions.clone();
     whole.build();
-    let text = whole.find_subcommand("attend").map(|attend| layout::screen(attend, width(env)));
+    let text = whole.find_subcommand("attend").map(|attend| help_layout::screen(attend, width(env)));
     let text = StyledStr::from(text.unwrap_or_default());
     format!(
         "{}\n\nTables of words have no --precision and no --heat. The variables that set\ndefaults for all commands are \
@@ -75,8 +76,8 @@ fn of_screen(env: &Env) -> String {
 }
 
 /// The long help of the command that these words name.
-fn of_command(words: &[&str], env: &Env) -> Result<String> {
-    let mut whole = layout::lengthened(command().term_width(width(env)), width(env));
+fn of_command(words: &[&str], program: &Program<'_>, env: &Env) -> Result<String> {
+    let mut whole = help_layout::lengthened(program.definitions.clone().term_width(width(env)), width(env));
     let mut found = &mut whole;
     for word in words {
         let names: Vec<String> = found.get_subcommands().map(|one| one.get_name().to_string()).collect();
@@ -95,8 +96,13 @@ fn of_command(words: &[&str], env: &Env) -> Result<String> {
 }
 
 /// The long help of a command on a terminal that cannot show its manual page, and where the page is.
-pub(super) fn instead_of_a_page(words: &[&str], env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-    let text = if words.is_empty() { FRONT.to_string() } else { of_command(words, env)? };
+pub(super) fn instead_of_a_page(
+    words: &[&str],
+    program: &Program<'_>,
+    env: &Env,
+    streams: &mut Streams<'_>,
+) -> Result<()> {
+    let text = if words.is_empty() { FRONT.to_string() } else { of_command(words, program, env)? };
     let name = std::iter::once("attn").chain(words.iter().copied()).collect::<Vec<_>>();
     let file = format!("{}.1", name.join("-"));
     let command = std::iter::once("attn man").chain(words.iter().copied()).collect::<Vec<_>>().join(" ");

@@ -1,18 +1,17 @@
-//! What somebody means who types a command that is nearly right.
+//! Corrections of command lines that are nearly right, and hints in the errors of those that are wrong.
 
-use crate::foreign::visible;
-use crate::text::{near, nearest, one_of, quoted};
 use std::ffi::OsString;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use super::command;
-use super::variables::deepest;
+use super::program::deepest;
 use crate::demo::{Document, demos, demos_about};
+use crate::foreign::visible;
 use crate::input::exists;
 use crate::lesson::{built_in, near_lesson};
 use crate::params;
+use crate::text::{near, nearest, one_of, quoted};
 
 /// Commands that need an input, with one that shows what they do.
 const WORKED: [(&str, &[&str]); 3] = [
@@ -21,17 +20,17 @@ const WORKED: [(&str, &[&str]); 3] = [
     ("similarity", &["similarity", "bat", "cave", "racket"]),
 ];
 
-/// What is run for what was typed.
+/// The command line that is run.
 pub(super) struct CorrectedArgs {
-    /// The arguments.
+    /// The arguments, after corrections.
     pub args: Vec<OsString>,
-    /// What is said first, if the command is an example.
+    /// A sentence that is printed first, if the command is an example.
     pub said: Option<String>,
 }
 
 /// The arguments as they are meant: `demo list` is `demo --list`, `lesson 0-tour` plays it, and a command that needs an input
 /// and has none shows an example.
-pub(super) fn meant(args: Vec<OsString>) -> CorrectedArgs {
+pub(super) fn meant(args: Vec<OsString>, definitions: &clap::Command) -> CorrectedArgs {
     let words: Vec<&str> = args.iter().map_while(|arg| arg.to_str()).collect();
     let with = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
     if let [only] = words[..]
@@ -45,7 +44,7 @@ pub(super) fn meant(args: Vec<OsString>) -> CorrectedArgs {
     let first = match words[..] {
         ["demo", "list", ..] => with(&["demo", "--list"]),
         ["lesson", "play"] => with(&["lesson", "list"]),
-        ["lesson", name, ..] if is_lesson(name) => with(&["lesson", "play", name]),
+        ["lesson", name, ..] if is_lesson(name, definitions) => with(&["lesson", "play", name]),
         _ => return CorrectedArgs { args, said: None },
     };
     let rest = args.into_iter().skip(2);
@@ -53,19 +52,19 @@ pub(super) fn meant(args: Vec<OsString>) -> CorrectedArgs {
 }
 
 /// Whether a lesson, and no subcommand of `lesson`, has this name.
-fn is_lesson(name: &str) -> bool {
-    let own = command();
-    let is_command = own.find_subcommand("lesson").is_some_and(|own| own.find_subcommand(name).is_some());
+fn is_lesson(name: &str, definitions: &clap::Command) -> bool {
+    let lesson = definitions.find_subcommand("lesson");
+    let is_command = lesson.is_some_and(|own| own.find_subcommand(name).is_some());
     let name = name.split('#').next().unwrap_or(name);
     !is_command
         && !name.starts_with('-')
         && (built_in(name).is_some() || (name.ends_with(".md") && exists(name)))
 }
 
-/// Takes away what clap suggests wrongly, and adds what helps.
-pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
-    drop_far_fetched(failed, args);
-    let tip = tip(failed, args);
+/// Removes far-fetched suggestions of clap, and adds better ones.
+pub(super) fn improve(failed: &mut clap::Error, args: &[OsString], definitions: &clap::Command) {
+    drop_far_fetched(failed, args, definitions);
+    let tip = tip(failed, args, definitions);
     if tip.is_some() {
         failed.remove(ContextKind::SuggestedSubcommand);
     }
@@ -73,7 +72,7 @@ pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
         Some(ContextValue::StyledStrs(tips)) => tips,
         _ => Vec::new(),
     };
-    // “to pass '--x' as a value, use '-- --x'” is never what is meant.
+    // “to pass '--x' as a value, use '-- --x'” is never helpful.
     let kept = kept.into_iter().filter(|tip| !tip.to_string().contains("as a value"));
     let tips: Vec<StyledStr> = tip.into_iter().map(StyledStr::from).chain(kept).collect();
     if !tips.is_empty() {
@@ -82,7 +81,7 @@ pub(super) fn improve(failed: &mut clap::Error, args: &[OsString]) {
     show(failed);
 }
 
-/// What was typed, as a screen shows it, in place of what clap would take out of it.
+/// Replaces invisible characters in the typed text by visible escapes; clap would remove them.
 fn show(failed: &mut clap::Error) {
     let shown = |value: &ContextValue| match value {
         ContextValue::String(text) => Some(ContextValue::String(visible(text).into_owned())),
@@ -98,7 +97,7 @@ fn show(failed: &mut clap::Error) {
     }
 }
 
-/// clap's message, with what it says of numbers in plain words: “99 is not in 0..=17” becomes “99 is not between 0 and 17”.
+/// clap's message with its text about numbers in plain words: “99 is not in 0..=17” becomes “99 is not between 0 and 17”.
 pub(super) fn plain(message: &str) -> String {
     let lines = message.split('\n').map(|line| match line.split_once(" is not in ") {
         Some((value, range)) => match range.split_once("..=") {
@@ -121,7 +120,7 @@ fn text(failed: &clap::Error, kind: ContextKind) -> Option<&str> {
 }
 
 /// Takes away clap's “a similar argument exists” where the two are not near, `--x` for `--explain`, and the same for commands.
-fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString]) {
+fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString], definitions: &clap::Command) {
     let is_near = |typed: &str, similar: &str| {
         let [typed, similar] = [typed, similar].map(|name| name.trim_matches('-'));
         nearest(typed, [similar]).is_some() || typed.len() > 1 && similar.starts_with(typed)
@@ -132,7 +131,7 @@ fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString]) {
     {
         failed.remove(ContextKind::SuggestedArg);
         // clap's line shows how to use what it has suggested.
-        let mut whole = command();
+        let mut whole = definitions.clone();
         whole.build();
         let (_, inner) = deepest(&whole, args);
         failed.insert(ContextKind::Usage, ContextValue::StyledStr(inner.clone().render_usage()));
@@ -146,16 +145,16 @@ fn drop_far_fetched(failed: &mut clap::Error, args: &[OsString]) {
     }
 }
 
-/// What to type instead.
-fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
+/// A hint for an error: the command or option that was probably meant.
+fn tip(failed: &clap::Error, args: &[OsString], definitions: &clap::Command) -> Option<String> {
     let first = args.first()?.to_str()?;
     match failed.kind() {
         ErrorKind::InvalidSubcommand => {
             let typed = text(failed, ContextKind::InvalidSubcommand)?;
             if first == "lesson" && args.len() > 1 {
-                Some(of_lessons(typed))
+                Some(of_lessons(typed, definitions))
             } else {
-                other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some())
+                other_command(typed, failed.get(ContextKind::SuggestedSubcommand).is_some(), definitions)
             }
         }
         ErrorKind::UnknownArgument => {
@@ -167,7 +166,9 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
                 _ => return Some(format!("search for it: attn find {}", quoted(&visible(typed)))),
             }
             let has_neighbour = failed.get(ContextKind::SuggestedArg).is_some();
-            (typed.starts_with("--") && !has_neighbour).then(|| elsewhere(typed, first)).flatten()
+            (typed.starts_with("--") && !has_neighbour)
+                .then(|| elsewhere(typed, first, definitions))
+                .flatten()
         }
         ErrorKind::MissingRequiredArgument => {
             let words: Vec<&str> = args.iter().filter_map(|arg| arg.to_str()).collect();
@@ -190,10 +191,9 @@ fn tip(failed: &clap::Error, args: &[OsString]) -> Option<String> {
     }
 }
 
-/// What to type in place of a word that is no command of `lesson`.
-fn of_lessons(typed: &str) -> String {
-    let whole = command();
-    let commands = whole.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
+/// The hint for an unknown command of `lesson`.
+fn of_lessons(typed: &str, definitions: &clap::Command) -> String {
+    let commands = definitions.find_subcommand("lesson").into_iter().flat_map(clap::Command::get_subcommands);
     let names: Vec<&str> = commands.map(clap::Command::get_name).collect();
     let near: Vec<String> =
         near(typed, names.iter().copied()).iter().map(|near| format!("attn lesson {near}")).collect();
@@ -204,7 +204,7 @@ fn of_lessons(typed: &str) -> String {
     }
 }
 
-/// What to type after `errata` in place of a bare number or name.
+/// The hint for a bare number or name after `errata`.
 fn of_errata(typed: &str) -> String {
     let numbered = typed.parse::<usize>().ok().map(|number| format!("{number:03}"));
     if let Some(Ok(document)) = numbered.map(|number| Document::numbered(&number)) {
@@ -216,7 +216,7 @@ fn of_errata(typed: &str) -> String {
     }
 }
 
-/// What to type where several words stand without quotation marks around them.
+/// The hint for several words without quotation marks.
 fn words_in_quotes(args: &[OsString]) -> String {
     let option = args.iter().position(|arg| arg == "--words");
     let words = args[option.unwrap_or(0) + 1..].iter().filter_map(|arg| arg.to_str());
@@ -228,8 +228,8 @@ fn words_in_quotes(args: &[OsString]) -> String {
     format!("{how}: attn attend --words {}", quoted(&words.join(" ")))
 }
 
-/// What a word stands for that is no command.
-fn other_command(typed: &str, has_neighbour: bool) -> Option<String> {
+/// The hint for an unknown command.
+fn other_command(typed: &str, has_neighbour: bool, definitions: &clap::Command) -> Option<String> {
     let shown = visible(typed);
     let known = match typed.to_lowercase().as_str() {
         "quiz" => Some("a lesson has a quiz: attn lesson quiz 0-tour".to_string()),
@@ -257,20 +257,19 @@ fn other_command(typed: &str, has_neighbour: bool) -> Option<String> {
     };
     let about =
         || demos_about(typed).first().map(|demo| format!("a demo is about it: attn demo {}", demo.name));
-    // What clap has found among the commands comes first.
-    let near = || (!has_neighbour).then(|| near_name(typed)).flatten();
+    // A similar command that clap has found comes first.
+    let near = || (!has_neighbour).then(|| near_name(typed, definitions)).flatten();
     known
         .or_else(about)
         .or_else(near)
         .or_else(|| (!has_neighbour).then(|| format!("search for it: attn find {}", quoted(&shown))))
 }
 
-/// What a word is a mistyping of that is no command: a demo, a command of lessons, a lesson, a model.
-fn near_name(typed: &str) -> Option<String> {
+/// The hint for a mistyped demo, command of lessons, lesson or model.
+fn near_name(typed: &str, definitions: &clap::Command) -> Option<String> {
     let demo = || Some(format!("demo {}", nearest(typed, demos().map(|demo| demo.name))?));
     let of_lessons = || {
-        let whole = command();
-        let commands = whole.find_subcommand("lesson")?.get_subcommands().map(clap::Command::get_name);
+        let commands = definitions.find_subcommand("lesson")?.get_subcommands().map(clap::Command::get_name);
         Some(format!("lesson {}", nearest(typed, commands)?))
     };
     let lesson = || Some(format!("lesson play {}", near_lesson(typed)?));
@@ -281,11 +280,10 @@ fn near_name(typed: &str) -> Option<String> {
 }
 
 /// The commands that have an option which this one does not have.
-fn elsewhere(option: &str, own: &str) -> Option<String> {
+fn elsewhere(option: &str, own: &str, definitions: &clap::Command) -> Option<String> {
     let long = option.trim_start_matches('-').split('=').next().unwrap_or_default().to_string();
-    let whole = command();
     let has = |one: &&clap::Command| one.get_arguments().any(|arg| arg.get_long() == Some(&long));
-    let names: Vec<String> = whole
+    let names: Vec<String> = definitions
         .get_subcommands()
         .filter(|one| one.get_name() != own)
         .filter(has)

@@ -6,15 +6,15 @@ use unicode_width::UnicodeWidthStr;
 use super::output::{FormatArg, LookArgs, TablesArgs};
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
-use crate::lesson::play::{paged, rows};
 use crate::render::Style;
 use crate::story::Table;
+use crate::terminal::{paged, rows};
 
 /// Names and their lines under a heading.
 pub(super) struct Group {
     /// The heading.
     pub title: String,
-    /// What the two columns are called where they are a table.
+    /// The headers of the two columns of a table.
     pub head: [&'static str; 2],
     /// Each name with its line.
     pub rows: Vec<(String, String)>,

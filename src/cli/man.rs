@@ -7,7 +7,8 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 
-use super::{Env, Streams, help, layout};
+use super::program::Program;
+use super::{Env, Streams, help, help_layout};
 use crate::error::{Error, Result};
 use crate::input::put_files;
 
@@ -23,7 +24,7 @@ pub(super) struct ManArgs {
     write: Option<String>,
 }
 
-/// What the pages are part of: their footers say so.
+/// The program and its version, for the footer of each page.
 const SOURCE: &str = concat!("attn ", env!("CARGO_PKG_VERSION"));
 
 const EXAMPLES: &str = "\
@@ -34,8 +35,8 @@ Examples:
   attn man --write ~/.local/share/man/man1";
 
 impl ManArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
-        let pages = pages()?;
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+        let pages = pages(program)?;
         if let Some(folder) = &self.write {
             let names: Vec<String> = pages.iter().map(|page| format!("{}.1", page.name)).collect();
             let files: Vec<(&str, &[u8])> =
@@ -66,14 +67,14 @@ impl ManArgs {
         }
         if env.has_screen {
             let words: Vec<&str> = self.command.iter().map(String::as_str).collect();
-            return help::instead_of_a_page(&words, env, streams);
+            return help::instead_of_a_page(&words, program, env, streams);
         }
         streams.out.write_all(&page.text)?;
         Ok(())
     }
 }
 
-/// Shows a page on the terminal through the system's `man`; `false` if there is none that can.
+/// Shows a page on the terminal with the system's `man`; returns whether that worked.
 fn shown_by_man(page: &[u8]) -> bool {
     let man = Command::new("man").args(["-l", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn();
     let Ok(mut man) = man else { return false };
@@ -83,15 +84,15 @@ fn shown_by_man(page: &[u8]) -> bool {
 }
 
 /// A manual page.
-struct Page {
+struct ManPage {
     /// Its name without the section: `attn-lesson-play`.
     name: String,
     text: Vec<u8>,
 }
 
 /// The pages of all commands, that of `attn` first.
-fn pages() -> Result<Vec<Page>> {
-    let mut whole = super::command().version(env!("CARGO_PKG_VERSION"));
+fn pages(program: &Program<'_>) -> Result<Vec<ManPage>> {
+    let mut whole = program.definitions.clone().version(env!("CARGO_PKG_VERSION"));
     whole.build();
     let mut pages = Vec::new();
     collect(&whole, "attn", None, &mut pages)?;
@@ -99,10 +100,10 @@ fn pages() -> Result<Vec<Page>> {
 }
 
 /// Adds the page of a command and those of its subcommands.
-fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<Page>) -> Result<()> {
+fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut Vec<ManPage>) -> Result<()> {
     let inner = || command.get_subcommands().filter(|inner| !inner.is_hide_set());
     let below: Vec<String> = inner().map(|inner| format!("{name}-{}", inner.get_name())).collect();
-    let (own, examples) = layout::without_examples(command);
+    let (own, examples) = help_layout::without_examples(command);
     let own = own.version(env!("CARGO_PKG_VERSION"));
     let mut text = Vec::new();
     clap_mangen::Man::new(own).title(name.to_string()).source(SOURCE).render(&mut text)?;
@@ -113,7 +114,7 @@ fn collect(command: &clap::Command, name: &str, above: Option<&str>, pages: &mut
             related.iter().map(|page| format!("\\fB{}\\fR(1)", escaped(page))).collect();
         text.extend(format!(".SH \"SEE ALSO\"\n{}\n", related.join(", ")).into_bytes());
     }
-    pages.push(Page { name: name.to_string(), text });
+    pages.push(ManPage { name: name.to_string(), text });
     for one in inner() {
         collect(one, &format!("{name}-{}", one.get_name()), Some(name), pages)?;
     }

@@ -3,100 +3,70 @@
 mod attend;
 mod bench;
 mod completions;
+mod defaults;
+mod definitions;
 mod demo;
 mod diagnose;
 mod env;
 mod examples;
 mod explain;
 mod find;
-mod front;
+mod front_page;
 mod glossary;
 mod help;
+mod help_layout;
 mod hints;
-mod layout;
 mod lesson;
 mod listing;
 mod machine;
 mod man;
-mod negative;
-mod number;
+mod negative_numbers;
+mod nodes;
 mod outcome;
 mod output;
 mod params;
+mod presentation;
+mod program;
 mod reference;
+mod screen;
 mod similarity;
 mod softmax;
-mod stepping;
 mod steps;
+mod streams;
+mod values;
 mod variables;
 mod versus;
 mod vocabulary;
-mod words;
+mod word_notes;
+mod word_vector;
+mod word_vectors;
+mod write;
 
 pub use env::Env;
 pub use lesson::LESSON_OPTIONS;
 pub use outcome::Outcome;
+pub use streams::Streams;
 
 use std::borrow::Cow;
 use std::ffi::OsString;
-use std::io::{Read, Write};
 
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colored::Colorize;
+
+use definitions::{Cli, definitions};
+use program::{Program, matches};
+use variables::has_flag;
 
 use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::{from_os, hidden, visible_lines};
 use crate::hint;
 use crate::input::system;
-use crate::kernel::SimdLevel;
 use crate::memory;
 use crate::text::abridged;
 
-/// What a command reads and writes besides its arguments.
-pub struct Streams<'a> {
-    /// Standard input.
-    pub input: &'a mut dyn Read,
-    /// Standard output.
-    pub out: &'a mut dyn Write,
-    /// Standard error.
-    pub err: &'a mut dyn Write,
-}
-
-/// Computes attention and shows where every number comes from
-#[derive(Parser, Debug)]
-#[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
-#[command(override_help = front::FRONT, disable_help_subcommand = true)]
-struct Cli {
-    /// Memory to use at most: 500M, 2G [default: what is free]
-    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = memory::parsed)]
-    memory: Option<u64>,
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand, Debug)]
-enum Command {
-    Lesson(lesson::LessonArgs),
-    Demo(demo::DemoArgs),
-    Glossary(glossary::GlossaryArgs),
-    Attend(Box<attend::AttendArgs>),
-    Softmax(softmax::SoftmaxArgs),
-    Similarity(similarity::SimilarityArgs),
-    Params(params::ParamsArgs),
-    Bench(bench::BenchArgs),
-    Diagnose(Box<diagnose::DiagnoseArgs>),
-    Find(find::FindArgs),
-    Examples(examples::ExamplesArgs),
-    Errata(reference::ErrataArgs),
-    Notation(reference::NotationArgs),
-    Help(help::HelpArgs),
-    Man(man::ManArgs),
-    Completions(completions::CompletionsArgs),
-}
-
-/// Runs one command and returns its exit code and the graphs that it computed. Nothing global decides what it prints: the same arguments, surroundings and
-/// input give the same bytes, also when several run at once.
+/// Runs one command and returns its exit code and the graphs that it computed. No global state decides what it prints: the same
+/// arguments, environment and input give the same bytes, also when several run at once.
 ///
 /// `args` begins with the first argument, not with the program's name.
 pub fn run<A: Into<OsString>>(
@@ -104,13 +74,18 @@ pub fn run<A: Into<OsString>>(
     env: &Env,
     streams: &mut Streams<'_>,
 ) -> Outcome {
-    // The crates' own switches are global: both are set to “on” once and for all, and `Env` decides.
+    run_typed(&args.into_iter().map(Into::into).collect::<Vec<OsString>>(), env, streams)
+}
+
+fn run_typed(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Outcome {
+    // The crates' own switches are global: both are always on, and `Env` decides.
     colored::control::set_override(true);
     crossterm::style::force_color_output(true);
     let _speaking = hint::speak(vocabulary::typed);
-    let typed: Vec<OsString> = args.into_iter().map(|arg| from_os(&arg.into()).into_owned().into()).collect();
-    let hints::CorrectedArgs { args, said } = hints::meant(typed);
-    let (args, env) = match variables::applied(args, env) {
+    let definitions = definitions();
+    let typed: Vec<OsString> = args.iter().map(|arg| from_os(arg).into_owned().into()).collect();
+    let hints::CorrectedArgs { args, said } = hints::meant(typed, &definitions);
+    let (args, env) = match variables::applied(args, env, &definitions) {
         Ok(applied) => applied,
         Err(error) => {
             report(&error, env, streams);
@@ -118,12 +93,16 @@ pub fn run<A: Into<OsString>>(
         }
     };
     let env = &env.with_screen_asked_for(&args);
-    let outcome = parse(&args, env, streams).and_then(|parsed| {
+    let program = Program { typed: &args, definitions: &definitions, run: run_typed };
+    let outcome = parse(&program, env, streams).and_then(|parsed| {
         if let (Some(said), false) = (said, parsed.is_misunderstood()) {
             writeln!(streams.out, "{said}\n")?;
         }
         match parsed {
-            CommandLine::Command(cli) => execute(*cli, &args, env, streams),
+            CommandLine::Command(cli) => {
+                let _account = memory::enter(cli.memory.or(env.memory), system::memory_available);
+                cli.command.run(&program, env, streams)
+            }
             CommandLine::Answered(code) => Ok(Outcome::of_code(code)),
         }
     });
@@ -137,8 +116,7 @@ pub fn run<A: Into<OsString>>(
     })
 }
 
-/// Takes in what the terminal has been asked and answers late, so that the shell does not read it. Call it once, when
-/// everything is written.
+/// Reads late answers of the terminal, so that the shell does not read them. Call it once, when everything is written.
 pub fn settle() {
     crate::terminal::settle();
 }
@@ -148,17 +126,17 @@ fn report(error: &Error, env: &Env, streams: &mut Streams<'_>) {
         return;
     }
     let head = if env.colour_err { "error:".red().bold().to_string() } else { "error:".to_string() };
-    // Where standard error cannot be written either there is nobody left to tell.
+    // An error of writing to standard error is ignored: there is no other place to report it.
     let said = error.to_string();
-    let text = env.charset.spelled(&negative::unshielded(&visible_lines(&said))).into_owned();
+    let text = env.charset.spelled(&negative_numbers::unshielded(&visible_lines(&said))).into_owned();
     let _ = writeln!(streams.err, "{head} {text}");
 }
 
-/// What a command line comes to before anything is computed.
+/// The result of parsing a command line.
 enum CommandLine {
     /// A command to be run.
     Command(Box<Cli>),
-    /// Help, the version, or what is wrong with the command line has been written; the exit code.
+    /// Help, the version or an error of the command line has been written; the exit code.
     Answered(u8),
 }
 
@@ -169,21 +147,17 @@ impl CommandLine {
     }
 }
 
-/// Whether a flag is typed; what stands behind `--` is none.
-fn has_flag(args: &[OsString], flag: &str) -> bool {
-    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
-}
-
 /// Reads the command line, and answers what needs no command to run.
-fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<CommandLine> {
+fn parse(program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<CommandLine> {
+    let args = program.typed;
     let (is_short, is_long) = (has_flag(args, "-h"), has_flag(args, "--help"));
-    let definitions = command().term_width(help::width(env));
+    let definitions = program.definitions.clone().term_width(help::width(env));
     let definitions = match (is_short, is_long) {
-        (true, _) => layout::shortened(definitions),
-        (false, true) => layout::lengthened(definitions, help::width(env)),
+        (true, _) => help_layout::shortened(definitions),
+        (false, true) => help_layout::lengthened(definitions, help::width(env)),
         (false, false) => definitions,
     };
-    let mut failed = match Cli::read(definitions, args) {
+    let mut failed = match matches(definitions, args).and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => return Ok(CommandLine::Command(Box::new(cli))),
         Err(failed) => failed,
     };
@@ -195,9 +169,9 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Comm
         streams.out.write_all(env.charset.spelled(&text).as_bytes())?;
         return Ok(CommandLine::Answered(EXIT_DONE));
     }
-    hints::improve(&mut failed, args);
+    hints::improve(&mut failed, args, program.definitions);
     let text = failed.render();
-    // What a parser of values has repeated is in no part of the message that could be looked at before.
+    // Text that a value parser repeats is in no field of clap's error, so the rendered message is checked.
     let plain = text.to_string();
     let is_seen = hidden(&plain).all(|(_, c)| c == '\n');
     let seen = visible_lines(&plain);
@@ -205,50 +179,9 @@ fn parse(args: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Comm
         Cow::Borrowed(_) if env.colour_err && is_seen => text.ansi().to_string(),
         short => short.into_owned(),
     };
-    let text = hints::plain(&negative::unshielded(&text));
+    let text = hints::plain(&negative_numbers::unshielded(&text));
     let message = text.trim_end();
     // clap's message is complete, with its own “error:” in front.
     let _ = writeln!(streams.err, "{message}");
     Ok(CommandLine::Answered(EXIT_UNUSABLE))
-}
-
-impl Cli {
-    /// What the arguments say under the definitions of a command.
-    fn read(command: clap::Command, args: &[OsString]) -> std::result::Result<Cli, clap::Error> {
-        let args = args.iter().map(|arg| negative::shielded(arg.clone()));
-        let matches = command.try_get_matches_from(std::iter::once(OsString::from("attn")).chain(args))?;
-        Cli::from_arg_matches(&matches)
-    }
-}
-
-/// The whole command line, for parsing, completions and the manual page.
-fn command() -> clap::Command {
-    Cli::command().version(version())
-}
-
-fn version() -> String {
-    format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
-}
-
-/// Runs the command that the arguments `typed` have been parsed to.
-fn execute(cli: Cli, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
-    let _account = memory::enter(cli.memory.or(env.memory), system::memory_available);
-    match cli.command {
-        Command::Demo(args) => args.run(typed, env, streams),
-        Command::Attend(args) => args.run(typed, env, streams),
-        Command::Softmax(args) => args.run(typed, env, streams),
-        Command::Similarity(args) => args.run(typed, env, streams),
-        Command::Params(args) => args.run(env, streams),
-        Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
-        Command::Lesson(args) => args.run(env, streams).map(Outcome::from),
-        Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
-        Command::Find(args) => args.run(env, streams).map(Outcome::from),
-        Command::Examples(args) => args.run(env, streams).map(Outcome::from),
-        Command::Notation(args) => args.run(env, streams).map(Outcome::from),
-        Command::Errata(args) => args.run(env, streams).map(Outcome::from),
-        Command::Bench(args) => args.run(env, streams).map(Outcome::from),
-        Command::Help(args) => args.run(env, streams).map(Outcome::from),
-        Command::Man(args) => args.run(env, streams).map(Outcome::from),
-        Command::Completions(args) => args.run(streams).map(Outcome::from),
-    }
 }

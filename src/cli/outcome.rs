@@ -1,4 +1,4 @@
-//! What a command came to.
+//! The outcome of a command.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use crate::error::{EXIT_DONE, EXIT_UNUSABLE, Error};
 use crate::graph::Graph;
 use crate::render::Page;
 
-/// How a command ended, and what it computed.
+/// The exit code of a command, and the graphs that it computed.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The exit code.
@@ -22,7 +22,7 @@ impl Outcome {
         Outcome { code, graphs: Vec::new() }
     }
 
-    /// A command that failed. Nobody is left to tell of a closed pipe, as in `attn … | head`: it is a quiet success.
+    /// A command that failed. A closed pipe, as in `attn … | head`, counts as success.
     pub(super) fn of_error(error: &Error) -> Outcome {
         Outcome::of_code(if is_closed_pipe(error) { EXIT_DONE } else { EXIT_UNUSABLE })
     }

@@ -38,7 +38,7 @@ Examples:
   attn params mixtral-8x7b               all weights, and those one token uses
   attn params path/to/config.json        a configuration from Hugging Face";
 
-/// On narrower screens a count and its share stand in one column.
+/// On narrower screens a count and its share are in one column.
 const WIDE: usize = 100;
 
 /// The context where neither the user nor the model says one.
@@ -149,7 +149,7 @@ impl ParamsArgs {
     }
 }
 
-/// How counts are written: for people or for programs, and whether formula and numbers share a cell.
+/// The format of counts: for people or for programs, and with formula and numbers in one cell or two.
 #[derive(Clone, Copy)]
 struct CountFormat {
     for_people: bool,
@@ -175,13 +175,12 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: CountFormat) -> Ta
             _ => written.count(weight.count),
         };
         let mut row = vec![weight.symbol.to_string(), weight.name.to_string()];
-        match written.joined {
-            true => {
-                let shape = unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()));
-                // On a narrow screen a line may break before the matrix itself.
-                row.push(if written.stacked { shape.replace("·\u{a0}(", "· (") } else { shape });
-            }
-            false => row.extend([weight.formula(), weight.figures()]),
+        if written.joined {
+            let shape = unbreakable(&format!("{}\n{}", weight.formula(), weight.figures()));
+            // On a narrow screen a line may break before the matrix itself.
+            row.push(if written.stacked { shape.replace("·\u{a0}(", "· (") } else { shape });
+        } else {
+            row.extend([weight.formula(), weight.figures()]);
         }
         let share = written.share(counts.share(weight.count));
         if written.stacked {
@@ -199,7 +198,7 @@ fn weight_table(weights: &[Weight], counts: &Counts, written: CountFormat) -> Ta
     Table::new(header, weights.iter().map(row)).with_numbers(&["count", "share"])
 }
 
-/// How wide the MLP is next to a token: “d_ff / d = 14336 / 4096 = 3.5”.
+/// The width of the MLP relative to a token's: “d_ff / d = 14336 / 4096 = 3.5”.
 fn ratios(model: &Model) -> Vec<String> {
     let ratio = |symbol: &str, width: u64| {
         let hundredths = (100.0 * width as f64 / model.hidden as f64).round() / 100.0;

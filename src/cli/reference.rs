@@ -3,7 +3,8 @@
 use clap::Args;
 
 use super::listing;
-use super::output::{self, TablesArgs};
+use super::output::TablesArgs;
+use super::write;
 use super::{Env, Streams};
 use crate::demo::errata::{Erratum, errata};
 use crate::demo::{Document, find, notation};
@@ -45,12 +46,12 @@ impl ErrataArgs {
         if parts.is_empty() {
             let remark =
                 "no known mistake in the texts concerns this demo; attn errata lists all of them".to_string();
-            output::aside(&Graph::new(), &[remark], &self.look.style(env), streams);
+            write::warnings(&Graph::new(), &[remark], &self.look.style(env), streams);
         }
         if self.look.look().is_for_people() {
             let pages: Vec<Page> =
                 parts.iter().map(|(document, errata)| Page::whole(story(*document, errata))).collect();
-            return output::pages(&pages, "errata", &self.look.style(env), streams);
+            return write::pages(&pages, "errata", &self.look.style(env), streams);
         }
         let parts: Vec<(String, Table)> =
             parts.iter().map(|(document, errata)| part(*document, errata)).collect();
@@ -91,7 +92,7 @@ fn place(erratum: &Erratum) -> String {
     }
 }
 
-/// The errata of one document, told one after the other.
+/// The errata of one document, one after the other.
 fn story(document: Document, errata: &[&Erratum]) -> Story {
     let step = |erratum: &&Erratum| {
         let demo = erratum.demo.map_or(String::new(), |demo| format!(" (attn demo {demo})"));
@@ -105,7 +106,7 @@ fn story(document: Document, errata: &[&Erratum]) -> Story {
     Story::of_steps(&heading(document), Graph::new(), errata.iter().map(step).collect())
 }
 
-/// The same as a table.
+/// The same data as a table.
 fn part(document: Document, errata: &[&Erratum]) -> (String, Table) {
     let row = |erratum: &&Erratum| {
         vec![

@@ -1,14 +1,16 @@
 //! `attn similarity`.
 
-use std::ffi::OsString;
 use std::io::Read;
 
 use clap::{Args, ValueEnum};
 
-use super::output::{self, NodeArgs, OutputArgs};
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
+use super::program::Program;
 use super::versus::{self, ReplayedInput, VersusArgs};
-use super::words::{WordArgs, WordVectors};
-use super::{Command, Env, Outcome, Streams};
+use super::word_vectors::{WordArgs, WordVectors};
+use super::write;
+use super::{Env, Outcome, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::Convention;
 use crate::graph::recipes::{self, Measure};
@@ -41,7 +43,7 @@ Examples:
   attn similarity bat cave --explain 'cosine[bat,cave]'
   attn similarity king queen --embeddings glove.txt.gz --measure cosine";
 
-/// What `--versus` may change.
+/// The options that `--versus` may change.
 #[derive(Args, Debug)]
 struct VariedArgs {
     /// Tables to show: dot, scaled, cosine, euclidean
@@ -65,13 +67,12 @@ enum MeasureArg {
 }
 
 impl SimilarityArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story(env, streams.input)?, &self.output)?,
             Some(options) => {
-                let Command::Similarity(mut other) = versus::typed_with::<VariedArgs>(typed, options)? else {
-                    return Err(versus::another_command());
-                };
+                let mut other =
+                    versus::typed_with::<SimilarityArgs, VariedArgs>("similarity", program, options)?;
                 other.varied.replace_earlier(&self.varied);
                 let mut input = ReplayedInput::new(streams.input);
                 let base = self.story(env, &mut input.first())?;
@@ -80,7 +81,7 @@ impl SimilarityArgs {
             }
         };
         let pages = vec![page];
-        output::pages(&pages, "similarity", &self.output.style(env, Convention::Rows), streams)?;
+        write::pages(&pages, "similarity", &self.output.style(env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 
@@ -111,7 +112,7 @@ impl VariedArgs {
         }
     }
 
-    /// Where something was typed earlier and again later, the later one counts: `self` was parsed from both.
+    /// Keeps the later of options that are given twice: `self` was parsed from both option lists.
     fn replace_earlier(&mut self, earlier: &VariedArgs) {
         self.vectors.replace_earlier(&earlier.vectors);
         if self.measure.len() > earlier.measure.len() {

@@ -1,13 +1,14 @@
 //! `attn softmax`.
 
-use std::ffi::OsString;
-
 use clap::Args;
 
-use super::number::positive;
-use super::output::{self, NodeArgs, OutputArgs};
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
+use super::program::Program;
+use super::values::positive;
 use super::versus::{self, VersusArgs};
-use super::{Command, Env, Outcome, Streams};
+use super::write;
+use super::{Env, Outcome, Streams};
 use crate::attention::Base;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::graph::{Convention, Origin, recipes};
@@ -41,7 +42,7 @@ Examples:
   attn softmax 1 2 3 --versus '--temperature 2'
   attn softmax 1 2 3 --explain 'A[1,3]'    one weight, worked out";
 
-/// What `--versus` may change.
+/// The options that `--versus` may change.
 #[derive(Args, Debug)]
 struct VariedArgs {
     /// Divide the scores: below 1 sharpens, above 1 flattens
@@ -53,19 +54,17 @@ struct VariedArgs {
 }
 
 impl SoftmaxArgs {
-    pub(super) fn run(&self, typed: &[OsString], env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
         let page = match self.versus.options() {
             None => self.nodes.page(self.story()?, &self.output)?,
             Some(options) => {
-                let Command::Softmax(other) = versus::typed_with::<VariedArgs>(typed, options)? else {
-                    return Err(versus::another_command());
-                };
+                let other = versus::typed_with::<SoftmaxArgs, VariedArgs>("softmax", program, options)?;
                 let other = other.story().map_err(versus::in_versus)?;
                 versus::page(self.story()?, other, options, &self.nodes.names(), self.output.precision)?
             }
         };
         let pages = vec![page];
-        output::pages(&pages, "softmax", &self.output.style(env, Convention::Rows), streams)?;
+        write::pages(&pages, "softmax", &self.output.style(env, Convention::Rows), streams)?;
         Ok(Outcome::of_pages(EXIT_DONE, pages))
     }
 

@@ -1,11 +1,12 @@
-//! `--step`, `--steps`, `--brief` and `--until`: which part of a story is told.
+//! `--step`, `--steps`, `--brief` and `--until`: the part of a story that is shown.
 
 use std::ops::RangeInclusive;
 
 use clap::Args;
 
-use super::negative;
-use super::output::{NodeArgs, OutputArgs};
+use super::negative_numbers;
+use super::nodes::NodeArgs;
+use super::output::OutputArgs;
 use crate::error::{Error, Result};
 use crate::render::Page;
 use crate::story::Story;
@@ -120,7 +121,7 @@ impl StepArgs {
     /// The numbers of the steps that are asked for.
     fn numbers(&self, story: &Story, whole: &str) -> Result<Option<RangeInclusive<usize>>> {
         let last = story.step_count();
-        let steps = self.steps.as_deref().map(negative::unshielded);
+        let steps = self.steps.as_deref().map(negative_numbers::unshielded);
         let range = match (&self.step, &steps) {
             (Some(step), _) => number(step).map(|number| (number, number)),
             (None, Some(steps)) => span(steps, last),

@@ -1,24 +1,19 @@
-//! Defaults from the environment: `ATTN_PRECISION=2` stands for `--precision 2` in each command that has this option.
+//! Applies the defaults of the environment: `ATTN_PRECISION=2` means `--precision 2` in each command with this option.
 
 use crate::foreign::visible;
 use std::ffi::OsString;
 
-use super::{Env, has_flag, hints};
+use super::defaults::PREFIX;
+use super::env::Env;
+use super::hints::plain;
+use super::program::deepest;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::render::Charset;
 
-/// What every variable's name begins with; the rest is the option's name.
-const PREFIX: &str = "ATTN_";
-
-/// The options that have a variable.
-pub(super) const OPTIONS: [&str; 7] = ["charset", "color", "heat", "memory", "precision", "theme", "width"];
-
-/// The variables that are set to something, with their values.
-pub(super) fn set(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
-    let name = |option: &str| format!("{PREFIX}{}", option.to_uppercase());
-    let value = |option: &&str| variable(&name(option)).filter(|value| !value.is_empty());
-    OPTIONS.iter().filter_map(|option| Some((option.to_string(), value(option)?))).collect()
+/// Whether a flag is typed before any `--`.
+pub(super) fn has_flag(args: &[OsString], flag: &str) -> bool {
+    args.iter().take_while(|arg| *arg != "--").any(|arg| arg == flag)
 }
 
 /// The arguments with an option for each variable that the command knows and the user has not typed; and the surroundings that
@@ -26,23 +21,26 @@ pub(super) fn set(variable: impl Fn(&str) -> Option<String>) -> Vec<(String, Str
 ///
 /// # Errors
 /// If a variable has a value that its option would not take, unless help or the version is asked for.
-pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, Env)> {
+pub(super) fn applied(
+    args: Vec<OsString>,
+    env: &Env,
+    definitions: &clap::Command,
+) -> Result<(Vec<OsString>, Env)> {
     let (mut args, mut env) = (args, *env);
     if env.defaults.is_empty() {
         return Ok((args, env));
     }
-    let whole = super::command();
-    let (end, chosen) = deepest(&whole, &args);
-    // Help is what somebody needs who has set a variable to a wrong value.
+    let (end, chosen) = deepest(definitions, &args);
+    // Help works also if a variable has a wrong value.
     let asks_for_help = args.first().is_none_or(|first| first == "help")
         || ["-h", "--help", "-V", "--version"].iter().any(|flag| has_flag(&args, flag));
     for (option, value) in env.defaults {
-        let Some(definition) = defined(&whole, option) else { continue };
+        let Some(definition) = defined(definitions, option) else { continue };
         if let Err(error) = check(definition, option, value) {
-            match asks_for_help {
-                true => continue,
-                false => return Err(error),
+            if asks_for_help {
+                continue;
             }
+            return Err(error);
         }
         let typed = args.iter().any(|arg| {
             let arg = arg.to_string_lossy();
@@ -67,15 +65,6 @@ pub(super) fn applied(args: Vec<OsString>, env: &Env) -> Result<(Vec<OsString>, 
     Ok((args, env))
 }
 
-/// The innermost subcommand that the arguments name, and where its own arguments begin.
-pub(super) fn deepest<'a>(whole: &'a clap::Command, args: &[OsString]) -> (usize, &'a clap::Command) {
-    let (mut end, mut found) = (0, whole);
-    while let Some(next) = args.get(end).and_then(|arg| found.find_subcommand(arg)) {
-        (end, found) = (end + 1, next);
-    }
-    (end, found)
-}
-
 /// The option of this name, in whichever command has it.
 fn defined<'a>(command: &'a clap::Command, option: &str) -> Option<&'a clap::Arg> {
     let own = command.get_arguments().find(|arg| arg.get_long() == Some(option));
@@ -89,7 +78,7 @@ fn check(definition: &clap::Arg, option: &str, value: &str) -> Result<()> {
     let name = format!("{PREFIX}{}", option.to_uppercase());
     let values = definition.get_possible_values();
     let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
-    let said = hints::plain(&failed.to_string());
+    let said = plain(&failed.to_string());
     let reason = said.lines().next().and_then(|line| line.rsplit_once("': ")).map(|(_, reason)| reason);
     let help = match (&names[..], reason) {
         ([], Some(reason)) => format!("{reason}; set it to a number, or unset it: unset {name}"),

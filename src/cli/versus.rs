@@ -1,13 +1,14 @@
 //! `--versus`: the same command once more, with further options, and what differs.
 
-use crate::foreign::visible;
 use std::ffi::OsString;
 use std::io::{self, Read};
 
 use clap::Args;
 
-use super::{Cli, Command, command, negative};
+use super::negative_numbers;
+use super::program::{Program, matches};
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::render::Page;
 use crate::story::{Comparison, Digits, Story, comparison};
 use crate::text::clipped;
@@ -36,19 +37,27 @@ impl VersusArgs {
     }
 }
 
-/// The command that `typed` and the further options stand for; of an option that is given twice the later one holds. `A` has
-/// the options that change the computation: no other may be among the further ones.
-pub(super) fn typed_with<A: Args>(typed: &[OsString], options: &str) -> Result<Command> {
+/// The arguments of the command `name`, typed again with further options; of an option that is given twice the later one holds.
+/// `Varied` has the options that change the computation: no other may be among the further ones.
+pub(super) fn typed_with<Own: Args, Varied: Args>(
+    name: &str,
+    program: &Program<'_>,
+    options: &str,
+) -> Result<Own> {
     let options = words(options)?;
-    let allowed = A::augment_args(clap::Command::new("versus"));
-    check(&options, &allowed)?;
+    check(&options, &Varied::augment_args(clap::Command::new("versus")))?;
+    let typed = program.typed;
     // Behind `--` nothing is an option.
     let end = typed.iter().position(|arg| arg == "--").unwrap_or(typed.len());
     let options = options.into_iter().map(OsString::from);
     let all: Vec<OsString> =
         typed[..end].iter().cloned().chain(options).chain(typed[end..].iter().cloned()).collect();
-    let cli = Cli::read(command().args_override_self(true), &all).map_err(|failed| refusal(&failed))?;
-    Ok(cli.command)
+    let definitions = program.definitions.clone().args_override_self(true);
+    let found = matches(definitions, &all).map_err(|failed| refusal(&failed))?;
+    match found.subcommand() {
+        Some((found, own)) if found == name => Own::from_arg_matches(own).map_err(|failed| refusal(&failed)),
+        _ => Err(another_command()),
+    }
 }
 
 /// The words of the options, as a shell would split them.
@@ -89,12 +98,12 @@ fn check(words: &[String], allowed: &clap::Command) -> Result<()> {
     Ok(())
 }
 
-/// The first paragraph of clap's message, which says what is wrong.
+/// The first paragraph of clap's message, which has the error.
 fn refusal(failed: &clap::Error) -> Error {
     let text = failed.render().to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let what = first.strip_prefix("error: ").unwrap_or(first).trim_end();
-    Error::new(format!("in --versus: {}", negative::unshielded(what)))
+    Error::new(format!("in --versus: {}", negative_numbers::unshielded(what)))
 }
 
 /// An error of the second computation, which says so.
@@ -105,13 +114,13 @@ pub(super) fn in_versus(error: Error) -> Error {
     Error::Unusable(problem)
 }
 
-/// What is said if the further options made another command of it.
+/// The error if the further options start another command.
 pub(super) fn another_command() -> Error {
     Error::new("in --versus: these options start another command")
         .help("give only options of the same command")
 }
 
-/// The page that tells `other` beside `base`.
+/// The page that compares `other` with `base`.
 pub(super) fn page(
     base: Story,
     other: Story,
@@ -154,7 +163,7 @@ impl<'a> ReplayedInput<'a> {
         RecordingReader { input: self.input, kept: &mut self.kept }
     }
 
-    /// The same input from its beginning.
+    /// The input again, from its beginning.
     pub(super) fn again(&mut self) -> impl Read {
         self.kept.as_slice().chain(&mut self.input)
     }

@@ -1,12 +1,13 @@
-//! What to type for the facts that sentences of the library name.
+//! The options and commands for the hints of the library's sentences.
 
 use crate::hint::Hint;
 
-/// The option or command that stands for a fact.
+/// The option or command for a hint.
 pub(super) fn typed(hint: Hint) -> String {
     let fixed = match hint {
         // W_Q is given by --wq.
         Hint::Given(name) => return format!("--{}", name.replace('_', "").to_ascii_lowercase()),
+        Hint::AbsoluteTolerance => "--atol",
         Hint::Attend => "attn attend",
         Hint::Diagnose => "attn diagnose",
         Hint::Answer => "--answer",
@@ -14,6 +15,7 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Demo => "--demo",
         Hint::Depth => "--depth",
         Hint::Dtype => "--dtype",
+        Hint::Details => "--details",
         Hint::Explain => "--explain",
         Hint::Fast => "--fast",
         Hint::Format => "--format",
@@ -29,18 +31,21 @@ pub(super) fn typed(hint: Hint) -> String {
         Hint::Overwrite => "--overwrite",
         Hint::Precision => "--precision",
         Hint::Queries => "--n-q",
+        Hint::RelativeTolerance => "--rtol",
         Hint::Residual => "--residual",
         Hint::Restart => "--restart",
         Hint::Save => "--save",
         Hint::Score => "--score",
         Hint::Set => "--set",
         Hint::Steps => "--steps",
+        Hint::SuggestInput => "--suggest-input",
         Hint::Temperature => "--temperature",
         Hint::Tokens => "--n",
         Hint::Trust => "--trust",
         Hint::Width => "--dim",
         Hint::Window => "--window",
         Hint::Words => "--words",
+        Hint::Yours => "--yours",
         other => other.name(),
     };
     fixed.to_string()
@@ -49,7 +54,6 @@ pub(super) fn typed(hint: Hint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn every_fact_is_an_option_of_a_command_or_a_command() {
@@ -58,7 +62,7 @@ mod tests {
             command.get_subcommands().for_each(|inner| options(inner, all));
         }
         let mut known = Vec::new();
-        options(&crate::cli::Cli::command(), &mut known);
+        options(&crate::cli::definitions::definitions(), &mut known);
         for hint in Hint::ALL {
             let typed = typed(hint);
             match typed.strip_prefix("--") {

@@ -78,7 +78,7 @@ impl Command {
         OptionNames::value(&self.args, options.seed)
     }
 
-    /// The same command with other random numbers; as it is where it draws none.
+    /// The same command with another seed; unchanged if it draws no random numbers.
     pub fn with_seed(&self, seed: u32, options: &OptionNames) -> Command {
         let option = options.seed;
         let at = self.args.iter().position(|arg| name_of(arg) == option);
@@ -93,7 +93,7 @@ impl Command {
             self.typed.replacen(&format!("{option} {old}"), &format!("{option} {seed}"), 1)
         };
         let words: Vec<&str> = std::iter::once("attn").chain(args.iter().map(String::as_str)).collect();
-        // Where blanks or quotes stand about the seed, the line is written again.
+        // If blanks or quotes surround the seed, the line is composed again.
         let is_it = shlex::split(&typed).is_some_and(|split| split == words);
         let quoted = || shlex::try_join(words.iter().copied()).unwrap_or_else(|_| words.join(" "));
         Command { typed: if is_it { typed } else { quoted() }, args }

@@ -1,7 +1,10 @@
-//! What blocks and questions consist of, and what a question computes.
+//! The parts of blocks and questions, and the answer that a question computes.
+
+use std::collections::HashSet;
 
 use super::key::{Expression, Value, Values};
-use super::model::{Block, Console, Exchange, Lesson, NamedRun, Prose, Question};
+use super::model::{Block, Choice, Console, Exchange, Lesson, NamedRun, Prose, Question, Size};
+use super::option_names::OptionNames;
 use super::question::Answer;
 use crate::error::Result;
 
@@ -22,29 +25,70 @@ impl Block {
     }
 }
 
+impl Lesson {
+    /// A lesson of a file without a name, a title and steps.
+    pub(super) fn empty(file: &str, size: Size, options: &'static OptionNames) -> Lesson {
+        Lesson {
+            name: String::new(),
+            file: file.to_string(),
+            title: String::new(),
+            minutes: None,
+            size,
+            options,
+            runs: Vec::new(),
+            opening: Vec::new(),
+            steps: Vec::new(),
+            text: String::new(),
+            faults: Vec::new(),
+            story: None,
+        }
+    }
+
+    /// Every text with numbers that are checked: prose, and the options that are offered.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &Prose> {
+        let options = self.questions().flat_map(Question::offered).map(|(_, text)| text);
+        self.every_block().filter_map(Block::prose).chain(options)
+    }
+
+    /// The names of the runs that numbers, options and keys read.
+    pub(super) fn used_runs(&self) -> HashSet<&str> {
+        let claims = self.texts().flat_map(|text| &text.claims).map(|claim| &claim.expression);
+        let all = claims.chain(self.questions().flat_map(Question::key_and_conditions));
+        all.flat_map(Expression::runs).collect()
+    }
+}
+
 impl Question {
+    /// The options that are offered, with their texts; wrong answers that are only foreseen have none.
+    pub(super) fn offered(&self) -> impl Iterator<Item = (&Choice, &Prose)> {
+        self.choices.iter().filter_map(|choice| Some((choice, choice.text.as_ref()?)))
+    }
+
     /// The letters of the options that are offered.
     pub(super) fn letters(&self) -> Vec<char> {
-        self.choices.iter().filter(|choice| choice.text.is_some()).map(|choice| choice.letter).collect()
+        self.offered().map(|(choice, _)| choice.letter).collect()
     }
 
     /// Whether options are offered under letters.
     pub(super) fn has_letters(&self) -> bool {
-        self.choices.iter().any(|choice| choice.text.is_some())
+        self.offered().next().is_some()
     }
 
-    /// What it shows, before the answer and with it.
+    /// The blocks that are shown before the answer and with it.
     pub(super) fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.asked.iter().chain(&self.reveal)
     }
 
     /// Everything that it computes: its key, its options, its numbers.
     fn expressions(&self) -> impl Iterator<Item = &Expression> {
+        let texts = self.blocks().filter_map(Block::prose).chain(self.offered().map(|(_, text)| text));
+        self.key_and_conditions().chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
+    }
+
+    /// The expressions of its key and of its options.
+    fn key_and_conditions(&self) -> impl Iterator<Item = &Expression> {
         let key = self.key.iter().map(|key| &key.expression);
-        let options = self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition));
-        let in_options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
-        let texts = self.blocks().filter_map(Block::prose).chain(in_options);
-        key.chain(options).chain(texts.flat_map(|text| &text.claims).map(|claim| &claim.expression))
+        key.chain(self.choices.iter().flat_map(|choice| choice.computed.iter().chain(&choice.condition)))
     }
 
     /// Its texts, those of its options first.

@@ -9,9 +9,9 @@ use super::faults::Fault;
 pub struct Directive {
     /// The word.
     pub word: &'static str,
-    /// How it is written.
+    /// Its form.
     pub form: &'static str,
-    /// What it does.
+    /// Its effect.
     pub does: &'static str,
 }
 
@@ -55,9 +55,9 @@ pub const DIRECTIVES: [Directive; 10] = [
 pub(super) struct DirectiveText {
     /// The word.
     pub word: &'static str,
-    /// What stands between the word and the colon: the letter of `opt B:`.
+    /// The text between the word and the colon: the letter of `opt B:`.
     pub of: String,
-    /// What stands after the colon; after the `iff` of `opt B iff …`.
+    /// The text after the colon, or after the `iff` of `opt B iff …`.
     pub text: String,
     /// Whether it is written with `iff`.
     pub iff: bool,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::command::Command;
-use super::faults::{Fault, Faults};
+use super::faults::Faults;
 use super::model::Exchange;
 use super::option_names::OptionNames;
 use super::source::Source;
@@ -26,9 +26,10 @@ pub(super) fn exchanges(
             match found.last_mut() {
                 _ if refused => {}
                 Some(exchange) => exchange.expected.end = position,
-                None => faults.push(
-                    Fault::new(source.line(start), "there is output before the first command")
-                        .help("begin the block with $ attn …"),
+                None => faults.add(
+                    source.line(start),
+                    "there is output before the first command",
+                    "begin the block with $ attn …",
                 ),
             }
             continue;
@@ -42,9 +43,10 @@ pub(super) fn exchanges(
         if let Some(next) = lines.peek().and_then(|line| line.trim_end().strip_prefix("? ")) {
             match next.trim().parse() {
                 Ok(number) => code = number,
-                Err(_) => faults.push(
-                    Fault::new(source.line(position), format!("`? {next}` is not an exit code"))
-                        .help("write ? 2 for a command that fails"),
+                Err(_) => faults.add(
+                    source.line(position),
+                    format!("`? {next}` is not an exit code"),
+                    "write ? 2 for a command that fails",
                 ),
             }
             position += lines.next().map_or(0, str::len);
@@ -58,7 +60,7 @@ pub(super) fn exchanges(
         }
     }
     for exchange in &mut found {
-        // The empty line that closes the block, or stands before the next command, is none of the output.
+        // The empty line before the end of the block or the next command is not output.
         if source.text[exchange.expected.clone()].ends_with("\n\n")
             || &source.text[exchange.expected.clone()] == "\n"
         {
@@ -68,7 +70,7 @@ pub(super) fn exchanges(
     found
 }
 
-/// What a line adds to a command: it stands after `> `, or the line above it ends with ` \\`, which is taken away.
+/// The continuation of a command: a line after `> `, or after a line that ends with ` \\`, which is removed.
 fn continued(typed: &mut [String], line: &str) -> Option<String> {
     let above = typed.last_mut()?;
     let joined = above.strip_suffix('\\').map(|above| above.trim_end().to_string());

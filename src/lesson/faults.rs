@@ -1,4 +1,4 @@
-//! What is wrong with a lesson, for the one who writes it.
+//! The faults of a lesson, for its author.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use crate::foreign::visible;
 
 use super::key::ParseError;
 
-/// One thing that is wrong: where, in which step, what, and what to do about it.
+/// One fault: its line, its step, the error, and how to fix it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The line, from 1.
     pub line: usize,
     /// The title of its step, if it is in one.
     pub step: Option<String>,
-    /// What is wrong, as a sentence without a full stop.
+    /// The error, as a sentence without a full stop.
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
 }
 
@@ -26,13 +26,13 @@ impl Fault {
         Fault { line, step: None, what: what.into(), help: None }
     }
 
-    /// The same fault, with what to do about it.
+    /// The same fault with its help.
     pub fn help(mut self, help: impl Into<String>) -> Fault {
         self.help.get_or_insert(help.into());
         self
     }
 
-    /// What an error says, at a line.
+    /// The fault at a line for an error.
     pub fn of(line: usize, error: Error) -> Fault {
         match error {
             Error::Unusable(problem) => {
@@ -43,7 +43,7 @@ impl Fault {
         }
     }
 
-    /// What is wrong with a text of the key language, at a line.
+    /// The fault at a line for an error of the key language.
     pub(super) fn in_key(line: usize, error: ParseError) -> Fault {
         Fault { line, step: None, what: error.what, help: error.help }
     }
@@ -73,13 +73,18 @@ impl fmt::Display for FaultInFile<'_> {
     }
 }
 
-/// What is wrong with a file, in the order of its lines; never empty where it is an error.
+/// The faults of a file, in the order of its lines; at least one if it is an error.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Faults(pub Vec<Fault>);
 
 impl Faults {
-    /// Takes one more note of a fault.
+    /// Adds a fault.
     pub fn push(&mut self, fault: Fault) {
         self.0.push(fault);
+    }
+
+    /// Adds a fault at a line, with its help.
+    pub(super) fn add(&mut self, line: usize, what: impl Into<String>, help: impl Into<String>) {
+        self.push(Fault::new(line, what).help(help));
     }
 }

@@ -1,4 +1,4 @@
-//! Where lessons come from: those in the program, and files.
+//! The sources of lessons: built in, and files.
 
 use super::option_names::OptionNames;
 use crate::foreign::{to_path, visible};
@@ -43,7 +43,7 @@ pub fn near_lesson(typed: &str) -> Option<&'static str> {
 }
 
 impl Lesson {
-    /// What comes after a lesson: the next of those in the program, and a quiz where it has questions; nothing after a story.
+    /// The commands for after a lesson: the next built-in one, and a quiz if it has questions; none after a story.
     pub fn what_is_next(&self) -> Option<Vec<String>> {
         if self.story.is_some() {
             return None;
@@ -60,7 +60,7 @@ impl Lesson {
 /// Opens the lesson that `NAME|FILE[#step]` names, and the position of the step it asks for.
 ///
 /// # Errors
-/// If there is no such lesson or step, or the file is no lesson: its first fault, and how many more there are.
+/// If there is no such lesson or step, or the file is not a lesson: its first fault, and the number of others.
 pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Option<usize>)> {
     let (name, step) = match asked.split_once('#') {
         Some((name, step)) if !exists(asked) => (name, Some(step)),
@@ -75,7 +75,7 @@ pub fn open(asked: &str, options: &'static OptionNames) -> Result<(Lesson, Optio
     Ok((lesson, position))
 }
 
-/// What messages call the lesson of a name, built in or a file, and its text. A file comes first.
+/// The name in messages, and the text, of a lesson: a file, or else a built-in one.
 ///
 /// # Errors
 /// If there is neither, or the file cannot be read as text.

@@ -47,9 +47,9 @@ pub use model::{
 };
 pub use new::new_lesson;
 pub use option_names::OptionNames;
-pub use progress::{Progress, Sitting, Store};
+pub use progress::{Progress, QuizProgress, Store};
 pub use read::read;
 pub use run::{CommandOutput, MOST_PRINTED, Run, Runner};
 pub use source::{LONGEST, is_lesson};
-pub use story::{Scene, story_lesson};
+pub use story::{StoryStep, story_lesson};
 pub use values::RunValues;

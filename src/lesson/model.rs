@@ -14,7 +14,7 @@ use super::question::Kind;
 pub struct Lesson {
     /// Its name on the command line: the file's name without its ending.
     pub name: String,
-    /// What messages call the file.
+    /// The name of the file in messages.
     pub file: String,
     /// Its title.
     pub title: String,
@@ -22,19 +22,19 @@ pub struct Lesson {
     pub minutes: Option<f64>,
     /// The screen that it is written for.
     pub size: Size,
-    /// How the options of its commands are spelled.
+    /// The spelling of the options of its commands.
     pub options: &'static OptionNames,
     /// The named commands.
     pub runs: Vec<NamedRun>,
-    /// What stands before the first step.
+    /// The blocks before the first step.
     pub opening: Vec<Block>,
     /// The steps, in order.
     pub steps: Vec<Step>,
     /// The text, as far as it can be shown; the places in this structure are bytes of it.
     pub text: String,
-    /// What does not stop it from being played, but is wrong.
+    /// The faults with which it can still be played.
     pub faults: Vec<Fault>,
-    /// Where its steps come from, if they are the output of a command and not a text.
+    /// The story of its steps, if they are the output of a command and not a text.
     pub story: Option<StoryPart>,
 }
 
@@ -45,7 +45,7 @@ pub struct StoryPart {
     pub before: usize,
     /// The number of the last step of the story.
     pub last: usize,
-    /// The command that tells the whole story, where there is one.
+    /// The command that shows the whole story, if there is one.
     pub whole: Option<String>,
 }
 
@@ -63,16 +63,16 @@ pub struct Size {
 pub struct NamedRun {
     /// Its name.
     pub name: String,
-    /// What is run.
+    /// The command.
     pub command: Command,
     /// Its line.
     pub line: usize,
 }
 
-/// A step: what stands below one `##`.
+/// A step: the text below one `##`.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// What it is jumped to by, and remembered by.
+    /// Its name, for jumps and saved progress.
     pub id: String,
     /// Its heading.
     pub title: String,
@@ -80,11 +80,11 @@ pub struct Step {
     pub line: usize,
     /// The minutes that it is planned for.
     pub minutes: Option<f64>,
-    /// What is shown at once; a `###` begins the next. Never empty.
+    /// Its parts, separated by `###`; at least one.
     pub parts: Vec<Part>,
 }
 
-/// What is shown between two pauses.
+/// The text between two pauses.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
     /// The text of its `###`; the first part of a step has none.
@@ -126,7 +126,7 @@ pub struct Claim {
     pub at: Range<usize>,
     /// Its line in the file.
     pub line: usize,
-    /// What it must be.
+    /// The expression whose value it must have.
     pub expression: Expression,
 }
 
@@ -146,13 +146,13 @@ pub struct Console {
 pub struct Exchange {
     /// Its line.
     pub line: usize,
-    /// What is run.
+    /// The command.
     pub command: Command,
     /// The command in the lines that the lesson breaks it into, without prompts.
     pub typed: Vec<String>,
     /// The exit code that is expected.
     pub code: u8,
-    /// Where the expected output stands in the lesson's text: whole lines, without the empty one that closes the block.
+    /// The byte range of the expected output in the lesson's text: whole lines, without the empty line that closes the block.
     pub expected: Range<usize>,
 }
 
@@ -167,7 +167,7 @@ pub struct Literal {
     pub text: String,
 }
 
-/// What the teacher alone sees.
+/// Text for the teacher only.
 #[derive(Clone, Debug)]
 pub struct Note {
     /// Its line.
@@ -179,15 +179,15 @@ pub struct Note {
 /// A question.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What its answers are remembered by.
+    /// Its name, for saved answers.
     pub id: String,
-    /// How it is answered.
+    /// The kind of question.
     pub kind: Kind,
     /// The time to think.
     pub think: Option<Duration>,
     /// The line of its `ask`.
     pub line: usize,
-    /// What is asked: everything between `ask` and the answer but the options.
+    /// The blocks between `ask` and the answer, without the options.
     pub asked: Vec<Block>,
     /// The options, and the wrong answers that are foreseen.
     pub choices: Vec<Choice>,
@@ -208,13 +208,13 @@ pub struct Choice {
     pub letter: char,
     /// Its line.
     pub line: usize,
-    /// What is offered, where it is; its number, if computed, is its only claim.
+    /// The text of the option; `None` for a foreseen wrong answer. A computed number is its only claim.
     pub text: Option<Prose>,
-    /// What its number is computed by.
+    /// The expression of its number, if it is computed.
     pub computed: Option<Expression>,
-    /// What would make it right: the comparison of `opt B iff …`, which must not hold.
+    /// The condition that would make it right: the comparison of `opt B iff …`, which must not hold.
     pub condition: Option<Expression>,
-    /// What is said to those who choose it.
+    /// The feedback for those who choose it.
     pub feedback: Option<String>,
 }
 
@@ -244,9 +244,9 @@ impl Lesson {
         self.every_block().filter_map(Block::console)
     }
 
-    /// The step that a line stands in.
+    /// The step of a line.
     pub fn step_at(&self, line: usize) -> Option<&Step> {
-        // Steps stand in the order of their lines.
+        // Steps are in the order of their lines.
         self.steps.partition_point(|step| step.line <= line).checked_sub(1).map(|at| &self.steps[at])
     }
 

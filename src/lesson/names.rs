@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::faults::{Fault, Faults};
+use super::faults::Faults;
 use super::model::Lesson;
 
 /// A heading as a name: lower case, words joined by `-`.
@@ -20,9 +20,10 @@ pub(super) fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
     all.sort_by_key(|(_, line)| *line);
     for (id, line) in all {
         if let Some(first) = seen.get(id) {
-            faults.push(
-                Fault::new(line, format!("line {first} already has the name `{id}`"))
-                    .help("give one of them another name: <!-- id: … --> below a step's ##, id=… in an ask"),
+            faults.add(
+                line,
+                format!("line {first} already has the name `{id}`"),
+                "give one of them another name: <!-- id: … --> below a step's ##, id=… in an ask",
             );
         } else {
             seen.insert(id, line);
@@ -30,18 +31,16 @@ pub(super) fn ids_are_unique(lesson: &Lesson, faults: &mut Faults) {
     }
 }
 
-/// Each name stands for one command.
+/// Each name must belong to one command.
 pub(super) fn runs_are_unique(lesson: &Lesson, faults: &mut Faults) {
     let mut seen = HashMap::new();
     for run in &lesson.runs {
         let first = *seen.entry(run.name.as_str()).or_insert(run);
         if !std::ptr::eq(first, run) {
-            faults.push(
-                Fault::new(
-                    run.line,
-                    format!("the command at line {1} already has the name `{0}`", run.name, first.line),
-                )
-                .help("give one of them another name"),
+            faults.add(
+                run.line,
+                format!("the command at line {1} already has the name `{0}`", run.name, first.line),
+                "give one of them another name",
             );
         }
     }

@@ -1,6 +1,6 @@
 //! The options of the program that lessons have to know. How they are spelled is data of the command line.
 
-/// How the command line spells the options that lessons read or set in their commands.
+/// The spelling of the options that lessons read or set in their commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OptionNames {
     /// Those that write files, which a lesson must not use.
@@ -11,14 +11,14 @@ pub struct OptionNames {
     pub only: &'static str,
     /// The decimals that are shown.
     pub precision: &'static str,
-    /// What the output is.
+    /// The format of the output.
     pub format: &'static str,
     /// The value of `format` for a page of a browser.
     pub page: &'static str,
 }
 
 impl OptionNames {
-    /// What an option of a command is set to, as its own argument or behind `=`.
+    /// The value of an option, as the next argument or after `=`.
     pub(super) fn value<'a>(args: &'a [String], option: &str) -> Option<&'a str> {
         let at = args.iter().position(|arg| name_of(arg) == option)?;
         match args[at].split_once('=') {

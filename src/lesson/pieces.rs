@@ -21,9 +21,9 @@ pub(super) enum PieceKind {
     Head,
     /// `#`, `##` or `###` and deeper, and its text.
     Heading(usize, String),
-    /// A fence, its label, and where its text stands.
+    /// A fence: its label, and the byte range of its text.
     Fence(String, Range<usize>),
-    /// `<!-- … -->`, what stands in it.
+    /// The text of a `<!-- … -->`.
     Comment(String),
     /// `<details>`
     DetailsBegin,
@@ -47,7 +47,7 @@ pub(super) struct Piece {
     pub line: usize,
 }
 
-/// The blocks of a text, and what is wrong with them as Markdown of a lesson.
+/// The blocks of a text, and their faults as Markdown of a lesson.
 pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let body = end_of_head(&source.text);
@@ -72,16 +72,18 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
                     add(kind);
                 }
             }
-            Tag::CodeBlock(CodeBlockKind::Indented) => faults.push(
-                Fault::new(line, "this block is indented")
-                    .help("put it between ```text and ```, at the start of the line"),
+            Tag::CodeBlock(CodeBlockKind::Indented) => faults.add(
+                line,
+                "this block is indented",
+                "put it between ```text and ```, at the start of the line",
             ),
             Tag::HtmlBlock => html(&at, source, &mut pieces, faults),
             tag => {
                 if deepest(&inside) > DEEPEST {
-                    faults.push(
-                        Fault::new(line, "lists or quotations are nested too deep")
-                            .help(format!("use at most {DEEPEST} levels")),
+                    faults.add(
+                        line,
+                        "lists or quotations are nested too deep",
+                        format!("use at most {DEEPEST} levels"),
                     );
                     continue;
                 }
@@ -93,7 +95,7 @@ pub(super) fn pieces(source: &Source, faults: &mut Faults) -> Vec<Piece> {
     pieces
 }
 
-/// Where the text after the head begins: lines between `---`, at the very start. 0 where there is none.
+/// The position after the head, the lines between `---` at the start of the text; 0 without a head.
 fn end_of_head(text: &str) -> usize {
     let Some(rest) = text.strip_prefix("---\n") else { return 0 };
     let mut position = text.len() - rest.len();
@@ -106,7 +108,7 @@ fn end_of_head(text: &str) -> usize {
     0
 }
 
-/// How deep the events of a block go.
+/// The nesting depth of the events of a block.
 fn deepest(events: &[(Event<'_>, Range<usize>)]) -> usize {
     let mut depth = 0_usize;
     let mut deepest = 0;
@@ -157,17 +159,17 @@ fn plain(events: &[(Event<'_>, Range<usize>)]) -> String {
     visible(&words).into_owned()
 }
 
-/// A fence with its label and the place of what is in it.
+/// A fence with its label and the range of its text.
 fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -> Option<PieceKind> {
     let line = source.line(at.start);
     let text = &source.text[at.clone()];
     let mark = text.chars().take_while(|c| *c == '`').count();
     if mark == 0 {
-        faults.push(Fault::new(line, "a fence of `~`").help("write backticks: ```text"));
+        faults.add(line, "a fence of `~`", "write backticks: ```text");
         return None;
     }
     if at.start != source.start(line) {
-        faults.push(Fault::new(line, "a fence that is indented").help("begin it at the start of the line"));
+        faults.add(line, "a fence that is indented", "begin it at the start of the line");
         return None;
     }
     let body = text.find('\n').map_or(text.len(), |end| end + 1);
@@ -175,9 +177,7 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
     let last = trimmed.rfind('\n').map_or(0, |newline| newline + 1);
     let closing = trimmed[last..].trim_end();
     if last < body || closing.len() < mark || !closing.chars().all(|c| c == '`') {
-        faults.push(
-            Fault::new(line, "a fence that is never closed").help("close it with ``` at the start of a line"),
-        );
+        faults.add(line, "a fence that is never closed", "close it with ``` at the start of a line");
         return None;
     }
     // A line of backticks with a label cannot close a fence, so it was meant to begin one.
@@ -185,16 +185,18 @@ fn fence(label: &str, at: &Range<usize>, source: &Source, faults: &mut Faults) -
         |line: &str| line.strip_prefix("```").is_some_and(|label| label.starts_with(char::is_alphabetic));
     if let Some(row) = text[body..last].lines().position(begins).filter(|_| mark == 3) {
         let next = line + 1 + row;
-        faults.push(
-            Fault::new(line, format!("a fence that is not closed before another begins at line {next}"))
-                .help("close it with ``` at the start of a line"),
+        faults.add(
+            line,
+            format!("a fence that is not closed before another begins at line {next}"),
+            "close it with ``` at the start of a line",
         );
         return None;
     }
     if label.trim().is_empty() {
-        faults.push(
-            Fault::new(line, "a fence without a label")
-                .help("write ```console for commands, ```text for anything else"),
+        faults.add(
+            line,
+            "a fence without a label",
+            "write ```console for commands, ```text for anything else",
         );
         return None;
     }
@@ -206,24 +208,25 @@ fn no_fence_within(events: &[(Event<'_>, Range<usize>)], source: &Source, faults
     for (event, at) in events {
         let line = source.line(at.start);
         match event {
-            Event::Start(Tag::CodeBlock(_)) => faults.push(
-                Fault::new(line, "a fence within a list or a quotation")
-                    .help("begin it at the start of the line"),
+            Event::Start(Tag::CodeBlock(_)) => {
+                faults.add(line, "a fence within a list or a quotation", "begin it at the start of the line")
+            }
+            Event::Start(Tag::HtmlBlock) => faults.add(
+                line,
+                "HTML inside a list or a quotation",
+                "put the directive at the start of its own line, after an empty line",
             ),
-            Event::Start(Tag::HtmlBlock) => faults.push(
-                Fault::new(line, "HTML inside a list or a quotation")
-                    .help("put the directive at the start of its own line, after an empty line"),
-            ),
-            Event::InlineHtml(text) if !text.starts_with("<!--") => faults.push(
-                Fault::new(line, format!("HTML in the text: `{text}`"))
-                    .help("a terminal cannot show it: write Markdown, or put it between backticks"),
+            Event::InlineHtml(text) if !text.starts_with("<!--") => faults.add(
+                line,
+                format!("HTML in the text: `{text}`"),
+                "a terminal cannot show it: write Markdown, or put it between backticks",
             ),
             _ => {}
         }
     }
 }
 
-/// What stands in a block of HTML: comments, and the marks of a folded answer.
+/// The pieces of a block of HTML: comments, and the tags of a folded answer.
 fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mut Faults) {
     let mut position = at.start;
     while position < at.end {
@@ -236,7 +239,7 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
         }
         let line = source.line(position);
         if rest.starts_with("<!--") && !rest.contains("-->") {
-            faults.push(Fault::new(line, "a comment that is never closed").help("end it with -->"));
+            faults.add(line, "a comment that is never closed", "end it with -->");
             return;
         }
         let Some((kind, length)) = mark(rest) else {
@@ -245,28 +248,18 @@ fn html(at: &Range<usize>, source: &Source, pieces: &mut Vec<Piece>, faults: &mu
                 faults.push(fault.help("leave an empty line above it"));
                 return;
             }
-            faults.push(
-                Fault::new(line, format!("HTML that a lesson does not support: `{}`", first_line(rest))).help(
-                    "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
-                     each alone on its line, with an empty line after it",
-                ),
-            );
+            faults.add(line, format!("HTML that a lesson does not support: `{}`", first_line(rest)), "write Markdown; the only HTML is <!-- directives -->, <details>, <summary>…</summary> and </details>, \
+                     each alone on its line, with an empty line after it");
             return;
         };
         let end = position + length;
         let alone = source.text[source.start(line)..position].trim().is_empty()
             && source.text[end..].lines().next().is_none_or(|rest| rest.trim().is_empty());
         if !alone {
-            faults.push(
-                Fault::new(line, "a directive that is not alone on its line")
-                    .help("give it a line of its own"),
-            );
+            faults.add(line, "a directive that is not alone on its line", "give it a line of its own");
         }
         if matches!(&kind, PieceKind::Comment(text) if text.contains("<!--")) {
-            faults.push(
-                Fault::new(line, "a comment that is not closed before another begins")
-                    .help("end it with -->"),
-            );
+            faults.add(line, "a comment that is not closed before another begins", "end it with -->");
         }
         pieces.push(Piece { kind, at: position..end, line });
         position = end;

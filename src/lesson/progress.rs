@@ -1,4 +1,4 @@
-//! How far a class has come: by the ids of steps, so that a lesson may grow around them.
+//! The progress of a class, by the ids of steps: a lesson may be edited in between.
 
 use crate::foreign::{from_path, to_path, visible};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,14 +12,14 @@ use crate::input::{exists, make_folder, read_text, write_text};
 use super::library::BUILT_IN;
 use super::model::Lesson;
 
-/// What a file of this kind says it is.
+/// The schema of these files.
 const SCHEMA: &str = "attn-progress";
 /// The only version so far.
 const VERSION: u32 = 1;
 /// No file that is kept is larger.
 const LARGEST: u64 = 1 << 20;
 
-/// How far a class has come in one lesson.
+/// The progress of a class in one lesson.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Progress {
@@ -33,23 +33,23 @@ pub struct Progress {
     pub votes: BTreeMap<String, Vec<usize>>,
     /// A quiz that was stopped before its end.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub quiz: Option<Sitting>,
+    pub quiz: Option<QuizProgress>,
 }
 
 /// A quiz that was stopped before its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Sitting {
+pub struct QuizProgress {
     /// The seed of its numbers.
     pub seed: Option<u32>,
     /// The answers to each question that is done, in the order in which they were typed; nothing typed is an empty answer.
     pub answers: BTreeMap<String, Vec<String>>,
-    /// How many hints were shown.
+    /// The number of hints that were shown.
     pub hints: BTreeMap<String, usize>,
 }
 
 impl Progress {
-    /// How many of a lesson's steps were shown to their end.
+    /// The number of steps that were shown to their end.
     pub fn steps_done(&self, lesson: &Lesson) -> usize {
         lesson.steps.iter().filter(|step| self.done.contains(&step.id)).count()
     }
@@ -63,7 +63,7 @@ struct ProgressFile {
     lessons: BTreeMap<String, Progress>,
 }
 
-/// Where progress is kept: one file for each name of a lesson.
+/// The folder of progress files: one for each name of a lesson.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -103,13 +103,13 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<Sitting>) -> Result<()> {
+    pub fn write_quiz(&self, lesson: &Lesson, sitting: Option<QuizProgress>) -> Result<()> {
         let mut kept = self.kept_or_new(lesson)?;
         kept.lessons.entry(identity(lesson)).or_default().quiz = sitting;
         write_json(&self.path(lesson), &kept)
     }
 
-    /// What is kept; of a damaged file nothing.
+    /// The saved data; empty if the file is damaged.
     fn kept_or_new(&self, lesson: &Lesson) -> Result<ProgressFile> {
         match self.kept(lesson) {
             Ok(Some(kept)) => Ok(kept),
@@ -140,7 +140,7 @@ fn is_later(error: &Error) -> bool {
     matches!(error, Error::Unusable(problem) if problem.what == LATER)
 }
 
-/// What tells a lesson from others of its name: where it is; those in the program stand nowhere.
+/// Distinguishes lessons of the same name by their path; built-in ones have none.
 pub(super) fn identity(lesson: &Lesson) -> String {
     let is_built_in = BUILT_IN.iter().any(|(file, _)| *file == lesson.file) && !exists(&lesson.file);
     match std::path::absolute(to_path(&lesson.file)) {
@@ -149,7 +149,7 @@ pub(super) fn identity(lesson: &Lesson) -> String {
     }
 }
 
-/// What a file keeps; `None` if it is not there.
+/// The content of a file; `None` if there is no file.
 ///
 /// # Errors
 /// If it is damaged, or cannot be read.

@@ -15,7 +15,7 @@ use super::source::Source;
 /// The most bytes of a number in the text, and of what decides that it begins there.
 const LONGEST_NUMBER: usize = 64;
 
-/// The prose that stands at `at`: its Markdown without comments, and its checked numbers `0.30<!-- = RUN:CELL -->`.
+/// The prose at `at`: its Markdown without comments, and its checked numbers `0.30<!-- = RUN:CELL -->`.
 pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> Prose {
     let text = &source.text[at.clone()];
     let mut prose = Prose { markdown: String::new(), line: source.line(at.start), claims: Vec::new() };
@@ -39,10 +39,10 @@ pub(super) fn prose(source: &Source, at: Range<usize>, faults: &mut Faults) -> P
 }
 
 impl Prose {
-    /// The same text with the numbers that its claims come to now, each in its own form.
+    /// The same text with the current numbers of its claims, each in its own form.
     ///
     /// # Errors
-    /// If a number is none, or cannot be computed.
+    /// If a text is not a number, or its value cannot be computed.
     pub(super) fn refilled(&self, values: &dyn Values) -> Result<Prose> {
         let mut refilled = Prose { markdown: String::new(), line: self.line, claims: Vec::new() };
         let mut taken = 0;
@@ -61,7 +61,7 @@ impl Prose {
     }
 }
 
-/// The claim of a comment that stands directly after `before`.
+/// The claim of a comment directly after `before`.
 fn claim(before: &str, comment: &str, line: usize) -> std::result::Result<Claim, Fault> {
     let Some(expression) = comment.strip_prefix('=') else {
         return Err(Fault::new(line, format!("`<!-- {comment} -->` stands inside a line of text"))

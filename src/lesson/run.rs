@@ -10,14 +10,14 @@ use crate::render::Screen;
 
 use super::command::Command;
 
-/// What a command wrote and computed.
+/// The output of a command, and the graphs that it computed.
 #[derive(Clone, Debug)]
 pub struct CommandOutput {
     /// Its exit code.
     pub code: u8,
-    /// What it wrote on standard output.
+    /// Its standard output.
     pub out: String,
-    /// What it wrote on standard error.
+    /// Its standard error.
     pub err: String,
     /// The graph of each computation that it showed, with all of its nodes.
     pub graphs: Vec<Rc<Graph>>,
@@ -29,7 +29,7 @@ impl CommandOutput {
         CommandOutput { code, out, err, graphs: Vec::new() }
     }
 
-    /// What stands on the screen: the program writes its output at the end, so its warnings come first.
+    /// The screen: warnings first, because the program writes its output at the end.
     pub fn shown(&self) -> String {
         format!("{}{}", self.err, self.out)
     }
@@ -48,7 +48,7 @@ impl CommandOutput {
     }
 }
 
-/// The program's own `run`: arguments and a screen to what is written and computed.
+/// The program's own `run`: from arguments and a screen to the output and the graphs.
 pub type Run<'a> = dyn Fn(&[String], Screen) -> CommandOutput + 'a;
 
 /// The arguments of a command, and the screen it wrote on.
@@ -77,7 +77,7 @@ impl<'a> Runner<'a> {
         Runner { run, outputs: RefCell::default(), computed: RefCell::default(), kept: Cell::new(0) }
     }
 
-    /// What a command prints on a screen.
+    /// The output of a command on a screen.
     pub fn run(&self, args: &[String], screen: Screen) -> Rc<CommandOutput> {
         let key = (args.to_vec(), screen);
         if let Some(output) = self.outputs.borrow().get(&key) {
@@ -103,7 +103,7 @@ impl<'a> Runner<'a> {
     /// The graph that a command computes, with all nodes, also those that it does not show.
     ///
     /// # Errors
-    /// What the command says if it fails; or if it computes none, or several.
+    /// The error of a failed command; or if it computes no graph, or several.
     pub fn graph(&self, command: &Command) -> Result<Rc<Graph>> {
         let known = self.computed.borrow().get(&command.args).map(Rc::clone);
         let output = known.unwrap_or_else(|| self.run(&command.args, Screen::plain(80)));

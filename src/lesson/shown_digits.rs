@@ -1,4 +1,4 @@
-//! What the digits shown allow: how far from the exact number an answer may lie that is computed from rounded operands.
+//! The maximum error of an answer that is computed from operands as they are shown.
 //!
 //! A student sees `0.59` and `0.41`, and multiplies these. So each operand is taken as an interval, of everything that is
 //! shown like it, and the term of the cell is evaluated over the intervals. A whole number is shown as it is.
@@ -50,7 +50,7 @@ impl ShownOperands {
         nodes.into_iter().map(|id| self.graph[id].name.as_str()).collect()
     }
 
-    /// How far from its number one can end who computes with its operands at this many decimals.
+    /// The maximum error of a cell that is computed from operands rounded to this many decimals.
     ///
     /// # Errors
     /// If it is not made of sums, differences and products of cells and numbers.

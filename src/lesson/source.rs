@@ -59,17 +59,17 @@ impl Source {
         Ok(source)
     }
 
-    /// The line, from 1, that a byte of the text stands in.
+    /// The line of a byte of the text; lines count from 1.
     pub(super) fn line(&self, position: usize) -> usize {
         self.starts.partition_point(|&start| start <= position)
     }
 
-    /// Where a line, from 1, begins.
+    /// The position at which a line begins; lines count from 1.
     pub(super) fn start(&self, line: usize) -> usize {
         self.starts.get(line.saturating_sub(1)).copied().unwrap_or(self.text.len())
     }
 
-    /// Of each line that had to be cleaned, that it had.
+    /// A fault for each line that had to be cleaned.
     pub(super) fn cleaning_faults(&self) -> impl Iterator<Item = Fault> + '_ {
         self.cleaned.iter().map(|&line| {
             Fault::new(

@@ -6,8 +6,8 @@ use super::option_names::OptionNames;
 
 /// One step of a story.
 #[derive(Clone, Debug)]
-pub struct Scene {
-    /// What it is called in the contents.
+pub struct StoryStep {
+    /// Its title in the contents.
     pub title: String,
     /// The command that prints it alone, as one would type it.
     pub typed: String,
@@ -17,29 +17,23 @@ pub struct Scene {
 /// is its only argument.
 pub fn story_lesson(
     title: &str,
-    scenes: Vec<Scene>,
+    scenes: Vec<StoryStep>,
     story: StoryPart,
     options: &'static OptionNames,
 ) -> Lesson {
     let steps =
         scenes.into_iter().enumerate().map(|(position, scene)| step(position, scene, story.before)).collect();
+    let size = Size { columns: 80, rows: 24 };
     Lesson {
         name: title.to_string(),
-        file: title.to_string(),
         title: title.to_string(),
-        minutes: None,
-        size: Size { columns: 80, rows: 24 },
-        options,
-        runs: Vec::new(),
-        opening: Vec::new(),
         steps,
-        text: String::new(),
-        faults: Vec::new(),
         story: Some(story),
+        ..Lesson::empty(title, size, options)
     }
 }
 
-fn step(position: usize, scene: Scene, before: usize) -> Step {
+fn step(position: usize, scene: StoryStep, before: usize) -> Step {
     let command = Command { typed: scene.typed, args: vec![position.to_string()] };
     // The command is not shown, only its output.
     let exchange = Exchange { line: 0, command, typed: Vec::new(), code: 0, expected: 0..0 };

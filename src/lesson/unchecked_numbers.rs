@@ -9,11 +9,11 @@ use super::pieces::OPTIONS;
 /// A number that nothing holds to what the program computes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct UncheckedNumber {
-    /// As it is written.
+    /// The text as written.
     pub text: String,
     /// The lines of the text before it.
     pub lines: usize,
-    /// Whether it stands between backticks, and may be a name.
+    /// Whether it is in backticks, and may be a name.
     pub in_code: bool,
 }
 

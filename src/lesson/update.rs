@@ -6,14 +6,14 @@ use super::option_names::OptionNames;
 use super::read::read;
 use super::run::Run;
 
-/// What an update comes to.
+/// The outcome of an update.
 #[derive(Clone, Debug)]
 pub enum UpdateOutcome {
     /// Nothing is rewritten: something must be fixed first.
     Refused,
-    /// Every output is what is printed.
+    /// Every output is up to date.
     Current,
-    /// The new text, and what is still wrong with it.
+    /// The new text, and the remaining findings.
     Rewritten(String, Report),
 }
 

@@ -30,7 +30,7 @@ impl RunValues<'_> {
         })
     }
 
-    /// What a cell of a run is computed from.
+    /// The terms of a cell of a run.
     ///
     /// # Errors
     /// If there is no such run or cell, or the cell is given.

@@ -11,7 +11,7 @@ use crate::render::Screen;
 
 /// Whether an answer is right, and the feedback to it.
 pub(super) struct Verdict {
-    /// Whether it is right; `None` where nobody can tell.
+    /// Whether it is right; `None` for an open question.
     pub is_right: Option<bool>,
     /// The answer as it is repeated.
     pub repeated: String,
@@ -59,7 +59,7 @@ impl Verdict {
     }
 }
 
-/// What may be done after a wrong answer, when this many hints have been shown.
+/// The next possibilities after a wrong answer, if this many hints have been shown.
 pub(super) fn next_try(question: &Question, hints: usize) -> &'static str {
     if question.hints.len() > hints { "Try again, or h for a hint." } else { "Try again." }
 }

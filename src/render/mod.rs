@@ -6,6 +6,7 @@ mod csv;
 mod digits;
 mod document;
 mod explained;
+mod file_rows;
 mod heat;
 mod html;
 mod html_explained;
@@ -42,6 +43,7 @@ mod wide;
 mod wrap;
 
 pub use charset::Charset;
+pub use file_rows::{FileRows, wrapped_text};
 pub use heat::Heat;
 pub use json_diagnosis::{diagnosis, unusable};
 pub use plot::{Curve, Plot, plots};
@@ -107,6 +109,13 @@ pub struct Style {
 }
 
 impl Style {
+    /// A format on a screen, with the default digits, heat and convention.
+    pub fn on(screen: Screen, format: Format) -> Style {
+        let Screen { width, colour, theme, charset } = screen;
+        let (heat, convention) = (Heat::Auto, Convention::Rows);
+        Style { format, places: None, width, colour, theme, charset, heat, convention }
+    }
+
     /// The digits of a story under this style.
     fn digits(&self, story: &Story) -> Digits {
         self.places.map_or(story.digits, Digits::Places)

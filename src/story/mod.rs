@@ -1,10 +1,12 @@
 //! Graphs as stories: the sentences and matrices of each step. Nothing here knows colours, widths or formats; `render` does.
 //!
-//! [`attend`], [`softmax`], [`similarity`] and [`comparison`] tell a graph that a recipe built; a demo builds its own story.
+//! [`attend`], [`softmax`], [`similarity`] and [`comparison`] tell a graph that a recipe built, [`diagnosis`] what is wrong with
+//! a result; a demo builds its own story.
 
 mod attend;
 mod comparison;
 pub mod condition;
+pub mod diagnosis;
 mod model;
 mod numbers_of_tables;
 mod plane;

@@ -10,6 +10,8 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Hint {
+    /// The absolute tolerance of a comparison.
+    AbsoluteTolerance,
     /// An answer to a question of a lesson, given beforehand.
     Answer,
     /// The command that computes attention.
@@ -18,6 +20,8 @@ pub enum Hint {
     Colour,
     /// The number of levels explained.
     Depth,
+    /// Everything that was found.
+    Details,
     /// The command that names mistakes.
     Diagnose,
     /// The demo that something is about.
@@ -56,6 +60,8 @@ pub enum Hint {
     Precision,
     /// The number of queries of a benchmark.
     Queries,
+    /// The relative tolerance of a comparison.
+    RelativeTolerance,
     /// The residual connection.
     Residual,
     /// From the beginning again.
@@ -68,6 +74,8 @@ pub enum Hint {
     Set,
     /// The steps shown.
     Steps,
+    /// A file for an input that tells mistakes apart.
+    SuggestInput,
     /// The temperature of a softmax.
     Temperature,
     /// The number of tokens of a benchmark.
@@ -80,15 +88,19 @@ pub enum Hint {
     Window,
     /// Words in place of a matrix.
     Words,
+    /// A result that is compared with the right one.
+    Yours,
 }
 
 impl Hint {
     /// Every fact, those of a matrix for one of them.
-    pub const ALL: [Hint; 35] = [
+    pub const ALL: [Hint; 40] = [
+        Hint::AbsoluteTolerance,
         Hint::Answer,
         Hint::Attend,
         Hint::Colour,
         Hint::Depth,
+        Hint::Details,
         Hint::Diagnose,
         Hint::Demo,
         Hint::Dtype,
@@ -108,27 +120,32 @@ impl Hint {
         Hint::Overwrite,
         Hint::Precision,
         Hint::Queries,
+        Hint::RelativeTolerance,
         Hint::Residual,
         Hint::Restart,
         Hint::Save,
         Hint::Score,
         Hint::Set,
         Hint::Steps,
+        Hint::SuggestInput,
         Hint::Temperature,
         Hint::Tokens,
         Hint::Trust,
         Hint::Width,
         Hint::Window,
         Hint::Words,
+        Hint::Yours,
     ];
 
     /// The name of the fact, where there is no vocabulary.
     pub fn name(self) -> &'static str {
         match self {
+            Hint::AbsoluteTolerance => "atol",
             Hint::Answer => "answer",
             Hint::Attend => "attend",
             Hint::Colour => "colour",
             Hint::Depth => "depth",
+            Hint::Details => "the detailed report",
             Hint::Diagnose => "diagnose",
             Hint::Demo => "demo",
             Hint::Dtype => "dtype",
@@ -148,18 +165,21 @@ impl Hint {
             Hint::Overwrite => "overwrite",
             Hint::Precision => "precision",
             Hint::Queries => "queries",
+            Hint::RelativeTolerance => "rtol",
             Hint::Residual => "the residual",
             Hint::Restart => "restart",
             Hint::Save => "save",
             Hint::Score => "score",
             Hint::Set => "set",
             Hint::Steps => "steps",
+            Hint::SuggestInput => "suggest_input",
             Hint::Temperature => "temperature",
             Hint::Tokens => "tokens",
             Hint::Trust => "trust",
             Hint::Width => "width",
             Hint::Window => "window",
             Hint::Words => "words",
+            Hint::Yours => "yours",
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::graph::{Graph, Node, Stage};
 use crate::tensor::Dtype;
 use crate::text::counted;
 
-use super::Exercise;
+use super::computation::Computation;
 
 /// The fused kernel in place of the steps.
 #[derive(Args, Debug)]
@@ -42,12 +42,12 @@ fn long_simd_help() -> String {
     format!("{}\n\nThe result does not depend on it. The variable ATTN_SIMD sets it too.", simd_help())
 }
 
-/// What the fast path has made of an exercise.
+/// The result of the fast path.
 pub(super) struct FusedRun {
     pub graph: Graph,
-    /// What the reader should know of the numbers.
+    /// Notes on the numbers.
     pub notes: Vec<String>,
-    /// With which instructions, on how many threads; no number depends on it.
+    /// The instructions and the number of threads; no number depends on them.
     pub how: String,
 }
 
@@ -57,10 +57,10 @@ impl FastArgs {
         self.fast.then(|| self.dtype.map_or(Dtype::F32, Dtype::from))
     }
 
-    /// Computes the exercise on the fast path, and adds what the reader should know.
-    pub(super) fn run(&self, exercise: Exercise, dtype: Dtype, env: &Env) -> Result<FusedRun> {
+    /// Runs a computation on the fast path, and adds notes on its numbers.
+    pub(super) fn run(&self, computation: Computation, dtype: Dtype, env: &Env) -> Result<FusedRun> {
         let machine = machine(self.threads, self.simd.as_deref(), env)?;
-        let Exercise { recipe, inputs, mut notes, .. } = exercise;
+        let Computation { recipe, inputs, mut notes, .. } = computation;
         let (graph, used) = attend_fused(&recipe, inputs, dtype, machine)?;
         if dtype == Dtype::F32 {
             let is_rounded = |node: &Node| match (node.step.map(|step| step.stage), node.typed()) {

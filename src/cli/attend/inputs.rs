@@ -1,16 +1,17 @@
 //! From the options of `attn attend` to the matrices of the pipeline.
 
-use crate::foreign::visible;
-use crate::text::quoted;
 use clap::{Args, ValueEnum};
 
-use crate::cli::words::WordArgs;
+use crate::attention::MatrixRule;
+use crate::cli::word_vectors::WordArgs;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::{Origin, Role};
-use crate::input::{self, Files, Want, exists};
+use crate::input::{self, Files, Layout, Want, exists};
 use crate::tensor::Dtype;
+use crate::text::quoted;
 
-use super::loading::{Loaded, Loading};
+use super::input_loader::{InputLoader, LoadedInputs};
 
 /// Where the matrices come from. FILE is .npy .npz .safetensors .csv .tsv .json, - for standard input, or "1 2; 3 4".
 #[derive(Args, Debug)]
@@ -87,7 +88,7 @@ pub(super) struct InputArgs {
 
 /// `--layout`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum LayoutArg {
+enum LayoutArg {
     /// One row for each input feature: x·W
     InOut,
     /// One row for each output feature: x·Wᵀ
@@ -96,7 +97,7 @@ pub(super) enum LayoutArg {
 
 /// `--mask-kind`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum MaskKindArg {
+enum MaskKindArg {
     /// 1 may attend, 0 is hidden
     Allow,
     /// 1 is hidden, 0 may attend
@@ -105,30 +106,50 @@ pub(super) enum MaskKindArg {
     Add,
 }
 
+impl LayoutArg {
+    fn layout(self) -> Layout {
+        match self {
+            LayoutArg::InOut => Layout::InOut,
+            LayoutArg::OutIn => Layout::OutIn,
+        }
+    }
+}
+
+impl MaskKindArg {
+    fn rule(self) -> MatrixRule {
+        match self {
+            MaskKindArg::Allow => MatrixRule::Allow,
+            MaskKindArg::Block => MatrixRule::Block,
+            MaskKindArg::Add => MatrixRule::Add,
+        }
+    }
+}
+
 impl InputArgs {
-    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
+    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
     pub(super) fn replace_earlier(&mut self, earlier: &InputArgs) {
         self.vectors.replace_earlier(&earlier.vectors);
     }
 
     /// Reads everything that the options name; Q, K, V, bias and mask straight into numbers of a type, if one is given.
-    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<Loaded> {
-        let mut loading = Loading::with_layout(self.layout);
-        let mask_as_truth = matches!(self.mask_kind, Some(MaskKindArg::Allow | MaskKindArg::Block));
+    pub(super) fn load(&self, files: &mut Files<'_>, dtype: Option<Dtype>) -> Result<LoadedInputs> {
+        let mut loader = InputLoader::with_layout(self.layout.map(LayoutArg::layout));
+        let mask_kind = self.mask_kind.map(MaskKindArg::rule);
+        let mask_as_truth = matches!(mask_kind, Some(MatrixRule::Allow | MatrixRule::Block));
         let want = Want { dtype, mask_as_truth };
         if let Some(file) = &self.file {
             refuse_word(file, self.words.as_deref())?;
-            loading.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
+            loader.bundle(files.bundle(file, self.layer.as_deref(), want)?, file)?;
         }
         if self.words.is_none() || self.random.is_some() {
             self.vectors.check_unused()?;
         }
         match (&self.words, &self.random) {
-            (Some(words), None) => loading.words(words, &self.vectors, files)?,
+            (Some(words), None) => loader.words(words, &self.vectors, files)?,
             (words, Some(random)) => {
                 let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
-                loading.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loading.tokens = words.as_deref().map(input::sentence);
+                loader.random(random, self.seed, dtype.is_none() && !is_given)?;
+                loader.tokens = words.as_deref().map(input::sentence);
             }
             (None, None) => {}
         }
@@ -147,23 +168,23 @@ impl InputArgs {
         for (role, source) in options {
             if let Some(source) = source {
                 let origin = Origin::User(visible(source).into_owned());
-                loading.take(role, files.read(source, role, want)?, None, origin)?;
+                loader.take(role, files.read(source, role, want)?, None, origin)?;
             }
         }
         if let Some(tokens) = &self.tokens {
-            loading.tokens = Some(input::label_list(tokens));
+            loader.tokens = Some(input::label_list(tokens));
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
             return Err(Error::new("--layout needs a weight matrix")
                 .help("give weights with --wq, --wk, --wv or --wo"));
         }
-        loading.finished(self.mask_kind)
+        loader.finished(mask_kind)
     }
 }
 
 /// # Errors
-/// If a word stands where a file belongs: words are another option's.
+/// If the argument is a word and not a file: words belong to --words.
 fn refuse_word(file: &str, words: Option<&str>) -> Result<()> {
     let is_word =
         !file.is_empty() && file.chars().all(|c| c.is_alphabetic() || matches!(c, ' ' | '\'' | ','));

@@ -1,16 +1,14 @@
-//! What the numbers of a mask mean.
+//! The meaning of the numbers of a mask.
 
 use crate::attention::MatrixRule;
 use crate::error::{Error, Result};
 use crate::graph::Origin;
 
-use super::inputs::MaskKindArg;
-
 pub(super) fn is_infinity(x: f64) -> bool {
     x == f64::INFINITY
 }
 
-/// What errors call it: where it comes from, or `name`.
+/// The source of a matrix for an error, or `name`.
 pub(super) fn place_of(origin: &Origin, name: &str) -> String {
     match origin {
         Origin::User(source) => source.clone(),
@@ -18,12 +16,12 @@ pub(super) fn place_of(origin: &Origin, name: &str) -> String {
     }
 }
 
-/// What a mask's numbers mean: as `--mask-kind` says, else booleans allow and numbers are added. Numbers of only 0 and 1
-/// must say, because read the wrong way they silently hide nothing.
+/// The meaning of a mask's numbers: `kind`, or else booleans allow and numbers are added. A mask of only 0 and 1 needs `kind`,
+/// because the wrong meaning would silently hide nothing.
 pub(super) fn mask_rule<C: Iterator<Item = f64>>(
     is_boolean: bool,
     cells: impl Fn() -> C,
-    kind: Option<MaskKindArg>,
+    kind: Option<MatrixRule>,
     origin: &Origin,
 ) -> Result<MatrixRule> {
     let place = place_of(origin, "the mask");
@@ -33,12 +31,10 @@ pub(super) fn mask_rule<C: Iterator<Item = f64>>(
             .help("write -inf to hide a key; with inf no other score would count"));
     }
     match kind {
-        Some(MaskKindArg::Allow) => Ok(MatrixRule::Allow),
-        Some(MaskKindArg::Block) => Ok(MatrixRule::Block),
-        Some(MaskKindArg::Add) if is_boolean => Err(Error::new("true and false cannot be added to scores")
+        Some(MatrixRule::Add) if is_boolean => Err(Error::new("true and false cannot be added to scores")
             .in_source(place)
             .help("give --mask-kind allow or --mask-kind block")),
-        Some(MaskKindArg::Add) => Ok(MatrixRule::Add),
+        Some(kind) => Ok(kind),
         None if is_boolean => Ok(MatrixRule::Allow),
         None if cells().all(|x| x == 0.0 || x == 1.0) => {
             Err(Error::new("a mask with only 0 and 1 can mean three things")

@@ -2,15 +2,15 @@
 
 use clap::{Args, ValueEnum};
 
-use super::loading::Loaded;
-use crate::attention::Mask;
-use crate::cli::number::positive;
+use super::input_loader::LoadedInputs;
+use crate::attention::{Mask, MatrixRule};
+use crate::cli::values::positive;
 use crate::error::{Error, Result};
 use crate::graph::recipes::{Output, Recipe, Scale, Score};
 use crate::input;
 use crate::text::counted;
 
-/// What is done with queries, keys and values.
+/// The options of attention itself.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Attention")]
 pub(super) struct AttentionArgs {
@@ -65,7 +65,7 @@ enum ScoreArg {
 
 impl AttentionArgs {
     /// The recipe that the options and what was loaded ask for.
-    pub(super) fn recipe(&self, loaded: &Loaded) -> Result<Recipe> {
+    pub(super) fn recipe(&self, loaded: &LoadedInputs) -> Result<Recipe> {
         if self.causal_from == FromArg::Start && !self.causal && self.window.is_none() {
             return Err(Error::new("--causal-from start changes nothing without --causal or --window")
                 .help("add --causal or --window"));
@@ -105,7 +105,7 @@ impl AttentionArgs {
     }
 }
 
-/// What an option says, or what the file's own heads say; both must agree where both are there.
+/// The number of heads of the option or of the file; an error if both are given and differ.
 fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) -> Result<Option<usize>> {
     match (asked, found) {
         (Some(asked), Some(found)) if asked != found => Err(Error::new(format!(
@@ -115,4 +115,40 @@ fn agreed(option: &str, asked: Option<usize>, what: &str, found: Option<usize>) 
         .help(format!("leave {option} out, or give a matrix instead of a stack of heads"))),
         (asked, found) => Ok(asked.or(found)),
     }
+}
+
+/// The options that give a recipe, without those that are the default.
+pub(crate) fn options_of(recipe: &Recipe) -> String {
+    let mut options: Vec<String> = Vec::new();
+    if recipe.heads > 1 {
+        options.push(format!("--heads {}", recipe.heads));
+    }
+    if recipe.kv_heads != recipe.heads {
+        options.push(format!("--kv-heads {}", recipe.kv_heads));
+    }
+    if recipe.score == Score::Cosine {
+        options.push("--score cosine".into());
+    }
+    match recipe.scale {
+        Scale::None => options.push("--scale none".into()),
+        Scale::Number(number) => options.push(format!("--scale {number}")),
+        _ => {}
+    }
+    if recipe.temperature != 1.0 {
+        options.push(format!("--temperature {}", recipe.temperature));
+    }
+    let mask = &recipe.mask;
+    options.extend(mask.causal.then(|| "--causal".to_string()));
+    options.extend(mask.window.map(|window| format!("--window {window}")));
+    options.extend(mask.from_start.then(|| "--causal-from start".to_string()));
+    options.extend(mask.matrix.map(|rule| {
+        let kind = match rule {
+            MatrixRule::Allow => "allow",
+            MatrixRule::Block => "block",
+            MatrixRule::Add => "add",
+        };
+        format!("--mask-kind {kind}")
+    }));
+    options.extend(recipe.output.residual.then(|| "--residual".to_string()));
+    options.join(" ")
 }

@@ -1,18 +1,18 @@
-//! What `attn bench` says of all lengths: titles, tables, lines and sentences.
+//! The titles, tables, lines and sentences of `attn bench` over all lengths.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::line::Line;
-use crate::bench::{Growth, Measurement, Method, Point, SIZES};
+use super::line::MeasurementLine;
+use crate::bench::{Growth, Measurement, Point, SIZES, Method};
 use crate::error::Result;
 use crate::input::system::processor;
 use crate::kernel::{Machine, Real, multiply_add_rate};
 use crate::story::Table;
 use crate::text::{counted, giga, percent, seconds, size, times};
 
-/// What the lines of a way are called.
+/// The name of a path in titles and lines.
 pub(super) fn name(way: Method) -> &'static str {
     match way {
         Method::Loop => "loop",
@@ -21,7 +21,7 @@ pub(super) fn name(way: Method) -> &'static str {
     }
 }
 
-/// What people are told of a way.
+/// The sentence about a path.
 pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
     let mask = if growth.causal { "causal" } else { "no mask" };
     let head = format!("1 head of {}, {mask}", growth.width);
@@ -44,7 +44,7 @@ pub(super) fn title<T: Real>(way: Method, growth: &Growth) -> String {
 
 /// The peaks that speeds are compared with, in flop/s.
 pub(super) struct Peaks {
-    /// Of `f32` and `f64`, on one thread and on all.
+    /// The values for `f32` and `f64`, on one thread and on all.
     rates: [[f64; 2]; 2],
     /// All.
     threads: usize,
@@ -102,7 +102,7 @@ pub(super) fn round_bytes(power: f64) -> String {
     }
 }
 
-/// What the table of the peaks is called.
+/// The title of the table of peaks.
 pub(super) fn machine_title(machine: Machine) -> String {
     let name = processor().unwrap_or_else(|| "this processor".to_string());
     format!("{name}, {}: the peak, two operations for each fused multiply-add", machine.simd)
@@ -146,7 +146,7 @@ pub(super) fn table<T: Real>(way: Method, points: &[Point], peaks: &Peaks) -> Ta
     Table::new(&heads, points.iter().map(row).collect::<Vec<_>>()).with_numbers(&heads)
 }
 
-/// How far the worst of all lengths is from the exact path, where that is another one.
+/// The largest difference from the exact path over all lengths, for the other paths.
 pub(super) fn worst_error(points: &[Point]) -> Option<String> {
     let error = |point: &Point| match point.measured {
         Measurement::Done { largest_error, .. } => largest_error,
@@ -169,7 +169,7 @@ pub(super) fn left_out(points: &[Point], growth: &Growth) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("≈: estimated, not measured: it {}", reasons.join(", or ")))
 }
 
-/// How the three ways compare, each pair at the largest size that both were measured at.
+/// Comparisons of the three paths, each pair at the largest size at which both were measured.
 pub(super) fn summary<T: Real>(all: &[(Method, Vec<Point>)], growth: &Growth) -> Option<String> {
     let taken = |way: Method, n: usize| {
         let (_, points) = all.iter().find(|(of, _)| *of == way)?;
@@ -207,7 +207,7 @@ pub(super) fn line<T: Real>(growth: &Growth, peaks: &Peaks, way: Method, point: 
     let reason = match &point.measured {
         Measurement::Done { timing, extra_bytes, threads, largest_error, .. } => {
             let asked = if is_fused { asked } else { 1 };
-            let line = Line {
+            let line = MeasurementLine {
                 peer: &peer,
                 shape,
                 dtype,

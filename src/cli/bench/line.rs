@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use crate::bench::{Shape, Timing};
 
-/// What is known of a measurement, whatever was measured.
-pub(super) struct Line<'a> {
+/// The result of a measurement of any kind.
+pub(super) struct MeasurementLine<'a> {
     /// Who: `attn`, or one of the ways, `attn.loop`.
     pub peer: &'a str,
     pub shape: Shape,
@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
     pub peak: f64,
 }
 
-impl Line<'_> {
+impl MeasurementLine<'_> {
     /// The line.
     pub(super) fn value(&self) -> Value {
         let Timing { median, least, runs, other_busy } = *self.timing;

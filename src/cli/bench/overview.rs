@@ -14,7 +14,7 @@ use crate::kernel::Kernels;
 use crate::render::{self, Curve, Plot, Style};
 use crate::story::Table;
 
-/// How long all lengths are measured by default.
+/// The default time for all lengths.
 const USUAL_SECONDS: f64 = 20.0;
 
 /// The whole time is this many times that of one measurement: about half goes to those that are repeated, the rest to the
@@ -26,7 +26,7 @@ const LONGEST_PART: u32 = 8;
 
 const WAYS: [Method; 3] = [Method::Loop, Method::Steps, Method::Fused];
 
-/// What has been measured so far, and where it goes.
+/// The measurements so far, and the output they are written to.
 struct Overview<'a, 's> {
     growth: Growth,
     style: Style,
@@ -96,7 +96,7 @@ impl Overview<'_, '_> {
         Ok(points)
     }
 
-    /// Says what is going on, where it can be wiped out again.
+    /// Shows what is being measured, on a terminal on which the line can be erased.
     fn working(&mut self, what: &str) -> Result<()> {
         if self.has_screen {
             let text = format!("{what} …");

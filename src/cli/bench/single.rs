@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::line::Line;
+use super::line::MeasurementLine;
 use super::{BenchArgs, BenchFormat, MOST_SECONDS};
 use crate::bench::{Problem, ReadRates, Shape, ShapeMeasurement, estimate};
 use crate::cli::{Env, Streams};
@@ -14,7 +14,7 @@ use crate::render;
 use crate::story::Table;
 use crate::text::{counted, giga, grouped, percent, seconds, three_digits, waiting};
 
-/// How long one shape is measured by default.
+/// The default time for one shape.
 const USUAL_SECONDS: f64 = 1.0;
 
 /// A shape is refused if it takes this many times as long as the measurement may,
@@ -117,7 +117,7 @@ fn table(single: &ShapeMeasurement) -> Table {
     Table::new(&["what", "measured"], rows)
 }
 
-/// How fast keys and values were read, compared with reading them without computing, and with reading from memory.
+/// The rate at which keys and values were read, compared with only reading them, and with reading from memory.
 fn read(reading: &ReadRates) -> String {
     let alone = if reading.fused <= reading.alone {
         let share = percent(reading.fused, reading.alone);
@@ -138,7 +138,7 @@ fn read(reading: &ReadRates) -> String {
 /// The line for a script.
 fn line(single: &ShapeMeasurement) -> Value {
     let ShapeMeasurement { shape, machine, dtype, ref timing, used, largest_error, peak, .. } = *single;
-    let line = Line {
+    let line = MeasurementLine {
         peer: "attn",
         shape,
         dtype,

@@ -1,4 +1,4 @@
-//! From what was handed in to the nodes that it is for.
+//! Reads the files that were handed in, and finds the nodes that they are for.
 
 use crate::diagnose::Answer;
 use crate::error::{Error, Result};
@@ -7,19 +7,19 @@ use crate::graph::{Graph, Node, Role, Stage};
 use crate::input::{Array, Files, Limit};
 use crate::text::{listed_briefly, nearest};
 
-/// What one student handed in, and what is to be said of it.
+/// The answers of one student, and remarks on how they were read.
 #[derive(Debug, Default)]
-pub(super) struct Handed {
-    /// A node each.
+pub(super) struct Submission {
+    /// One for each node.
     pub answers: Vec<Answer>,
-    /// What was left aside.
+    /// Names that were read as others, and arrays that are not checked.
     pub remarks: Vec<String>,
 }
 
-/// The result, which an array without a name is.
+/// The node of an array without a name.
 const RESULT: &str = Stage::Output.name();
 
-/// Other spellings of the nodes, in small letters and digits alone.
+/// Other names of the nodes, in lower-case letters and digits only.
 const SPELLINGS: [(Stage, &[&str]); 8] = [
     (
         Stage::Output,
@@ -37,33 +37,33 @@ const SPELLINGS: [(Stage, &[&str]); 8] = [
     (Stage::Role(Role::V), &["value", "values"]),
 ];
 
-/// How large a file may be that is handed in for this exercise.
+/// The maximum size of a file that is handed in for this exercise.
 pub(super) fn limit(right: &Graph) -> Limit {
     let cells = |node: &Node| node.shape().rows * node.shape().cols;
     Limit::of_numbers(right.nodes().map(|(_, node)| cells(node)).sum())
 }
 
-/// What the values of `--yours` name: FILE, NODE=FILE.
-pub(super) fn handed_in(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Handed> {
-    let mut all = Handed::default();
+/// The answers in the files of `--yours`, each FILE or NODE=FILE.
+pub(super) fn submissions(yours: &[String], files: &mut Files<'_>, right: &Graph) -> Result<Submission> {
+    let mut all = Submission::default();
     let limit = limit(right);
     for text in yours {
-        let handed = match named(text) {
+        let submission = match named(text) {
             Some((name, source)) => {
                 let place = visible(source).into_owned();
                 let remark = letter_read(name, right);
                 let answer = only(files.named(source, limit)?)
                     .and_then(|array| answer(node(name, right)?, array))
-                    .map_err(|error| reminded(error.in_source(place), remark.as_slice()))?;
-                Handed { answers: vec![answer], remarks: remark.into_iter().collect() }
+                    .map_err(|error| with_renaming_remarks(error.in_source(place), remark.as_slice()))?;
+                Submission { answers: vec![answer], remarks: remark.into_iter().collect() }
             }
             None => {
                 let place = visible(text).into_owned();
                 submission(files.named(text, limit)?, right).map_err(|error| error.in_source(place))?
             }
         };
-        all.answers.extend(handed.answers);
-        all.remarks.extend(handed.remarks);
+        all.answers.extend(submission.answers);
+        all.remarks.extend(submission.remarks);
     }
     Ok(all)
 }
@@ -76,14 +76,14 @@ fn named(text: &str) -> Option<(&str, &str)> {
     (is_name && !crate::input::exists(text)).then_some((name, source))
 }
 
-/// The arrays of one file as answers: one array is the result, unless its name says otherwise; several are the nodes of
-/// their names. What the exercise gives is left aside there, and what it has no name for where something else is known.
-pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Handed> {
+/// The arrays of one file as answers. A single array is the result unless it has the name of another node; several arrays are the
+/// nodes of their names, and those that are given or unknown are left out with a remark.
+pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) -> Result<Submission> {
     let alone = arrays.len() == 1;
-    let mut handed = Handed::default();
+    let mut submission = Submission::default();
     let (mut given, mut surplus) = (Vec::new(), Vec::new());
     for (name, array) in arrays {
-        handed.remarks.extend(name.as_deref().and_then(|name| letter_read(name, right)));
+        submission.remarks.extend(name.as_deref().and_then(|name| letter_read(name, right)));
         let node = match name {
             None => RESULT.to_string(),
             Some(name) => match node(&name, right) {
@@ -98,20 +98,21 @@ pub(super) fn submission(arrays: Vec<(Option<String>, Array)>, right: &Graph) ->
         match right.find(&node) {
             Some(id) if !alone && right[id].op.is_given() => given.push(node),
             _ => {
-                let one = answer(node, array).map_err(|error| reminded(error, &handed.remarks))?;
-                handed.answers.push(one);
+                let one =
+                    answer(node, array).map_err(|error| with_renaming_remarks(error, &submission.remarks))?;
+                submission.answers.push(one);
             }
         }
     }
     if !given.is_empty() {
-        handed.remarks.push(format!("Not checked, because it is given: {}.", given.join(", ")));
+        submission.remarks.push(format!("Not checked, because it is given: {}.", given.join(", ")));
     }
-    if !handed.answers.is_empty() {
+    if !submission.answers.is_empty() {
         if !surplus.is_empty() {
             let names = listed_briefly(surplus.iter().map(|(name, _)| name.as_str()));
-            handed.remarks.push(format!("Not checked, because this exercise has no such step: {names}."));
+            submission.remarks.push(format!("Not checked, because this exercise has no such step: {names}."));
         }
-        return Ok(handed);
+        return Ok(submission);
     }
     let nothing = || Error::new("the file has no computed step").help("hand in what you computed: S, A, O …");
     Err(surplus.into_iter().next().map_or_else(nothing, |(_, error)| error))
@@ -133,8 +134,8 @@ fn answer(name: String, array: Array) -> Result<Answer> {
     Ok(Answer { name, matrices: array.into_heads()?, decimals, roundoff })
 }
 
-/// The node that a name stands for: its own name, in any case, or another usual word. `A` is also the name of `A_1`,
-/// `A_2` … together.
+/// The node that a name means: its own name, in any case, or another usual word. `A` is also the name of `A_1`, `A_2` …
+/// together.
 fn node(name: &str, right: &Graph) -> Result<String> {
     let exists = |name: &str| right.find(name).is_some() || right.find(&format!("{name}_1")).is_some();
     if exists(name) {
@@ -145,35 +146,35 @@ fn node(name: &str, right: &Graph) -> Result<String> {
     let head = &name[word.len()..];
     let with_head = |node: &str| if head.is_empty() { node.to_string() } else { format!("{node}_{head}") };
     let bases = right.nodes().map(|(_, node)| base(node));
-    let known = bases.filter(|known| spelled(known) == spelled(word)).chain(
+    let known = bases.filter(|known| normalised(known) == normalised(word)).chain(
         SPELLINGS
             .iter()
-            .filter(|(_, words)| words.contains(&spelled(word).as_str()))
+            .filter(|(_, words)| words.contains(&normalised(word).as_str()))
             .map(|(stage, _)| stage.name()),
     );
     known.map(with_head).find(|node| exists(node)).ok_or_else(|| unknown(name, right))
 }
 
-/// What is said where a notebook calls the result Z or Y: “Z is read as O.”
+/// The remark where a notebook calls the result Z or Y: “Z is read as O.”
 fn letter_read(name: &str, right: &Graph) -> Option<String> {
-    let word = spelled(name.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let word = normalised(name.trim_end_matches(|c: char| c.is_ascii_digit()));
     let node = node(name, right).ok().filter(|_| matches!(word.as_str(), "z" | "y"))?;
     (node != name).then(|| format!("{} is read as {node}.", visible(name)))
 }
 
-/// The error with what was said of names that are read as others.
-pub(super) fn reminded(error: Error, remarks: &[String]) -> Error {
+/// The error, with the remarks on names that are read as others as its help.
+pub(super) fn with_renaming_remarks(error: Error, remarks: &[String]) -> Error {
     let read = remarks.iter().filter(|remark| remark.contains(" is read as "));
     read.fold(error, |error, remark| error.and_help(remark))
 }
 
-/// `S_scaled` for the node `S_scaled_2`.
+/// The name without a head: `S_scaled` for the node `S_scaled_2`.
 fn base(node: &Node) -> &str {
     node.step.map_or(&node.name, |step| step.stage.name())
 }
 
-/// A name in small letters and digits alone.
-fn spelled(name: &str) -> String {
+/// A name in lower-case letters and digits only.
+fn normalised(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 

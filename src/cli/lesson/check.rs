@@ -5,6 +5,7 @@ use unicode_width::UnicodeWidthStr;
 
 use super::checked_files::{CheckedFile, FileState, amounts, checked_files};
 use super::trust::TrustArgs;
+use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::check::Coverage;
@@ -25,13 +26,13 @@ pub(super) struct CheckArgs {
 }
 
 impl CheckArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let checked_files = checked_files(&self.paths, self.trust);
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let checked_files = checked_files(&self.paths, self.trust.commands(program));
         let widest = checked_files.iter().map(|checked| checked.file.width()).max().unwrap_or(0);
         let mut text = String::new();
         for checked in &checked_files {
             let details = checked.details(env.colour);
-            // What is wrong with a file stands by itself, its line below it.
+            // An empty line separates the findings in a file from the line before.
             if !details.is_empty() && !text.is_empty() {
                 text.push('\n');
             }

@@ -11,48 +11,50 @@ use crate::lesson::check::{Concern, Coverage, Finding, Report, Tag, check};
 use crate::lesson::{Faults, is_lesson, read, text_of};
 use crate::text::counted;
 
-use super::trust::TrustArgs;
+use super::trust::LessonCommands;
 
-/// The lines of a diff that are shown: a screen of them says what has changed.
+/// The maximum number of lines of a diff that are shown.
 const MOST_OF_A_DIFF: usize = 24;
 
-/// One file, and what has become of it.
+/// One file and its state.
 pub(super) struct CheckedFile {
     /// Its name as it was given.
     pub path: String,
-    /// What messages call it.
+    /// Its name in messages.
     pub file: String,
     /// Its text, where it could be read.
     pub text: String,
     pub state: FileState,
 }
 
-/// What has become of a file.
+/// The state of a file.
 pub(super) enum FileState {
     /// It is a lesson, and was checked.
     Checked(Report),
-    /// It is no lesson, or one that cannot be played.
+    /// It is not a lesson, or one that cannot be played.
     Malformed(Faults),
     /// It could not be read.
     Unreadable(Error),
 }
 
-/// The lessons that the paths name, each checked: files, built-in names, and folders of which what is no lesson is left aside.
-pub(super) fn checked_files(paths: &[String], trust: TrustArgs) -> Vec<CheckedFile> {
+/// Checks the lessons that the paths name: files, built-in names, and the lessons in folders.
+pub(super) fn checked_files(paths: &[String], commands: LessonCommands) -> Vec<CheckedFile> {
     paths
         .iter()
-        .flat_map(|path| if is_folder(path) { of_folder(path, trust) } else { vec![of_one(path, trust)] })
+        .flat_map(
+            |path| if is_folder(path) { of_folder(path, commands) } else { vec![of_one(path, commands)] },
+        )
         .collect()
 }
 
-fn of_folder(path: &str, trust: TrustArgs) -> Vec<CheckedFile> {
+fn of_folder(path: &str, commands: LessonCommands) -> Vec<CheckedFile> {
     let unreadable = |error| vec![CheckedFile::unreadable(path, error)];
     let files = match markdown_files(path) {
         Ok(files) => files,
         Err(error) => return unreadable(error),
     };
     let all: Vec<CheckedFile> =
-        files.iter().map(|name| of_one(name, trust)).filter(|checked| !checked.is_other()).collect();
+        files.iter().map(|name| of_one(name, commands)).filter(|checked| !checked.is_other()).collect();
     if all.is_empty() {
         let error = Error::new("this folder has no lessons").in_source(visible(path));
         return unreadable(error.help("name a folder with lessons; attn lesson new NAME writes one"));
@@ -60,16 +62,16 @@ fn of_folder(path: &str, trust: TrustArgs) -> Vec<CheckedFile> {
     all
 }
 
-fn of_one(name: &str, trust: TrustArgs) -> CheckedFile {
+fn of_one(name: &str, commands: LessonCommands) -> CheckedFile {
     let (file, text) = match text_of(name) {
         Ok(found) => found,
         Err(error) => return CheckedFile::unreadable(name, error),
     };
     let state = match read(&file, &text, LESSON_OPTIONS) {
-        Ok(lesson) => FileState::Checked(check(&lesson, &trust.run(name))),
+        Ok(lesson) => FileState::Checked(check(&lesson, &commands.of(name))),
         Err(faults) => FileState::Malformed(faults),
     };
-    // A file of that name may stand here, and is not meant.
+    // A file of that name may exist here, but the built-in lesson is meant.
     let file = if exists(name) { file } else { format!("{} (built in)", file.trim_end_matches(".md")) };
     CheckedFile { path: name.to_string(), file: visible(&file).into_owned(), text, state }
 }
@@ -107,7 +109,7 @@ impl CheckedFile {
         }
     }
 
-    /// What it comes to, in a few words.
+    /// The verdict in a few words.
     pub fn verdict(&self) -> String {
         match &self.state {
             FileState::Unreadable(_) => "not read".to_string(),

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::seed::with_seed;
 use super::trust::TrustArgs;
+use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Result};
 use crate::input::{read_text, write_text};
@@ -29,7 +30,7 @@ pub(super) struct ExportArgs {
     /// The file to write [default: standard output]
     ///
     /// Without --to its ending chooses the kind of document: .html, .md, .txt or .cast.
-    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::values::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Answers: hidden or shown
     ///
@@ -82,7 +83,7 @@ enum AnswersArg {
 }
 
 impl Target {
-    /// What the ending of a file asks for.
+    /// The kind of document for the ending of a file.
     ///
     /// # Errors
     /// If no document has this ending.
@@ -99,7 +100,7 @@ impl Target {
         }
     }
 
-    /// The ending of its files, where nobody wants to read them on a terminal.
+    /// The ending of its files, for kinds that are not readable on a terminal.
     fn ending(self) -> Option<&'static str> {
         match self {
             Target::Cast => Some("cast"),
@@ -110,7 +111,7 @@ impl Target {
 }
 
 impl ExportArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
         if step.is_some() {
             return Err(
@@ -132,7 +133,7 @@ impl ExportArgs {
                 lesson.name
             )));
         }
-        let run = self.trust.run(&lesson.file);
+        let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let answers = match self.answers {
@@ -164,7 +165,7 @@ impl ExportArgs {
 }
 
 /// # Errors
-/// If what is there is a lesson, perhaps the one that is exported: its questions and keys could not be made again.
+/// If the file is a lesson, perhaps the exported one: its questions and keys would be lost.
 pub(super) fn refuse_lesson(path: &Path) -> Result<()> {
     let name = from_path(path);
     let is_one = |text: String| is_lesson(&text) || read(&name, &text, LESSON_OPTIONS).is_ok();

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::LESSON_OPTIONS;
-use crate::cli::output::ScreenArgs;
+use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::open;

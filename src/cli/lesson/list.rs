@@ -27,7 +27,7 @@ pub(super) struct ListArgs {
 }
 
 impl ListArgs {
-    /// Of the lessons that travel with the program.
+    /// Lists the built-in lessons.
     pub(super) fn built_in(look: TablesArgs) -> ListArgs {
         ListArgs { folder: None, look }
     }
@@ -91,7 +91,7 @@ fn row(name: &str, file: &str, text: &str, env: &Env) -> Vec<String> {
     ]
 }
 
-/// `3/8`; nothing where nothing was shown, or nobody knows.
+/// `3/8`; empty if no step was shown, or the progress is unknown.
 fn shown(lesson: &Lesson, env: &Env) -> String {
     let progress = env.state.and_then(|state| Store::new(state).read(lesson).ok()).unwrap_or_default();
     match progress.steps_done(lesson) {

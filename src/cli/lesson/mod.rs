@@ -17,9 +17,10 @@ mod update;
 use clap::{Args, Subcommand};
 
 pub use options::LESSON_OPTIONS;
-pub(super) use trust::by_hand;
+pub(super) use trust::typed_commands;
 
 use super::output::TablesArgs;
+use super::program::Program;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 
@@ -39,7 +40,7 @@ pub(super) struct LessonArgs {
     look: TablesArgs,
 }
 
-/// All that a teacher needs, on one screen.
+/// The help: all commands and keys on one screen.
 const HELP: &str = "\
 {about}
 
@@ -70,21 +71,21 @@ enum LessonCommand {
 }
 
 impl LessonArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let Some(command) = &self.command else {
             list::ListArgs::built_in(self.look.clone()).run(env, streams)?;
             return Ok(EXIT_DONE);
         };
         match command {
             LessonCommand::List(args) => args.run(env, streams)?,
-            LessonCommand::Play(args) => return args.run(env, streams),
+            LessonCommand::Play(args) => return args.run(program, env, streams),
             LessonCommand::Follow(args) => return args.run(env, streams),
-            LessonCommand::Quiz(args) => return args.run(env, streams),
-            LessonCommand::Check(args) => return args.run(env, streams),
-            LessonCommand::Update(args) => return args.run(env, streams),
-            LessonCommand::New(args) => args.run(env, streams)?,
+            LessonCommand::Quiz(args) => return args.run(program, env, streams),
+            LessonCommand::Check(args) => return args.run(program, env, streams),
+            LessonCommand::Update(args) => return args.run(program, env, streams),
+            LessonCommand::New(args) => args.run(program, env, streams)?,
             LessonCommand::Directives(args) => args.run(env, streams)?,
-            LessonCommand::Export(args) => args.run(env, streams)?,
+            LessonCommand::Export(args) => args.run(program, env, streams)?,
         }
         Ok(EXIT_DONE)
     }

@@ -7,6 +7,7 @@ use crate::text::{counted, quoted};
 use clap::Args;
 
 use super::trust::TrustArgs;
+use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{Error, Place, Result};
 use crate::input::{exists, write_text};
@@ -22,7 +23,7 @@ pub(super) struct NewArgs {
 }
 
 impl NewArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<()> {
         let file = if self.name.ends_with(".md") { self.name.clone() } else { format!("{}.md", self.name) };
         let shown = visible(&file).into_owned();
         if self.name.is_empty() || self.name.ends_with(['/', '\\']) {
@@ -44,13 +45,14 @@ impl NewArgs {
                 .in_source(shown)
                 .help("name a new file; this one is not overwritten"));
         }
-        let text = new_lesson(&file, &TrustArgs::default().run(&file), LESSON_OPTIONS).map_err(|faults| {
-            let first = faults.0.into_iter().next();
-            first.map_or_else(
-                || Error::new("no lesson"),
-                |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
-            )
-        })?;
+        let text = new_lesson(&file, &TrustArgs::default().commands(program).of(&file), LESSON_OPTIONS)
+            .map_err(|faults| {
+                let first = faults.0.into_iter().next();
+                first.map_or_else(
+                    || Error::new("no lesson"),
+                    |fault| Error::new(fault.what).at(Place::Line(shown.clone(), fault.line)),
+                )
+            })?;
         write_text(&to_path(&file), &text)?;
         let lesson = read(&file, &text, LESSON_OPTIONS)
             .map_err(|_| Error::new("no lesson").in_source(shown.clone()))?;

@@ -1,8 +1,8 @@
-//! The options that lessons have to know.
+//! The options that lessons read or set.
 
 use crate::lesson::OptionNames;
 
-/// How the options of this command line are spelled in the commands of lessons.
+/// The spelling of the options that lessons read or set in their commands.
 pub const LESSON_OPTIONS: &OptionNames = &OptionNames {
     writing: &["--save", "--suggest-input"],
     seed: "--seed",

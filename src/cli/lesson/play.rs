@@ -5,7 +5,8 @@ use crate::text::{counted, quoted};
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
 
-use crate::cli::output::ScreenArgs;
+use crate::cli::program::Program;
+use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, ScriptedAnswers, Window, play, transcript};
@@ -13,7 +14,7 @@ use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Runner, open};
 use crate::render::Screen;
 
-use super::trust::{TrustArgs, by_hand};
+use super::trust::{TrustArgs, typed_commands};
 
 /// On fewer rows than this not even a question with its options fits.
 const FEW_ROWS: usize = 14;
@@ -57,10 +58,10 @@ Examples:
   attn lesson play 0-tour --auto        advance automatically";
 
 impl PlayArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, first) = open(&self.lesson, LESSON_OPTIONS)?;
         let screen = self.screen.shaded_screen(env);
-        let run = self.trust.run(&lesson.file);
+        let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
         let mut show = Show::new(&lesson, &runner, screen);
         show.notes = self.notes;
@@ -79,8 +80,9 @@ impl PlayArgs {
         let (saver, progress, mut notices) = ProgressSaver::new(env.state, &lesson, first);
         notices.extend(too_small(&lesson, &runner, window));
         notices.extend(faulty(&lesson, &self.lesson));
+        let typed = typed_commands(program);
         let mut player = Player::new(&lesson, &run, window, first)
-            .with_commands_by(&by_hand)
+            .with_commands_by(&typed)
             .with_notes(self.notes)
             .with_answers(scripted)
             .with_progress(&progress);
@@ -88,7 +90,7 @@ impl PlayArgs {
     }
 }
 
-/// That something does not fit this screen, if it is so: a line is wider than it, or it has no room for a paragraph.
+/// A warning if the screen is too small for a line or a paragraph of the lesson.
 fn too_small(lesson: &Lesson, runner: &Runner<'_>, window: Window) -> Option<String> {
     let (size, Window { screen, rows }) = (lesson.size, window);
     let show = Show::new(lesson, runner, Screen { colour: false, ..screen });
@@ -103,7 +105,7 @@ fn too_small(lesson: &Lesson, runner: &Runner<'_>, window: Window) -> Option<Str
     })
 }
 
-/// What a lesson was asked for by, without the step.
+/// The name or file of the lesson as it was typed, without the step.
 fn asked_for(asked: &str, first: Option<usize>) -> &str {
     match asked.split_once('#') {
         Some((name, _)) if first.is_some() => name,
@@ -111,7 +113,7 @@ fn asked_for(asked: &str, first: Option<usize>) -> &str {
     }
 }
 
-/// That something is wrong with the lesson.
+/// A warning if the lesson has faults.
 fn faulty(lesson: &Lesson, asked: &str) -> Option<String> {
     let name = asked.split('#').next().unwrap_or(asked);
     let faults = counted(lesson.faults.len(), "error");

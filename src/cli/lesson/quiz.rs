@@ -12,18 +12,18 @@ use clap::{Args, ValueEnum};
 use super::export::refuse_lesson;
 use super::seed::with_seed;
 use super::trust::TrustArgs;
-use crate::cli::output::{FormatArg, LookArgs, ScreenArgs};
+use crate::cli::output::{FormatArg, LookArgs};
+use crate::cli::program::Program;
+use crate::cli::screen::ScreenArgs;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, Error, Result};
 use crate::input::write_text;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::quiz::{Interrupt, Results, Student, quiz, tables};
 use crate::lesson::show::Show;
-use crate::lesson::{Lesson, Runner, Sitting, Store, open};
+use crate::lesson::{Lesson, QuizProgress, Runner, Store, open};
 use crate::render;
-
-/// The exit code after Ctrl-C, where no signal says another.
-const INTERRUPTED: u8 = 130;
+use crate::terminal::INTERRUPTED;
 
 /// Answer the questions of a lesson alone, with marks
 ///
@@ -64,7 +64,7 @@ pub(super) struct QuizArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<ResultFormat>,
     /// Write the results to a file: .json or .csv
-    #[arg(value_parser = crate::cli::output::path, long, short, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::values::path, long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     trust: TrustArgs,
@@ -88,13 +88,13 @@ Examples:
   attn lesson quiz 0-tour --name Ana --output ana.csv";
 
 impl QuizArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let (lesson, step) = open(&self.lesson, LESSON_OPTIONS)?;
         if step.is_some() {
             return Err(Error::new("a quiz covers a whole lesson").help("leave out the step behind `#`"));
         }
         let format = self.result_format()?;
-        let run = self.trust.run(&lesson.file);
+        let run = self.trust.commands(program).of(&lesson.file);
         let runner = Runner::new(&run);
         let lesson = with_seed(lesson, self.seed, &runner, streams);
         let on_err = format.is_some() && self.output.is_none();
@@ -131,7 +131,7 @@ impl QuizArgs {
         })
     }
 
-    /// What the results are written as, if they are.
+    /// The format of the results, if they are written.
     fn result_format(&self) -> Result<Option<ResultFormat>> {
         let Some(file) = &self.output else { return Ok(self.format) };
         refuse_lesson(file)?;
@@ -149,22 +149,22 @@ impl QuizArgs {
         }
     }
 
-    /// What was answered before the quiz was stopped, with the same numbers.
-    fn kept(&self, store: Option<&Store>, lesson: &Lesson, streams: &mut Streams<'_>) -> Sitting {
-        let Some(store) = store.filter(|_| !self.restart) else { return Sitting::default() };
+    /// The answers of an interrupted quiz with the same numbers.
+    fn kept(&self, store: Option<&Store>, lesson: &Lesson, streams: &mut Streams<'_>) -> QuizProgress {
+        let Some(store) = store.filter(|_| !self.restart) else { return QuizProgress::default() };
         match store.read(lesson) {
             Ok(progress) => progress.quiz.filter(|sitting| sitting.seed == self.seed).unwrap_or_default(),
             Err(error) => {
                 complain(&error, streams);
-                Sitting::default()
+                QuizProgress::default()
             }
         }
     }
 
-    /// Keeps a quiz that was stopped, and says how to go on; forgets one that is done.
+    /// Saves an interrupted quiz and prints how to resume it; deletes one that is finished.
     fn keep(&self, store: &Store, lesson: &Lesson, results: &Results, streams: &mut Streams<'_>) {
         let done = results.graded.iter().filter(|one| one.is_done());
-        let sitting = results.interrupted.then(|| Sitting {
+        let sitting = results.interrupted.then(|| QuizProgress {
             seed: self.seed,
             answers: done.clone().map(|one| (one.id.clone(), one.answers.clone())).collect(),
             hints: done.map(|one| (one.id.clone(), one.hints)).collect(),
@@ -174,7 +174,7 @@ impl QuizArgs {
             Ok(()) if results.interrupted => {
                 let seed = self.seed.map(|seed| format!(" --seed {seed}")).unwrap_or_default();
                 let name = quoted(&self.lesson);
-                // Where standard error cannot be written there is nobody to tell.
+                // An error of writing to standard error is ignored.
                 let _ = writeln!(streams.err, "Resume: attn lesson quiz {name}{seed}");
             }
             Ok(()) => {}
@@ -218,9 +218,9 @@ impl QuizArgs {
     }
 }
 
-/// Says what does not stop the quiz.
+/// Warns that answers cannot be saved; the quiz goes on.
 fn complain(error: &Error, streams: &mut Streams<'_>) {
     let words = error.to_string().replace("\n  help: ", "; ");
-    // Where standard error cannot be written there is nobody to tell.
+    // An error of writing to standard error is ignored.
     let _ = writeln!(streams.err, "warning: your answers cannot be saved: {words}");
 }

@@ -3,7 +3,8 @@
 use crate::cli::Streams;
 use crate::lesson::{DrawResult, Lesson, Runner, draw};
 
-/// The lesson, with its questions drawn again where a seed is asked for. On standard error stands what keeps its numbers.
+/// The lesson, with its questions drawn again if there is a seed. Questions that keep their numbers are listed on standard
+/// error.
 pub(super) fn with_seed(
     lesson: Lesson,
     seed: Option<u32>,
@@ -23,7 +24,7 @@ pub(super) fn with_seed(
             .push(format!("no question of `{}` can have other numbers; all stay as they are", lesson.name));
     }
     for remark in remarks {
-        // Where standard error cannot be written there is nobody to tell.
+        // An error of writing to standard error is ignored.
         let _ = writeln!(streams.err, "remark: {remark}");
     }
     lesson

@@ -1,10 +1,12 @@
-//! What the commands of a lesson may read and write.
+//! Runs the commands of lessons, and limits the files that they read and write.
 
+use std::ffi::OsString;
 use std::rc::Rc;
 
 use clap::Args;
 
-use crate::cli::{Env, Outcome, Streams, run};
+use crate::cli::program::{Program, RunFn};
+use crate::cli::{Env, Outcome, Streams};
 use crate::input::{Reading, Writing};
 use crate::lesson::{CommandOutput, MOST_PRINTED};
 use crate::memory::ChargedBytes;
@@ -20,20 +22,41 @@ pub(super) struct TrustArgs {
     trust: bool,
 }
 
+/// Runs the commands of lessons.
+#[derive(Clone, Copy)]
+pub(super) struct LessonCommands {
+    run: RunFn,
+    is_trusted: bool,
+}
+
 impl TrustArgs {
-    /// The program's own `run`, in process: what the commands of a lesson are run by. They write no files.
-    pub(super) fn run(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
-        let reading = if self.trust { Reading::Anywhere } else { Reading::of_lesson(lesson) };
-        move |args, screen| ran(args, screen, Writing::Refused, reading)
+    /// The commands of lessons that have this trust.
+    pub(super) fn commands(self, program: &Program<'_>) -> LessonCommands {
+        LessonCommands { run: program.run, is_trusted: self.trust }
     }
 }
 
-/// The same for a command that a teacher types.
-pub(in crate::cli) fn by_hand(args: &[String], screen: Screen) -> CommandOutput {
-    ran(args, screen, Writing::Allowed, Reading::Anywhere)
+impl LessonCommands {
+    /// Runs the commands of one lesson in this process. They write no files.
+    pub(super) fn of(self, lesson: &str) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
+        let reading = if self.is_trusted { Reading::Anywhere } else { Reading::of_lesson(lesson) };
+        move |args, screen| output_of(self.run, args, screen, Writing::Refused, reading)
+    }
 }
 
-fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> CommandOutput {
+/// Runs the commands that a teacher types during a lesson. They may write files.
+pub(crate) fn typed_commands(program: &Program<'_>) -> impl Fn(&[String], Screen) -> CommandOutput + use<> {
+    let run = program.run;
+    move |args, screen| output_of(run, args, screen, Writing::Allowed, Reading::Anywhere)
+}
+
+fn output_of(
+    run: RunFn,
+    args: &[String],
+    screen: Screen,
+    writing: Writing,
+    reading: Reading,
+) -> CommandOutput {
     let env = Env {
         writing,
         reading,
@@ -44,9 +67,10 @@ fn ran(args: &[String], screen: Screen, writing: Writing, reading: Reading) -> C
         charset: screen.charset,
         ..Env::default()
     };
+    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
     let (mut out, mut err) = (ChargedBytes::new(MOST_PRINTED), ChargedBytes::new(MOST_PRINTED));
     let mut streams = Streams { input: &mut std::io::empty(), out: &mut out, err: &mut err };
-    let Outcome { code, graphs } = run(args, &env, &mut streams);
+    let Outcome { code, graphs } = run(&args, &env, &mut streams);
     let text = |gathered: ChargedBytes| {
         String::from_utf8(gathered.into_bytes())
             .unwrap_or_else(|bytes| String::from_utf8_lossy(bytes.as_bytes()).into_owned())
@@ -61,6 +85,9 @@ mod tests {
 
     #[test]
     fn a_lesson_writes_no_files_whatever_its_commands_ask_for_and_a_teacher_does() {
+        let definitions = clap::Command::new("attn");
+        let run: RunFn = |args, env, streams| crate::cli::run(args, env, streams);
+        let program = Program { typed: &[], definitions: &definitions, run };
         let folder = tempfile::tempdir().unwrap();
         let made = |name: &str| folder.path().join(name).display().to_string();
         let data = "examples/data/bat.json";
@@ -70,11 +97,11 @@ mod tests {
             (format!("diagnose {data} --suggest-input {suggested}"), &suggested),
         ] {
             let args: Vec<String> = command.split(' ').map(str::to_string).collect();
-            let refused = TrustArgs { trust: true }.run("x.md")(&args, Screen::plain(80));
+            let refused = TrustArgs { trust: true }.commands(&program).of("x.md")(&args, Screen::plain(80));
             assert_eq!(refused.code, 2, "{command}");
             assert!(refused.err.contains("a lesson cannot write files"), "{command}: {}", refused.err);
             assert!(!exists(file), "{command}");
-            assert_eq!(by_hand(&args, Screen::plain(80)).code, 0, "{command}");
+            assert_eq!(typed_commands(&program)(&args, Screen::plain(80)).code, 0, "{command}");
             assert!(exists(file), "{command}");
         }
     }

@@ -3,8 +3,9 @@
 use clap::Args;
 
 use super::checked_files::{CheckedFile, FileState, checked_files, finding_text};
-use super::trust::TrustArgs;
+use super::trust::{LessonCommands, TrustArgs};
 use crate::cli::LESSON_OPTIONS;
+use crate::cli::program::Program;
 use crate::cli::{Env, Streams};
 use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE, Error, Result};
 use crate::foreign::to_path;
@@ -28,10 +29,10 @@ pub(super) struct UpdateArgs {
 }
 
 impl UpdateArgs {
-    pub(super) fn run(&self, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let mut worst = EXIT_DONE;
-        for (at, checked) in checked_files(&self.paths, self.trust).iter().enumerate() {
-            let (text, code) = one(checked, self.trust, env.colour);
+    pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
+        let (mut worst, commands) = (EXIT_DONE, self.trust.commands(program));
+        for (at, checked) in checked_files(&self.paths, commands).iter().enumerate() {
+            let (text, code) = one(checked, commands, env.colour);
             let gap = if at > 0 && text.lines().count() > 1 { "\n" } else { "" };
             streams.out.write_all(env.charset.spelled(&format!("{gap}{text}")).as_bytes())?;
             worst = worst.max(code);
@@ -40,8 +41,8 @@ impl UpdateArgs {
     }
 }
 
-/// Updates one file: what is said of it, and its exit code.
-fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
+/// Updates one file. Returns the report on it, and its exit code.
+fn one(checked: &CheckedFile, commands: LessonCommands, colour: bool) -> (String, u8) {
     let file = &checked.file;
     let FileState::Checked(report) = &checked.state else {
         return (format!("{}{file}  {}\n", checked.details(colour), checked.verdict()), EXIT_UNUSABLE);
@@ -50,7 +51,7 @@ fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
         let error = Error::new("there is no file to write").in_source(file);
         return (format!("{error}\n"), EXIT_UNUSABLE);
     }
-    match update(file, &checked.text, report, &trust.run(&checked.path), LESSON_OPTIONS) {
+    match update(file, &checked.text, report, &commands.of(&checked.path), LESSON_OPTIONS) {
         Err(faults) => {
             let broken: String =
                 faults.0.iter().map(|fault| format!("{}\n\n", fault.in_file(file))).collect();
@@ -83,7 +84,7 @@ fn one(checked: &CheckedFile, trust: TrustArgs, colour: bool) -> (String, u8) {
     }
 }
 
-/// What an update leaves to fix.
+/// The findings that an update does not fix.
 fn rest(report: &Report, file: &str, done: &str, colour: bool) -> (String, u8) {
     let said: String = report.findings.iter().map(|finding| finding_text(finding, file, colour)).collect();
     match report.wrong() {

@@ -1,4 +1,4 @@
-//! What numbers and keys are checked against.
+//! The context of checks of numbers and keys.
 
 use std::collections::HashSet;
 
@@ -6,14 +6,14 @@ use crate::lesson::key::{Expression, Value};
 use crate::lesson::option_names::OptionNames;
 use crate::lesson::values::RunValues;
 
-/// What numbers and keys are computed from.
+/// The values that numbers and keys are computed from.
 #[derive(Clone, Copy)]
 pub(super) struct CheckContext<'a> {
     /// The numbers of the runs.
     pub values: &'a RunValues<'a>,
     /// The runs without numbers; each has been reported already.
     pub failing: &'a HashSet<&'a str>,
-    /// How the options of the commands are spelled.
+    /// The spelling of the options of the commands.
     pub options: &'static OptionNames,
 }
 
@@ -24,7 +24,7 @@ impl CheckContext<'_> {
     }
 }
 
-/// “: `count(causal:A[bat], == 0)` is 1”: what the sides of a comparison come to, but for numbers written out.
+/// “: `count(causal:A[bat], == 0)` is 1”: the values of the sides of a comparison, without literal numbers.
 pub(super) fn sides(left: &Expression, right: &Expression, context: CheckContext<'_>) -> Option<String> {
     let values = [left.evaluate(context.values).ok()?, right.evaluate(context.values).ok()?];
     let brief = values.each_ref().map(briefly);
@@ -35,7 +35,7 @@ pub(super) fn sides(left: &Expression, right: &Expression, context: CheckContext
     Some(format!(": {}", said.join(", and ")))
 }
 
-/// A value, of a number no more digits than a table has.
+/// A value; a number with at most the digits of a table.
 fn briefly(value: &Value) -> String {
     match value.number() {
         Some(number) if number.fract() != 0.0 && number.abs() >= 0.001 => {

@@ -6,7 +6,7 @@ use similar::{ChangeTag, TextDiff};
 /// Lines around a change.
 const CONTEXT: usize = 3;
 
-/// What a line of a diff is.
+/// The kind of a line of a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// `@@ -12,3 +12,4 @@`, in lines of the file.
@@ -15,7 +15,7 @@ pub enum Tag {
     Same,
     /// Only in the lesson.
     Lesson,
-    /// Only in what is printed.
+    /// Only in the printed text.
     Printed,
 }
 

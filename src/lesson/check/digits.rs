@@ -1,7 +1,7 @@
 //! Whether a number can be answered from the digits that the question shows.
 
 use crate::hint::Hint;
-use crate::lesson::faults::Fault;
+use crate::lesson::faults::Faults;
 use crate::lesson::key::{Expression, Key, WrittenNumber};
 use crate::lesson::model::{Block, Question};
 use crate::lesson::option_names::OptionNames;
@@ -21,7 +21,7 @@ pub(super) fn enough(
     key: &Key,
     answer: &Answer,
     context: CheckContext<'_>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) {
     let Key { expression: Expression::Reference { run, address }, shown, .. } = key else { return };
     let tolerance = answer.tolerance;
@@ -40,7 +40,7 @@ pub(super) fn enough(
             Hint::Only,
             Hint::Precision
         );
-        faults.push(Fault::new(question.key_line, what).help(help));
+        faults.add(question.key_line, what, help);
         return;
     }
     let Some((decimals, slack)) =
@@ -59,7 +59,7 @@ pub(super) fn enough(
             counted(decimals, "decimal"),
             expression = key.expression
         );
-        faults.push(Fault::new(question.key_line, what).help(help));
+        faults.add(question.key_line, what, help);
     }
 }
 

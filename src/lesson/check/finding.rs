@@ -1,44 +1,44 @@
-//! What a check has found.
+//! The findings of a check.
 
 use std::ops::Range;
 
 use crate::lesson::faults::Fault;
-use crate::lesson::model::{Block, Lesson};
+use crate::lesson::model::Lesson;
 
 use super::difference::Tag;
 
-/// What a check has found, and how much there was to check.
+/// The findings of a check, and the number of things that were checked.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// What does not hold, in the order of the lines.
+    /// The findings, in the order of the lines.
     pub findings: Vec<Finding>,
-    /// How much there was.
+    /// The number of things that were checked.
     pub checked: Coverage,
 }
 
-/// One thing that does not hold, or could be better.
+/// One fault or remark.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What it is about.
+    /// The subject of the finding.
     pub concern: Concern,
     /// Where, what, and what to do.
     pub fault: Fault,
-    /// Of an output that differs, the lines of a unified diff.
+    /// The lines of a unified diff, for an output that differs.
     pub diff: Vec<(Tag, String)>,
-    /// Of an output that differs, what belongs there.
+    /// The correct text, for an output that differs.
     pub rewrite: Option<Rewrite>,
 }
 
-/// What a finding is about, and thus who fixes it.
+/// The subject of a finding, which decides who fixes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Concern {
-    /// A key, a command, a character that has no place there: an author fixes it before anything is rewritten.
+    /// A key, a command or a forbidden character: an author fixes it before outputs are rewritten.
     Structure,
     /// A number in the text, a table on the screen, the plan: an author fixes it.
     Text,
-    /// What a command prints: `update` fixes it.
+    /// The output of a command: `update` fixes it.
     Output,
-    /// Nothing is wrong; something could go.
+    /// A remark: nothing is wrong.
     Remark,
 }
 
@@ -47,11 +47,11 @@ pub enum Concern {
 pub struct Rewrite {
     /// The lines of the file, from 0.
     pub lines: Range<usize>,
-    /// What belongs there, with the empty line that closes it.
+    /// The correct text, with the empty line that closes it.
     pub text: String,
 }
 
-/// How much of a lesson was checked.
+/// The number of things in a lesson that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Steps.
@@ -67,12 +67,12 @@ pub struct Coverage {
 }
 
 impl Report {
-    /// Whether the lesson holds; remarks do not count.
+    /// Whether there are no faults; remarks do not count.
     pub fn holds(&self) -> bool {
         self.wrong() == 0
     }
 
-    /// How many things do not hold.
+    /// The number of faults.
     pub fn wrong(&self) -> usize {
         self.findings.iter().filter(|finding| finding.concern != Concern::Remark).count()
     }
@@ -86,7 +86,7 @@ impl Finding {
 }
 
 impl Coverage {
-    /// Adds what another lesson has.
+    /// Adds the counts of another lesson.
     pub fn add(&mut self, other: Coverage) {
         self.steps += other.steps;
         self.commands += other.commands;
@@ -95,18 +95,12 @@ impl Coverage {
         self.drawable += other.drawable;
     }
 
-    /// Counts what a lesson has.
+    /// The counts of a lesson.
     pub(super) fn of(lesson: &Lesson) -> Coverage {
-        let prose = lesson.every_block().map(|block| match block {
-            Block::Prose(prose) => prose.claims.len(),
-            _ => 0,
-        });
-        let options = lesson.questions().flat_map(|question| &question.choices);
-        let in_options = options.filter_map(|choice| choice.text.as_ref()).map(|text| text.claims.len());
         Coverage {
             steps: lesson.steps.len(),
             commands: lesson.consoles().map(|console| console.exchanges.len()).sum(),
-            numbers: prose.sum::<usize>() + in_options.sum::<usize>(),
+            numbers: lesson.texts().map(|text| text.claims.len()).sum(),
             questions: lesson.questions().count(),
             drawable: lesson.drawable(),
         }

@@ -1,4 +1,4 @@
-//! Holding a lesson against the program: what its commands print, its numbers, its keys, its screen, its plan.
+//! Compares a lesson with the program: outputs, numbers, keys, screen, plan.
 
 mod context;
 mod difference;
@@ -22,12 +22,12 @@ use super::model::Lesson;
 use super::run::{Run, Runner};
 use super::values::RunValues;
 
-/// Checks everything that a lesson claims. Each command runs at most once for the same screen.
+/// Checks a whole lesson. Each command runs at most once for the same screen.
 pub fn check(lesson: &Lesson, run: &Run<'_>) -> Report {
     check_by(lesson, &Runner::new(run))
 }
 
-/// The same with a runner that may have run some of the commands already.
+/// The same check with a runner that may have run some of the commands already.
 pub(super) fn check_by(lesson: &Lesson, runner: &Runner<'_>) -> Report {
     let values = RunValues { runs: &lesson.runs, runner };
     let mut findings: Vec<Finding> =

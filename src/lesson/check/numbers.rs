@@ -2,24 +2,22 @@
 
 use crate::lesson::faults::Fault;
 use crate::lesson::key::WrittenNumber;
-use crate::lesson::model::{Block, Claim, Lesson, Prose};
+use crate::lesson::model::{Claim, Lesson, Prose};
 use crate::lesson::unchecked_numbers::unchecked_numbers;
 use crate::text::counted;
 
 use super::context::CheckContext;
 use super::finding::{Concern, Finding};
 
-/// Checks every number that says what it must be.
+/// Checks every number that has a claim.
 pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
-    let in_text = lesson.every_block().filter_map(Block::prose);
-    let choices = lesson.questions().flat_map(|question| &question.choices);
-    let mut rotting = Vec::new();
-    for prose in in_text.chain(choices.filter_map(|choice| choice.text.as_ref())) {
+    let mut not_checked = Vec::new();
+    for prose in lesson.texts() {
         findings.extend(prose.claims.iter().filter_map(|claim| number(prose, claim, context)));
-        rotting.extend(unchecked(prose));
+        not_checked.extend(unchecked(prose));
     }
-    if let Some((line, first)) = rotting.first() {
-        let what = match rotting.len() {
+    if let Some((line, first)) = not_checked.first() {
+        let what = match not_checked.len() {
             1 => format!("`{first}` in the text is not checked"),
             many => {
                 format!("{} in the text are not checked; the first is `{first}`", counted(many, "number"))
@@ -31,13 +29,13 @@ pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut V
     }
 }
 
-/// The numbers that nothing holds to what the program computes, with their lines. Between backticks they are names.
+/// The numbers that are not compared with computed ones, with their lines. Numbers in backticks are names.
 fn unchecked(prose: &Prose) -> impl Iterator<Item = (usize, String)> {
     let loose = unchecked_numbers(prose).into_iter().filter(|loose| !loose.in_code);
     loose.map(|loose| (prose.line + loose.lines, loose.text))
 }
 
-/// What is wrong with one number.
+/// The fault of one number.
 fn number(prose: &Prose, claim: &Claim, context: CheckContext<'_>) -> Option<Finding> {
     let expression = &claim.expression;
     if context.fails(expression) {

@@ -1,19 +1,19 @@
 //! The options of a question, compared with each other and with the key.
 
-use crate::lesson::faults::Fault;
+use crate::lesson::faults::Faults;
 use crate::lesson::key::{Expression, Key, WrittenNumber, numbers_in};
 use crate::lesson::model::{Choice, Question};
 
 use super::context::CheckContext;
 
 /// Options that say the same: if one of them is right, so is the other.
-pub(super) fn worded_alike(question: &Question, faults: &mut Vec<Fault>) {
+pub(super) fn worded_alike(question: &Question, faults: &mut Faults) {
     let words = |choice: &Choice| choice.text.as_ref().map(|text| text.markdown.trim().to_lowercase());
     for (at, choice) in question.choices.iter().enumerate() {
         let first = question.choices[..at].iter().find(|other| words(other) == words(choice));
         if let (Some(first), Some(text), None) = (first, words(choice), &choice.computed) {
             let what = format!("options {} and {} are the same, `{text}`", first.letter, choice.letter);
-            faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
+            faults.add(choice.line, what, "remove one of them, or use another mistake");
         }
     }
 }
@@ -29,7 +29,7 @@ pub(super) struct NumberedOption<'a> {
 pub(super) fn shown<'a>(
     question: &'a Question,
     context: CheckContext<'_>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) -> Vec<NumberedOption<'a>> {
     let computed = question.choices.iter().any(|choice| choice.computed.is_some());
     let mut offered = Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn shown<'a>(
             {
                 let what = format!("the number of option {} is not computed, but others are", choice.letter);
                 let help = format!("compute it: <!-- opt {}: RUN:CELL -->", choice.letter);
-                faults.push(Fault::new(choice.line, what).help(help));
+                faults.add(choice.line, what, help);
             }
             _ => {}
         }
@@ -55,11 +55,11 @@ pub(super) fn shown<'a>(
     offered
 }
 
-/// Options whose numbers cannot be told apart at the digits shown.
-pub(super) fn shown_alike(offered: &[NumberedOption<'_>], key: char, faults: &mut Vec<Fault>) {
+/// Options whose numbers are equal at the digits shown.
+pub(super) fn shown_alike(offered: &[NumberedOption<'_>], key: char, faults: &mut Faults) {
     for (at, one) in offered.iter().enumerate() {
         let is_alike = |other: &&NumberedOption<'_>| {
-            // What a wrong option shows may not pass for the right one at its own digits either.
+            // A wrong option must also differ from the right one at the digits that it shows.
             let passes = (other.choice.letter == key && one.shown.agrees(other.value))
                 || (one.choice.letter == key && other.shown.agrees(one.value));
             other.shown.value() == one.shown.value() || passes
@@ -68,20 +68,20 @@ pub(super) fn shown_alike(offered: &[NumberedOption<'_>], key: char, faults: &mu
             let (first, second) = (other.choice.letter, one.choice.letter);
             let what = format!("options {first} and {second} show the same number, {}", one.shown.text());
             let help = "use another mistake for one of them, or show more digits";
-            faults.push(Fault::new(one.choice.line, what).help(help));
+            faults.add(one.choice.line, what, help);
         }
     }
 }
 
-/// Where options are computed, the condition of the key begins with the right one's number: a condition that is true of
-/// something else would leave any letter right.
+/// If options are computed, the condition of the key must begin with the number of the right one: a condition about anything
+/// else would allow any letter.
 pub(super) fn about_its_option(
     question: &Question,
     key: &Key,
     letter: char,
     offered: &[NumberedOption<'_>],
     context: CheckContext<'_>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) {
     let Some(right) = offered.iter().find(|one| one.choice.letter == letter) else { return };
     let of = match &key.expression {
@@ -98,8 +98,9 @@ pub(super) fn about_its_option(
         right.shown.text()
     );
     let computed = right.choice.computed.as_ref().map(Expression::to_string).unwrap_or_default();
-    faults.push(
-        Fault::new(question.key_line, what)
-            .help(format!("say what makes that option right: {letter} iff {computed} …")),
+    faults.add(
+        question.key_line,
+        what,
+        format!("say what makes that option right: {letter} iff {computed} …"),
     );
 }

@@ -1,4 +1,4 @@
-//! What the commands of a lesson print, compared with the outputs in its text.
+//! Compares the output of a lesson's commands with its text.
 
 use crate::hint::Hint;
 use crate::lesson::faults::Fault;
@@ -21,7 +21,7 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
     for console in lesson.consoles() {
         for exchange in &console.exchanges {
             let ran = runner.run(&exchange.command.args, screen);
-            // What a command prints where it fails, or no longer does, says nothing more.
+            // If the exit code is wrong, the output is not compared.
             let found = code(exchange, &ran).or_else(|| output(lesson, console, exchange, &ran, room));
             let new = found.as_ref().and_then(|finding| finding.rewrite.as_ref());
             room = room.saturating_sub(new.map_or(0, |new| new.text.len()));
@@ -30,7 +30,7 @@ pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Fin
     }
 }
 
-/// What is wrong with the exit code.
+/// The fault of an exit code.
 fn code(exchange: &Exchange, ran: &CommandOutput) -> Option<Finding> {
     if ran.code == exchange.code {
         return None;
@@ -61,7 +61,7 @@ fn output(
     room: usize,
 ) -> Option<Finding> {
     let body = body(lesson, exchange);
-    // As trycmd has it: the last line's end belongs to the block, not to the output.
+    // As in trycmd, the end of the last line belongs to the block, not to the output.
     let expected = body.strip_suffix('\n').unwrap_or(body);
     let shown = ran.shown();
     let shown = if console.last_digit_may_differ { within_last_digit(&shown, expected) } else { shown };
@@ -77,12 +77,12 @@ fn output(
         let help = format!("print less ({}, smaller matrices): a lesson may have at most 1 MiB", Hint::Only);
         return Some(Finding::new(Concern::Text, Fault::new(exchange.line, what).help(help)));
     }
-    let what = match () {
-        _ if expected.is_empty() => format!("the output of `{typed}` is missing"),
-        _ if printed.strip_suffix('\n') == Some(expected) => {
-            format!("the output of `{typed}` ends in a line break: write an empty line below it")
-        }
-        _ => format!("`{typed}` now prints something else"),
+    let what = if expected.is_empty() {
+        format!("the output of `{typed}` is missing")
+    } else if printed.strip_suffix('\n') == Some(expected) {
+        format!("the output of `{typed}` ends in a line break: write an empty line below it")
+    } else {
+        format!("`{typed}` now prints something else")
     };
     let help = "attn lesson update writes the new output into the file";
     let text = format!("{printed}\n");
@@ -94,7 +94,8 @@ fn output(
     })
 }
 
-/// What stands below a command up to the end of its block or the next command, with the empty line that closes it.
+/// The output in the lesson below a command, up to the end of its block or the next command, with the empty line that closes
+/// it.
 fn body<'a>(lesson: &'a Lesson, exchange: &Exchange) -> &'a str {
     let closing = usize::from(lesson.text[exchange.expected.end..].starts_with('\n'));
     &lesson.text[exchange.expected.start..exchange.expected.end + closing]

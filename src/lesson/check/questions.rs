@@ -1,9 +1,9 @@
 //! The answer keys, and the options next to them.
 
 use crate::error::Error;
-use crate::lesson::faults::Fault;
+use crate::lesson::faults::{Fault, Faults};
 use crate::lesson::key::{Expression, Key, Value};
-use crate::lesson::model::{Choice, Lesson, Question};
+use crate::lesson::model::{Choice, Lesson, Prose, Question};
 use crate::lesson::question::Answer;
 
 use super::context::{CheckContext, sides};
@@ -15,7 +15,7 @@ use super::proofs::{conditions_without_letters, one_right_option};
 /// Checks every key, and every option against it.
 pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut Vec<Finding>) {
     for question in lesson.questions() {
-        let mut faults = Vec::new();
+        let mut faults = Faults::default();
         if let Some(key) = question.key.as_ref().filter(|key| !context.fails(&key.expression)) {
             match question.kind.evaluate(key, context.values) {
                 Ok(answer) => against(question, key, &answer, context, &mut faults),
@@ -24,7 +24,7 @@ pub(super) fn check(lesson: &Lesson, context: CheckContext<'_>, findings: &mut V
         }
         unheard(question, &mut faults);
         conditions_without_letters(question, &mut faults);
-        findings.extend(faults.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
+        findings.extend(faults.0.into_iter().map(|fault| Finding::new(Concern::Structure, fault)));
         if let Some(number) = question.number_that_prevents_drawing(lesson) {
             let what = format!("`{}` cannot be drawn again: `{number}` in it is not computed", question.id);
             let help = format!("check it: {number}<!-- = RUN:CELL -->; or leave the number out");
@@ -39,13 +39,7 @@ fn in_key(question: &Question, error: Error) -> Fault {
     fault
 }
 
-fn against(
-    question: &Question,
-    key: &Key,
-    answer: &Answer,
-    context: CheckContext<'_>,
-    faults: &mut Vec<Fault>,
-) {
+fn against(question: &Question, key: &Key, answer: &Answer, context: CheckContext<'_>, faults: &mut Faults) {
     if let Some(letter) = answer.value.letter() {
         return by_letter(question, key, letter, answer.holds, context, faults);
     }
@@ -54,7 +48,7 @@ fn against(
     }
     if let Some(number) = answer.untypable_number() {
         let what = format!("the answer of `{}` has too many digits to type: {number}", question.id);
-        faults.push(Fault::new(question.key_line, what).help("give the key a tolerance: … ± 0.005"));
+        faults.add(question.key_line, what, "give the key a tolerance: … ± 0.005");
         return;
     }
     foreseen(question, answer, context, faults);
@@ -68,14 +62,12 @@ fn by_letter(
     letter: char,
     holds: bool,
     context: CheckContext<'_>,
-    faults: &mut Vec<Fault>,
+    faults: &mut Faults,
 ) {
     if !question.choices.iter().any(|choice| choice.letter == letter) {
         let letters: Vec<String> = question.choices.iter().map(|choice| choice.letter.to_string()).collect();
         let what = format!("the key of `{}` names option {letter}, which does not exist", question.id);
-        faults.push(
-            Fault::new(question.key_line, what).help(format!("the options are {}", letters.join(", "))),
-        );
+        faults.add(question.key_line, what, format!("the options are {}", letters.join(", ")));
     } else if !holds {
         faults.push(false_key(question, key, context));
     }
@@ -99,7 +91,7 @@ fn false_key(question: &Question, key: &Key, context: CheckContext<'_>) -> Fault
 }
 
 /// Wrong answers foreseen that would pass for the right one, or for each other.
-fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, faults: &mut Vec<Fault>) {
+fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, faults: &mut Faults) {
     let mut seen: Vec<(char, Answer)> = Vec::new();
     for choice in &question.choices {
         let Some(expression) = choice.computed.as_ref().filter(|expression| !context.fails(expression))
@@ -116,7 +108,7 @@ fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, fau
         let letter = choice.letter;
         let Some(as_right) = answer.with_value(&value) else {
             let what = format!("option {letter}, `{expression}`, is {}, but the key is not", value.kind());
-            faults.push(Fault::new(choice.line, what).help("compute it like the key, but from another run"));
+            faults.add(choice.line, what, "compute it like the key, but from another run");
             continue;
         };
         if answer.accepts(&value) {
@@ -125,30 +117,28 @@ fn foreseen(question: &Question, answer: &Answer, context: CheckContext<'_>, fau
                 Value::Number(_) => "give the key a smaller tolerance, or use another mistake",
                 _ => "use another mistake",
             };
-            faults.push(Fault::new(choice.line, what).help(help));
+            faults.add(choice.line, what, help);
         } else if let Some((other, _)) = seen.iter().find(|(_, other)| other.accepts(&value)) {
             let what = format!("option {letter} ({value}) would count as option {other}");
-            faults.push(Fault::new(choice.line, what).help("remove one of them, or use another mistake"));
+            faults.add(choice.line, what, "remove one of them, or use another mistake");
         }
         seen.push((letter, as_right));
     }
 }
 
 /// Options that list columns name these in their own order, in whatever words.
-fn listed_in_order(question: &Question, columns: &[String], faults: &mut Vec<Fault>) {
-    let listed: Vec<&Choice> = question.choices.iter().filter(|choice| choice.text.is_some()).collect();
-    let Some(first) = listed.first() else { return };
+fn listed_in_order(question: &Question, columns: &[String], faults: &mut Faults) {
+    let listed: Vec<(&Choice, &Prose)> = question.offered().collect();
+    let Some((first, _)) = listed.first() else { return };
     let columns_of: Vec<Vec<String>> = columns.iter().map(|column| words(column)).collect();
-    let is_own = |(at, choice): (usize, &&Choice)| {
-        let text = words(choice.text.as_ref().map_or("", |text| &text.markdown));
+    let is_own = |(at, (_, text)): (usize, &(&Choice, &Prose))| {
+        let text = words(&text.markdown);
         let shared = |column: &Vec<String>| column.iter().filter(|word| text.contains(word)).count();
         columns_of.iter().map(shared).max() == columns_of.get(at).map(shared).filter(|&own| own > 0)
     };
     if listed.len() != columns.len() || !listed.iter().enumerate().all(is_own) {
         let what = format!("the options of `{}` are not the columns of its row", question.id);
-        faults.push(
-            Fault::new(first.line, what).help(format!("list them in this order: {}", columns.join(", "))),
-        );
+        faults.add(first.line, what, format!("list them in this order: {}", columns.join(", ")));
     }
 }
 
@@ -157,17 +147,15 @@ fn words(text: &str) -> Vec<String> {
     words.map(str::to_lowercase).collect()
 }
 
-/// Feedback that is never shown, because nobody can give that answer.
-fn unheard(question: &Question, faults: &mut Vec<Fault>) {
+/// Feedback that is never shown, because its answer cannot be given.
+fn unheard(question: &Question, faults: &mut Faults) {
     for choice in &question.choices {
         let reachable =
             choice.computed.is_some() || (question.kind.is_chosen_by_letter() && choice.text.is_some());
         if choice.feedback.is_some() && !reachable {
             let letter = choice.letter;
             let what = format!("`if {letter}` is never shown: nothing computes the answer {letter}");
-            faults.push(
-                Fault::new(choice.line, what).help(format!("write <!-- opt {letter}: … --> next to it")),
-            );
+            faults.add(choice.line, what, format!("write <!-- opt {letter}: … --> next to it"));
         }
     }
 }

@@ -4,19 +4,18 @@ use crate::foreign::visible;
 use std::collections::HashSet;
 
 use crate::lesson::faults::Fault;
-use crate::lesson::key::Expression;
-use crate::lesson::model::{Block, Lesson};
+use crate::lesson::model::Lesson;
 use crate::lesson::run::Runner;
 
 use super::finding::{Concern, Finding};
 
-/// Looks at every named command, and gives the names of those without numbers.
+/// Checks every named command, and returns the names of those without numbers.
 pub(super) fn check<'a>(
     lesson: &'a Lesson,
     runner: &Runner<'_>,
     findings: &mut Vec<Finding>,
 ) -> HashSet<&'a str> {
-    let used = used(lesson);
+    let used = lesson.used_runs();
     let mut failing = HashSet::new();
     for run in &lesson.runs {
         let name = &run.name;
@@ -53,21 +52,4 @@ pub(super) fn without_colours(line: &str) -> String {
     let mut parts = line.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_string();
     parts.fold(first, |text, part| text + part.split_once('m').map_or(part, |(_, rest)| rest))
-}
-
-/// The names that numbers, options and keys read.
-fn used(lesson: &Lesson) -> HashSet<&str> {
-    let in_prose = lesson.every_block().flat_map(|block| match block {
-        Block::Prose(prose) => &prose.claims[..],
-        _ => &[],
-    });
-    let mut all: Vec<&Expression> = in_prose.map(|claim| &claim.expression).collect();
-    for question in lesson.questions() {
-        all.extend(question.key.iter().map(|key| &key.expression));
-        for choice in &question.choices {
-            all.extend(choice.computed.iter().chain(&choice.condition));
-            all.extend(choice.text.iter().flat_map(|text| &text.claims).map(|claim| &claim.expression));
-        }
-    }
-    all.into_iter().flat_map(Expression::runs).collect()
 }

@@ -1,4 +1,4 @@
-//! What is shown, on the lesson's screen: its width, its height, its colours.
+//! Checks that all text fits the lesson's screen: its width, its height, its colours.
 
 use super::runs::without_colours;
 use crate::foreign::visible;
@@ -16,7 +16,7 @@ use super::finding::{Concern, Finding};
 /// The rows of a screen that the prompt and the status line take.
 const OTHER_ROWS: usize = 2;
 
-/// Looks at everything that is printed or shown as it is.
+/// Checks all printed and literal text.
 pub(super) fn check(lesson: &Lesson, runner: &Runner<'_>, findings: &mut Vec<Finding>) {
     for block in lesson.every_block() {
         match block {
@@ -35,7 +35,7 @@ fn printed(size: Size, exchange: &Exchange, runner: &Runner<'_>, findings: &mut 
     let plain = Screen::plain(size.columns);
     let ran = runner.run(&exchange.command.args, plain);
     if ran.code != exchange.code {
-        // What a command prints where it fails is on no screen.
+        // The output of a failed command is not measured.
         return;
     }
     let text = ran.shown();
@@ -127,7 +127,7 @@ fn tall(line: usize, what: &str, height: usize, size: Size, remedy: &str) -> Fau
 /// The widest line of a text that does not fit, from 0, and its columns.
 fn too_wide<'t>(lines: impl Iterator<Item = &'t str>, size: Size) -> Option<(usize, usize)> {
     let widths = lines.map(UnicodeWidthStr::width).enumerate();
-    // Of equal ones the first.
+    // The first of equal ones.
     widths.filter(|(_, width)| *width > size.columns).min_by_key(|(_, width)| std::cmp::Reverse(*width))
 }
 

@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use crate::elementary::pow;
 use crate::lesson::key::{WrittenNumber, numbers_in};
 
-/// What binary fractions may add to a difference, as a part of the unit.
+/// The error of binary fractions in a difference, relative to the unit.
 const ROUNDING: f64 = 1e-6;
 
-/// What was printed, with each line taken from `expected` that differs from it by no more than that.
+/// The printed text, with each line replaced by that of `expected` if their numbers differ by no more than the tolerance.
 pub(super) fn within_last_digit(printed: &str, expected: &str) -> String {
-    let lines: Vec<Line<'_>> = expected.lines().map(Line::of).collect();
-    let mut alike: HashMap<&str, Vec<&Line<'_>>> = HashMap::new();
+    let lines: Vec<ComparedLine<'_>> = expected.lines().map(ComparedLine::of).collect();
+    let mut alike: HashMap<&str, Vec<&ComparedLine<'_>>> = HashMap::new();
     for line in &lines {
         alike.entry(&line.frame).or_default().push(line);
     }
     let nearest = |(at, printed): (usize, &str)| {
         let text = printed.trim_end_matches('\n');
-        let line = Line::of(text);
+        let line = ComparedLine::of(text);
         let same_place = lines.get(at).filter(|expected| expected.frame == line.frame);
         let mut candidates =
             same_place.into_iter().chain(alike.get(&*line.frame).into_iter().flatten().copied());
@@ -28,14 +28,14 @@ pub(super) fn within_last_digit(printed: &str, expected: &str) -> String {
 }
 
 /// A line, its numbers, and what two lines have in common that differ in the digits of their numbers alone.
-struct Line<'a> {
+struct ComparedLine<'a> {
     text: &'a str,
     numbers: Vec<WrittenNumber>,
     frame: String,
 }
 
-impl<'a> Line<'a> {
-    fn of(text: &'a str) -> Line<'a> {
+impl<'a> ComparedLine<'a> {
+    fn of(text: &'a str) -> ComparedLine<'a> {
         let found = numbers_in(text);
         let mut frame = format!("{}\n", text.chars().count());
         let mut at = 0;
@@ -46,11 +46,11 @@ impl<'a> Line<'a> {
             at = range.end;
         }
         frame.push_str(&text[at..]);
-        Line { text, numbers: found.into_iter().map(|(_, number)| number).collect(), frame }
+        ComparedLine { text, numbers: found.into_iter().map(|(_, number)| number).collect(), frame }
     }
 
     /// Whether two lines are as long, and the same but for the last digits of their numbers.
-    fn is_near(&self, expected: &Line<'_>) -> bool {
+    fn is_near(&self, expected: &ComparedLine<'_>) -> bool {
         let close = |(ours, theirs): (&WrittenNumber, &WrittenNumber)| {
             let difference = (ours.value() - theirs.value()).abs();
             ours.value() == theirs.value() || difference <= unit(ours) * (1.0 + ROUNDING)
@@ -80,7 +80,7 @@ mod tests {
             ("124,439,808", "124,439,809"),
             ("1.5e-3", "1.4e-3"),
         ] {
-            assert!(Line::of(printed).is_near(&Line::of(expected)), "{printed} {expected}");
+            assert!(ComparedLine::of(printed).is_near(&ComparedLine::of(expected)), "{printed} {expected}");
         }
         for (printed, expected) in [
             ("0.52", "0.54"),
@@ -90,7 +90,7 @@ mod tests {
             ("1.5e-3", "1.3e-3"),
             ("bat", "cat"),
         ] {
-            assert!(!Line::of(printed).is_near(&Line::of(expected)), "{printed} {expected}");
+            assert!(!ComparedLine::of(printed).is_near(&ComparedLine::of(expected)), "{printed} {expected}");
         }
     }
 

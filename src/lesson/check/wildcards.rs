@@ -1,9 +1,10 @@
-//! Comparing under trycmd's wildcards: `...` stands for any lines, `[..]` for anything within a line.
+//! Comparison with trycmd's wildcards: `...` matches any lines, `[..]` any text within a line.
 
 use snapbox::Data;
 use snapbox::filter::NormalizeToExpected;
 
-/// What was printed, with the wildcards of `expected` wherever they match: equal to `expected` if and only if all of it does.
+/// The printed text with the wildcards of `expected` wherever they match: it equals `expected` if and only if all of it
+/// matches.
 pub(super) fn with_wildcards(printed: &str, expected: &str) -> String {
     let normalized =
         NormalizeToExpected::new().redact().normalize(Data::text(printed), &Data::text(expected));

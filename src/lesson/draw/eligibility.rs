@@ -1,4 +1,4 @@
-//! Which questions can be drawn again: those that random numbers alone decide.
+//! The questions that can be drawn again: those that depend on random numbers only.
 
 use crate::lesson::command::Command;
 use crate::lesson::model::{Block, Choice, Lesson, NamedRun, Question};
@@ -23,19 +23,19 @@ impl Question {
     /// The first number in its words, or in the headings above it, that nothing computes: next to other random numbers it
     /// would tell of the old ones.
     fn number_that_stays(&self, lesson: &Lesson) -> Option<String> {
-        let options = self.choices.iter().filter_map(|choice| choice.text.as_ref());
+        let options = self.offered().map(|(_, text)| text);
         let in_prose = self
             .blocks()
             .filter_map(Block::prose)
             .chain(options)
             .flat_map(unchecked_numbers)
             .map(|loose| loose.text);
-        let said = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
-        let plain = self.hints.iter().map(String::as_str).chain(said).chain(self.headings(lesson));
+        let feedback = self.choices.iter().filter_map(|choice| choice.feedback.as_deref());
+        let plain = self.hints.iter().map(String::as_str).chain(feedback).chain(self.headings(lesson));
         in_prose.chain(plain.filter_map(first_unchecked_number)).next()
     }
 
-    /// The titles of the step and the part that it stands in.
+    /// The titles of its step and its part.
     fn headings<'a>(&self, lesson: &'a Lesson) -> impl Iterator<Item = &'a str> {
         let is_own = |block: &Block| matches!(block, Block::Question(question) if question.id == self.id);
         let parts = lesson.steps.iter().flat_map(|step| step.parts.iter().map(move |part| (step, part)));
@@ -74,7 +74,7 @@ impl Question {
 }
 
 impl Lesson {
-    /// How many questions can be drawn again.
+    /// The number of questions that can be drawn again.
     pub fn drawable(&self) -> usize {
         self.questions().filter(|question| question.seed(self).is_some()).count()
     }

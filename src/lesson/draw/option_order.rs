@@ -51,8 +51,8 @@ fn number(choice: &Choice) -> Option<f64> {
 
 /// All texts of a question; those of its answer without the letter that they begin with.
 fn texts(question: &Question) -> impl Iterator<Item = &str> {
-    let said = question.choices.iter().filter_map(|choice| choice.feedback.as_deref());
-    let options = question.choices.iter().filter_map(|choice| choice.text.as_ref());
+    let feedback = question.choices.iter().filter_map(|choice| choice.feedback.as_deref());
+    let options = question.offered().map(|(_, text)| text);
     let options = options.map(|text| text.markdown.as_str());
     let blocks = question.blocks().filter_map(|block| match block {
         Block::Prose(prose) => {
@@ -61,7 +61,7 @@ fn texts(question: &Question) -> impl Iterator<Item = &str> {
         }
         _ => None,
     });
-    said.chain(options).chain(question.hints.iter().map(String::as_str)).chain(blocks)
+    feedback.chain(options).chain(question.hints.iter().map(String::as_str)).chain(blocks)
 }
 
 /// The letter of `**C.** …`, and where it is.

@@ -18,14 +18,14 @@ const BREATH: u64 = 500;
 /// For each column of a sentence, and of what a command printed, to be read.
 const READ: u64 = 40;
 const LOOK: u64 = 5;
-/// What is read takes at least this long, and at most that.
+/// The minimum and maximum time for reading a page.
 const LEAST: u64 = 1_000;
 const MOST: u64 = 8_000;
 /// A heading is seen at once.
 const HEADING: u64 = 1_500;
-/// Where a question does not say how long to think.
+/// The time to think, for questions that do not give it.
 const THINK: u64 = 10_000;
-/// Players shorten a longer wait to these seconds, unless they are told otherwise.
+/// Players shorten longer waits to these seconds by default.
 const IDLE_LIMIT: u64 = 10;
 
 /// The whole lesson as it is played, with a marker at each step: commands typed key by key, time to read, and the `think` of
@@ -33,29 +33,29 @@ const IDLE_LIMIT: u64 = 10;
 /// lesson and answers give the same bytes.
 pub fn cast(handout: &Handout<'_>, scripted: ScriptedAnswers) -> String {
     let lesson = handout.lesson;
-    let mut tape = Tape {
+    let mut recording = Recording {
         show: handout.show(true),
         scripted: RefCell::new(scripted),
         time: 0,
         lines: vec![header(lesson)],
     };
     let answers = handout.answers != Answers::Hidden;
-    tape.print(&tape.show.title(), HEADING);
-    tape.blocks(&lesson.opening, answers);
+    recording.print(&recording.show.title(), HEADING);
+    recording.blocks(&lesson.opening, answers);
     for (number, step) in lesson.steps.iter().enumerate() {
-        tape.event("m", &step.title);
-        tape.event("o", "\r\n");
-        tape.print(&tape.show.step_heading(number), HEADING);
+        recording.event("m", &step.title);
+        recording.event("o", "\r\n");
+        recording.print(&recording.show.step_heading(number), HEADING);
         for part in &step.parts {
             if let Some(title) = &part.title {
-                tape.print(&tape.show.pause_heading(title), HEADING);
+                recording.print(&recording.show.pause_heading(title), HEADING);
             }
-            tape.blocks(&part.blocks, answers);
+            recording.blocks(&part.blocks, answers);
         }
     }
     // The recording lasts until the last lines are read.
-    tape.event("o", "\r\n");
-    tape.lines.join("\n") + "\n"
+    recording.event("o", "\r\n");
+    recording.lines.join("\n") + "\n"
 }
 
 fn header(lesson: &Lesson) -> String {
@@ -70,17 +70,17 @@ fn header(lesson: &Lesson) -> String {
     .to_string()
 }
 
-/// What has been recorded so far.
-struct Tape<'a> {
+/// The recording so far.
+struct Recording<'a> {
     show: Show<'a>,
-    /// What the class answers.
+    /// The answers of the class.
     scripted: RefCell<ScriptedAnswers>,
     /// Milliseconds since the beginning.
     time: u64,
     lines: Vec<String>,
 }
 
-impl Tape<'_> {
+impl Recording<'_> {
     fn event(&mut self, code: &str, data: &str) {
         let event: Value = json!([self.time as f64 / 1000.0, code, data]);
         self.lines.push(event.to_string());
@@ -160,7 +160,7 @@ impl Tape<'_> {
     }
 }
 
-impl Tape<'_> {
+impl Recording<'_> {
     fn next_answer(&self, question: &Question) -> Option<String> {
         self.scripted.borrow_mut().next(&question.id)
     }

@@ -1,22 +1,22 @@
 //! A lesson as one page: steps to jump to, commands with their results, questions whose answers unfold.
 
-use super::{Answers, Handout, MORE_LINES, html_prose};
+use super::{Answers, Handout, html_prose, more_lines};
 use crate::lesson::option_names::name_of;
 use crate::lesson::show::{Show, minutes};
-use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Question, Step};
+use crate::lesson::{Block, Choice, Command, CommandOutput, Console, Exchange, Prose, Question, Step};
 use crate::render::html_page::{HtmlPage, escaped, fragment, how};
 use crate::text::counted;
 
 const STYLE: &str = include_str!("html.css");
 const SCRIPT: &str = include_str!("html.js");
 
-/// Where the answers are left out.
+/// The notice on pages without answers.
 const NAME: &str = "<p class=\"write-name\"><span>Name:</span><span>Date:</span></p>\n";
 
 /// The whole lesson as a self-contained page of HTML. Commands are run again: what can be shown as HTML is, the rest as it is
 /// printed.
 pub fn html(handout: &Handout<'_>) -> String {
-    let writer = Writer { show: handout.show(false), answers: handout.answers };
+    let writer = HtmlWriter { show: handout.show(false), answers: handout.answers };
     let lesson = handout.lesson;
     let opening = writer.blocks(&lesson.opening);
     let steps: String = lesson.steps.iter().enumerate().map(|(at, step)| writer.step(at + 1, step)).collect();
@@ -33,12 +33,12 @@ pub fn html(handout: &Handout<'_>) -> String {
     HtmlPage { title: &lesson.title, style: STYLE, script: SCRIPT, main: &main }.to_string()
 }
 
-struct Writer<'a> {
+struct HtmlWriter<'a> {
     show: Show<'a>,
     answers: Answers,
 }
 
-impl Writer<'_> {
+impl HtmlWriter<'_> {
     /// The steps, to jump to.
     fn contents(&self) -> String {
         let entry = |step: &Step| {
@@ -116,8 +116,7 @@ impl Writer<'_> {
         format!("<div class=\"console\">\n{exchanges}</div>\n")
     }
 
-    /// What a command prints: as HTML where it can be, in the lesson's own lines where those leave some out, and else as it
-    /// stands on the screen.
+    /// The output of a command: as HTML if possible, as in the lesson if that leaves lines out, and else as on the screen.
     fn printed(&self, exchange: &Exchange) -> String {
         let expected = self.show.lesson.text.get(exchange.expected.clone()).unwrap_or_default();
         if expected.lines().any(|line| line.trim() == "...") {
@@ -165,9 +164,8 @@ impl Writer<'_> {
 
     /// The options that are offered; wrong answers that are only foreseen are not.
     fn options(&self, question: &Question) -> String {
-        let texts = question.choices.iter().filter_map(|choice| choice.text.as_ref());
-        let items: String =
-            texts.map(|text| format!("<li>{}</li>\n", html_prose::html(&text.markdown))).collect();
+        let item = |(_, text): (&Choice, &Prose)| format!("<li>{}</li>\n", html_prose::html(&text.markdown));
+        let items: String = question.offered().map(item).collect();
         if items.is_empty() {
             return items;
         }
@@ -182,10 +180,9 @@ impl Writer<'_> {
     fn answer(&self, question: &Question) -> String {
         let open = match self.answers {
             Answers::Hidden => {
-                let more = if question.kind.is_graded() { 0 } else { MORE_LINES };
                 return format!(
                     "<p class=\"write\">Your answer:</p>\n{}",
-                    "<p class=\"write\"></p>\n".repeat(more)
+                    "<p class=\"write\"></p>\n".repeat(more_lines(question))
                 );
             }
             Answers::Shown => " open",
@@ -198,12 +195,10 @@ impl Writer<'_> {
             format!("<div class=\"right\">{}</div>\n", html_prose::html(&right).trim_end())
         };
         let reveal = self.blocks(rest);
-        let said = |choice: &Choice| {
-            let feedback = html_prose::html(choice.feedback.as_ref()?);
-            let name = escaped(&self.show.choice_name(question, choice));
-            Some(format!("<dt>{name}</dt><dd>{feedback}</dd>\n"))
+        let item = |(name, text): (String, &str)| {
+            format!("<dt>{}</dt><dd>{}</dd>\n", escaped(&name), html_prose::html(text))
         };
-        let feedback: String = question.choices.iter().filter_map(said).collect();
+        let feedback: String = self.show.named_feedback(question).map(item).collect();
         let feedback = if feedback.is_empty() {
             feedback
         } else {

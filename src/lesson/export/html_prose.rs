@@ -15,7 +15,7 @@ pub(super) fn html(markdown: &str) -> String {
     out
 }
 
-/// The events that stand for one; `links` are those that are open, and whether they were let through.
+/// The events that replace one; `links` are the open links, and whether each was kept.
 fn safe<'a>(event: Event<'a>, links: &mut Vec<bool>) -> Vec<Event<'a>> {
     match event {
         // A reference such as `&#8238;` has become a character only now.

@@ -1,11 +1,11 @@
 //! A lesson as a handout in Markdown: no directives, outputs as they are printed now.
 
 use super::md_prose::safe;
-use super::{Answers, Handout, MORE_LINES};
-use crate::lesson::model::{Block, Console, Literal, Question};
+use super::{Answers, Handout, more_lines};
+use crate::lesson::model::{Block, Choice, Console, Literal, Prose, Question};
 use crate::lesson::show::{BLANK, Show, escaped};
 
-/// To be filled in where the answers are left out.
+/// Fields of worksheets without answers.
 const NAME: &str = "Name: ______________________________ Date: ______________";
 const RULE: &str = "______________________________________";
 
@@ -13,7 +13,8 @@ const RULE: &str = "______________________________________";
 /// out.
 pub fn markdown(handout: &Handout<'_>) -> String {
     let lesson = handout.lesson;
-    let mut page = Page { show: handout.show(false), answers: handout.answers, parts: Vec::new(), asked: 0 };
+    let mut page =
+        MarkdownWriter { show: handout.show(false), answers: handout.answers, parts: Vec::new(), asked: 0 };
     page.parts.push(format!("# {}", escaped(&lesson.title)));
     if handout.answers == Answers::Hidden {
         page.parts.push(NAME.to_string());
@@ -29,16 +30,16 @@ pub fn markdown(handout: &Handout<'_>) -> String {
     page.parts.join("\n\n") + "\n"
 }
 
-struct Page<'a> {
+struct MarkdownWriter<'a> {
     show: Show<'a>,
     answers: Answers,
-    /// What stands between empty lines.
+    /// Paragraphs, to be separated by empty lines.
     parts: Vec<String>,
-    /// How many questions there were.
+    /// The number of questions so far.
     asked: usize,
 }
 
-impl Page<'_> {
+impl MarkdownWriter<'_> {
     fn blocks(&mut self, blocks: &[Block]) {
         for block in blocks {
             match block {
@@ -73,20 +74,14 @@ impl Page<'_> {
         self.asked += 1;
         self.parts.push(format!("**Question {}**", self.asked));
         self.blocks(&question.asked);
-        let options = question.choices.iter().filter_map(|choice| {
-            let text = choice.text.as_ref()?;
-            Some(format!("- {}. {}", choice.letter, safe(&text.markdown)))
-        });
-        let options: Vec<String> = options.collect();
-        if !options.is_empty() {
-            self.parts.push(options.join("\n"));
-        }
+        let option =
+            |(choice, text): (&Choice, &Prose)| format!("- {}. {}", choice.letter, safe(&text.markdown));
+        self.list(question.offered().map(option).collect());
         match self.answers {
             Answers::Hidden => {
                 self.parts.push(BLANK.to_string());
-                let more = if question.kind.is_graded() { 0 } else { MORE_LINES };
                 // A rule across the page is a line to write on.
-                self.parts.extend(std::iter::repeat_n(RULE.to_string(), more));
+                self.parts.extend(std::iter::repeat_n(RULE.to_string(), more_lines(question)));
             }
             Answers::Folded => {
                 let before = self.parts.len();
@@ -100,18 +95,19 @@ impl Page<'_> {
         }
     }
 
+    /// A list, unless it is empty.
+    fn list(&mut self, items: Vec<String>) {
+        if !items.is_empty() {
+            self.parts.push(items.join("\n"));
+        }
+    }
+
     /// The right answer, the feedback to the wrong ones, and the rest of the folded answer.
     fn answer(&mut self, question: &Question) {
         let (answer, rest) = self.show.answer_paragraph(question);
         self.parts.extend(Some(safe(&answer).into_owned()).filter(|answer| !answer.is_empty()));
-        let feedback = question.choices.iter().filter_map(|choice| {
-            let said = choice.feedback.as_ref()?;
-            Some(format!("- {}: {}", escaped(&self.show.choice_name(question, choice)), safe(said)))
-        });
-        let feedback: Vec<String> = feedback.collect();
-        if !feedback.is_empty() {
-            self.parts.push(feedback.join("\n"));
-        }
+        let feedback = |(name, text): (String, &str)| format!("- {}: {}", escaped(&name), safe(text));
+        self.list(self.show.named_feedback(question).map(feedback).collect());
         self.blocks(rest);
     }
 }

@@ -11,7 +11,7 @@ use crate::lesson::pieces::OPTIONS;
 
 /// The Markdown, in which HTML, pictures, and links other than to pages are text.
 pub(super) fn safe(markdown: &str) -> Cow<'_, str> {
-    // What is exchanged may let other marks mean something: a picture in a link, a tag in a block of HTML.
+    // The replaced text may contain marks with another meaning: a picture in a link, a tag in a block of HTML.
     let mut text = visible_lines(markdown);
     while let Some(safer) = exchanged(&text) {
         text = Cow::Owned(safer);
@@ -19,7 +19,7 @@ pub(super) fn safe(markdown: &str) -> Cow<'_, str> {
     text
 }
 
-/// The text with what must not be marks taken out of them; nothing where there is no such thing.
+/// The text with dangerous marks replaced; `None` if there are none.
 fn exchanged(markdown: &str) -> Option<String> {
     let mut places = Vec::new();
     for (event, at) in Parser::new_ext(markdown, OPTIONS).into_offset_iter() {
@@ -28,7 +28,7 @@ fn exchanged(markdown: &str) -> Option<String> {
             Event::Html(_) | Event::InlineHtml(_) => {
                 places.extend(inside.match_indices('<').map(|(within, _)| at.start + within));
             }
-            // A reference such as `&#27;` stands for what would be an escape if it stood there itself.
+            // A reference such as `&#27;` would become an escape character.
             Event::Text(text) if inside.starts_with('&') && hidden(&text).next().is_some() => {
                 places.push(at.start)
             }
@@ -47,7 +47,7 @@ fn exchanged(markdown: &str) -> Option<String> {
             rest if rest.starts_with('&') => (1, "&amp;"),
             rest if rest.starts_with("![") => (2, "!\\["),
             rest if rest.starts_with('[') => (1, "\\["),
-            // No mark of Markdown begins otherwise.
+            // No other character begins a mark of Markdown.
             _ => (0, ""),
         };
         out.push_str(instead);

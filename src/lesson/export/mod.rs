@@ -1,4 +1,4 @@
-//! A whole lesson to one file that is handed out.
+//! Exports of a whole lesson to one file.
 
 mod cast;
 mod html;
@@ -12,7 +12,7 @@ pub use html::html;
 pub use md::markdown;
 pub use txt::transcript;
 
-use super::model::Lesson;
+use super::model::{Lesson, Question};
 use super::run::Runner;
 use super::show::Show;
 use crate::render::{Screen, Theme};
@@ -22,29 +22,31 @@ fn is_harmless(address: &str) -> bool {
     ["https://", "http://", "mailto:", "#"].iter().any(|start| address.starts_with(start))
 }
 
-/// What becomes of the answers in a lesson that is handed out.
+/// The treatment of answers in a handout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {
-    /// They are folded, and unfold when asked. Where nothing folds they are there to be read.
+    /// They are folded; shown in formats that cannot fold.
     #[default]
     Folded,
     /// They are left out.
     Hidden,
-    /// They are there to be read.
+    /// They are shown.
     Shown,
 }
 
-/// The lines that an open question has besides the one that every question has, where its answer is to be written.
-const MORE_LINES: usize = 3;
+/// The number of lines for a handwritten answer after the first: an open question has three.
+fn more_lines(question: &Question) -> usize {
+    if question.kind.is_graded() { 0 } else { 3 }
+}
 
-/// A lesson to be handed out, and what of it.
+/// A lesson to be exported, with options.
 #[derive(Clone, Copy)]
 pub struct Handout<'a> {
     /// The lesson.
     pub lesson: &'a Lesson,
-    /// What its commands are run by.
+    /// The runner of its commands.
     pub runner: &'a Runner<'a>,
-    /// What becomes of the answers.
+    /// The treatment of answers.
     pub answers: Answers,
     /// Whether the teacher's notes are in it.
     pub notes: bool,

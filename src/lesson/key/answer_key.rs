@@ -2,15 +2,15 @@
 
 use super::Expression;
 
-/// What its right answer is computed by: `LETTER iff EXPRESSION ± TOLERANCE from SHOWN decimals`, of which each kind of
-/// question has its own part.
+/// The key of a question: `LETTER iff EXPRESSION ± TOLERANCE from SHOWN decimals`. Each kind of question uses some of these
+/// parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
     /// The letter of the right option, a capital.
     pub letter: Option<char>,
-    /// What is computed.
+    /// The expression that is computed.
     pub expression: Expression,
-    /// How far from the computed number an answer may lie.
+    /// The maximum difference between an answer and the computed number.
     pub tolerance: Option<f64>,
     /// The decimals at which the question shows the numbers that the answer is computed from: an answer may also be off by
     /// as much as that rounding allows.
@@ -18,7 +18,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// The same key, computed by another expression.
+    /// The same key with another expression.
     pub fn computed_by(&self, other: impl Fn(&Expression) -> Expression) -> Key {
         Key { expression: other(&self.expression), ..self.clone() }
     }

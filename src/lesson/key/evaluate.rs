@@ -4,12 +4,12 @@ use crate::error::{Error, Result};
 
 use super::extremes::{extreme, ranked};
 use super::table::Table;
-use super::written::at_decimals;
+use super::written_number::at_decimals;
 use super::{Cell, Cells, Comparison, Expression, Function, Order, Value, Values};
 
 impl Expression {
-    /// What the expression comes to. Sums run row by row from left to right; `==` is exact, so computed numbers are
-    /// compared at `round(…, n)`. −∞ is a number like others, the smallest.
+    /// The value of the expression. Sums run row by row from left to right; `==` is exact, so computed numbers are compared at
+    /// `round(…, n)`. −∞ is a number like others, the smallest.
     ///
     /// # Errors
     /// If a cell is missing or NaN, a function is given what it cannot use, or `argmax`, `argmin` or `rank` find a tie: two
@@ -38,10 +38,10 @@ impl Expression {
         }
     }
 
-    /// The number that the expression comes to.
+    /// The value of the expression, which must be a number.
     ///
     /// # Errors
-    /// As [`Expression::evaluate`]; and if it is no number.
+    /// Those of [`Expression::evaluate`]; and if the value is not a number.
     pub fn number(&self, values: &dyn Values) -> Result<f64> {
         let value = self.evaluate(values)?;
         value.number().ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! What the key language can say.
+//! The expressions of the key language.
 
 use std::fmt;
 
@@ -37,15 +37,15 @@ pub enum Function {
     Min,
     /// The largest number.
     Max,
-    /// How many cells there are.
+    /// The number of cells.
     Len,
-    /// How many cells hold a number that compares so with this one.
+    /// The number of cells for which the comparison with this number holds.
     Count(Comparison, f64),
     /// Every cell rounded to this many decimals, as the tables are.
     Round(usize),
 }
 
-/// How two values are compared.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `==`
@@ -76,7 +76,7 @@ impl Function {
         ("round", "round(RUN:A[bat,cave], 2)"),
     ];
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Function::Argmax => "argmax",
@@ -93,7 +93,7 @@ impl Function {
 }
 
 impl Comparison {
-    /// As it is written.
+    /// The text as written.
     pub fn symbol(self) -> &'static str {
         match self {
             Comparison::Equal => "==",
@@ -126,7 +126,7 @@ impl Expression {
         runs
     }
 
-    /// The same expression, reading the runs that `other` names for its own.
+    /// The same expression over other runs: `other` maps the names.
     pub fn of_runs(&self, other: &dyn Fn(&str) -> String) -> Expression {
         let boxed = |inside: &Expression| Box::new(inside.of_runs(other));
         match self {

@@ -43,7 +43,7 @@ impl Order {
 }
 
 impl Cell {
-    /// As a student types it: `cave,bat`.
+    /// The text that a student types: `cave,bat`.
     pub fn typed(&self) -> String {
         let address = self.to_string();
         let inside = address.strip_prefix(self.table.name()).and_then(|rest| rest.strip_prefix('['));
@@ -52,7 +52,7 @@ impl Cell {
 }
 
 impl fmt::Display for Cell {
-    /// As an address, by labels where there are any: `A[cave,bat]`.
+    /// The address, with labels if there are any: `A[cave,bat]`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.table.address(self.row, self.col))
     }
@@ -74,7 +74,7 @@ impl Order {
 }
 
 impl fmt::Display for Order {
-    /// As a student types it: `cave bat racket`, with commas where a label has a blank.
+    /// The text that a student types: `cave bat racket`, with commas if a label has a blank.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.positions.iter().map(|&at| self.table.col_name(at)).collect();
         let has_blank = names.iter().any(|name| name.contains(char::is_whitespace));

@@ -20,10 +20,10 @@ mod extremes;
 mod parse;
 mod table;
 mod value;
-mod written;
+mod written_number;
 
 #[cfg(test)]
-pub(super) mod fake;
+pub(super) mod sample_runs;
 
 pub use answer_key::Key;
 pub use expression::{Comparison, Expression, Function};
@@ -31,5 +31,5 @@ pub use extremes::{Cell, Order};
 pub(super) use parse::parse_key;
 pub use parse::{ParseError, is_run_name};
 pub use value::{Cells, Value, Values};
-pub(super) use written::at_decimals;
-pub use written::{WrittenNumber, numbers_in};
+pub(super) use written_number::at_decimals;
+pub use written_number::{WrittenNumber, numbers_in};

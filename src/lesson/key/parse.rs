@@ -19,12 +19,12 @@ const DEEPEST: usize = 8;
 #[grammar = "lesson/key/key.pest"]
 pub(super) struct Grammar;
 
-/// What cannot be read in an expression or a key, and where in its text.
+/// The error of an expression or a key that cannot be read, with its place in the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParseError {
-    /// What is wrong, as a sentence without a full stop.
+    /// The error, as a sentence without a full stop.
     pub what: String,
-    /// What to do about it.
+    /// How to fix it.
     pub help: Option<String>,
     /// The line within the text, from 1.
     pub line: usize,
@@ -56,7 +56,7 @@ pub fn is_run_name(name: &str) -> bool {
     name.len() <= LONGEST && name.trim() == name && Grammar::parse(Rule::run_name, name).is_ok()
 }
 
-/// What the language has, for an error.
+/// The forms of the language, for an error.
 pub(super) fn closed_list() -> String {
     let names: Vec<&str> = Function::ALL.iter().map(|(name, _)| *name).collect();
     format!(
@@ -69,7 +69,7 @@ impl Expression {
     /// Reads an expression.
     ///
     /// # Errors
-    /// If the text is none: the error tells the column within it, and what the language has.
+    /// If the text is not one: the error has the column, and the forms of the language.
     pub fn parse(text: &str) -> Result<Expression, ParseError> {
         let pairs = parse(Rule::expression, text, &closed_list())?;
         Builder { text }.comparison(first(pairs, Rule::comparison))
@@ -79,7 +79,7 @@ impl Expression {
 /// Reads a key of any kind of question; `help` says how the one that is wanted is written.
 ///
 /// # Errors
-/// As [`Expression::parse`].
+/// Those of [`Expression::parse`].
 pub(in crate::lesson) fn parse_key(text: &str, help: &str) -> Result<Key, ParseError> {
     let builder = Builder { text };
     let mut letter = None;
@@ -99,7 +99,7 @@ pub(in crate::lesson) fn parse_key(text: &str, help: &str) -> Result<Key, ParseE
     Ok(Key { letter, expression, tolerance, shown })
 }
 
-/// The parts of a whole text, or what stands where it cannot be read.
+/// The parts of a whole text, or the error at the place where it cannot be read.
 fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, ParseError> {
     check_size(text)?;
     let parsed = Grammar::parse(rule, text).map_err(|error| {
@@ -119,7 +119,7 @@ fn parse<'t>(rule: Rule, text: &'t str, help: &str) -> Result<Pairs<'t, Rule>, P
     Ok(parsed.into_iter().next().unwrap_or_else(|| unreachable!("a whole text is one pair")).into_inner())
 }
 
-/// Refuses what is too long or too deep before the grammar sees it, and finds brackets that do not close.
+/// Refuses texts that are too long or nested too deep, and unclosed brackets, before the grammar is applied.
 fn check_size(text: &str) -> Result<(), ParseError> {
     if text.len() > LONGEST {
         let what = format!("`{}` is longer than {LONGEST} bytes", clip(text));

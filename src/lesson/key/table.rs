@@ -64,7 +64,7 @@ impl Table {
         labels(self.graph[self.node].matrix().and_then(Matrix::col_labels))
     }
 
-    /// The name of a column, as it stands in an address.
+    /// The name of a column, as in an address.
     pub fn col_name(&self, col: usize) -> String {
         let address = self.address(0, col);
         let name = address.strip_suffix(']').and_then(|address| address.rsplit_once(','));
@@ -76,7 +76,7 @@ fn labels(labels: Option<&Labels>) -> Vec<String> {
     labels.map(|labels| labels.iter().cloned().collect()).unwrap_or_default()
 }
 
-/// The error about a row or a column, without the address made of them, which nobody typed.
+/// The error about a row or a column, without the address that was composed of them.
 fn without_address(error: Error, address: &str) -> Error {
     match error {
         Error::Unusable(mut problem) => {

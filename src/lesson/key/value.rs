@@ -1,4 +1,4 @@
-//! What an expression comes to, and where its numbers come from.
+//! The values of expressions, and the source of their numbers.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::matrix::Matrix;
 
 use super::{Cell, Order};
 
-/// Where the numbers of the runs come from.
+/// The source of the numbers of the runs.
 pub trait Values {
     /// The cells that an address of a run names: a whole node, a row as 1×n, a cell as 1×1, each with its labels.
     ///
@@ -16,10 +16,10 @@ pub trait Values {
     /// If there is no such run, or the address names nothing in it.
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix>;
 
-    /// How far from a cell's number one can end who computes it from its operands as they are shown at this many decimals.
+    /// The maximum error of a cell that is computed from operands rounded to this many decimals.
     ///
     /// # Errors
-    /// As [`Values::matrix`]; and if the cell is not a sum or product of other cells.
+    /// Those of [`Values::matrix`]; and if the cell is not a sum or product of other cells.
     fn slack(&self, run: &str, address: &str, decimals: usize) -> Result<f64>;
 }
 
@@ -30,11 +30,11 @@ pub struct Cells {
     pub matrix: Matrix,
     /// The run.
     pub run: String,
-    /// What was asked of it.
+    /// The address in the run.
     pub address: String,
 }
 
-/// What an expression comes to.
+/// The value of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A number: one cell, or what a function makes of several.
@@ -47,12 +47,12 @@ pub enum Value {
     Order(Order),
     /// Whether a comparison holds.
     Truth(bool),
-    /// The letter of an option, a capital: no expression comes to one, but a question is answered by it.
+    /// The letter of an option, a capital. No expression has such a value, but a question may have it as its answer.
     Letter(char),
 }
 
 impl Value {
-    /// What kind of value it is: “a number”, “a row or a matrix” …
+    /// The kind of value: “a number”, “a row or a matrix” …
     pub fn kind(&self) -> &'static str {
         match self {
             Value::Number(_) => "a number",
@@ -80,7 +80,7 @@ impl Value {
         if let Value::Letter(letter) = self { Some(*letter) } else { None }
     }
 
-    /// As a student types it: a cell without its node, `cave,bat`.
+    /// The text that a student types: a cell without its node, `cave,bat`.
     pub fn typed(&self) -> String {
         if let Value::Cell(cell) = self { cell.typed() } else { self.to_string() }
     }

@@ -1,4 +1,4 @@
-//! A show of hands as bars.
+//! A vote as bars.
 
 use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
@@ -8,15 +8,10 @@ use crate::text::counted;
 const WIDEST: usize = 40;
 /// Columns beside a bar: indent, letter, number.
 const BESIDE: usize = 14;
-/// What the vote before takes in addition.
+/// Additional columns for the previous vote.
 const BEFORE: usize = 13;
 
-/// The bars of a show of hands, one for each option from A on; the right one is marked once it is known.
-pub(super) fn bars(hands: &[usize], right: Option<char>, screen: Screen) -> Vec<String> {
-    bars_with_last_vote(hands, None, right, screen)
-}
-
-/// What is added to bars that stand above, once the right option is known: `B  14 of 25 hands  ← right`.
+/// The line below bars once the right option is known: `B  14 of 25 hands  ← right`.
 pub(super) fn right_bar(hands: &[usize], right: char, screen: Screen) -> Vec<String> {
     let option = ('A'..='Z').position(|letter| letter == right).unwrap_or_default();
     let count = hands.get(option).copied().unwrap_or_default();
@@ -25,8 +20,9 @@ pub(super) fn right_bar(hands: &[usize], right: char, screen: Screen) -> Vec<Str
     vec![format!("   {mark}  {count} of {all}{}", screen.charset.spelled("  ← right"))]
 }
 
-/// The same bars, and next to them how many hands there were at the vote before.
-pub(super) fn bars_with_last_vote(
+/// The bars of a vote, one for each option from A on, next to the numbers of the previous vote if there are any. The right
+/// option is marked once it is known.
+pub(super) fn bars(
     hands: &[usize],
     before: Option<&[usize]>,
     right: Option<char>,
@@ -65,7 +61,7 @@ mod tests {
     #[test]
     fn bars_are_as_long_as_the_hands_are_many() {
         let screen = Screen::plain(34);
-        let lines = bars(&[5, 10, 0], Some('B'), screen);
+        let lines = bars(&[5, 10, 0], None, Some('B'), screen);
         assert_eq!(lines[0], format!("   A  {}{} {:>4}", "█".repeat(10), " ".repeat(10), 5));
         assert_eq!(lines[1], format!("   B  {} {:>4}  ← right", "█".repeat(20), 10));
         assert_eq!(lines[2], format!("   C  {} {:>4}", " ".repeat(20), 0));
@@ -74,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_vote_before_stands_next_to_the_present_one() {
-        let lines = bars_with_last_vote(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
+        let lines = bars(&[2, 4], Some(&[5, 1]), None, Screen::plain(40));
         assert!(lines[0].ends_with("   2  before    5"), "{lines:?}");
         assert!(lines[1].ends_with("   4  before    1"), "{lines:?}");
         assert!(lines.iter().all(|line| line.chars().count() <= 40), "{lines:?}");
@@ -83,7 +79,7 @@ mod tests {
     #[test]
     fn one_hand_is_seen_and_no_hand_is_none() {
         let screen = Screen { charset: Charset::Ascii, ..Screen::plain(80) };
-        let lines = bars(&[400, 1, 0], None, screen);
+        let lines = bars(&[400, 1, 0], None, None, screen);
         assert_eq!(lines.iter().map(|line| line.matches('@').count()).collect::<Vec<_>>(), [40, 1, 0, 0]);
         assert!(lines.iter().all(|line| line.is_ascii()));
     }

@@ -1,4 +1,4 @@
-//! What a class has been shown, and what it has answered.
+//! The steps that a class has been shown, and its answers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,31 +6,31 @@ use crate::lesson::Question;
 
 use super::scripted::ScriptedAnswers;
 
-/// What has happened at a question.
+/// The answers, votes and hints of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Record {
-    /// The answers as they were typed, in order; the last one is right where `right` says so.
+    /// The typed answers, in order.
     pub given: Vec<String>,
     /// Whether the last of them was right.
     pub right: bool,
-    /// The last show of hands, option by option.
+    /// The last vote, option by option.
     pub hands: Option<Vec<usize>>,
-    /// Whether the bars of that show of hands stand on the screen since the question was asked.
+    /// Whether the bars of that vote have been drawn since the question was asked.
     pub drawn: bool,
-    /// The one before it.
+    /// The vote before it.
     pub hands_before: Option<Vec<usize>>,
-    /// The wrong answers, by letter, whose feedback stands below the question already.
+    /// The wrong answers, by letter, whose feedback has been shown.
     pub explained: BTreeSet<char>,
-    /// How many hints have been shown.
+    /// The number of hints that have been shown.
     pub hints: usize,
 }
 
-/// What a class has been shown, and what it has answered.
+/// The steps that a class has been shown, and its answers.
 #[derive(Default)]
 pub(super) struct Class {
-    /// What has happened at each question, by id.
+    /// The record of each question, by id.
     pub records: HashMap<String, Record>,
-    /// Answers given beforehand, each for when its question's turn has come.
+    /// Scripted answers, which are given when their questions are asked.
     pub scripted: ScriptedAnswers,
     /// The step that the class began at.
     pub first: usize,
@@ -57,19 +57,19 @@ impl Class {
         self.records.get(&question.id).is_some_and(|record| !record.given.is_empty())
     }
 
-    /// How many questions were answered, and how many of them right at last.
+    /// The number of answered questions, and of those whose last answer was right.
     pub(super) fn score(&self) -> (usize, usize) {
         let answered = self.records.values().filter(|record| !record.given.is_empty());
         answered.fold((0, 0), |(all, right), record| (all + 1, right + usize::from(record.right)))
     }
 
-    /// The answers to each question, as they were typed.
+    /// The typed answers to each question.
     pub(super) fn answers(&self) -> BTreeMap<String, Vec<String>> {
         let given = self.records.iter().filter(|(_, record)| !record.given.is_empty());
         given.map(|(question, record)| (question.clone(), record.given.clone())).collect()
     }
 
-    /// The last show of hands at each question.
+    /// The last vote at each question.
     pub(super) fn votes(&self) -> BTreeMap<String, Vec<usize>> {
         let votes =
             self.records.iter().filter_map(|(question, record)| Some((question, record.hands.as_ref()?)));

@@ -1,4 +1,4 @@
-//! What is played: the lesson with its stops, and what its commands print.
+//! The lesson that is played, with its stops and the output of its commands.
 
 use crate::lesson::show::Show;
 use crate::lesson::{Lesson, Run, Runner};
@@ -6,8 +6,7 @@ use crate::render::Screen;
 
 use super::stops::{Stop, stops};
 
-/// A lesson as it is played. Nothing in it changes while it is; what a command prints is looked up here, and each is run
-/// once.
+/// A lesson as it is played. It does not change; the output of each command is cached after its first run.
 pub(super) struct Course<'a> {
     pub lesson: &'a Lesson,
     pub stops: Vec<Stop>,
@@ -22,14 +21,14 @@ impl<'a> Course<'a> {
         Course { lesson, stops: stops(lesson), notes: false, run, runner: Runner::new(run) }
     }
 
-    /// How the lesson is shown on a screen.
+    /// The lesson, formatted for a screen.
     pub(super) fn show(&self, screen: Screen) -> Show<'_> {
         let mut show = Show::new(self.lesson, &self.runner, screen);
         show.notes = self.notes;
         show
     }
 
-    /// Forgets what the commands have printed: each is run again when it is shown next.
+    /// Clears the cached outputs: each command is run again when it is shown next.
     pub(super) fn forget_outputs(&mut self) {
         self.runner = Runner::new(self.run);
     }

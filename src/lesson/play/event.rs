@@ -1,13 +1,13 @@
-//! What happens to a player, and what its shell has to do then.
+//! The events of a player, and their effects.
 
 use std::time::Duration;
 
 use crate::lesson::Command;
+use crate::terminal::Key;
 
-use super::keys::Key;
 use super::state::Window;
 
-/// What happens to a player.
+/// An event of a player.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     /// When, after the beginning of the class.
@@ -15,7 +15,7 @@ pub(super) struct Event {
     pub input: Input,
 }
 
-/// What happens to a player.
+/// An event of a player.
 #[derive(Clone, Debug)]
 pub(super) enum Input {
     /// The lesson begins; the teacher is to know this before.
@@ -26,29 +26,29 @@ pub(super) enum Input {
     Redraw,
     /// The screen has another size.
     Resize(Window),
-    /// What comes next has been prepared, and keys are taken again.
+    /// The next stop is prepared, and keys are read again.
     Ready,
     /// A command of the teacher's own has been run.
     Output {
-        /// As it was typed.
+        /// The command as typed.
         typed: String,
-        /// What it has printed.
+        /// Its output.
         printed: String,
     },
 }
 
-/// What the shell has to do after an event: first print, then act.
+/// The effects of an event: first print, then act.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
     /// The lines to print; none if nothing is.
     pub lines: Vec<String>,
     /// Whether the screen is scrolled clear before.
     pub clears: bool,
-    /// What is to be done then.
+    /// The action after printing.
     pub action: Action,
 }
 
-/// What the shell has to do.
+/// An action of the shell.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Action {
     /// Wait for the next event.

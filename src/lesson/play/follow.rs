@@ -1,4 +1,4 @@
-//! What the teacher sees in a second terminal: notes, the answer, the next step and the clock.
+//! The teacher's view in a second terminal: notes, the answer, the next step and the clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,16 +8,13 @@ use crate::error::{EXIT_DONE, Error, Result};
 use crate::lesson::Lesson;
 use crate::lesson::show::{Ink, Text, Tone, inline};
 use crate::render::Screen;
+use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, wait};
 
 use super::bars;
-use super::guard::{Guard, OwnTerminal};
-use super::keys::Key;
 use super::position::{CurrentQuestion, Position, Positions};
-use super::session::{INTERRUPTED, PlayOptions};
-use super::signals::{Readiness, Signals, suspend, wait};
-use super::terminal_keys::pressed;
+use super::session::PlayOptions;
 
-/// How often it is looked what the player does.
+/// The interval at which the position of the player is read.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The present state of the player of a lesson, or of the one that began last, as lines.
@@ -49,7 +46,7 @@ pub fn follow(
     let unreadable = |error: std::io::Error| Error::new(format!("the terminal cannot be used: {error}"));
     let signals = Signals::new().map_err(unreadable)?;
     let guard = Guard::new(OwnTerminal).map_err(unreadable)?;
-    let mut page = Page { out, lines: Vec::new(), columns: 0 };
+    let mut page = RedrawnLines { out, lines: Vec::new(), columns: 0 };
     loop {
         let window = options.window();
         let mut lines = present(state, lesson, window.screen);
@@ -68,16 +65,14 @@ pub fn follow(
                 Key::Char('q') | Key::Escape => return Ok(EXIT_DONE),
                 Key::Control('c') => return Ok(INTERRUPTED),
                 Key::Control('z') => {
-                    guard.pause().map_err(unreadable)?;
-                    suspend().map_err(unreadable)?;
-                    guard.resume().map_err(unreadable)?;
+                    guard.suspend().map_err(unreadable)?;
                     page.lines.clear();
                 }
                 _ => {}
             }
         }
         if signals.continued() {
-            guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+            guard.renew().map_err(unreadable)?;
             // The shell has written below what stood there.
             page.lines.clear();
         }
@@ -85,20 +80,20 @@ pub fn follow(
 }
 
 /// Lines that are redrawn in place.
-struct Page<'a> {
+struct RedrawnLines<'a> {
     out: &'a mut dyn Write,
     lines: Vec<String>,
     columns: usize,
 }
 
-impl Page<'_> {
+impl RedrawnLines<'_> {
     fn show(&mut self, lines: Vec<String>, columns: usize) -> Result<()> {
         if self.lines == lines && self.columns == columns {
             return Ok(());
         }
         let mut text = match self.lines.len() {
             0 => String::new(),
-            // Where the width has changed nobody knows which rows the lines take.
+            // After a change of width the rows of the lines are unknown.
             _ if self.columns != columns => "\x1b[H\x1b[J".to_string(),
             above => format!("\x1b[{above}A\r\x1b[J"),
         };
@@ -114,37 +109,37 @@ impl Page<'_> {
 }
 
 fn page(position: &Position, screen: Screen) -> Vec<String> {
-    let pen = Pen { screen };
-    let mut lines = vec![pen.head(position)];
+    let formatter = PositionFormatter { screen };
+    let mut lines = vec![formatter.head(position)];
     let Position { step, steps, step_title, .. } = position;
-    lines.extend(pen.line(&format!("{step}/{steps}  {step_title}"), Ink::bold()));
+    lines.extend(formatter.line(&format!("{step}/{steps}  {step_title}"), Ink::bold()));
     let notice = match position {
         _ if position.is_alive() => None,
         Position { left: true, .. } => Some("The lesson was stopped."),
         _ => Some("The player does not respond: it is paused or has ended."),
     };
-    lines.extend(notice.into_iter().flat_map(|notice| pen.line(notice, Ink::of(Tone::Note))));
+    lines.extend(notice.into_iter().flat_map(|notice| formatter.line(notice, Ink::of(Tone::Note))));
     if !position.notes.is_empty() {
         lines.push(String::new());
     }
-    lines.extend(position.notes.iter().flat_map(|note| pen.item("Note", note, Tone::Note)));
+    lines.extend(position.notes.iter().flat_map(|note| formatter.item("Note", note, Tone::Note)));
     if let Some(question) = &position.question {
         lines.push(String::new());
-        lines.extend(pen.question(question));
+        lines.extend(formatter.question(question));
     }
     if let Some(next) = &position.next {
         lines.push(String::new());
-        lines.extend(pen.item("Next", next, Tone::Quiet));
+        lines.extend(formatter.item("Next", next, Tone::Quiet));
     }
     lines
 }
 
-/// Writes no line that is as wide as the screen.
-struct Pen {
+/// Formats lines that are narrower than the screen.
+struct PositionFormatter {
     screen: Screen,
 }
 
-impl Pen {
+impl PositionFormatter {
     fn head(&self, position: &Position) -> String {
         let words = format!("{} · {}", position.title, position.pace().in_words());
         let ink = Ink::of(if position.pace().behind.is_some_and(|behind| behind > 0) {
@@ -177,7 +172,7 @@ impl Pen {
         if let Some(hands) = &question.hands {
             let right = question.answer.as_ref().and_then(|answer| answer.chars().next());
             let before = question.hands_before.as_deref();
-            lines.extend(bars::bars_with_last_vote(hands, before, right, self.screen));
+            lines.extend(bars::bars(hands, before, right, self.screen));
         }
         lines
     }

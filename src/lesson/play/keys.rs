@@ -1,41 +1,6 @@
-//! The keys of a player, whatever terminal or clicker they come from.
+//! The keys of a player and their effects, as it lists them.
 
-/// A key that was pressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Key {
-    /// A character, as it is typed.
-    Char(char),
-    /// A letter together with the control key, in lower case.
-    Control(char),
-    /// Enter.
-    Enter,
-    /// Backspace.
-    Backspace,
-    /// Delete.
-    Delete,
-    /// The arrow to the left.
-    Left,
-    /// The arrow to the right.
-    Right,
-    /// The arrow upwards.
-    Up,
-    /// The arrow downwards.
-    Down,
-    /// Home.
-    Home,
-    /// End.
-    End,
-    /// Page up: what a clicker sends to go back.
-    PageUp,
-    /// Page down: what a clicker sends to go on.
-    PageDown,
-    /// Escape: what a clicker sends to leave a presentation.
-    Escape,
-    /// F5, with or without shift: what a clicker sends to begin a presentation.
-    F5,
-}
-
-/// What the keys do, in two columns of keys and words.
+/// The keys and their effects, in two columns.
 pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("space → PgDn", "go on (Enter too)"), ("A B C …", "answer a choice")],
     [("← PgUp", "go back (Backspace too)"), ("0.5 cat …", "type another answer")],
@@ -48,7 +13,7 @@ pub const KEYS: [[(&str, &str); 2]; 9] = [
     [("q", "end (Ctrl-Z: pause)"), ("Esc", "drops what is typed")],
 ];
 
-/// The same where nothing is asked: a demo is played.
+/// The keys of a played demo, which asks nothing.
 pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
     [("space → PgDn", "go on (Enter too)"), ("5G", "to step 5")],
     [("← PgUp", "go back (Backspace too)"), ("t", "contents")],
@@ -57,7 +22,7 @@ pub const STORY_KEYS: [[(&str, &str); 2]; 5] = [
     [("q", "end (Ctrl-Z: pause)"), ("?", "these keys")],
 ];
 
-/// What is said of typed answers below the keys.
+/// The line on typed answers below the keys.
 pub const WHERE_TYPED: [&str; 2] = [
     "Where an answer is typed, a digit or the first letter of a name begins it.",
     "All other keys work as always; where a name begins with h, press h Enter for the hint.",

@@ -1,24 +1,24 @@
-//! What is shown besides the lesson, a page at a time.
+//! Text that is shown in place of the lesson, a page at a time.
 
 use super::pages::{self, Chunk};
 
-/// What is shown besides the lesson.
+/// The text shown in place of the lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     /// The contents; a number goes to a step.
     Contents,
-    /// What the keys do.
+    /// The list of keys.
     Keys,
-    /// What a command of the teacher's own has printed.
+    /// The output of a command that the teacher typed.
     Output,
 }
 
-/// What is shown besides the lesson; any key leaves it.
+/// Text in place of the lesson; any key returns to it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Overlay {
     /// None where the lesson itself is shown.
     pub topic: Option<Topic>,
-    /// What has not been shown yet.
+    /// The text that is not shown yet.
     pub rest: Vec<Chunk>,
 }
 

@@ -13,12 +13,12 @@ pub(super) struct Chunk {
     pub lines: Vec<String>,
 }
 
-/// Where a page begins: a block of the stop, and how many pieces of it stand before.
+/// The beginning of a page: a block of the stop, and the number of its pieces before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct PageStart {
     /// The block.
     pub block: usize,
-    /// The pieces of it that stand before.
+    /// The number of its pieces on earlier pages.
     pub piece: usize,
 }
 
@@ -67,7 +67,7 @@ fn above_tables(lines: &[String]) -> Vec<&[String]> {
         .collect()
 }
 
-/// As many chunks on a page as the screen holds.
+/// The pages of chunks for a screen of this height.
 pub(super) fn pages(chunks: &[Chunk], height: usize) -> Vec<Range<usize>> {
     let mut pages: Vec<Range<usize>> = Vec::new();
     let mut used = 0;
@@ -100,13 +100,13 @@ pub(super) fn lines(chunks: &[Chunk]) -> Vec<String> {
 }
 
 /// The place of the chunk at a position.
-pub(super) fn place(chunks: &[Chunk], position: usize) -> Place {
+pub(super) fn place(chunks: &[Chunk], position: usize) -> PageStart {
     let block = chunks.get(position).map_or(0, |chunk| chunk.block);
-    Place { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
+    PageStart { block, piece: chunks[..position].iter().filter(|chunk| chunk.block == block).count() }
 }
 
 /// The position of the chunk at a place, or of what comes nearest.
-pub(super) fn position(chunks: &[Chunk], place: Place) -> usize {
+pub(super) fn position(chunks: &[Chunk], place: PageStart) -> usize {
     let start = chunks.iter().position(|chunk| chunk.block >= place.block).unwrap_or(0);
     let pieces = chunks[start..].iter().take_while(|chunk| chunk.block == place.block).count();
     start + place.piece.min(pieces.saturating_sub(1))

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::lesson::{Lesson, Progress, Run};
+use crate::terminal::Key;
 
 use super::course::Course;
 use super::event::{Action, Effects, Event, Input};
-use super::keys::Key;
 use super::scripted::ScriptedAnswers;
 use super::state::{State, Window};
 use super::update::update;
@@ -17,7 +17,7 @@ use super::view::{self, Bottom};
 pub struct Player<'a> {
     pub(super) course: Course<'a>,
     pub(super) state: State,
-    /// What the teacher's own commands are run by.
+    /// Runs the commands that the teacher types.
     by_hand: &'a Run<'a>,
 }
 
@@ -29,36 +29,36 @@ impl<'a> Player<'a> {
         Player { course, state, by_hand: run }
     }
 
-    /// The same player, which runs the teacher's own commands by another `run`: they may do more than those of a lesson.
+    /// The same player with another `run` for the commands that the teacher types: they may do more than those of a lesson.
     pub fn with_commands_by(mut self, by_hand: &'a Run<'a>) -> Player<'a> {
         self.by_hand = by_hand;
         self
     }
 
-    /// The same player, which shows the teacher's notes among the text.
+    /// The same player, with or without the teacher's notes in the text.
     pub fn with_notes(mut self, notes: bool) -> Player<'a> {
         self.course.notes = notes;
         self
     }
 
-    /// The same player, which gives these answers when a question's turn has come.
+    /// The same player, which gives these answers to the questions.
     pub fn with_answers(mut self, scripted: ScriptedAnswers) -> Player<'a> {
         self.state.class.scripted = scripted;
         self
     }
 
-    /// The same player, which knows what was shown in earlier hours.
+    /// The same player with the progress of earlier lessons.
     pub fn with_progress(mut self, progress: &Progress) -> Player<'a> {
         self.state.restore(&self.course, progress);
         self
     }
 
-    /// What is shown first, with what the teacher is to know before.
+    /// The first page, below notices for the teacher.
     pub fn begin(&mut self, notices: &[String], now: Duration) -> Effects {
         self.take(Input::Begin(notices.to_vec()), now)
     }
 
-    /// Does what a key says, `now` after the beginning.
+    /// Handles a key, `now` after the beginning.
     pub fn press(&mut self, key: Key, now: Duration) -> Effects {
         self.take(Input::Key(key), now)
     }
@@ -78,12 +78,12 @@ impl<'a> Player<'a> {
         self.take(Input::Ready, now);
     }
 
-    /// Takes an event, and runs the commands that it leads to; what else is to be done is left to the terminal.
+    /// Handles an event and runs the commands that it asks for; other effects are left to the terminal.
     fn take(&mut self, input: Input, now: Duration) -> Effects {
         let effects = update(&self.course, &mut self.state, Event { at: now, input });
         match effects.action {
             Action::Run(command) => {
-                // Not through the course, which remembers: a file may have been changed for it.
+                // Not through the cache of the course: the files that it reads may have changed.
                 let printed = (self.by_hand)(&command.args, self.state.window.screen).shown();
                 self.take(Input::Output { typed: command.typed, printed }, now)
             }
@@ -95,7 +95,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Runs what the next stop shows ahead of time, so that it appears at once.
+    /// Runs the commands of the next stop ahead of time, so that it appears at once.
     pub fn prepare(&self) {
         if let Some(next) = self.course.stops.get(self.state.page.stop + 1) {
             view::chunks(&self.course, &self.state, next);
@@ -112,12 +112,12 @@ impl<'a> Player<'a> {
         view::farewell(&self.course, &self.state, asked)
     }
 
-    /// When it is time to go on by itself; never while something is typed.
+    /// The time at which the player goes on by itself; `None` while something is typed.
     pub fn due(&self) -> Option<Duration> {
         self.state.due(&self.course)
     }
 
-    /// The step that is shown; before the first one there is none. At the end it is the last.
+    /// The step that is shown: `None` before the first one, the last one at the end.
     pub fn step(&self) -> Option<usize> {
         self.state.step(&self.course)
     }
@@ -132,7 +132,7 @@ impl<'a> Player<'a> {
         &self.state.class.done
     }
 
-    /// How far the class has come.
+    /// The progress of the class.
     pub fn progress(&self) -> Progress {
         self.state.progress(&self.course)
     }

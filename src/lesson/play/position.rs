@@ -1,4 +1,4 @@
-//! Where a player is, for those who follow it from another terminal.
+//! The position of a player, for `follow` in another terminal.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::lesson::progress::{identity, read_json, write_json};
-use crate::lesson::{Block, Lesson, Question};
+use crate::lesson::{Block, Choice, Lesson, Prose, Question};
+use crate::terminal::is_running;
 
 use super::clock::{Pace, Plan};
 use super::player::Player;
-use super::signals::is_running;
 use super::stops::StopKind;
 
-/// What a file of this kind says it is.
+/// The schema of these files.
 const SCHEMA: &str = "attn-position";
 /// The version that is written, and the only one that is read.
 const VERSION: u32 = 2;
@@ -24,7 +24,7 @@ pub(super) const BEAT: Duration = Duration::from_secs(10);
 /// The seconds after which a position that has not been written again is of a player that has gone.
 const SILENT: u64 = 35;
 
-/// Where a player is.
+/// The position of a player.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Position {
     schema: String,
@@ -53,20 +53,20 @@ pub struct Position {
 /// The question of a step, with its answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CurrentQuestion {
-    /// What is asked, with its options, as Markdown.
+    /// The question with its options, as Markdown.
     pub text: String,
     pub answer: Option<String>,
-    /// What to say to those who chose wrongly.
+    /// The feedback to wrong answers.
     pub feedback: Vec<(String, String)>,
     pub hints: Vec<String>,
-    /// The last show of hands.
+    /// The last vote.
     pub hands: Option<Vec<usize>>,
-    /// The one before it.
+    /// The vote before it.
     pub hands_before: Option<Vec<usize>>,
 }
 
 impl Position {
-    /// Where a player is after `spent`.
+    /// The position of a player after `spent`.
     pub(super) fn of(player: &Player<'_>, spent: Duration) -> Position {
         let lesson = player.course.lesson;
         let step = player.step();
@@ -139,10 +139,7 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
         }),
         Err(error) => Some(format!("cannot be computed: {error}")),
     };
-    let feedback = question.choices.iter().filter_map(|choice| {
-        let words = choice.feedback.clone()?;
-        Some((show.choice_name(question, choice), words))
-    });
+    let feedback = show.named_feedback(question).map(|(name, text)| (name, text.to_string()));
     let record = player.state.class.records.get(&question.id);
     CurrentQuestion {
         text: text(question),
@@ -158,21 +155,19 @@ fn asked(player: &Player<'_>, question: &Question) -> CurrentQuestion {
 fn text(question: &Question) -> String {
     let sentences = question.asked.iter().filter_map(Block::prose);
     let sentences = sentences.map(|prose| prose.markdown.split_whitespace().collect::<Vec<_>>().join(" "));
-    let options = question
-        .choices
-        .iter()
-        .filter_map(|choice| Some(format!("{}. {}", choice.letter, choice.text.as_ref()?.markdown.trim())));
+    let option = |(choice, text): (&Choice, &Prose)| format!("{}. {}", choice.letter, text.markdown.trim());
+    let options = question.offered().map(option);
     sentences.chain(options).collect::<Vec<_>>().join("  ")
 }
 
-/// Where positions are kept: one file for each lesson, and one that names the lesson that was begun last.
+/// The folder of positions: one file for each lesson, and one that names the lesson that was started last.
 #[derive(Clone, Debug)]
 pub(super) struct Positions {
     folder: PathBuf,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Latest {
+struct LatestLesson {
     schema: String,
     version: u32,
     lesson: String,
@@ -184,7 +179,7 @@ impl Positions {
     }
 
     pub(super) fn begin(&self, lesson: &Lesson) -> Result<()> {
-        let latest = Latest { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
+        let latest = LatestLesson { schema: SCHEMA.to_string(), version: VERSION, lesson: identity(lesson) };
         write_json(&self.latest(), &latest)
     }
 
@@ -192,13 +187,13 @@ impl Positions {
         write_json(&self.of(&position.lesson), position)
     }
 
-    /// The position in a lesson, or in the one that was begun last. What cannot be read, or is of another version, is none.
+    /// The position in a lesson, or in the one that was started last; `None` if it cannot be read or has another version.
     pub(super) fn read(&self, lesson: Option<&Lesson>) -> Option<Position> {
         let known = |schema: &str, version: u32| schema == SCHEMA && version == VERSION;
         let asked = match lesson {
             Some(lesson) => identity(lesson),
             None => {
-                let latest = read_json::<Latest>(&self.latest()).ok()??;
+                let latest = read_json::<LatestLesson>(&self.latest()).ok()??;
                 known(&latest.schema, latest.version).then_some(latest.lesson)?
             }
         };

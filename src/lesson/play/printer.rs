@@ -1,4 +1,4 @@
-//! What is printed: text that stays, and below it a line that is rewritten in place.
+//! Prints text that stays, and below it a status line that is rewritten in place.
 //!
 //! The cursor rests at the start of that line. Where the terminal is narrowed and breaks it into several, erasing from there
 //! to the end of the screen still takes away all of it, whether the terminal lays its lines out again or cuts them.
@@ -8,17 +8,16 @@ use std::io::Write;
 use crate::error::Result;
 use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
+use crate::terminal::ERASE;
 
 use super::view::Bottom;
 
-/// Back to the start of the line; erases it and everything below.
-pub(super) const ERASE: &str = "\r\x1b[J";
 /// To the upper left corner.
 const HOME: &str = "\x1b[H";
 /// Erases the line from the cursor on.
 const ERASE_REST: &str = "\x1b[K";
 
-/// A terminal in raw mode, as what is printed on.
+/// Prints on a terminal in raw mode.
 pub(super) struct Printer<'a> {
     out: &'a mut dyn Write,
     screen: Screen,
@@ -36,8 +35,8 @@ impl<'a> Printer<'a> {
         self.erase()
     }
 
-    /// Pushes all that stands on a screen of this many rows up and out of sight: it can be scrolled back to. The next line stands
-    /// at the top.
+    /// Scrolls the text on a screen of this many rows out of sight. It can be scrolled back to, and the next line is at the
+    /// top.
     pub(super) fn push(&mut self, rows: usize) -> Result<()> {
         self.bottom = None;
         self.write(&format!("{ERASE}{}{HOME}", "\r\n".repeat(rows)))
@@ -68,7 +67,7 @@ impl<'a> Printer<'a> {
         self.write(&text)
     }
 
-    /// Erases the bottom line; the cursor stands where it began.
+    /// Erases the bottom line; the cursor is then at its start.
     pub(super) fn erase(&mut self) -> Result<()> {
         self.bottom = None;
         self.write(ERASE)
@@ -111,7 +110,7 @@ mod tests {
         std::num::NonZero::new(count).unwrap()
     }
 
-    /// What a terminal of 20 columns shows, and where its cursor stands.
+    /// The screen of a terminal of 20 columns, and its cursor.
     fn shown(write: impl Fn(&mut Printer<'_>)) -> (String, (u16, u16)) {
         let mut out = Vec::new();
         write(&mut Printer::new(&mut out, Screen::plain(20)));

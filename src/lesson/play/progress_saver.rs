@@ -1,4 +1,4 @@
-//! What is kept while a lesson is played: how far the class has come, and where it is now.
+//! Saves progress and position while a lesson is played.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::lesson::progress::{Progress, Store};
 use super::player::Player;
 use super::position::{BEAT, Position, Positions};
 
-/// Keeps progress and position. What cannot be kept is reported once, and stops nothing.
+/// Saves progress and position. A failure is reported once, and the lesson goes on.
 pub struct ProgressSaver {
     places: Option<(Store, Positions)>,
     kept: Progress,
@@ -55,7 +55,7 @@ impl ProgressSaver {
         (saver, kept, notices)
     }
 
-    /// Keeps what has changed; returns a complaint, once, if that is impossible.
+    /// Saves changes; returns a warning on the first failure.
     pub(super) fn keep(&mut self, player: &Player<'_>, now: Duration) -> Option<String> {
         let progress = player.progress();
         if let Some((store, _)) = &self.places
@@ -81,7 +81,7 @@ impl ProgressSaver {
         }
     }
 
-    /// Writes that the player has been left, and keeps once more what another player may have overwritten.
+    /// Writes that the player has ended, and saves progress again, which another player may have overwritten.
     pub(super) fn leave(&mut self, player: &Player<'_>, now: Duration) {
         if let Some((store, _)) = &self.places {
             self.failed = store.write(player.course.lesson, &player.progress()).err();
@@ -104,7 +104,7 @@ fn warning(error: &Error) -> String {
     format!("warning: your progress in this lesson cannot be saved: {words}")
 }
 
-/// Where the class left the lesson the last time.
+/// The step at which the class left the lesson the last time.
 fn left_at(kept: &Progress, lesson: &Lesson) -> Option<String> {
     let position = lesson.step_of(kept.step.as_deref()?)?;
     let number = position + 1;

@@ -8,16 +8,13 @@ use terminal_size::terminal_size_of;
 use crate::error::{EXIT_DONE, Error, Result};
 use crate::hint::Hint;
 use crate::render::Screen;
+use crate::terminal::{Guard, INTERRUPTED, Key, OwnTerminal, Readiness, Signals, pressed, suspend, wait};
 
 use super::event::{Action, Effects};
-use super::guard::{Guard, OwnTerminal};
-use super::keys::Key;
 use super::player::Player;
 use super::printer::Printer;
 use super::progress_saver::ProgressSaver;
-use super::signals::{Readiness, Signals, suspend, wait};
 use super::state::Window;
-use super::terminal_keys::pressed;
 use super::view::sentence;
 
 /// The bottom line shows seconds.
@@ -26,12 +23,10 @@ const TICK: Duration = Duration::from_secs(1);
 const QUIET: Duration = Duration::from_millis(100);
 /// The rows of a terminal that does not say.
 const USUAL_ROWS: usize = 24;
-/// The exit code after Ctrl-C.
-pub(super) const INTERRUPTED: u8 = 130;
 /// The exit code after the terminal has gone away, as of SIGHUP.
 const HUNG_UP: u8 = 129;
 
-/// How a lesson is played.
+/// The options of playing a lesson.
 #[derive(Clone, Copy, Debug)]
 pub struct PlayOptions {
     /// The screen, as far as options decide; its width is that of the terminal where `width` is not given.
@@ -68,7 +63,7 @@ pub fn play(
     saver: ProgressSaver,
     out: &mut dyn Write,
 ) -> Result<u8> {
-    // What the terminal has been asked for its colours is no key.
+    // The answer of the terminal to the query for its colours is not a key.
     crate::terminal::settle();
     let signals = Signals::new().map_err(unreadable)?;
     let guard = options.keys.then(|| Guard::new(OwnTerminal).map_err(unreadable)).transpose()?;
@@ -123,7 +118,7 @@ impl Session<'_, '_> {
                 Readiness::Nothing => self.due_keys(),
                 Readiness::Ready => pressed().map_err(unreadable)?,
             };
-            // Before anything is written, also where the key has come together with the new size.
+            // The size is read before anything is written, because a key may arrive together with a new size.
             self.heed_size()?;
             self.redraw(!keys.is_empty())?;
             for key in keys {
@@ -159,7 +154,7 @@ impl Session<'_, '_> {
         if is_due { vec![Key::PageDown] } else { Vec::new() }
     }
 
-    /// Does what a key says; returns the exit code if it ends the lesson.
+    /// Handles a key; returns the exit code if it ends the lesson.
     fn press(&mut self, key: Key) -> Result<Option<u8>> {
         let effects = self.player.press(key, self.now());
         match effects.action {
@@ -172,7 +167,7 @@ impl Session<'_, '_> {
         Ok(None)
     }
 
-    /// Shows first, then keeps, then prepares what comes next.
+    /// Shows the effects, then saves progress, then prepares the next stop.
     fn show(&mut self, effects: &Effects) -> Result<()> {
         let bottom = self.player.bottom(self.now());
         if effects.lines.is_empty() {
@@ -194,7 +189,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Lays out for the size that the screen has now.
+    /// Adapts to the current size of the screen.
     fn heed_size(&mut self) -> Result<()> {
         let window = self.options.window();
         if window != self.player.state.window {
@@ -220,7 +215,7 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Says how to go on where it is left.
+    /// Prints how to resume the lesson.
     fn say_farewell(&mut self, asked: &str) -> Result<()> {
         match self.player.farewell(asked) {
             Some(line) => self.printer.last_line(&line),
@@ -241,7 +236,7 @@ impl Session<'_, '_> {
     /// The program runs again; the shell may have written and changed the terminal.
     fn come_back(&mut self) -> Result<()> {
         if let Some(guard) = &self.guard {
-            guard.pause().and_then(|()| guard.resume()).map_err(unreadable)?;
+            guard.renew().map_err(unreadable)?;
         }
         self.signals.continued();
         self.heed_size()?;

@@ -10,39 +10,39 @@ use super::class::Class;
 use super::clock::{Pace, Plan};
 use super::course::Course;
 use super::overlay::Overlay;
-use super::pages::Place;
+use super::pages::PageStart;
 use super::stops::{StopKind, commands};
 use super::timing::Timing;
 use super::typing::Typing;
 
-/// Below the text stand an empty line and the status line.
+/// The rows below the text: an empty line and the status line.
 const BELOW: usize = 2;
-/// However small the screen says it is, at least this many lines are shown at once.
+/// The minimum number of lines that are shown at once, even on a smaller screen.
 const LEAST_ROWS: usize = 4;
 
 /// The screen, and how tall it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// What commands and text are laid out for.
+    /// The screen that commands and text are formatted for.
     pub screen: Screen,
     /// Its rows.
     pub rows: usize,
 }
 
-/// Which page of the lesson is shown.
+/// The page that is shown.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Page {
+pub(super) struct CurrentPage {
     /// The stop; after the last one at the end.
     pub stop: usize,
-    /// Where the page begins, and where the next page of the stop does.
-    pub from: Place,
-    pub next: Option<Place>,
+    /// The beginning of the page, and of the next page of the stop.
+    pub from: PageStart,
+    pub next: Option<PageStart>,
 }
 
-/// Where a player is, and what it knows of its class.
+/// The state of a player: its position, its input, and the answers of the class.
 pub(super) struct State {
     pub window: Window,
-    pub page: Page,
+    pub page: CurrentPage,
     pub overlay: Overlay,
     pub typing: Typing,
     pub class: Class,
@@ -60,7 +60,7 @@ impl State {
         let stop = first.and_then(is_first).unwrap_or(0);
         let mut state = State {
             window,
-            page: Page { stop, ..Page::default() },
+            page: CurrentPage { stop, ..CurrentPage::default() },
             overlay: Overlay::default(),
             typing: Typing::default(),
             class: Class::beginning_at(first.unwrap_or(0)),
@@ -89,7 +89,7 @@ impl State {
         course.lesson.story.is_some() && self.page.stop + 1 == course.stops.len() && self.page.next.is_none()
     }
 
-    /// The step that is shown; before the first one there is none. At the end it is the last.
+    /// The step that is shown: `None` before the first one, the last one at the end.
     pub(super) fn step(&self, course: &Course<'_>) -> Option<usize> {
         course.stops.get(self.page.stop).or(course.stops.last()).and_then(|stop| stop.step)
     }
@@ -116,7 +116,7 @@ impl State {
         self.plan(course).pace(now.as_secs())
     }
 
-    /// When a lesson that goes on by itself does so. Never while something is typed.
+    /// The time at which the player goes on by itself; `None` while something is typed.
     pub(super) fn due(&self, course: &Course<'_>) -> Option<Duration> {
         if self.typing.is_active() || self.is_blank {
             return None;
@@ -125,10 +125,10 @@ impl State {
         Some(self.timing.due(unanswered))
     }
 
-    /// How far the class has come.
+    /// The progress of the class.
     pub(super) fn progress(&self, course: &Course<'_>) -> Progress {
         let id = |step: usize| course.lesson.steps[step].id.clone();
-        // A class that only looks at the title keeps the place.
+        // A class that only sees the title keeps its saved place.
         let shown = self.step(course).map(id).or_else(|| self.class.left.clone());
         Progress {
             step: shown.filter(|_| !self.is_over(course)),
@@ -139,7 +139,7 @@ impl State {
         }
     }
 
-    /// Takes over what was shown in earlier hours.
+    /// Restores the progress of earlier lessons.
     pub(super) fn restore(&mut self, course: &Course<'_>, progress: &Progress) {
         let steps = course.lesson.steps.iter().enumerate();
         let done = steps.filter(|(_, step)| progress.done.contains(&step.id)).map(|(at, _)| at);
@@ -147,10 +147,10 @@ impl State {
         self.class.left.clone_from(&progress.step);
     }
 
-    /// The screen has another size. What comes next is laid out for it; what has been cut in the middle begins again.
+    /// The screen has another size. The following pages are laid out for it, and a page that was cut begins again.
     pub(super) fn resize(&mut self, window: Window) {
         if window.screen.width != self.window.screen.width {
-            self.page.next = self.page.next.map(|next| Place { piece: 0, ..next });
+            self.page.next = self.page.next.map(|next| PageStart { piece: 0, ..next });
             self.overlay.rest.clear();
         }
         self.window = window;

@@ -1,13 +1,13 @@
-//! Where a lesson stops: what one key shows.
+//! The stops of a lesson: each key press shows one.
 
 use std::ops::Range;
 
 use crate::lesson::{Block, Console, Lesson, Part, Question};
 
-/// What is shown up to the next pause, if the screen is tall enough for it.
+/// The text up to the next pause, shown at once if the screen is tall enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Stop {
-    /// The position of its step; what stands before the first step has none.
+    /// The position of its step; `None` before the first step.
     pub step: Option<usize>,
     /// The position of its part within the step.
     pub part: usize,
@@ -47,7 +47,7 @@ impl Stop {
         &self.part_blocks(lesson)[self.blocks.clone()]
     }
 
-    /// Its part, but for what stands before the first step.
+    /// Its part; `None` before the first step.
     pub(super) fn in_part<'a>(&self, lesson: &'a Lesson) -> Option<&'a Part> {
         self.step.map(|step| &lesson.steps[step].parts[self.part])
     }

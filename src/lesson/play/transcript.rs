@@ -10,8 +10,8 @@ use crate::lesson::verdict::Verdict;
 use super::bars;
 use super::scripted::ScriptedAnswers;
 
-/// The whole lesson, or what begins with a step, with its answers. Answers that were given beforehand stand with what is said
-/// to them between a question and its answer.
+/// The whole lesson, or its part from a step on, with its answers. Scripted answers and the feedback to them come between a
+/// question and its answer.
 pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswers) -> String {
     let scripted = RefCell::new(scripted);
     show.transcript_with(first, &|question| {
@@ -28,7 +28,7 @@ pub fn transcript(show: &Show<'_>, first: Option<usize>, scripted: ScriptedAnswe
     })
 }
 
-/// The lines below an answer, or a show of hands, that was given beforehand.
+/// The lines below a scripted answer or vote.
 pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &str) -> Vec<String> {
     if !question.kind.is_chosen_by_letter() || !is_show_of_hands(typed) {
         let verdict = Verdict::of(typed, question, show);
@@ -37,7 +37,7 @@ pub(in crate::lesson) fn answered(show: &Show<'_>, question: &Question, typed: &
     let right = question.right_answer(&show.values()).ok().flatten();
     let right = right.and_then(|right| right.value.letter());
     votes(typed, question.letters().len())
-        .map(|hands| bars::bars(&hands, right, show.screen))
+        .map(|hands| bars::bars(&hands, None, right, show.screen))
         .unwrap_or_default()
 }
 

@@ -1,23 +1,21 @@
-//! What is being typed: an answer, hands, a search, a command, or the number of a step.
+//! Typed input: an answer, a vote, a search, a command, or the number of a step.
 
+use crate::terminal::{EditLine, Key};
 use std::time::Duration;
 
-use super::keys::Key;
-use super::line::Line;
-
-/// At most this many commands are kept.
+/// The maximum number of saved commands.
 const MOST_COMMANDS: usize = 200;
 /// Votes that cannot be counted are dropped up to Enter, or up to a pause as long as this.
 const SAME_LINE: Duration = Duration::from_secs(2);
-/// No step has a higher number.
+/// The highest number of a step that can be typed.
 const LARGEST_COUNT: usize = 99_999;
 
-/// What a line is typed for.
+/// The purpose of a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// To answer the question.
     Answer,
-    /// To count hands.
+    /// To vote.
     Hands,
     /// To find a word.
     Search,
@@ -27,14 +25,14 @@ pub(super) enum Purpose {
 
 /// A line that is being typed.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct TypedLine {
     pub purpose: Purpose,
-    pub line: Line,
+    pub line: EditLine,
 }
 
-impl Entry {
-    pub(super) fn new(purpose: Purpose, text: &str, earlier: Vec<String>) -> Entry {
-        Entry { purpose, line: Line::new(text, earlier) }
+impl TypedLine {
+    pub(super) fn new(purpose: Purpose, text: &str, earlier: Vec<String>) -> TypedLine {
+        TypedLine { purpose, line: EditLine::new(text, earlier) }
     }
 
     /// The mark before the line.
@@ -50,24 +48,24 @@ impl Entry {
 
 /// Votes that cannot be counted, and are typed all the same.
 #[derive(Clone, Debug)]
-struct Dropped {
+struct DroppedVotes {
     /// When the last key was pressed.
     last: Duration,
     text: String,
 }
 
-/// What is being typed, and what was typed before.
+/// The typed input, and earlier input.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Typing {
     /// The line that is being typed.
-    pub entry: Option<Entry>,
+    pub entry: Option<TypedLine>,
     /// The number that is being typed for `<n>G`.
     pub count: Option<usize>,
-    /// What was searched for last, in lower case.
+    /// The last search, in lower case.
     pub search: String,
     /// The commands that were shown or typed, the last one last.
     pub commands: Vec<String>,
-    dropped: Option<Dropped>,
+    dropped: Option<DroppedVotes>,
 }
 
 impl Typing {
@@ -79,7 +77,7 @@ impl Typing {
     /// Begins a line.
     pub(super) fn begin(&mut self, purpose: Purpose, text: &str) {
         let earlier = if purpose == Purpose::Command { self.commands.clone() } else { Vec::new() };
-        self.entry = Some(Entry::new(purpose, text, earlier));
+        self.entry = Some(TypedLine::new(purpose, text, earlier));
     }
 
     /// Keeps a command, for the line in which one types one's own.
@@ -107,9 +105,9 @@ impl Typing {
         }
     }
 
-    /// Begins to drop votes that cannot be counted: what is typed on is neither an answer nor a jump.
+    /// Begins to drop votes that cannot be counted: the following keys are neither an answer nor a jump.
     pub(super) fn drop_votes(&mut self, now: Duration) {
-        self.dropped = Some(Dropped { last: now, text: String::new() });
+        self.dropped = Some(DroppedVotes { last: now, text: String::new() });
     }
 
     /// Whether a key belongs to the votes that are dropped: they were typed on, up to Enter or a pause. A number alone may
@@ -132,7 +130,7 @@ impl Typing {
             Key::Enter => return true,
             _ => return false,
         }
-        self.dropped = Some(Dropped { last: now, ..dropped });
+        self.dropped = Some(DroppedVotes { last: now, ..dropped });
         true
     }
 }

@@ -6,7 +6,7 @@ use std::mem::discriminant;
 use crate::graph::number_text;
 use crate::lesson::key::{Value, at_decimals};
 
-/// What rounding may add to a distance, as a part of the numbers: 0.305 lies 0.005 from 0.3, not a bit further.
+/// The relative rounding error of a difference: 0.305 differs from 0.3 by 0.005 and not more.
 const ROUNDING: f64 = 1e-14;
 
 /// The right answer of a question.
@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1e-14;
 pub struct Answer {
     /// The letter of an option, a number, the place of a cell, or the order of a row.
     pub value: Value,
-    /// How far from a number an answer may lie; exactly as far is still right. 0 of anything else.
+    /// The maximum difference of a right answer from the number, inclusive. 0 for anything but a number.
     pub tolerance: f64,
     /// Whether the condition of the key holds: if not, the key is false. A key without a condition holds.
     pub holds: bool,
@@ -49,7 +49,7 @@ impl Answer {
         Some(Answer { value, ..self.clone() })
     }
 
-    /// A number that nobody can type, because each of its many digits must be right.
+    /// A number with so many digits and no tolerance that it cannot be typed.
     pub fn untypable_number(&self) -> Option<f64> {
         match self.value {
             Value::Number(number) if self.tolerance == 0.0 && number.fract() != 0.0 => Some(number),
@@ -57,7 +57,7 @@ impl Answer {
         }
     }
 
-    /// As a student types it: `C`, `0.301` at the decimals of the tolerance, `cave,bat`, `cave bat racket`.
+    /// The text that a student types: `C`, `0.301` at the decimals of the tolerance, `cave,bat`, `cave bat racket`.
     pub fn typed(&self) -> String {
         match &self.value {
             Value::Number(number) if self.tolerance != 0.0 && number.is_finite() => {
@@ -67,7 +67,7 @@ impl Answer {
         }
     }
 
-    /// As the teacher reads it: as it is typed, a number with what it may be off by.
+    /// The text for the teacher: a number with its tolerance, anything else as it is typed.
     pub fn with_tolerance(&self) -> String {
         if matches!(self.value, Value::Number(_)) { self.to_string() } else { self.typed() }
     }
@@ -86,7 +86,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// A number at the decimals of what it may be off by; a whole number has none.
+/// A number at the decimals of its tolerance; a whole number has none.
 pub fn rounded_to_tolerance(number: f64, tolerance: f64) -> String {
     if number.fract() == 0.0 {
         return number_text(number);
@@ -106,7 +106,7 @@ mod tests {
     use super::super::sample::{answer, is_right};
     use super::*;
     use crate::lesson::key::Expression;
-    use crate::lesson::key::fake::runs;
+    use crate::lesson::key::sample_runs::runs;
 
     fn number(value: f64, tolerance: f64) -> Answer {
         Answer { tolerance, ..Answer::exact(Value::Number(value)) }

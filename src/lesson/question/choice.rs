@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 use super::typed::{last_letter, option_of};
 
-/// More letters than this do not stand in the status line one by one.
+/// The maximum number of letters that are listed in the status line.
 const MOST_NAMED: usize = 5;
 
 /// The letter of an option: `C iff count(causal:A[bat], == 0) == 2`.

@@ -1,4 +1,4 @@
-//! What the player, the check, the quiz and the exports need of a kind of question.
+//! The interface of a kind of question for the player, the check, the quiz and the exports.
 
 use std::fmt;
 use std::ops::Deref;
@@ -16,13 +16,13 @@ pub trait QuestionKind: Sync {
     /// The word that a lesson has for it: `kind=choice`.
     fn word(&self) -> &'static str;
 
-    /// How its key is written, as the remedy of an error.
+    /// The form of its key, as the help of an error.
     fn key_help(&self) -> &'static str;
 
-    /// A key, and what is typed.
+    /// A key, and a typed answer.
     fn example(&self) -> Example;
 
-    /// What is wrong with a key of another form, as the predicate of a sentence about it: “has no tolerance”.
+    /// The fault of a key of another form, as the predicate of a sentence about it: “has no tolerance”.
     fn fault(&self, key: &Key) -> Option<String>;
 
     /// The right answer.
@@ -39,16 +39,16 @@ pub trait QuestionKind: Sync {
     /// If it cannot be an answer.
     fn read(&self, text: &str, right: &Answer, letters: usize) -> Result<Value>;
 
-    /// What can be typed, for an error: “a letter A to C”.
+    /// The possible answers, for an error: “a letter A to C”.
     fn wanted(&self, right: &Answer, letters: usize) -> String;
 
     /// Whether an answer may begin with this character, capital or not.
     fn may_begin(&self, typed: char, right: &Answer, letters: usize) -> bool;
 
-    /// What is to be typed, for the quiz: “A, B or C”; none where nobody grades. The letters are those of the options.
+    /// The prompt of the quiz: “A, B or C”; `None` for ungraded questions. `letters` are those of the options.
     fn quiz_prompt(&self, letters: &[char]) -> Option<String>;
 
-    /// What is pressed or typed, for the player's status line: “A B C answers”; none where the class speaks.
+    /// The hint in the player's status line: “A B C answers”; `None` for ungraded questions.
     fn status_hint(&self, letters: usize) -> Option<String>;
 
     /// Whether answers are right or wrong.
@@ -67,12 +67,12 @@ pub trait QuestionKind: Sync {
     }
 }
 
-/// How a kind of question is answered, by an example.
+/// An example of a key and its answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Example {
     /// A key.
     pub key: &'static str,
-    /// What is typed.
+    /// The typed answer.
     pub typed: &'static str,
 }
 

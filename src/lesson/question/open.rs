@@ -1,4 +1,4 @@
-//! `open`: anything; the class speaks, and nobody grades it.
+//! `open`: any answer; it is discussed in class and not graded.
 
 use crate::error::{Error, Result};
 use crate::lesson::key::{Key, Value};
@@ -6,7 +6,7 @@ use crate::lesson::key::{Key, Value};
 use super::answer::Answer;
 use super::kind::{Example, QuestionKind, of_another_kind};
 
-/// Anything; nobody grades it, and it has no key.
+/// Any answer; it is not graded and has no key.
 pub(super) struct OpenKind;
 
 impl QuestionKind for OpenKind {

@@ -1,6 +1,6 @@
 //! Keys over runs with numbers that are read off by eye, for the tests of this folder.
 
-use crate::lesson::key::fake::runs;
+use crate::lesson::key::sample_runs::runs;
 use crate::lesson::key::{Key, ParseError};
 
 use super::{Answer, Kind, kind_named};
@@ -13,7 +13,7 @@ pub(super) fn key(word: &str, text: &str) -> Key {
     kind(word).key(text).unwrap()
 }
 
-/// What is wrong with a key.
+/// The error of a key.
 pub(super) fn refused(word: &str, text: &str) -> ParseError {
     kind(word).key(text).expect_err(text)
 }
@@ -22,7 +22,7 @@ pub(super) fn answer(word: &str, text: &str) -> Answer {
     kind(word).evaluate(&key(word, text), &runs()).unwrap()
 }
 
-/// What is wrong with a student's answer.
+/// The error of a student's answer.
 pub(super) fn refusal(word: &str, text: &str, right: &Answer, letters: usize) -> String {
     kind(word).read_answer(text, right, letters).expect_err(text).to_string()
 }

@@ -1,4 +1,4 @@
-//! What students type, whatever the kind of question: its length, and the letters of options.
+//! Limits of typed answers, and letters of options, for all kinds of question.
 
 use crate::error::{Error, Result};
 

@@ -1,14 +1,14 @@
-//! A show of hands.
+//! A vote.
 
 use crate::error::{Error, Result};
 use crate::text::{clip, counted};
 
 use super::typed::{LONGEST, MOST_OPTIONS, last_letter, option_of};
 
-/// No class is larger.
+/// The maximum number of votes for an option.
 const MOST_HANDS: usize = 9999;
 
-/// Whether a text is a show of hands, `A3 B14 C8` or `3 14 8`, and not the letter of one student.
+/// Whether a text is a vote, `A3 B14 C8` or `3 14 8`, and not a single answer.
 pub fn is_show_of_hands(text: &str) -> bool {
     let has_letters = text.starts_with(|c: char| c.is_ascii_alphabetic());
     has_letters && text.contains(|c: char| c.is_ascii_digit()) || in_order(text).is_some()

@@ -4,30 +4,30 @@ use crate::lesson::Question;
 use crate::lesson::show::Show;
 use crate::lesson::verdict::Verdict;
 
-use super::result::Outcome;
+use super::result::Grade;
 
 /// The attempts at a question, and their outcome.
 #[derive(Default)]
 pub(super) struct Attempts {
-    pub outcome: Outcome,
+    pub outcome: Grade,
     pub hints: usize,
     pub answers: Vec<String>,
 }
 
 impl Attempts {
-    /// Of a question that is not answered any more.
+    /// For a question that is not answered any more.
     pub(super) fn unanswered(mut self, question: &Question) -> Attempts {
         self.outcome = if !question.kind.is_graded() {
-            Outcome::Open
+            Grade::Open
         } else if self.answers.is_empty() {
-            Outcome::Unanswered
+            Grade::Unanswered
         } else {
-            Outcome::Wrong
+            Grade::Wrong
         };
         self
     }
 
-    /// What came of a question in an earlier sitting: its answers are judged again.
+    /// The attempts at a question in an earlier sitting: its answers are judged again.
     pub(super) fn of_earlier_sitting(
         question: &Question,
         answers: &[String],
@@ -38,11 +38,11 @@ impl Attempts {
             Verdict::of(typed, question, show).is_ok_and(|verdict| verdict.is_right == Some(true))
         };
         let outcome = match answers.iter().position(right) {
-            _ if !question.kind.is_graded() => Outcome::Open,
-            Some(0) => Outcome::Right,
-            Some(_) => Outcome::SecondTry,
-            None if answers.iter().all(String::is_empty) => Outcome::Skipped,
-            None => Outcome::Wrong,
+            _ if !question.kind.is_graded() => Grade::Open,
+            Some(0) => Grade::Right,
+            Some(_) => Grade::SecondTry,
+            None if answers.iter().all(String::is_empty) => Grade::Skipped,
+            None => Grade::Wrong,
         };
         Attempts { outcome, hints, answers: answers.to_vec() }
     }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::lesson::play::signals::{Readiness, Signals, wait};
+use crate::terminal::{Readiness, Signals, wait};
 
-/// How often it is looked for a signal that has come between two waits.
+/// The interval at which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Listens for Ctrl-C, as long as it lives.

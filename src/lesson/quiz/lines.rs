@@ -4,12 +4,12 @@ use std::io::{BufRead, ErrorKind};
 
 use crate::error::{Error, Result};
 
-/// No answer is longer, in bytes; what is typed beyond belongs to the same answer, and is left away.
+/// The maximum length of an answer in bytes; the rest of a longer line is dropped.
 const LONGEST: usize = 4096;
 
-/// What reading a line has come to.
+/// The result of reading a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum InputLine {
     /// A line with its end, or the beginning of a very long one.
     Typed(String),
     /// The input has ended.
@@ -23,11 +23,11 @@ pub(super) enum Line {
 ///
 /// # Errors
 /// If reading fails.
-pub(super) fn read_line(input: &mut dyn BufRead, waits: &dyn Fn() -> bool) -> Result<Line> {
+pub(super) fn read_line(input: &mut dyn BufRead, waits: &dyn Fn() -> bool) -> Result<InputLine> {
     let (mut line, mut begun) = (Vec::new(), false);
     loop {
         if !waits() {
-            return Ok(Line::Stopped);
+            return Ok(InputLine::Stopped);
         }
         let piece = match input.fill_buf() {
             Ok(piece) => piece,
@@ -42,8 +42,10 @@ pub(super) fn read_line(input: &mut dyn BufRead, waits: &dyn Fn() -> bool) -> Re
         line.extend_from_slice(&piece[..length.min(LONGEST - line.len())]);
         input.consume(length);
         match (length, end) {
-            (0, _) if !begun => return Ok(Line::End),
-            (0, _) | (_, Some(_)) => return Ok(Line::Typed(String::from_utf8_lossy(&line).into_owned())),
+            (0, _) if !begun => return Ok(InputLine::End),
+            (0, _) | (_, Some(_)) => {
+                return Ok(InputLine::Typed(String::from_utf8_lossy(&line).into_owned()));
+            }
             (_, None) => begun = true,
         }
     }
@@ -68,40 +70,40 @@ mod tests {
     }
 
     /// The lines of these pieces, where the student stops instead of waiting for the piece after so many.
-    fn lines(pieces: &[&'static [u8]], stops_after: usize) -> Vec<Line> {
+    fn lines(pieces: &[&'static [u8]], stops_after: usize) -> Vec<InputLine> {
         let mut input = BufReader::new(Pieces(pieces.to_vec()));
         let waited = Cell::new(0);
         let waits = || waited.replace(waited.get() + 1) < stops_after;
         let mut lines = Vec::new();
-        while !matches!(lines.last(), Some(Line::End | Line::Stopped)) {
+        while !matches!(lines.last(), Some(InputLine::End | InputLine::Stopped)) {
             lines.push(read_line(&mut input, &waits).unwrap());
         }
         lines
     }
 
-    fn typed(text: &str) -> Line {
-        Line::Typed(text.to_string())
+    fn typed(text: &str) -> InputLine {
+        InputLine::Typed(text.to_string())
     }
 
     #[test]
     fn a_line_that_comes_in_pieces_is_one_line_and_each_piece_is_waited_for() {
         let pieces: [&[u8]; 3] = [b"ab", b"c\n", b"d\n"];
-        assert_eq!(lines(&pieces, 9), [typed("abc\n"), typed("d\n"), Line::End]);
-        assert_eq!(lines(&pieces, 1), [Line::Stopped]);
-        assert_eq!(lines(&pieces, 2), [typed("abc\n"), Line::Stopped]);
+        assert_eq!(lines(&pieces, 9), [typed("abc\n"), typed("d\n"), InputLine::End]);
+        assert_eq!(lines(&pieces, 1), [InputLine::Stopped]);
+        assert_eq!(lines(&pieces, 2), [typed("abc\n"), InputLine::Stopped]);
     }
 
     #[test]
     fn the_end_of_the_input_ends_a_line_that_has_begun() {
-        assert_eq!(lines(&[b"ab", b""], 9), [typed("ab"), Line::End]);
-        assert_eq!(lines(&[b""], 9), [Line::End]);
+        assert_eq!(lines(&[b"ab", b""], 9), [typed("ab"), InputLine::End]);
+        assert_eq!(lines(&[b""], 9), [InputLine::End]);
     }
 
     #[test]
     fn of_a_very_long_line_the_beginning_is_kept() {
         let long: &[u8] = &[b'x'; 3000];
         let read = lines(&[long, long, b"\n", b"a\n"], 9);
-        assert_eq!(read[1..], [typed("a\n"), Line::End]);
-        assert!(matches!(&read[0], Line::Typed(line) if line.len() == LONGEST));
+        assert_eq!(read[1..], [typed("a\n"), InputLine::End]);
+        assert!(matches!(&read[0], InputLine::Typed(line) if line.len() == LONGEST));
     }
 }

@@ -12,7 +12,7 @@ mod student;
 mod table;
 
 pub use interrupt::Interrupt;
-pub use result::{Outcome, QuestionResult, Results};
+pub use result::{Grade, QuestionResult, Results};
 pub use session::quiz;
 pub use student::Student;
 pub use table::tables;

@@ -4,7 +4,7 @@ use crate::lesson::show::Show;
 use crate::lesson::{Block, Question};
 
 /// A question, and the blocks before it in its step.
-pub(super) struct Place<'l> {
+pub(super) struct AskedQuestion<'l> {
     pub step: Option<usize>,
     /// The step again, where it is the first question of that.
     pub begins: Option<usize>,
@@ -12,8 +12,8 @@ pub(super) struct Place<'l> {
     pub question: &'l Question,
 }
 
-/// Every question with what a class has seen of its step when it is asked.
-pub(super) fn places<'l>(show: &Show<'l>) -> Vec<Place<'l>> {
+/// Every question with the blocks that a class has seen of its step.
+pub(super) fn places<'l>(show: &Show<'l>) -> Vec<AskedQuestion<'l>> {
     let lesson = show.lesson;
     let opening = std::iter::once((None, lesson.opening.iter().collect::<Vec<&Block>>()));
     let steps = lesson.steps.iter().enumerate().map(|(at, step)| (Some(at), step.blocks().collect()));
@@ -24,7 +24,7 @@ pub(super) fn places<'l>(show: &Show<'l>) -> Vec<Place<'l>> {
             match block {
                 Block::Question(question) => {
                     let before = std::mem::take(&mut before);
-                    places.push(Place { step, begins: begins.take(), before, question });
+                    places.push(AskedQuestion { step, begins: begins.take(), before, question });
                 }
                 other => before.push(other),
             }

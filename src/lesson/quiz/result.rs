@@ -7,42 +7,42 @@ use crate::lesson::show::{Ink, Show, Text, Tone};
 
 /// The outcome of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Grade {
     /// The first answer was right.
     Right,
     /// The second answer was right.
     SecondTry,
-    /// It was answered, and never rightly.
+    /// It was answered, but never correctly.
     Wrong,
     /// It was skipped.
     Skipped,
     /// The input ended before it was answered.
     #[default]
     Unanswered,
-    /// It is open; nobody grades it.
+    /// It is open and not graded.
     Open,
 }
 
-impl Outcome {
-    /// What it counts; an open question is not graded.
+impl Grade {
+    /// Its points; `None` for an open question.
     pub fn points(self) -> Option<f64> {
         match self {
-            Outcome::Right => Some(1.0),
-            Outcome::SecondTry => Some(0.5),
-            Outcome::Wrong | Outcome::Skipped | Outcome::Unanswered => Some(0.0),
-            Outcome::Open => None,
+            Grade::Right => Some(1.0),
+            Grade::SecondTry => Some(0.5),
+            Grade::Wrong | Grade::Skipped | Grade::Unanswered => Some(0.0),
+            Grade::Open => None,
         }
     }
 
-    /// What it is called as data.
+    /// Its name in data.
     pub fn word(self) -> &'static str {
         match self {
-            Outcome::Right => "right",
-            Outcome::SecondTry => "second try",
-            Outcome::Wrong => "wrong",
-            Outcome::Skipped => "skipped",
-            Outcome::Unanswered => "unanswered",
-            Outcome::Open => "open",
+            Grade::Right => "right",
+            Grade::SecondTry => "second try",
+            Grade::Wrong => "wrong",
+            Grade::Skipped => "skipped",
+            Grade::Unanswered => "unanswered",
+            Grade::Open => "open",
         }
     }
 }
@@ -52,24 +52,24 @@ impl Outcome {
 pub struct QuestionResult {
     /// The id of the question.
     pub id: String,
-    /// What is typed.
+    /// The typed answer.
     pub kind: &'static str,
     /// The position of its step; none before the first.
     pub step: Option<usize>,
     /// The id of its step.
     pub step_id: String,
     /// Its outcome.
-    pub outcome: Outcome,
-    /// How many hints were shown.
+    pub outcome: Grade,
+    /// The number of hints that were shown.
     pub hints: usize,
-    /// What was typed, in order.
+    /// The typed answers, in order.
     pub answers: Vec<String>,
     /// The right answer.
     pub right: String,
 }
 
 impl QuestionResult {
-    /// Whether the student is done with it.
+    /// Whether it was answered.
     pub fn is_done(&self) -> bool {
         !self.answers.is_empty()
     }
@@ -86,12 +86,12 @@ pub struct Results {
     pub seed: Option<u32>,
     /// Every question, in order.
     pub graded: Vec<QuestionResult>,
-    /// Whether it was stopped before its end.
+    /// Whether it was interrupted.
     pub interrupted: bool,
 }
 
 impl Results {
-    /// Whether every question that is graded was answered rightly in the end.
+    /// Whether every graded question was answered correctly in the end.
     pub fn all_right(&self) -> bool {
         all_right(&self.graded)
     }
@@ -102,19 +102,19 @@ pub(super) fn all_right(graded: &[QuestionResult]) -> bool {
 }
 
 fn is_fine(graded: &QuestionResult) -> bool {
-    matches!(graded.outcome, Outcome::Right | Outcome::SecondTry | Outcome::Open)
+    matches!(graded.outcome, Grade::Right | Grade::SecondTry | Grade::Open)
 }
 
 /// The score, and the steps to go back to. `asked` is the name or path that the lesson was opened by.
 pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show: &Show<'_>) -> Vec<String> {
-    let count = |outcome: Outcome| graded.iter().filter(|one| one.outcome == outcome).count();
-    let total = graded.iter().filter(|one| one.outcome != Outcome::Open).count();
-    let second = count(Outcome::SecondTry);
-    let mut text = format!("{} of {total} right", count(Outcome::Right) + second);
+    let count = |outcome: Grade| graded.iter().filter(|one| one.outcome == outcome).count();
+    let total = graded.iter().filter(|one| one.outcome != Grade::Open).count();
+    let second = count(Grade::SecondTry);
+    let mut text = format!("{} of {total} right", count(Grade::Right) + second);
     let others = [
-        (Outcome::SecondTry, "of them at the second try"),
-        (Outcome::Skipped, "skipped"),
-        (Outcome::Unanswered, "unanswered"),
+        (Grade::SecondTry, "of them at the second try"),
+        (Grade::Skipped, "skipped"),
+        (Grade::Unanswered, "unanswered"),
     ];
     for (outcome, word) in others {
         if count(outcome) > 0 {
@@ -132,17 +132,17 @@ pub(super) fn score(graded: &[QuestionResult], stopped: bool, asked: &str, show:
         let points = format!("{points} of {}: a second try counts half", counted(total, "point"));
         lines.push(Ink::of(Tone::Quiet).on(&points, show.screen));
     }
-    if count(Outcome::Open) > 0 {
-        let open = counted(count(Outcome::Open), "open question");
+    if count(Grade::Open) > 0 {
+        let open = counted(count(Grade::Open), "open question");
         lines.push(Ink::of(Tone::Quiet).on(&format!("{open} not graded"), show.screen));
     }
-    // Questions that are still to be asked are nothing to go back to.
+    // Questions that were not asked are not listed.
     let is_asked = |one: &&QuestionResult| !stopped || one.is_done();
     lines.extend(back(graded.iter().filter(is_asked), asked, show));
     lines
 }
 
-/// The steps in which something was not answered rightly, each with the command that plays it.
+/// The steps with wrong answers, each with the command that plays it.
 fn back<'g>(graded: impl Iterator<Item = &'g QuestionResult>, asked: &str, show: &Show<'_>) -> Vec<String> {
     let missed = graded.filter(|one| !is_fine(one));
     let mut steps: Vec<usize> = missed.filter_map(|one| one.step).collect();

@@ -9,9 +9,9 @@ use crate::lesson::verdict::{Verdict, next_try};
 use crate::lesson::{Lesson, Question};
 
 use super::attempts::Attempts;
-use super::lines::{Line, read_line};
-use super::places::{Place, places};
-use super::result::{Outcome, QuestionResult, Results, score};
+use super::lines::{InputLine, read_line};
+use super::places::{AskedQuestion, places};
+use super::result::{Grade, QuestionResult, Results, score};
 use super::student::Student;
 
 /// Asks every question, and shows the verdict and the right answer at once. `asked` is the name or path that the lesson was opened by.
@@ -60,7 +60,7 @@ pub fn quiz(show: &Show<'_>, asked: &str, student: &mut Student<'_>) -> Result<R
 }
 
 /// # Errors
-/// If a question has no right answer: nobody may be graded by it.
+/// If the key of a question is false.
 fn sound(question: &Question, asked: &str, show: &Show<'_>) -> Result<()> {
     let says = |error: Error| error.help(format!("see what is wrong: attn lesson check {}", quoted(asked)));
     let right = question.right_answer(&show.values()).map_err(says)?;
@@ -81,13 +81,13 @@ struct Quiz<'s, 'p, 'a> {
 }
 
 impl Quiz<'_, '_, '_> {
-    /// What was typed to a question in an earlier sitting.
+    /// The answers to a question in an earlier sitting.
     fn kept(&self, question: &Question) -> Option<&Vec<String>> {
         self.student.kept.answers.get(&question.id)
     }
 
     /// Says how many questions are done already.
-    fn tell_kept(&mut self, places: &[Place<'_>]) -> Result<()> {
+    fn tell_kept(&mut self, places: &[AskedQuestion<'_>]) -> Result<()> {
         let done = places.iter().filter(|place| self.kept(place.question).is_some()).count();
         if done == 0 {
             return Ok(());
@@ -103,7 +103,7 @@ impl Quiz<'_, '_, '_> {
     }
 
     /// Asks a question until it is answered, and shows the right answer.
-    fn ask(&mut self, place: &Place<'_>, number: usize, of: usize) -> Result<Attempts> {
+    fn ask(&mut self, place: &AskedQuestion<'_>, number: usize, of: usize) -> Result<Attempts> {
         let (show, question) = (self.show, place.question);
         if let Some(answers) = self.kept(question) {
             let hints = self.student.kept.hints.get(&question.id).copied().unwrap_or_default();
@@ -126,7 +126,7 @@ impl Quiz<'_, '_, '_> {
         self.student.say_block(show.options(question))?;
         self.student.say_block(vec![Ink::of(Tone::Quiet).on(&wanted(question), show.screen)])?;
         let attempts = self.answered(question, given)?;
-        if matches!(attempts.outcome, Outcome::Unanswered) || self.stopped {
+        if matches!(attempts.outcome, Grade::Unanswered) || self.stopped {
             return Ok(attempts);
         }
         self.tell_answer(question, &attempts)?;
@@ -136,7 +136,7 @@ impl Quiz<'_, '_, '_> {
     /// Tells the right answer, below what was typed where that was it.
     fn tell_answer(&mut self, question: &Question, attempts: &Attempts) -> Result<()> {
         let show = self.show;
-        let is_right = matches!(attempts.outcome, Outcome::Right | Outcome::SecondTry);
+        let is_right = matches!(attempts.outcome, Grade::Right | Grade::SecondTry);
         let typed = attempts.answers.last().filter(|_| is_right).map(String::as_str);
         let (answer, rest) = show.answer(question, typed, |_| false);
         if is_right {
@@ -144,13 +144,13 @@ impl Quiz<'_, '_, '_> {
         } else {
             self.student.say_block(answer)?
         }
-        if attempts.outcome == Outcome::SecondTry {
+        if attempts.outcome == Grade::SecondTry {
             self.student.say(&[Ink::of(Tone::Quiet).on("A second try counts half.", show.screen)])?;
         }
         self.student.say_block(show.blocks(rest))
     }
 
-    /// Gives time to read the answer, where somebody reads.
+    /// Waits for Enter at a terminal, so that the answer can be read.
     fn pause(&mut self) -> Result<()> {
         if !self.student.at_terminal || self.ended {
             return Ok(());
@@ -165,17 +165,17 @@ impl Quiz<'_, '_, '_> {
         Ok(())
     }
 
-    /// The next line; none where the input ends, or the student stops.
+    /// The next line; `None` if the input ends or the student stops.
     fn read(&mut self) -> Result<Option<String>> {
         match read_line(self.student.input, self.student.waits)? {
-            Line::Typed(line) => return Ok(Some(line)),
-            Line::End => self.ended = true,
-            Line::Stopped => (self.ended, self.stopped) = (true, true),
+            InputLine::Typed(line) => return Ok(Some(line)),
+            InputLine::End => self.ended = true,
+            InputLine::Stopped => (self.ended, self.stopped) = (true, true),
         }
         Ok(None)
     }
 
-    /// Takes answers until one is right or none is left; the first may have been given beforehand.
+    /// Reads answers until one is right or no try is left; the first may be scripted.
     fn answered(&mut self, question: &Question, given: Option<String>) -> Result<Attempts> {
         let mut attempts = Attempts::default();
         let mut tries = if given.is_some() || question.letters().len() == 2 { 1 } else { self.student.tries };
@@ -191,7 +191,7 @@ impl Quiz<'_, '_, '_> {
                     let Some(line) = self.read()? else {
                         writeln!(self.student.out)?;
                         if self.stopped {
-                            // In the next sitting it is asked once more.
+                            // The question is asked again in the next sitting.
                             attempts.answers.clear();
                         }
                         return Ok(attempts.unanswered(question));
@@ -208,29 +208,29 @@ impl Quiz<'_, '_, '_> {
             };
             let is_first = attempts.answers.is_empty();
             attempts.outcome = match outcome {
-                Outcome::Right if !is_first => Outcome::SecondTry,
-                Outcome::Skipped if !is_first => Outcome::Wrong,
+                Grade::Right if !is_first => Grade::SecondTry,
+                Grade::Skipped if !is_first => Grade::Wrong,
                 outcome => outcome,
             };
             attempts.answers.push(typed);
             tries = tries.saturating_sub(1);
-            if outcome != Outcome::Wrong || tries == 0 {
+            if outcome != Grade::Wrong || tries == 0 {
                 return Ok(attempts);
             }
         }
     }
 
-    /// Shows the verdict on what was typed; none if it is not an answer.
+    /// Shows the verdict on a typed line; `None` if it is not an answer.
     fn judge(
         &mut self,
         question: &Question,
         typed: &str,
         again: bool,
         hints: &mut usize,
-    ) -> Result<Option<Outcome>> {
+    ) -> Result<Option<Grade>> {
         if typed.is_empty() && question.kind.is_graded() {
             self.student.say(&["Skipped.".to_string()])?;
-            return Ok(Some(Outcome::Skipped));
+            return Ok(Some(Grade::Skipped));
         }
         let verdict = Verdict::of(typed, question, self.show);
         // An `h` may be an option, or the name of a column.
@@ -243,9 +243,9 @@ impl Quiz<'_, '_, '_> {
         match verdict {
             Ok(verdict) => {
                 let outcome = match verdict.is_right {
-                    None => Outcome::Open,
-                    Some(true) => Outcome::Right,
-                    Some(false) => Outcome::Wrong,
+                    None => Grade::Open,
+                    Some(true) => Grade::Right,
+                    Some(false) => Grade::Wrong,
                 };
                 let next = if again { next_try(question, *hints) } else { "" };
                 self.student.say(&verdict.lines(next, screen))?;
@@ -271,7 +271,7 @@ impl Quiz<'_, '_, '_> {
     }
 }
 
-/// What the student may type.
+/// The possible answers, for the prompt.
 fn wanted(question: &Question) -> String {
     let Some(answer) = question.kind.quiz_prompt(&question.letters()) else {
         return "Write your answer; nobody grades it.".to_string();

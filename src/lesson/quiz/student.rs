@@ -1,10 +1,10 @@
-//! The student's side of a quiz: what is typed and what is shown.
+//! The student's side of a quiz: input and output.
 
 use std::io::{BufRead, Write};
 
 use crate::error::Result;
 use crate::foreign::visible;
-use crate::lesson::Sitting;
+use crate::lesson::QuizProgress;
 use crate::lesson::play::ScriptedAnswers;
 use crate::lesson::show::{Ink, Tone};
 use crate::render::Screen;
@@ -14,25 +14,25 @@ const PROMPT: &str = "> ";
 
 /// The student's side.
 pub struct Student<'a> {
-    /// What is typed, line by line.
+    /// The typed lines.
     pub input: &'a mut dyn BufRead,
-    /// What is shown.
+    /// The output.
     pub out: &'a mut dyn Write,
     /// Whether the student sits at a terminal: what is typed stands on the screen by itself, and an answer is left there until
     /// it has been read.
     pub at_terminal: bool,
-    /// Answers that were given beforehand; no line is read for them.
+    /// Scripted answers; no line is read for them.
     pub scripted: ScriptedAnswers,
     /// Waits until a line can be read; `false` if the student stops the quiz.
     pub waits: &'a dyn Fn() -> bool,
-    /// How many answers a question takes: after a wrong one another is asked for.
+    /// The maximum number of answers to a question: after a wrong one another is asked for.
     pub tries: usize,
-    /// What has been answered in an earlier sitting: those questions are not asked again.
-    pub kept: Sitting,
+    /// The answers of an earlier sitting: those questions are not asked again.
+    pub kept: QuizProgress,
 }
 
 impl Student<'_> {
-    /// Writes the prompt, and after it the answer given beforehand, if there is one.
+    /// Writes the prompt, and after it the scripted answer, if there is one.
     pub(super) fn prompt(&mut self, given: Option<&str>, screen: Screen) -> Result<()> {
         let prompt = Ink::of(Tone::Asked).on(PROMPT, screen);
         write!(self.out, "{prompt}")?;

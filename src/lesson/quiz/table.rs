@@ -1,6 +1,6 @@
 //! The results of a quiz as data: a row for each question.
 
-use super::result::{Outcome, QuestionResult, Results};
+use super::result::{Grade, QuestionResult, Results};
 use crate::story::Table;
 
 /// The columns.
@@ -32,9 +32,9 @@ pub fn tables(results: &Results, name: &str) -> [(String, Table); 2] {
     };
     let rows = Table::new(&COLUMNS, results.graded.iter().map(row)).with_numbers(&NUMBERS);
     let graded = results.graded.iter().filter_map(|one| one.outcome.points());
-    let open = results.graded.iter().filter(|one| one.outcome == Outcome::Open).count();
-    // Answers from a file may end before the questions do.
-    let has_end = results.graded.iter().all(|one| one.outcome != Outcome::Unanswered);
+    let open = results.graded.iter().filter(|one| one.outcome == Grade::Open).count();
+    // A file may have fewer answers than questions.
+    let has_end = results.graded.iter().all(|one| one.outcome != Grade::Unanswered);
     let is_complete = has_end && !results.interrupted;
     let sum = vec![
         name.to_string(),

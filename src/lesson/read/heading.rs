@@ -1,6 +1,6 @@
 //! The headings of a lesson: its title, its steps, the pauses inside a step.
 
-use crate::lesson::faults::{Fault, Faults};
+use crate::lesson::faults::Faults;
 use crate::lesson::model::{Lesson, Part, Step};
 use crate::lesson::names::slug;
 
@@ -12,24 +12,22 @@ pub(super) struct Heading<'a> {
     pub line: usize,
 }
 
-/// Takes a heading into the lesson; `has_title` says whether its `#` has come already.
+/// Adds a heading to the lesson; `has_title` is whether its `#` was read already.
 pub(super) fn heading(heading: &Heading<'_>, lesson: &mut Lesson, has_title: &mut bool, faults: &mut Faults) {
     let Heading { depth, title, line } = *heading;
     match depth {
         1 if *has_title || !lesson.steps.is_empty() => {
-            faults.push(Fault::new(line, "a second title").help("write ## if this begins a step"));
+            faults.add(line, "a second title", "write ## if this begins a step");
         }
         1 => {
             *has_title = true;
             if lesson.title.is_empty() {
                 lesson.title = title.to_string();
             } else if lesson.title != title {
-                faults.push(
-                    Fault::new(
-                        line,
-                        format!("the title is “{title}” here and “{}” in the head", lesson.title),
-                    )
-                    .help("make both the same, or leave it out of the head"),
+                faults.add(
+                    line,
+                    format!("the title is “{title}” here and “{}” in the head", lesson.title),
+                    "make both the same, or leave it out of the head",
                 );
             }
         }
@@ -42,13 +40,12 @@ pub(super) fn heading(heading: &Heading<'_>, lesson: &mut Lesson, has_title: &mu
         }),
         3 => match lesson.steps.last_mut() {
             Some(step) => step.parts.push(Part { title: Some(title.to_string()), blocks: Vec::new() }),
-            None => faults.push(
-                Fault::new(line, "a pause before the first step").help("begin a step with ## above it"),
-            ),
+            None => faults.add(line, "a pause before the first step", "begin a step with ## above it"),
         },
-        _ => faults.push(
-            Fault::new(line, "a heading of the fourth level or deeper")
-                .help("write it in bold; # is the title, ## a step, ### a pause"),
+        _ => faults.add(
+            line,
+            "a heading of the fourth level or deeper",
+            "write it in bold; # is the title, ## a step, ### a pause",
         ),
     }
 }

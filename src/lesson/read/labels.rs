@@ -2,7 +2,7 @@
 
 use crate::lesson::faults::Fault;
 
-/// What is wrong with a block that is only shown and looks as if it were run.
+/// The fault of a block that is only shown but looks as if it were run.
 pub(super) fn not_run(label: &str, text: &str, line: usize) -> Option<Fault> {
     const IGNORED: &str = "console,ignore";
     if label == IGNORED {

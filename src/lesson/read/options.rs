@@ -7,7 +7,7 @@ use crate::lesson::key::Expression;
 use crate::lesson::model::{Choice, Claim};
 use crate::lesson::prose::only_number;
 
-/// What is wrong with the condition of an option that compares nothing, or nothing that is computed.
+/// The fault of a condition of an option that is no comparison, or compares only numbers.
 pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault> {
     let what = match condition {
         Expression::Compare(..) if condition.runs().is_empty() => {
@@ -26,23 +26,19 @@ pub(super) fn no_condition(condition: &Expression, line: usize) -> Option<Fault>
 pub(super) fn claim_its_number(choice: &mut Choice, faults: &mut Faults) {
     let (Some(text), Some(expression)) = (&mut choice.text, &choice.computed) else { return };
     if !text.claims.is_empty() {
-        faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
-            )
-            .help("remove one of them: the `opt` checks the number"),
+        faults.add(
+            choice.line,
+            format!("option {} is computed twice, in its text and by its `opt`", choice.letter),
+            "remove one of them: the `opt` checks the number",
         );
         return;
     }
     match only_number(&text.markdown) {
         Some(at) => text.claims.push(Claim { at, line: choice.line, expression: expression.clone() }),
-        None => faults.push(
-            Fault::new(
-                choice.line,
-                format!("option {} is computed, so it must contain exactly one number", choice.letter),
-            )
-            .help("write one number in it, or remove its `opt`"),
+        None => faults.add(
+            choice.line,
+            format!("option {} is computed, so it must contain exactly one number", choice.letter),
+            "write one number in it, or remove its `opt`",
         ),
     }
 }
@@ -54,7 +50,7 @@ pub(super) fn option_letter(line: &str) -> Option<(char, usize)> {
     rest[1..].strip_prefix(". ").map(|_| (letter, "- A. ".len()))
 }
 
-/// Where the text of each option stands, and its letter.
+/// The position of the text of each option, and its letter.
 pub(super) fn options(text: &str, at: Range<usize>) -> Vec<(Range<usize>, char)> {
     let mut found = Vec::new();
     let mut position = at.start;

@@ -16,7 +16,7 @@ use super::options::{claim_its_number, no_condition, option_letter, options};
 use super::settings::settings;
 
 /// A question while it is read.
-pub(super) struct Draft {
+pub(super) struct QuestionDraft {
     question: Question,
     key: Option<(String, usize)>,
     /// Whether its kind could be read: without it its key cannot be read.
@@ -25,9 +25,9 @@ pub(super) struct Draft {
     pub folded: bool,
 }
 
-impl Draft {
+impl QuestionDraft {
     /// Begins with `ask: id=zeros kind=choice think=30s`.
-    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> Draft {
+    pub(super) fn begin(text: &str, line: usize, faults: &mut Faults) -> QuestionDraft {
         let mut question = Question {
             id: String::new(),
             kind: UNKNOWN,
@@ -50,35 +50,34 @@ impl Draft {
                     if kind.is_none() {
                         let words = KINDS.map(|kind| kind.word());
                         let near = nearest(value, words).map(|near| format!("did you mean `{near}`?"));
-                        faults.push(
-                            Fault::new(line, format!("`{value}` is not a kind of question"))
-                                .help(near.unwrap_or_else(|| format!("the kinds are {}", words.join(", ")))),
+                        faults.add(
+                            line,
+                            format!("`{value}` is not a kind of question"),
+                            near.unwrap_or_else(|| format!("the kinds are {}", words.join(", "))),
                         );
                     }
                 }
                 _ => match value.strip_suffix('s').unwrap_or(value).parse::<u16>() {
                     Ok(seconds) => question.think = Some(Duration::from_secs(seconds.into())),
-                    Err(_) => faults.push(
-                        Fault::new(line, format!("`think={value}` is not a time"))
-                            .help("write seconds: think=30s"),
-                    ),
+                    Err(_) => {
+                        faults.add(line, format!("`think={value}` is not a time"), "write seconds: think=30s")
+                    }
                 },
             }
         }
         if question.id.is_empty() {
-            faults.push(
-                Fault::new(line, "this question has no id").help("write <!-- ask: id=zeros kind=choice -->"),
-            );
+            faults.add(line, "this question has no id", "write <!-- ask: id=zeros kind=choice -->");
             question.id = format!("line-{line}");
         }
         if kind.is_none() && faults.0.len() == said {
-            faults.push(
-                Fault::new(line, format!("the question `{}` has no kind", question.id))
-                    .help(format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind())),
+            faults.add(
+                line,
+                format!("the question `{}` has no kind", question.id),
+                format!("write <!-- ask: id=zeros kind=choice -->: {}", any_kind()),
             );
         }
         question.kind = kind.unwrap_or(UNKNOWN);
-        Draft { question, key: None, has_kind: kind.is_some(), folded: false }
+        QuestionDraft { question, key: None, has_kind: kind.is_some(), folded: false }
     }
 
     /// Takes a block, into the question or its answer.
@@ -86,7 +85,7 @@ impl Draft {
         if self.folded { &mut self.question.reveal } else { &mut self.question.asked }.push(block);
     }
 
-    /// Takes a list, as options where each entry begins with a letter: `- A. none`. Gives it back where it is none.
+    /// Reads a list as options if each entry begins with a letter: `- A. none`. Returns whether it did.
     pub(super) fn take_options(&mut self, piece: &Piece, source: &Source, faults: &mut Faults) -> bool {
         let options = options(&source.text, piece.at.clone());
         if self.folded || !self.question.choices.is_empty() || options.is_empty() {
@@ -95,21 +94,20 @@ impl Draft {
         let lines = source.text[piece.at.clone()].lines().enumerate();
         for (row, text) in lines.filter(|(_, text)| !text.trim().is_empty() && option_letter(text).is_none())
         {
-            faults.push(
-                Fault::new(
-                    piece.line + row,
-                    format!("`{}` stands among the options, but is not one", text.trim()),
-                )
-                .help("write an option as one line that begins with its letter: - A. none"),
+            faults.add(
+                piece.line + row,
+                format!("`{}` stands among the options, but is not one", text.trim()),
+                "write an option as one line that begins with its letter: - A. none",
             );
         }
         for (at, letter) in options {
             let line = source.line(at.start);
             let expected = char::from(b'A' + (self.question.choices.len() % 26) as u8);
             if letter != expected {
-                faults.push(
-                    Fault::new(line, format!("the next option must be {expected}, not {letter}"))
-                        .help("letter them A, B, C …"),
+                faults.add(
+                    line,
+                    format!("the next option must be {expected}, not {letter}"),
+                    "letter them A, B, C …",
                 );
             }
             let text = Some(prose(source, at, faults));
@@ -122,10 +120,7 @@ impl Draft {
     pub(super) fn take(&mut self, written: DirectiveText, line: usize, faults: &mut Faults) {
         match written.word {
             "key" if self.key.is_some() => {
-                faults.push(
-                    Fault::new(line, "this question has two keys")
-                        .help("a question has one key; remove the other"),
-                );
+                faults.add(line, "this question has two keys", "a question has one key; remove the other");
             }
             "key" => self.key = Some((written.text, line)),
             "hint" => self.question.hints.push(written.text),
@@ -134,9 +129,10 @@ impl Draft {
                 let is_proven = choice.computed.is_some() || choice.condition.is_some();
                 let twice = if written.word == "if" { choice.feedback.is_some() } else { is_proven };
                 if twice {
-                    faults.push(
-                        Fault::new(line, format!("a second `{} {}`", written.word, written.of))
-                            .help("remove one of them"),
+                    faults.add(
+                        line,
+                        format!("a second `{} {}`", written.word, written.of),
+                        "remove one of them",
                     );
                     return;
                 }
@@ -163,10 +159,7 @@ impl Draft {
     fn choice(&mut self, letter: &str, line: usize, faults: &mut Faults) -> Option<&mut Choice> {
         let mut letters = letter.chars();
         let (Some(letter), None) = (letters.next().map(|c| c.to_ascii_uppercase()), letters.next()) else {
-            faults.push(
-                Fault::new(line, format!("`{letter}` is not an option"))
-                    .help("name it by its letter: opt B, if B"),
-            );
+            faults.add(line, format!("`{letter}` is not an option"), "name it by its letter: opt B, if B");
             return None;
         };
         let choices = &mut self.question.choices;
@@ -175,8 +168,7 @@ impl Draft {
         }
         let listed = choices.iter().any(|choice| choice.text.is_some());
         if listed && self.question.kind.is_chosen_by_letter() || !letter.is_ascii_uppercase() {
-            faults
-                .push(Fault::new(line, format!("there is no option {letter}")).help("list it above: - A. …"));
+            faults.add(line, format!("there is no option {letter}"), "list it above: - A. …");
             return None;
         }
         choices.push(Choice::new(letter, line, None));
@@ -191,9 +183,10 @@ impl Draft {
         let (kind, line) = (self.question.kind, self.question.line);
         let name = format!("the question `{}`", self.question.id);
         match &self.key {
-            Some((_, line)) if !kind.is_graded() => faults.push(
-                Fault::new(*line, format!("{name} is {}, so it cannot have a key", kind.word()))
-                    .help("give it another kind, or remove the key"),
+            Some((_, line)) if !kind.is_graded() => faults.add(
+                *line,
+                format!("{name} is {}, so it cannot have a key", kind.word()),
+                "give it another kind, or remove the key",
             ),
             Some((text, line)) => {
                 self.question.key_line = *line;
@@ -202,21 +195,24 @@ impl Draft {
                     Err(error) => faults.push(Fault::in_key(*line, error)),
                 }
             }
-            None if kind.is_graded() => faults.push(
-                Fault::new(line, format!("{name} has no key"))
-                    .help("compute it: <!-- key: … -->; or make it kind=open"),
+            None if kind.is_graded() => faults.add(
+                line,
+                format!("{name} has no key"),
+                "compute it: <!-- key: … -->; or make it kind=open",
             ),
-            None if !self.has_note() => faults.push(
-                Fault::new(line, format!("{name} is {}, but has no note", kind.word()))
-                    .help("tell the teacher what to listen for: <!-- note: … -->"),
+            None if !self.has_note() => faults.add(
+                line,
+                format!("{name} is {}, but has no note", kind.word()),
+                "tell the teacher what to listen for: <!-- note: … -->",
             ),
             None => {}
         }
-        let offered = self.question.choices.iter().filter(|choice| choice.text.is_some()).count();
+        let offered = self.question.offered().count();
         if kind.is_chosen_by_letter() && offered < 2 {
-            faults.push(
-                Fault::new(line, format!("{name} has no options"))
-                    .help("list the options, each on its own line: - A. none"),
+            faults.add(
+                line,
+                format!("{name} has no options"),
+                "list the options, each on its own line: - A. none",
             );
         }
         if kind.is_chosen_by_letter() {

@@ -1,6 +1,6 @@
 //! The settings of a directive: `ask: id=zeros kind=choice think=30s`.
 
-use crate::lesson::faults::{Fault, Faults};
+use crate::lesson::faults::Faults;
 use crate::text::nearest;
 
 /// The `name=value` pairs of a directive.
@@ -16,15 +16,19 @@ pub(super) fn settings<'a>(
         let known = pair.and_then(|(name, _)| names.iter().find(|known| **known == name));
         match (pair, known) {
             (Some(_), Some(name)) if found.iter().any(|(other, _)| other == name) => {
-                faults.push(Fault::new(line, format!("a second `{name}=`")).help("remove one of them"))
+                faults.add(line, format!("a second `{name}=`"), "remove one of them")
             }
             (Some((_, value)), Some(name)) if !value.is_empty() => found.push((*name, value)),
             _ => {
                 let near = nearest(pair.map_or(word, |(name, _)| name), names.iter().copied());
-                faults.push(Fault::new(line, format!("`{word}` is not understood")).help(match near {
-                    Some(near) => format!("did you mean `{near}=…`?"),
-                    None => format!("you can set {}=…", names.join("=… ")),
-                }));
+                faults.add(
+                    line,
+                    format!("`{word}` is not understood"),
+                    match near {
+                        Some(near) => format!("did you mean `{near}=…`?"),
+                        None => format!("you can set {}=…", names.join("=… ")),
+                    },
+                );
             }
         }
     }

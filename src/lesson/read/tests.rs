@@ -1,6 +1,7 @@
-//! What is read, and the errors of broken lessons.
+//! Reading lessons, and the errors of broken ones.
 
 use super::*;
+use crate::lesson::model::{Block, Size};
 use crate::lesson::option_names::SAMPLE;
 
 const WHOLE: &str = r#"---

@@ -7,9 +7,9 @@ use super::Show;
 use super::spans::{Ink, Tone};
 use crate::lesson::{Console, Exchange, Literal};
 
-/// What stands before a command, and before its further lines: these can be pasted into a shell.
+/// The prompt of a command and the prefix of its further lines, which can be pasted into a shell.
 const PROMPTS: [&str; 2] = ["$ ", "  "];
-/// What ends a line of a command that goes on, as a shell reads it.
+/// The end of a line of a command that continues, as in a shell.
 const GOES_ON: &str = " \\";
 /// Indent of a block that is only shown, where there is room for it.
 const INDENT: usize = 4;
@@ -43,7 +43,7 @@ impl Show<'_> {
         Ink::of(Tone::Quiet).on(PROMPTS[number.min(1)], self.screen)
     }
 
-    /// What is typed after a prompt, or a part of it, as it looks.
+    /// The styled text after a prompt, or a part of it.
     pub fn command(&self, typed: &str) -> String {
         Ink::bold().on(typed, self.screen)
     }
@@ -63,7 +63,7 @@ impl Show<'_> {
         self.screen.width.saturating_sub(PROMPTS[0].width())
     }
 
-    /// What a command prints on this screen, and its exit code where it is not 0.
+    /// The output of a command on this screen, and its exit code if it is not 0.
     pub fn printed(&self, exchange: &Exchange) -> Vec<String> {
         let ran = self.runner.run(&exchange.command.args, self.screen);
         let mut lines: Vec<String> = ran.shown().lines().map(str::to_string).collect();

@@ -1,13 +1,12 @@
 //! A table of Markdown, drawn as every other table is.
 
-use crate::graph::Convention;
-use crate::render::{self, Format, Heat, Screen, Style};
+use crate::render::{self, Format, Screen, Style};
 use crate::story::Table;
 
 /// A table while it is read.
 #[derive(Default)]
 pub(super) struct Grid {
-    /// Which columns stand on the right.
+    /// The columns that are aligned on the right.
     pub right: Vec<bool>,
     /// The head, and the rows below it.
     pub rows: Vec<Vec<String>>,
@@ -20,18 +19,9 @@ impl Grid {
         let Some(header) = rows.next() else { return Vec::new() };
         let numbers = (0..header.len()).filter(|&j| self.right.get(j).copied().unwrap_or(false)).collect();
         let table = Table { header, rows: rows.collect(), numbers };
-        let style = Style {
-            format: Format::Table,
-            places: None,
-            width: screen.width,
-            colour: screen.colour,
-            theme: screen.theme,
-            charset: screen.charset,
-            heat: Heat::Auto,
-            convention: Convention::Rows,
-        };
+        let style = Style::on(screen, Format::Table);
         let mut drawn = Vec::new();
-        // Memory takes every byte.
+        // Writing to memory does not fail.
         let _ = render::tables(&[(String::new(), table)], "lesson", &style, &mut drawn);
         String::from_utf8_lossy(&drawn).lines().map(str::to_string).collect()
     }

@@ -14,7 +14,7 @@ const RULE: usize = 20;
 
 /// The lines of blocks of Markdown.
 pub(super) fn lines(markdown: &str, screen: Screen) -> Vec<String> {
-    let mut writer = Writer::new(screen);
+    let mut writer = LineWriter::new(screen);
     for event in Parser::new_ext(markdown, OPTIONS) {
         writer.take(event);
     }
@@ -24,7 +24,7 @@ pub(super) fn lines(markdown: &str, screen: Screen) -> Vec<String> {
 
 /// One paragraph of Markdown, without line breaks.
 pub(in crate::lesson) fn inline(markdown: &str, screen: Screen) -> Text {
-    let mut writer = Writer::new(screen);
+    let mut writer = LineWriter::new(screen);
     for event in Parser::new_ext(markdown, OPTIONS) {
         match event {
             Event::HardBreak => writer.take(Event::SoftBreak),
@@ -41,13 +41,13 @@ pub(in crate::lesson) fn inline(markdown: &str, screen: Screen) -> Text {
     writer.text
 }
 
-/// What stands at the left of a block's lines: a mark before the first, and what keeps the others below it.
+/// The prefixes of a block's lines: a mark for the first, and an indentation for the others.
 struct Margin {
     first: Option<String>,
     rest: String,
 }
 
-struct Writer {
+struct LineWriter {
     screen: Screen,
     lines: Vec<String>,
     /// The words of the block that is being read.
@@ -60,9 +60,9 @@ struct Writer {
     table: Option<Grid>,
 }
 
-impl Writer {
-    fn new(screen: Screen) -> Writer {
-        Writer {
+impl LineWriter {
+    fn new(screen: Screen) -> LineWriter {
+        LineWriter {
             screen,
             lines: Vec::new(),
             text: Text::default(),

@@ -26,7 +26,7 @@ use spans::{PROSE_WIDTH, joined};
 pub struct Show<'a> {
     /// The lesson.
     pub lesson: &'a Lesson,
-    /// What its commands are run by.
+    /// The runner of its commands.
     pub runner: &'a Runner<'a>,
     /// The screen.
     pub screen: Screen,
@@ -40,7 +40,7 @@ impl<'a> Show<'a> {
         Show { lesson, runner, screen, notes: false }
     }
 
-    /// The lines of a block. Of a question only what is asked; none of a note unless notes are shown.
+    /// The lines of a block: of a question without its answer, and of a note only if notes are shown.
     pub fn block(&self, block: &Block) -> Vec<String> {
         match block {
             Block::Prose(prose) => markdown::lines(&prose.markdown, self.screen),

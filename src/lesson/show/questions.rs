@@ -12,9 +12,9 @@ use crate::lesson::{Block, Choice, Question, RunValues};
 
 /// Indent of options and remarks.
 const INDENT: &str = "   ";
-/// Further lines stand below the words after a mark, indented by at most this many columns.
+/// The maximum indentation of further lines below the words after a mark.
 const DEEPEST: usize = 6;
-/// Where an answer is left out there is room to write one.
+/// The line for a handwritten answer, if the answer is left out.
 pub const BLANK: &str = "Answer: ______________________________";
 
 impl<'a> Show<'a> {
@@ -28,12 +28,12 @@ impl<'a> Show<'a> {
         question.right_answer(&self.values()).ok()?.filter(|right| right.holds)
     }
 
-    /// What is asked, with its options and the time to think; no word of the answer.
+    /// The question with its options and the time to think, without the answer.
     pub fn question(&self, question: &Question) -> Vec<String> {
         joined([self.question_head(question), self.blocks(&question.asked), self.options(question)])
     }
 
-    /// That there is a question, and the time to think.
+    /// The heading of a question, with the time to think.
     pub fn question_head(&self, question: &Question) -> Vec<String> {
         let mut head = Text::of("Question", Ink { bold: true, ..Ink::of(Tone::Asked) }, self.screen);
         if let Some(think) = question.think {
@@ -44,14 +44,13 @@ impl<'a> Show<'a> {
 
     /// The options that are offered.
     pub fn options(&self, question: &Question) -> Vec<String> {
-        let option = |choice: &Choice| match &choice.text {
-            Some(text) => self.marked(&format!("{}  ", choice.letter), &text.markdown),
-            None => Vec::new(),
-        };
-        question.choices.iter().flat_map(option).collect()
+        let offered = question.offered();
+        offered
+            .flat_map(|(choice, text)| self.marked(&format!("{}  ", choice.letter), &text.markdown))
+            .collect()
     }
 
-    /// What is shown when the answer is due: [`Show::answer`], and the rest of what stands in the details.
+    /// The answer, [`Show::answer`], and the rest of the details.
     pub fn reveal(&self, question: &Question) -> Vec<String> {
         let (answer, rest) = self.answer(question, None, |_| true);
         joined([answer, self.blocks(rest)])
@@ -72,7 +71,7 @@ impl<'a> Show<'a> {
         let mut text = Text::of(word, Ink { bold: true, ..Ink::of(Tone::Right) }, self.screen);
         match self.stated(question) {
             Some((sentence, rest)) => {
-                // The sentence has the names; the letters stand before it.
+                // The sentence has the names, so the letters are put before it.
                 text.push(&self.letters_before(question, sentence), Ink::bold(), self.screen);
                 text.extend(&markdown::inline(sentence, self.screen));
                 (joined([text.wrapped(self.prose_width(), ["", INDENT], self.screen), feedback]), rest)
@@ -120,8 +119,8 @@ impl<'a> Show<'a> {
         right.accepts(&stated).then_some((first.markdown.as_str(), rest))
     }
 
-    /// The right answer after a word: as it was typed, or as it is computed. How far off a number may be stands with the
-    /// teacher's notes alone.
+    /// The right answer after a word, as it was typed or as it is computed. Its tolerance is shown only with the teacher's
+    /// notes.
     fn right_line(&self, question: &Question, word: Text, given: Option<&str>) -> Vec<String> {
         let Some(right) = self.right(question) else { return Vec::new() };
         let ink = Ink { bold: true, ..Ink::of(Tone::Right) };
@@ -162,10 +161,10 @@ impl<'a> Show<'a> {
         self.marked(&format!("{}: ", self.choice_name(question, choice)), feedback)
     }
 
-    /// What an option is called: its letter, or what was foreseen, where it is not offered.
+    /// The name of an option: its letter, or the foreseen answer if it is not offered.
     pub fn choice_name(&self, question: &Question, choice: &Choice) -> String {
         let value = choice.computed.as_ref().and_then(|option| option.evaluate(&self.values()).ok());
-        // Options that are columns have letters; what is computed next to them is a whole answer.
+        // Options that are columns have letters; a computed foreseen answer is a whole order.
         let is_offered = choice.text.is_some() && !question.kind.options_are_columns();
         let Some(value) = value.filter(|_| !is_offered) else { return choice.letter.to_string() };
         let lettered = value.lettered().filter(|_| question.has_letters());
@@ -176,6 +175,14 @@ impl<'a> Show<'a> {
             (_, _, Some(lettered)) => lettered,
             _ => value.typed(),
         }
+    }
+
+    /// The feedback to wrong answers, each with the name of its option.
+    pub fn named_feedback<'q>(&self, question: &'q Question) -> impl Iterator<Item = (String, &'q str)> {
+        question
+            .choices
+            .iter()
+            .filter_map(|choice| Some((self.choice_name(question, choice), choice.feedback.as_deref()?)))
     }
 
     /// A line to write an answer on.
@@ -202,7 +209,7 @@ fn stated_number(question: &Question) -> Option<&str> {
         .and_then(|(prose, claim)| prose.markdown.get(claim.at.clone()))
 }
 
-/// What means something to Markdown within a line.
+/// The characters with a meaning in a line of Markdown.
 const MARKS: [char; 8] = ['\\', '`', '*', '_', '[', ']', '<', '>'];
 
 /// A plain text as Markdown.

@@ -1,4 +1,4 @@
-//! Text of several looks, wrapped by what is seen: a colour never decides where a line ends.
+//! Styled text, wrapped by its visible width: colours do not influence line breaks.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) const PROSE_WIDTH: usize = 90;
 /// However deep a text is set in, at least this many columns are left to it.
 const LEAST_ROOM: usize = 10;
 
-/// How a text looks where there is colour; without colour it is the same text.
+/// The appearance of a text on a screen with colours; otherwise the text is plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::lesson) struct Ink {
     pub bold: bool,
@@ -31,13 +31,13 @@ pub(in crate::lesson) enum Tone {
     Plain,
     /// A name or a command within a sentence.
     Code,
-    /// What may be overlooked.
+    /// Less important text.
     Quiet,
     /// For the teacher.
     Note,
-    /// What is right.
+    /// Right answers.
     Right,
-    /// What is asked.
+    /// Questions.
     Asked,
     /// A bar across the screen.
     Bar,

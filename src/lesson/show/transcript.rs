@@ -4,13 +4,12 @@ use super::Show;
 use crate::lesson::{Block, Part, Question};
 
 impl Show<'_> {
-    /// The whole lesson as it is shown without anybody at the keys: every question followed by its answer, or by a line to
-    /// write one on.
+    /// The whole lesson as text: every question followed by its answer, or by a line for a handwritten one.
     pub fn transcript(&self, answers: bool) -> String {
         self.transcript_with(None, &|question| if answers { self.reveal(question) } else { self.blank() })
     }
 
-    /// The whole lesson, or what begins with a step, with something after every question.
+    /// The whole lesson, or its part from a step on, with some lines after every question.
     pub fn transcript_with(&self, first: Option<usize>, behind: &dyn Fn(&Question) -> Vec<String>) -> String {
         let mut lines = Vec::new();
         if first.is_none() {

@@ -1,6 +1,6 @@
-//! What expressions come to.
+//! The values of expressions.
 
-use super::super::fake::runs;
+use super::super::sample_runs::runs;
 use super::*;
 use proptest::prelude::*;
 

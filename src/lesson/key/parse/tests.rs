@@ -1,4 +1,4 @@
-//! What the key language can say, and what it says of the rest.
+//! Expressions that can be read, and errors of those that cannot.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! What stands besides the lesson: searches, contents, commands of one’s own, the status line, the end.
+//! Searches, contents, typed commands, the status line, the end.
 
 use super::*;
 

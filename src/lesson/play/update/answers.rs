@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use crate::lesson::play::bars::bars;
 use crate::lesson::play::course::Course;
-use crate::lesson::play::keys::Key;
 use crate::lesson::play::state::State;
 use crate::lesson::play::stops::StopKind;
 use crate::lesson::play::typing::Purpose;
 use crate::lesson::play::view::right_letter;
 use crate::lesson::question::{is_show_of_hands, votes};
 use crate::lesson::verdict::{Verdict, next_try};
+use crate::terminal::Key;
 
 use super::moves;
 use super::notices::{refusal, remark};
@@ -60,8 +60,8 @@ pub(super) fn give(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<S
     verdict.lines(next, screen)
 }
 
-/// Begins to count hands, also while a part of the question is still to be shown. Where there are no options, what is typed on
-/// is neither an answer nor a jump.
+/// Begins a vote, also while a part of the question is still to be shown. If there are no options, the following digits are
+/// dropped.
 pub(super) fn begin_hands(course: &Course<'_>, state: &mut State, now: Duration) -> Vec<String> {
     if state.question(course).is_some_and(|question| question.kind.is_chosen_by_letter()) {
         state.typing.begin(Purpose::Hands, "");
@@ -71,17 +71,17 @@ pub(super) fn begin_hands(course: &Course<'_>, state: &mut State, now: Duration)
     remark(state, "You can only vote on multiple-choice questions.")
 }
 
-/// Keeps a show of hands, and draws it.
+/// Records a vote, and draws it.
 pub(super) fn count_hands(course: &Course<'_>, state: &mut State, typed: &str) -> Vec<String> {
     let Some(question) = state.question(course).filter(|_| !typed.is_empty()) else { return Vec::new() };
     let hands = match votes(typed, question.letters().len()) {
         Ok(hands) => hands,
         Err(error) => return refusal(state, &error),
     };
-    // While the class still reads or thinks, the right option is not marked.
+    // While the question is open, the right option is not marked.
     let is_open = course.stops.get(state.page.stop).is_some_and(|stop| stop.kind == StopKind::Asked);
     let right = if is_open { None } else { right_letter(course, state, question) };
-    let lines = bars(&hands, right, state.window.screen);
+    let lines = bars(&hands, None, right, state.window.screen);
     let record = state.class.record(question);
     record.hands_before = record.hands.replace(hands);
     record.drawn = true;

@@ -1,19 +1,19 @@
-//! What each key does.
+//! The effect of each key.
 
 use std::time::Duration;
 
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::{Action, Effects};
-use crate::lesson::play::keys::Key;
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
+use crate::terminal::Key;
 
 use super::letters::press_letter;
 use super::printing::{print, redraw};
 use super::{answers, lines, moves, overlay};
 
-/// Does what a key says, `now` after the beginning.
+/// Handles a key, `now` after the beginning.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     match key {
         Key::Control('c') if overlay::drops_the_rest(state) => return redraw(course, state, now),
@@ -45,7 +45,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
     command(course, state, key, now)
 }
 
-/// Does what a key says besides the lesson; nothing where the lesson is to be shown again.
+/// Handles a key in an overlay; `None` if the lesson is to be shown again.
 fn press_in_overlay(course: &Course<'_>, state: &mut State, topic: Topic, key: Key) -> Option<Vec<String>> {
     let is_more = matches!(key, Key::Char(' ') | Key::Enter | Key::Right | Key::Down | Key::PageDown);
     match (topic, key) {
@@ -65,7 +65,7 @@ fn press_in_overlay(course: &Course<'_>, state: &mut State, topic: Topic, key: K
     }
 }
 
-/// Does what a key says in the lesson itself.
+/// Handles a key in the lesson itself.
 fn command(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     if state.typing.counts(key) {
         return print(course, state, Vec::new(), now);
@@ -74,7 +74,7 @@ fn command(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> E
     let lines = match key {
         Key::Char(' ') | Key::Right | Key::Down | Key::PageDown => return forward(course, state, now),
         Key::Enter if count.is_none() => return forward(course, state, now),
-        // An answer that comes too late goes nowhere: a number goes to its step with `G`, or in the contents.
+        // A number with Enter may be a late answer, so it is ignored; `G`, or Enter in the contents, goes to a step.
         Key::Enter => Vec::new(),
         Key::Char('.' | ',' | '/' | '%') if count.is_some() => Vec::new(),
         Key::Left | Key::Up | Key::PageUp | Key::Backspace => moves::go_back(course, state),
@@ -88,7 +88,7 @@ fn command(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> E
     print(course, state, lines, now)
 }
 
-/// Goes on: the rest of what is being shown, the answer that was given beforehand, the solution, the next stop.
+/// Goes on: to the rest of an overlay, the scripted answer, the solution, or the next stop.
 fn forward(course: &Course<'_>, state: &mut State, now: Duration) -> Effects {
     if !state.overlay.rest.is_empty() {
         let lines = state.overlay.more(state.height());

@@ -1,4 +1,4 @@
-//! What each letter does.
+//! The effect of each letter.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::lesson::play::typing::Purpose;
 use super::printing::print;
 use super::{answers, moves, overlay};
 
-/// Does what a letter says.
+/// Handles a letter.
 pub(super) fn press_letter(course: &Course<'_>, state: &mut State, letter: char, now: Duration) -> Effects {
     let lines = match letter {
         'q' => return Effects::of(Action::Leave),

@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use crate::lesson::play::course::Course;
 use crate::lesson::play::event::Effects;
-use crate::lesson::play::keys::Key;
 use crate::lesson::play::state::State;
 use crate::lesson::play::typing::Purpose;
 use crate::lesson::play::view::key_typed;
+use crate::terminal::Key;
 
 use super::letters::press_letter;
 use super::printing::{print, redraw};
 use super::{answers, moves, overlay};
 
-/// Does what a key says while a line is typed.
+/// Handles a key while a line is typed.
 pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Duration) -> Effects {
     let Some(mut entry) = state.typing.entry.take() else { return Effects::default() };
     let text = entry.line.text();
     let is_number = entry.purpose == Purpose::Answer && text.bytes().all(|byte| byte.is_ascii_digit());
     match key {
         Key::Enter | Key::PageDown => return entered(course, state, entry.purpose, text.trim(), now),
-        // Out of a command of one's own the way is straight back to the lesson.
+        // From a typed command, Escape returns directly to the lesson.
         Key::Escape | Key::Control('g') if state.overlay.topic.is_some() => {
             return redraw(course, state, now);
         }
@@ -36,7 +36,7 @@ pub(super) fn press(course: &Course<'_>, state: &mut State, key: Key, now: Durat
         }
         key => entry.line.press(key),
     }
-    // An answer that has been taken back to nothing is none: the keys are the player's again.
+    // If an answer is deleted to nothing, keys are commands of the player again.
     if entry.purpose != Purpose::Answer || !entry.line.is_empty() {
         state.typing.entry = Some(entry);
     }

@@ -1,6 +1,6 @@
-//! How a player changes: [`update`], from a state and an event to the next state and what the shell has to do.
+//! [`update`]: from a state and an event to the next state and the effects for the shell.
 //!
-//! Nothing here prints, reads a key, writes a file or looks at a clock: an event tells when it came.
+//! Nothing here prints, reads a key, writes a file or reads a clock: each event has its time.
 
 mod answers;
 mod keys;
@@ -13,17 +13,17 @@ mod printing;
 
 use super::course::Course;
 use super::event::{Effects, Event, Input};
-use super::pages::Place;
+use super::pages::PageStart;
 use super::state::State;
 use super::view::sentence;
 
-/// Takes an event.
+/// Handles an event.
 pub(super) fn update(course: &Course<'_>, state: &mut State, event: Event) -> Effects {
     let now = event.at;
     match event.input {
         Input::Begin(notices) => {
             let notices = notices.iter().flat_map(|notice| sentence(notice, state.window.screen)).collect();
-            let lines = moves::show_from(course, state, Place::default(), notices);
+            let lines = moves::show_from(course, state, PageStart::default(), notices);
             printing::print(course, state, lines, now)
         }
         Input::Key(key) => keys::press(course, state, key, now),

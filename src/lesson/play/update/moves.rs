@@ -1,7 +1,7 @@
 //! The moves of a player: on, back, to a step.
 
 use crate::lesson::play::course::Course;
-use crate::lesson::play::pages::{self, Place, place, position};
+use crate::lesson::play::pages::{self, PageStart, place, position};
 use crate::lesson::play::state::State;
 use crate::lesson::play::stops::{Stop, StopKind, commands};
 use crate::lesson::play::view::{above, chunks, ending};
@@ -21,10 +21,10 @@ pub(super) fn go_on(course: &Course<'_>, state: &mut State) -> Vec<String> {
 pub(super) fn go_on_below(course: &Course<'_>, state: &mut State, before: Vec<String>) -> Vec<String> {
     state.class.has_begun = true;
     state.page.stop += 1;
-    show_from(course, state, Place::default(), before)
+    show_from(course, state, PageStart::default(), before)
 }
 
-/// Goes back to what was shown before; nothing at the beginning.
+/// Goes back to the previous page; no lines at the beginning.
 pub(super) fn go_back(course: &Course<'_>, state: &mut State) -> Vec<String> {
     if state.is_over(course) {
         state.page.stop = course.stops.len() - 1;
@@ -64,7 +64,7 @@ pub(super) fn show_again(course: &Course<'_>, state: &mut State) -> Vec<String> 
     if above.is_empty() { lines } else { [above, vec![String::new()], lines].concat() }
 }
 
-/// Pushes all text out of sight.
+/// Scrolls all text out of sight.
 pub(super) fn blank(state: &mut State) -> Vec<String> {
     (state.is_blank, state.is_clean) = (true, true);
     vec![String::new()]
@@ -74,11 +74,11 @@ pub(super) fn blank(state: &mut State) -> Vec<String> {
 pub(super) fn go_to(course: &Course<'_>, state: &mut State, stop: usize) -> Vec<String> {
     state.page.stop = stop;
     if !state.class.has_begun {
-        // A class that goes on where it was left is not ahead of its plan.
+        // A class that resumes a lesson is not ahead of its plan.
         state.class.first = state.step(course).unwrap_or(0);
     }
     state.is_clean = true;
-    show_from(course, state, Place::default(), Vec::new())
+    show_from(course, state, PageStart::default(), Vec::new())
 }
 
 /// Goes to the first stop of a step.
@@ -131,13 +131,13 @@ pub(super) fn jump(course: &Course<'_>, state: &mut State, count: Option<usize>)
 pub(super) fn show_from(
     course: &Course<'_>,
     state: &mut State,
-    from: Place,
+    from: PageStart,
     before: Vec<String>,
 ) -> Vec<String> {
     state.overlay.rest.clear();
     state.overlay.topic = None;
     let Some(stop) = course.stops.get(state.page.stop) else {
-        (state.page.from, state.page.next) = (Place::default(), None);
+        (state.page.from, state.page.next) = (PageStart::default(), None);
         return [before, ending(course, state)].concat();
     };
     let chunks = chunks(course, state, stop);
@@ -147,8 +147,8 @@ pub(super) fn show_from(
     state.page.from = from;
     state.page.next = (end < chunks.len()).then(|| place(&chunks, end));
     note_what_is_shown(course, state, stop);
-    // On the next page of a question, feedback and bars still stand above.
-    let begins = state.is_clean || from == Place::default();
+    // On the next page of a question, feedback and bars are still visible above.
+    let begins = state.is_clean || from == PageStart::default();
     let is_asked = stop.kind == StopKind::Asked && begins;
     if let Some(question) = stop.question(course.lesson).filter(|_| is_asked) {
         let record = state.class.record(question);

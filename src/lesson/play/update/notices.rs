@@ -10,7 +10,7 @@ pub(super) fn remark(state: &mut State, text: &str) -> Vec<String> {
     state.overlay.begin(&lines, state.height())
 }
 
-/// What an error says.
+/// The lines of an error.
 pub(super) fn refusal(state: &mut State, error: &Error) -> Vec<String> {
     remark(state, &error.to_string().replace("\n  help: ", "; "))
 }

@@ -1,4 +1,4 @@
-//! What is shown besides the lesson: contents, keys, search, commands of one's own.
+//! Text in place of the lesson: contents, keys, search results, output of typed commands.
 
 use crate::lesson::Command;
 use crate::lesson::play::course::Course;
@@ -16,7 +16,7 @@ fn show(state: &mut State, topic: Topic, lines: &[String]) -> Vec<String> {
     state.overlay.begin(lines, state.height())
 }
 
-/// Whether Ctrl-C drops what is left of something besides the lesson, and nothing else.
+/// Whether Ctrl-C only drops the rest of an overlay.
 pub(super) fn drops_the_rest(state: &State) -> bool {
     state.overlay.topic.is_some() && !state.overlay.rest.is_empty() && state.typing.entry.is_none()
 }
@@ -27,7 +27,7 @@ pub(super) fn contents(course: &Course<'_>, state: &mut State) -> Vec<String> {
     show(state, Topic::Contents, &lines)
 }
 
-/// What the keys do.
+/// The list of keys.
 pub(super) fn help(course: &Course<'_>, state: &mut State) -> Vec<String> {
     let lines = view::help(course, state);
     show(state, Topic::Keys, &lines)

@@ -1,4 +1,4 @@
-//! What a player shows: lines of a state. Nothing here changes it.
+//! The view of a player: lines of a state. It does not change the state.
 
 mod overlay;
 mod page;

@@ -1,4 +1,4 @@
-//! What is shown besides the lesson: contents and keys.
+//! Text in place of the lesson: contents and keys.
 
 use crate::lesson::play::course::Course;
 use crate::lesson::play::keys::{KEYS, STORY_KEYS, WHERE_TYPED};
@@ -34,7 +34,7 @@ pub(in crate::lesson::play) fn contents(course: &Course<'_>, state: &State) -> V
     lines
 }
 
-/// What the keys do, and how a lesson is typed into.
+/// The keys, and how to type answers.
 pub(in crate::lesson::play) fn help(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
     let is_lesson = course.lesson.story.is_none();
@@ -46,7 +46,7 @@ pub(in crate::lesson::play) fn help(course: &Course<'_>, state: &State) -> Vec<S
     lines
 }
 
-/// What the keys do, as lines.
+/// The list of keys as lines.
 fn key_lines(screen: Screen, is_lesson: bool) -> Vec<String> {
     let spelled = |text: &str| screen.charset.spelled(text).into_owned();
     let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);

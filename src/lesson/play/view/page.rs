@@ -30,7 +30,7 @@ pub(in crate::lesson::play) fn chunks(course: &Course<'_>, state: &State, stop: 
         return chunks;
     }
     match chunks.first_mut().filter(|first| heading.len() + 1 + first.lines.len() <= height) {
-        // A heading never stands alone at the foot of a page.
+        // A heading is never alone at the end of a page.
         Some(first) => {
             first.lines.insert(0, String::new());
             first.lines.splice(0..0, heading);
@@ -49,7 +49,7 @@ fn heading(show: &Show<'_>, stop: &Stop) -> Vec<String> {
     }
 }
 
-/// The text of the present step before the present page: as much as fits above `below` lines.
+/// The text of the current step before the current page, limited to the rows above `below` lines.
 pub(in crate::lesson::play) fn above(course: &Course<'_>, state: &State, below: usize) -> Vec<String> {
     let (at, stops) = (state.page.stop, &course.stops);
     let Some(stop) = stops.get(at) else { return Vec::new() };
@@ -78,8 +78,8 @@ pub(in crate::lesson::play) fn right_letter(
     question.right_answer(&course.show(state.window.screen).values()).ok()??.value.letter()
 }
 
-/// The answer, with the votes that were cast. The feedback to a wrong option is shown if somebody voted for it, unless it
-/// stands above; with the teacher's notes all feedback is shown.
+/// The answer, with the votes. The feedback to a wrong option is shown if it has votes, unless it is already above; with the
+/// teacher's notes all feedback is shown.
 fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String> {
     let (screen, show) = (state.window.screen, course.show(state.window.screen));
     let record = state.class.records.get(&question.id);
@@ -87,11 +87,11 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
     let mut groups = Vec::new();
     if let Some(hands) = hands {
         let right = right_letter(course, state, question);
-        // The bars stand above the answer; on a clean screen they are drawn again.
+        // The bars are already above the answer, unless the screen is clean.
         let stands_above = record.is_some_and(|record| record.drawn) && !state.is_clean;
         groups.push(match right.filter(|_| stands_above) {
             Some(letter) => right_bar(hands, letter, screen),
-            None => bars(hands, right, screen),
+            None => bars(hands, None, right, screen),
         });
     }
     let has_feedback = |choice: &Choice| {
@@ -108,7 +108,7 @@ fn answer(course: &Course<'_>, state: &State, question: &Question) -> Vec<String
     groups.join(&String::new())
 }
 
-/// What is shown at the end.
+/// The page at the end.
 pub(in crate::lesson::play) fn ending(course: &Course<'_>, state: &State) -> Vec<String> {
     let screen = state.window.screen;
     let mut lines = vec![Ink::bold().on(&format!("End: {}", course.lesson.title), screen)];

@@ -8,7 +8,7 @@ use crate::lesson::play::clock::minutes_and_seconds;
 use crate::lesson::play::course::Course;
 use crate::lesson::play::overlay::Topic;
 use crate::lesson::play::state::State;
-use crate::lesson::play::typing::{Entry, Purpose};
+use crate::lesson::play::typing::{Purpose, TypedLine};
 use crate::lesson::verdict::Verdict;
 use crate::render::Charset;
 use crate::text::clipped_at_word;
@@ -27,11 +27,11 @@ pub struct Bottom {
 /// The most columns of a title, which leave room for what else the line says.
 const LONGEST_TITLE: usize = 40;
 
-/// The keys that a line of one letter stands for, where letters are typed into an answer.
+/// The keys that can be typed as a line of one letter, for questions whose answers contain letters.
 const LETTERS: [char; 9] = ['q', 'h', 'v', 't', 'n', 'p', 'r', 'b', '?'];
 
 /// A piece of the status line; where room is short those of the lowest weight go first.
-type Piece = (u8, String);
+type StatusPiece = (u8, String);
 
 /// The line at the bottom, `now` after the beginning.
 pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: Duration) -> Bottom {
@@ -49,8 +49,7 @@ pub(in crate::lesson::play) fn bottom(course: &Course<'_>, state: &State, now: D
     Bottom { text: screen.charset.spelled(&bottom.text).into_owned(), ..bottom }.cut(room)
 }
 
-/// The key that an answer of one letter stands for: where letters are typed into the answer, `h` and Enter is the hint,
-/// unless it is an answer to this question.
+/// The key that an answer of one letter means: `h` and Enter is the hint, unless `h` is an answer to this question.
 pub(in crate::lesson::play) fn key_typed(course: &Course<'_>, state: &State, text: &str) -> Option<char> {
     let mut letters = text.chars();
     let (Some(letter), None) = (letters.next(), letters.next()) else { return None };
@@ -61,7 +60,7 @@ pub(in crate::lesson::play) fn key_typed(course: &Course<'_>, state: &State, tex
     (LETTERS.contains(&letter) && !is_answer()).then_some(letter)
 }
 
-/// What the line is made of.
+/// The parts of the line.
 struct Status<'s, 'a> {
     course: &'s Course<'a>,
     state: &'s State,
@@ -76,7 +75,7 @@ impl Status<'_, '_> {
         }
     }
 
-    fn typing(&self, entry: &Entry, room: usize) -> Bottom {
+    fn typing(&self, entry: &TypedLine, room: usize) -> Bottom {
         let label = entry.label();
         let (typed, column) = entry.line.window(room.saturating_sub(label.width()));
         let cursor = label.width() + column;
@@ -87,8 +86,8 @@ impl Status<'_, '_> {
         Bottom { text, cursor: Some(cursor), is_alert: false }
     }
 
-    /// What may be typed, or what Enter would do.
-    fn typing_hint(&self, entry: &Entry) -> String {
+    /// The possible answers, or the effect of Enter.
+    fn typing_hint(&self, entry: &TypedLine) -> String {
         let text = entry.line.text();
         match entry.purpose {
             Purpose::Hands => "such as A3 B14 C8, or 3 14 8".to_string(),
@@ -110,7 +109,7 @@ impl Status<'_, '_> {
         }
     }
 
-    /// What is left of the time to think.
+    /// The remaining time to think.
     fn time_left(&self) -> Option<Duration> {
         let think = self.state.asking(self.course)?.think?;
         Some(think.saturating_sub(self.now.saturating_sub(self.state.timing.asked_at())))
@@ -130,7 +129,7 @@ impl Status<'_, '_> {
         })
     }
 
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<StatusPiece> {
         if self.state.is_blank {
             return vec![(9, "any key goes back".to_string())];
         }
@@ -187,7 +186,7 @@ impl Status<'_, '_> {
 }
 
 /// The pieces in a row, as many as there is room for.
-fn fitted(mut pieces: Vec<Piece>, separator: &str, room: usize) -> String {
+fn fitted(mut pieces: Vec<StatusPiece>, separator: &str, room: usize) -> String {
     loop {
         let line =
             format!(" {}", pieces.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(separator));
@@ -200,7 +199,7 @@ fn fitted(mut pieces: Vec<Piece>, separator: &str, room: usize) -> String {
 }
 
 impl Bottom {
-    /// The same line, at most so wide.
+    /// The same line in at most `width` columns.
     fn cut(mut self, room: usize) -> Bottom {
         let mut used = 0;
         let fits = |c: &char| {

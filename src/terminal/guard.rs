@@ -1,4 +1,4 @@
-//! The terminal's raw mode, left again on every way out.
+//! Raw mode of the terminal, which is left on every way out.
 
 use std::io::{self, IsTerminal, Write};
 use std::panic::{self, PanicHookInfo};
@@ -6,22 +6,25 @@ use std::sync::Arc;
 
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-use super::printer::ERASE;
+use super::signals::suspend;
 
-/// What the guard does to a terminal.
-pub(super) trait Terminal: Send + Sync + 'static {
+/// Moves to the start of the line and erases it, and everything below.
+pub(crate) const ERASE: &str = "\r\x1b[J";
+
+/// The operations of the guard on a terminal.
+pub(crate) trait Terminal: Send + Sync + 'static {
     /// Keys come one by one, and nothing is echoed.
     fn enter(&self) -> io::Result<()>;
-    /// As it was before.
+    /// Restores the terminal.
     fn leave(&self) -> io::Result<()>;
-    /// As it was before, and the bottom line is gone: a panic is about to say something.
+    /// Restores the terminal and erases the status line, before the message of a panic.
     fn rescue(&self) {
         let _ = self.leave();
     }
 }
 
 /// The terminal of this process.
-pub(super) struct OwnTerminal;
+pub(crate) struct OwnTerminal;
 
 impl Terminal for OwnTerminal {
     fn enter(&self) -> io::Result<()> {
@@ -41,12 +44,12 @@ impl Terminal for OwnTerminal {
     }
 }
 
-type Hook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
+type PanicHook = dyn Fn(&PanicHookInfo<'_>) + Send + Sync;
 
-/// Keeps a terminal in raw mode as long as it lives; also a panic leaves it as it was before, and says so on a sane one.
-pub(super) struct Guard<T: Terminal> {
+/// Keeps a terminal in raw mode as long as it lives. A panic restores the terminal before its message is printed.
+pub(crate) struct Guard<T: Terminal> {
     terminal: Arc<T>,
-    hook: Arc<Hook>,
+    hook: Arc<PanicHook>,
 }
 
 impl<T: Terminal> Guard<T> {
@@ -54,10 +57,10 @@ impl<T: Terminal> Guard<T> {
     ///
     /// # Errors
     /// If the terminal refuses.
-    pub(super) fn new(terminal: T) -> io::Result<Guard<T>> {
+    pub(crate) fn new(terminal: T) -> io::Result<Guard<T>> {
         let terminal = Arc::new(terminal);
         terminal.enter()?;
-        let hook: Arc<Hook> = Arc::from(panic::take_hook());
+        let hook: Arc<PanicHook> = Arc::from(panic::take_hook());
         let (rescued, before) = (Arc::clone(&terminal), Arc::clone(&hook));
         panic::set_hook(Box::new(move |info| {
             rescued.rescue();
@@ -70,7 +73,7 @@ impl<T: Terminal> Guard<T> {
     ///
     /// # Errors
     /// If the terminal refuses.
-    pub(super) fn pause(&self) -> io::Result<()> {
+    pub(crate) fn pause(&self) -> io::Result<()> {
         self.terminal.leave()
     }
 
@@ -78,8 +81,27 @@ impl<T: Terminal> Guard<T> {
     ///
     /// # Errors
     /// If the terminal refuses.
-    pub(super) fn resume(&self) -> io::Result<()> {
+    pub(crate) fn resume(&self) -> io::Result<()> {
         self.terminal.enter()
+    }
+
+    /// Sets raw mode again, after the shell may have changed the terminal.
+    ///
+    /// # Errors
+    /// If the terminal refuses.
+    pub(crate) fn renew(&self) -> io::Result<()> {
+        self.pause()?;
+        self.resume()
+    }
+
+    /// Leaves raw mode, stops the program until the shell continues it, and enters raw mode again.
+    ///
+    /// # Errors
+    /// If the terminal or the system refuses.
+    pub(crate) fn suspend(&self) -> io::Result<()> {
+        self.pause()?;
+        suspend()?;
+        self.resume()
     }
 }
 
@@ -100,18 +122,18 @@ mod tests {
 
     use super::*;
 
-    /// Writes down what is done to it.
+    /// Records its calls.
     #[derive(Clone, Default)]
-    struct Fake(Arc<Mutex<Vec<&'static str>>>);
+    struct RecordingTerminal(Arc<Mutex<Vec<&'static str>>>);
 
-    impl Fake {
+    impl RecordingTerminal {
         fn note(&self, word: &'static str) -> io::Result<()> {
             self.0.lock().unwrap().push(word);
             Ok(())
         }
     }
 
-    impl Terminal for Fake {
+    impl Terminal for RecordingTerminal {
         fn enter(&self) -> io::Result<()> {
             self.note("enter")
         }
@@ -124,7 +146,7 @@ mod tests {
     // One test: the hook is the whole process's.
     #[test]
     fn raw_mode_is_left_at_the_end_at_an_error_and_before_a_panic_is_told() {
-        let fake = Fake::default();
+        let fake = RecordingTerminal::default();
         drop(Guard::new(fake.clone()).unwrap());
         assert_eq!(fake.0.lock().unwrap().drain(..).collect::<Vec<_>>(), ["enter", "leave"]);
 

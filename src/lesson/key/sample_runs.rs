@@ -7,9 +7,9 @@ use crate::matrix::Matrix;
 use super::Values;
 
 /// Runs by name, each a graph.
-pub(in crate::lesson) struct Runs(Vec<(&'static str, Graph)>);
+pub(in crate::lesson) struct SampleRuns(Vec<(&'static str, Graph)>);
 
-impl Values for Runs {
+impl Values for SampleRuns {
     fn matrix(&self, run: &str, address: &str) -> Result<Matrix> {
         let found = self.0.iter().find(|(name, _)| *name == run);
         let (_, graph) = found.ok_or_else(|| Error::new(format!("there is no run `{run}`")))?;
@@ -34,7 +34,7 @@ impl Values for Runs {
 }
 
 /// `plain` and `causal` with weights `A` of three tokens, and `odd` with what is seldom: ties, NaN, −∞, no columns.
-pub(in crate::lesson) fn runs() -> Runs {
+pub(in crate::lesson) fn runs() -> SampleRuns {
     let words = ["bat", "cave", "racket"];
     let named = |matrix: Matrix| matrix.rows_named(&words).cols_named(&words);
     let plain =
@@ -63,7 +63,7 @@ pub(in crate::lesson) fn runs() -> Runs {
         }
         graph
     };
-    Runs(vec![
+    SampleRuns(vec![
         ("plain", graph(vec![("A", plain)])),
         ("causal", graph(vec![("A", causal), ("S_masked", masked)])),
         ("odd", graph(odd.into())),

@@ -1,9 +1,9 @@
 //! Numbers as prose writes them.
 
 use super::*;
-use crate::graph::{Convention, Graph, Origin};
+use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
-use crate::render::{Charset, Format, Heat, Page, Style, stories};
+use crate::render::{Format, Page, Screen, Style, stories};
 use crate::story::{Digits, Story};
 use proptest::prelude::*;
 
@@ -87,16 +87,7 @@ fn what_a_table_prints_agrees_with_its_cell() {
     let mut graph = Graph::new();
     graph.given("A", Matrix::from_rows(std::slice::from_ref(&values)).unwrap(), Origin::Stated).unwrap();
     let story = Story::of_graph("", graph, Digits::Places(2));
-    let style = Style {
-        format: Format::Markdown,
-        places: None,
-        width: 80,
-        colour: false,
-        theme: crate::render::Theme::Unknown,
-        charset: Charset::Utf8,
-        heat: Heat::default(),
-        convention: Convention::default(),
-    };
+    let style = Style::on(Screen::plain(80), Format::Markdown);
     let mut page = Vec::new();
     stories(&[Page::whole(story)], "", &style, &mut page).unwrap();
     let page = String::from_utf8(page).unwrap();

@@ -9,33 +9,33 @@ const LONGEST: usize = 2000;
 
 /// A line with a cursor, and earlier lines that the arrows bring back.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Line {
+pub(crate) struct EditLine {
     text: Vec<char>,
     cursor: usize,
     /// The oldest first.
     earlier: Vec<String>,
-    /// Which of them is shown; after the last one the line itself.
+    /// The position of the shown line; after the last one the line itself.
     shown: usize,
-    /// What was typed before an earlier one was brought back.
+    /// The typed line, while an earlier one is shown.
     draft: String,
 }
 
-impl Line {
+impl EditLine {
     /// A line that begins with a text.
-    pub(super) fn new(text: &str, earlier: Vec<String>) -> Line {
+    pub(crate) fn new(text: &str, earlier: Vec<String>) -> EditLine {
         let shown = earlier.len();
-        let mut line = Line { earlier, shown, ..Line::default() };
+        let mut line = EditLine { earlier, shown, ..EditLine::default() };
         line.set(text);
         line
     }
 
-    /// What has been typed.
-    pub(super) fn text(&self) -> String {
+    /// The typed text.
+    pub(crate) fn text(&self) -> String {
         self.text.iter().collect()
     }
 
     /// Whether nothing has been typed.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
     }
 
@@ -45,7 +45,7 @@ impl Line {
     }
 
     /// Changes the line as a key says; keys that are not for editing do nothing.
-    pub(super) fn press(&mut self, key: Key) {
+    pub(crate) fn press(&mut self, key: Key) {
         match key {
             Key::Char(typed) if self.text.len() < LONGEST => {
                 self.text.insert(self.cursor, typed);
@@ -77,7 +77,7 @@ impl Line {
         self.cursor = from;
     }
 
-    /// Where the word before the cursor begins.
+    /// The position at which the word before the cursor begins.
     fn word_before(&self) -> usize {
         let before = &self.text[..self.cursor];
         let word_end = before.iter().rposition(|c| !c.is_whitespace()).map_or(0, |last| last + 1);
@@ -95,8 +95,8 @@ impl Line {
         self.set(&text);
     }
 
-    /// As much of the line as `room` columns hold, with the cursor in view, and the column of the cursor in it.
-    pub(super) fn window(&self, room: usize) -> (String, usize) {
+    /// The part of the line around the cursor that fits into `room` columns, and the column of the cursor in it.
+    pub(crate) fn window(&self, room: usize) -> (String, usize) {
         let width = |c: &char| c.width().unwrap_or(0);
         let room = room.max(2);
         // One column is kept for the cursor after the last character.
@@ -119,14 +119,14 @@ impl Line {
 mod tests {
     use super::*;
 
-    fn pressed(line: &mut Line, keys: &[Key]) -> String {
+    fn pressed(line: &mut EditLine, keys: &[Key]) -> String {
         keys.iter().for_each(|&key| line.press(key));
         line.text()
     }
 
     #[test]
     fn a_line_is_edited_in_the_middle() {
-        let mut line = Line::new("attn softmax 1 2", Vec::new());
+        let mut line = EditLine::new("attn softmax 1 2", Vec::new());
         assert_eq!(pressed(&mut line, &[Key::Left, Key::Backspace, Key::Char('9')]), "attn softmax 192");
         assert_eq!(pressed(&mut line, &[Key::Delete, Key::Delete]), "attn softmax 19");
         assert_eq!(pressed(&mut line, &[Key::Control('w')]), "attn softmax ");
@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn earlier_lines_come_back_and_what_was_typed_is_not_lost() {
-        let mut line = Line::new("", vec!["one".into(), "two".into()]);
+        let mut line = EditLine::new("", vec!["one".into(), "two".into()]);
         pressed(&mut line, &[Key::Char('x')]);
         assert_eq!(pressed(&mut line, &[Key::Up]), "two");
         assert_eq!(pressed(&mut line, &[Key::Up, Key::Up]), "one");
@@ -148,11 +148,11 @@ mod tests {
 
     #[test]
     fn a_long_line_is_shown_around_its_cursor() {
-        let mut line = Line::new("0123456789", Vec::new());
+        let mut line = EditLine::new("0123456789", Vec::new());
         assert_eq!(line.window(20), ("0123456789".to_string(), 10));
         assert_eq!(line.window(5), ("6789".to_string(), 4));
         line.press(Key::Home);
         assert_eq!(line.window(5), ("0123".to_string(), 0));
-        assert_eq!(Line::new("ab漢字", Vec::new()).window(4), ("字".to_string(), 2));
+        assert_eq!(EditLine::new("ab漢字", Vec::new()).window(4), ("字".to_string(), 2));
     }
 }

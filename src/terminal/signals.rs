@@ -9,13 +9,15 @@ use std::time::Duration;
 use signal_hook::consts::SIGCONT;
 use signal_hook::{SigId, flag, low_level};
 
-use crate::terminal::ENDING;
+use super::{ENDING, signals_are_handled};
 
-/// What a shell adds to the number of the signal that has ended a program.
+/// A shell adds this to the number of the signal that ended a program.
 const ENDED_BY: u8 = 128;
+/// The exit code after Ctrl-C.
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Signals that have come since they were last asked for.
-pub(in crate::lesson) struct Signals {
+pub(crate) struct Signals {
     ending: Vec<(u8, Arc<AtomicBool>)>,
     continued: Arc<AtomicBool>,
     ids: Vec<SigId>,
@@ -26,7 +28,7 @@ impl Signals {
     ///
     /// # Errors
     /// If the system refuses.
-    pub(in crate::lesson) fn new() -> io::Result<Signals> {
+    pub(crate) fn new() -> io::Result<Signals> {
         let mut signals =
             Signals { ending: Vec::new(), continued: Arc::new(AtomicBool::new(false)), ids: Vec::new() };
         for &signal in ENDING {
@@ -34,35 +36,35 @@ impl Signals {
             signals.ids.push(flag::register(signal, Arc::clone(&come))?);
             signals.ending.push((ENDED_BY + signal as u8, come));
         }
-        crate::terminal::signals_are_handled(true);
+        signals_are_handled(true);
         #[cfg(unix)]
         signals.ids.push(flag::register(SIGCONT, Arc::clone(&signals.continued))?);
         Ok(signals)
     }
 
     /// The exit code of a signal that ends the program, if one has come.
-    pub(in crate::lesson) fn ending(&self) -> Option<u8> {
+    pub(crate) fn ending(&self) -> Option<u8> {
         self.ending.iter().find(|(_, come)| come.load(Ordering::Relaxed)).map(|(code, _)| *code)
     }
 
     /// Whether the program was stopped and called back since this was last asked.
-    pub(super) fn continued(&self) -> bool {
+    pub(crate) fn continued(&self) -> bool {
         self.continued.swap(false, Ordering::Relaxed)
     }
 }
 
 impl Drop for Signals {
     fn drop(&mut self) {
-        crate::terminal::signals_are_handled(false);
+        signals_are_handled(false);
         for id in self.ids.drain(..) {
             low_level::unregister(id);
         }
     }
 }
 
-/// What waiting has ended with.
+/// The result of waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::lesson) enum Readiness {
+pub(crate) enum Readiness {
     /// A key may have come.
     Ready,
     /// The time is up, or a signal has come.
@@ -77,7 +79,7 @@ pub(in crate::lesson) enum Readiness {
 /// # Errors
 /// If standard input cannot be waited for.
 #[cfg(unix)]
-pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
+pub(crate) fn wait(longest: Duration) -> io::Result<Readiness> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let stdin = rustix::stdio::stdin();
     let mut waiting = [PollFd::new(&stdin, PollFlags::IN)];
@@ -98,7 +100,7 @@ pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
 /// # Errors
 /// If the terminal cannot be waited for.
 #[cfg(not(unix))]
-pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
+pub(crate) fn wait(longest: Duration) -> io::Result<Readiness> {
     Ok(if crossterm::event::poll(longest)? { Readiness::Ready } else { Readiness::Nothing })
 }
 
@@ -107,7 +109,7 @@ pub(in crate::lesson) fn wait(longest: Duration) -> io::Result<Readiness> {
 /// # Errors
 /// If the system refuses.
 #[cfg(unix)]
-pub(super) fn suspend() -> io::Result<()> {
+pub(crate) fn suspend() -> io::Result<()> {
     use rustix::process::{Signal, kill_current_process_group};
     Ok(kill_current_process_group(Signal::TSTP)?)
 }
@@ -117,13 +119,13 @@ pub(super) fn suspend() -> io::Result<()> {
 /// # Errors
 /// None.
 #[cfg(not(unix))]
-pub(super) fn suspend() -> io::Result<()> {
+pub(crate) fn suspend() -> io::Result<()> {
     Ok(())
 }
 
 /// Whether a process still runs; where nobody can tell, it is taken to.
 #[cfg(unix)]
-pub(super) fn is_running(process: u32) -> bool {
+pub(crate) fn is_running(process: u32) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
     pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
@@ -131,6 +133,6 @@ pub(super) fn is_running(process: u32) -> bool {
 
 /// Whether a process still runs; where nobody can tell, it is taken to.
 #[cfg(not(unix))]
-pub(super) fn is_running(_: u32) -> bool {
+pub(crate) fn is_running(_: u32) -> bool {
     true
 }

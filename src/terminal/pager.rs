@@ -7,17 +7,14 @@ use terminal_size::terminal_size_of;
 
 use crate::error::{EXIT_DONE, Error, Result};
 
-use super::guard::{Guard, OwnTerminal};
-use super::keys::Key;
-use super::printer::ERASE;
-use super::session::INTERRUPTED;
-use super::signals::{Readiness, Signals, suspend, wait};
-use super::terminal_keys::pressed;
+use super::guard::{ERASE, Guard, OwnTerminal};
+use super::keys::{Key, pressed};
+use super::signals::{INTERRUPTED, Readiness, Signals, wait};
 
-/// How long one wait for a key lasts before signals are looked at.
+/// The time of one wait for a key, after which signals are checked.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What a key asks of the pager.
+/// The action of a key in the pager.
 enum Turn {
     Page,
     Line,
@@ -27,8 +24,8 @@ enum Turn {
     Nothing,
 }
 
-/// How many rows the terminal of standard output has, if it says.
-pub fn rows() -> Option<usize> {
+/// The number of rows of the terminal of standard output, if known.
+pub(crate) fn rows() -> Option<usize> {
     terminal_size_of(std::io::stdout()).map(|(_, rows)| usize::from(rows.0)).filter(|&rows| rows > 0)
 }
 
@@ -36,7 +33,7 @@ pub fn rows() -> Option<usize> {
 ///
 /// # Errors
 /// If the terminal cannot be read or written.
-pub fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
+pub(crate) fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
     let unreadable = |error: std::io::Error| {
         Error::new(format!("the terminal cannot be used: {error}"))
             .help("pipe the output into another pager, such as less")
@@ -86,9 +83,7 @@ pub fn paged(text: &str, out: &mut dyn Write) -> Result<u8> {
             }
             Turn::Stop => {
                 out.flush()?;
-                guard.pause().map_err(unreadable)?;
-                suspend().map_err(unreadable)?;
-                guard.resume().map_err(unreadable)?;
+                guard.suspend().map_err(unreadable)?;
                 signals.continued();
                 0
             }

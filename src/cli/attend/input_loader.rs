@@ -1,7 +1,7 @@
-//! What the options of `attn attend` name, taken in its place: heads side by side, weights turned, masks understood.
+//! Collects the inputs of `attn attend`: heads side by side, weights in one layout, the meaning of masks.
 
 use crate::attention::MatrixRule;
-use crate::cli::words::{WordArgs, WordVectors};
+use crate::cli::word_vectors::{WordArgs, WordVectors};
 use crate::error::{Error, Result};
 use crate::foreign::visible;
 use crate::graph::recipes::AttendInputs;
@@ -14,30 +14,29 @@ use crate::random::LegacyStream;
 use crate::tensor::{Dtype, Tensor};
 use crate::text::counted;
 
-use super::inputs::{LayoutArg, MaskKindArg};
 use super::masks::{is_infinity, mask_rule, place_of};
 
-/// What was loaded.
-pub(super) struct Loaded {
+/// The inputs of a computation.
+pub(super) struct LoadedInputs {
     /// The matrices.
     pub inputs: AttendInputs,
-    /// How many heads Q was stacked of.
+    /// The number of heads if Q was a stack.
     pub query_heads: Option<usize>,
-    /// How many heads K and V were stacked of.
+    /// The number of heads if K or V was a stack.
     pub kv_heads: Option<usize>,
-    /// What the mask matrix means.
+    /// The meaning of the numbers in the mask.
     pub mask_rule: Option<MatrixRule>,
-    /// What the reader should know of the choice that was made.
+    /// Notes on how the inputs were read.
     pub notes: Vec<String>,
-    /// Those of the notes that are about the words.
+    /// The notes on words.
     pub of_words: Vec<String>,
 }
 
-/// The matrices on their way in.
+/// The inputs while they are read.
 #[derive(Default)]
-pub(super) struct Loading {
+pub(super) struct InputLoader {
     inputs: AttendInputs,
-    layout: Option<LayoutArg>,
+    layout: Option<Layout>,
     pub(super) tokens: Option<Vec<String>>,
     query_heads: Option<usize>,
     key_heads: Option<usize>,
@@ -46,10 +45,10 @@ pub(super) struct Loading {
     of_words: Vec<String>,
 }
 
-impl Loading {
-    /// Nothing yet; weights will be read in this layout, or in the one that their names imply.
-    pub(super) fn with_layout(layout: Option<LayoutArg>) -> Loading {
-        Loading { layout, ..Loading::default() }
+impl InputLoader {
+    /// Without inputs; weights will be read in this layout, or in the one that their names imply.
+    pub(super) fn with_layout(layout: Option<Layout>) -> InputLoader {
+        InputLoader { layout, ..InputLoader::default() }
     }
 
     pub(super) fn bundle(&mut self, bundle: Bundle, file: &str) -> Result<()> {
@@ -103,13 +102,14 @@ impl Loading {
         }
         let (of_roles, of_pairs) = (3 * tokens * width, 2 * tokens * tokens);
         let help = "give fewer tokens or a smaller width";
-        let (made, recorded, help) = match has_pairs && cells + of_roles <= MAX_CELLS {
-            true => (
+        let (made, recorded, help) = if has_pairs && cells + of_roles <= MAX_CELLS {
+            (
                 "Q, K, V, S and A",
                 cells + of_roles + of_pairs,
                 format!("{help}, or use {}, which does not store S and A", Hint::Fast),
-            ),
-            false => ("Q, K and V", cells + of_roles, help.to_string()),
+            )
+        } else {
+            ("Q, K and V", cells + of_roles, help.to_string())
         };
         if recorded > MAX_CELLS {
             return Err(Error::new(format!(
@@ -130,7 +130,7 @@ impl Loading {
         Ok(())
     }
 
-    /// Takes what was read for a role in its place.
+    /// Stores the matrix of a role, transposed if its layout asks for it.
     ///
     /// # Errors
     /// If numbers in a file cannot be read.
@@ -147,17 +147,13 @@ impl Loading {
         if role.has_heads() {
             self.stacked(role, tensor.is_stack().then(|| tensor.head_count()));
         }
-        let out_in = match self.layout {
-            Some(layout) => layout == LayoutArg::OutIn,
-            None => layout == Some(Layout::OutIn),
-        };
-        let turns = out_in && role.is_weights();
+        let turns = self.layout.or(layout) == Some(Layout::OutIn) && role.is_weights();
         let tensor: Tensor = if turns { tensor.into_matrix()?.transposed().into() } else { tensor };
         self.inputs.set(role, Given::new(tensor, origin));
         Ok(())
     }
 
-    /// Keeps how many heads an array was stacked of.
+    /// Stores the number of heads of a stacked array.
     fn stacked(&mut self, role: Role, heads: Option<usize>) {
         match role {
             Role::Q => self.query_heads = heads,
@@ -166,7 +162,7 @@ impl Loading {
         }
     }
 
-    pub(super) fn finished(mut self, mask_kind: Option<MaskKindArg>) -> Result<Loaded> {
+    pub(super) fn finished(mut self, mask_kind: Option<MatrixRule>) -> Result<LoadedInputs> {
         if let Some(Given { tensor, origin }) = &self.inputs.bias
             && tensor.cells().any(is_infinity)
         {
@@ -195,7 +191,7 @@ impl Loading {
         let tokens = self.tokens.map(|tokens| tokens.iter().cloned().collect());
         let inputs = AttendInputs { tokens, ..self.inputs };
         check_tokens(&inputs)?;
-        Ok(Loaded {
+        Ok(LoadedInputs {
             inputs,
             query_heads: self.query_heads,
             kv_heads,
@@ -228,12 +224,12 @@ impl Loading {
     }
 }
 
-/// What is said of a matrix of integers beyond 2⁵³.
+/// The note on a matrix of integers beyond 2⁵³.
 fn rounded_integers(name: &str) -> String {
     format!("{name} has integers beyond 2⁵³; each is rounded to the nearest 64-bit float.")
 }
 
-/// There must be one name for each token.
+/// Checks that there is one name for each token.
 fn check_tokens(inputs: &AttendInputs) -> Result<()> {
     let Some(tokens): Option<&Labels> = inputs.tokens.as_ref() else { return Ok(()) };
     let rows = |role| inputs.get(role).map(|given| (role.name(), given.shape().rows));

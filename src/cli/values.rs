@@ -1,7 +1,10 @@
-//! Numbers as options take them.
+//! Values of options: positive numbers and paths.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
 
 use crate::error::{Error, Result};
-use crate::foreign::visible;
+use crate::foreign::{to_path, visible};
 use crate::input;
 
 /// A positive number given to an option.
@@ -16,4 +19,9 @@ pub(super) fn positive(option: &str, text: &str) -> Result<f64> {
     }
     Err(Error::new(format!("{option} {} is not a positive number", visible(text)))
         .help("give a number above 0, such as 0.5"))
+}
+
+/// An argument that names a file, of whatever bytes.
+pub(super) fn path(text: &str) -> std::result::Result<PathBuf, Infallible> {
+    Ok(to_path(text))
 }

@@ -1,6 +1,6 @@
-//! The first wrong cell explained both ways: what is right, and what the mistake computes.
+//! The first wrong cell, computed both ways: correctly, and with the mistake.
 
-use super::words;
+use super::mistakes::ids;
 use crate::diagnose::{Judged, Named, Verdict};
 use crate::error::Result;
 use crate::explain::{Depth, Sums, explain};
@@ -9,14 +9,14 @@ use crate::graph::{
 };
 use crate::story::{ExplainedCell, Step, StepItem};
 
-/// What nodes of the mistaken computation are called after.
+/// Ends the names of the nodes of the mistaken computation.
 const SUFFIX: &str = "_wrong";
 
-/// Both computations in one graph, and the steps that tell them apart.
+/// Both computations in one graph, and the steps in which they differ.
 pub(super) struct BothWays {
-    /// The right one, and what differs from it.
+    /// The right one, and the nodes that differ from it.
     pub graph: Graph,
-    /// The first wrong cell, and the cell at which the two ways part if that is another.
+    /// The first wrong cell, and the first cell that differs where that is another.
     pub steps: Vec<Step>,
 }
 
@@ -31,8 +31,9 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
         _ => None,
     };
     let row = place.map(|(_, (row, _))| row);
-    let first = place.and_then(|(node, at)| Some((moved(&both).find(|pair| pair.name == *node)?, at)));
-    let parting = moved(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
+    let first = place.and_then(|(node, at)| Some((differing(&both).find(|pair| pair.name == *node)?, at)));
+    let parting =
+        differing(&both).next().filter(|pair| first.is_none_or(|(first, _)| first.name != pair.name));
     let mut steps = Vec::new();
     if let Some((pair, at)) = first {
         let address = |node| address_of(&both.graph, CellId { node, row: at.0, col: at.1 });
@@ -50,7 +51,7 @@ pub(super) fn both_ways(right: &Graph, wrong: &Judged, named: &Named) -> Result<
     Ok(BothWays { graph: both.graph, steps })
 }
 
-/// The steps that only one of the two ways takes: “Only the correct computation has S_scaled = S · 1/√2.”
+/// The steps that only one of the two computations has: “Only the correct computation has S_scaled = S · 1/√2.”
 fn one_sided(both: &GraphPair) -> String {
     let of = |ids: Vec<NodeId>, who: &str| {
         let formulas: Vec<String> =
@@ -72,15 +73,15 @@ fn one_sided(both: &GraphPair) -> String {
     format!("{}{}", of(alone(true).collect(), "correct"), of(alone(false).collect(), "mistaken"))
 }
 
-/// The steps that both ways compute, and whose numbers differ.
-fn moved(both: &GraphPair) -> impl Iterator<Item = &Difference> {
+/// The computed steps of both whose numbers differ.
+fn differing(both: &GraphPair) -> impl Iterator<Item = &Difference> {
     let is_computed = |id: Option<NodeId>| id.is_some_and(|id| !both.graph[id].op.is_given());
     both.differences
         .iter()
         .filter(move |pair| is_computed(pair.base) && is_computed(pair.other) && pair.change.is_some())
 }
 
-/// A cell that has moved: in this row if there is one, else the one that has moved furthest.
+/// A cell that differs: the first of this row, or else the one that differs most.
 fn cell(both: &GraphPair, pair: &Difference, row: Option<usize>) -> Option<(usize, usize)> {
     let change = both.graph[pair.change?].matrix()?;
     let in_row = row.filter(|&i| i < change.rows());
@@ -97,15 +98,14 @@ fn step(
 ) -> Result<Option<Step>> {
     let (Some(base), Some(other)) = (pair.base, pair.other) else { return Ok(None) };
     let mut of = Vec::new();
-    for (caption, node) in [("right".to_string(), base), (format!("with {}", words::together(named)), other)]
-    {
+    for (caption, node) in [("right".to_string(), base), (format!("with {}", ids(named)), other)] {
         of.extend(explained(&both.graph, caption, node, row, col)?);
     }
     let shown = vec![StepItem::Explained { of, side_by_side: true }];
     Ok(Some(Step { text: text.into(), shown, ..Step::default() }))
 }
 
-/// The cell that a cell was copied from: what stands in a head, not in the heads side by side.
+/// The cell that a cell was copied from: one of a head, not of the concatenated heads.
 fn computed(graph: &Graph, mut cell: CellId) -> CellId {
     loop {
         cell = match graph.terms(cell) {

@@ -1,6 +1,6 @@
-//! What somebody sees who types `attn` and nothing else.
+//! The help of `attn` without arguments.
 
-/// The same for `attn`, `attn -h`, `attn --help` and `attn help`; it fits a terminal of 80×24.
+/// The text of `attn`, `attn -h`, `attn --help` and `attn help`; it fits a terminal of 80×24.
 pub(super) const FRONT: &str = "\
 attn computes attention and shows where every number comes from.
 

@@ -2,22 +2,25 @@
 
 use std::ffi::OsString;
 
-use super::lesson::by_hand;
-use super::output::{self, OutputArgs};
+use super::lesson::typed_commands;
+use super::output::OutputArgs;
+use super::program::Program;
 use super::steps::StepArgs;
+use super::write;
 use super::{Env, Streams};
 use crate::cli::LESSON_OPTIONS;
 use crate::error::{EXIT_DONE, Result};
 use crate::lesson::play::{PlayOptions, Player, ProgressSaver, play};
-use crate::lesson::{CommandOutput, Lesson, Scene, StoryPart, story_lesson};
+use crate::lesson::{CommandOutput, Lesson, StoryPart, StoryStep, story_lesson};
 use crate::render::{self, Format, Page, Screen, Style};
 use crate::text::quoted;
 
 /// The pages of a command, and how they are shown.
 pub(super) struct Presentation<'a> {
+    pub program: &'a Program<'a>,
     /// The name of the command.
     pub command: &'a str,
-    /// For each page the command that tells all of it.
+    /// For each page the command that shows all of it.
     pub wholes: Vec<String>,
     pub steps: &'a StepArgs,
     pub output: &'a OutputArgs,
@@ -34,13 +37,13 @@ impl Presentation<'_> {
         let Some(lesson) = lesson else { return self.print(pages, streams) };
         let Style { width, colour, theme, charset, .. } = self.style;
         let asked = self.output.look.screen.width.map(usize::from);
-        let manner = PlayOptions {
+        let options = PlayOptions {
             screen: Screen { width, colour, theme, charset },
             width: asked,
             auto: false,
             keys: true,
         };
-        let window = manner.window();
+        let window = options.window();
         let mut whole = Vec::new();
         render::stories(
             pages,
@@ -53,14 +56,15 @@ impl Presentation<'_> {
         }
         let warnings = pages.iter().flat_map(|page| page.story.graph.warnings());
         let warnings: Vec<String> = warnings.map(|warning| format!("warning: {warning}")).collect();
-        let run = |args: &[String], screen: Screen| self.printed(pages, args, screen);
-        let mut player = Player::new(&lesson, &run, window, None).with_commands_by(&by_hand);
-        let (keeper, _, _) = ProgressSaver::new(None, &lesson, None);
-        play(&mut player, "", &warnings, manner, keeper, streams.out)
+        let run = |args: &[String], screen: Screen| self.output_of_step(pages, args, screen);
+        let typed = typed_commands(self.program);
+        let mut player = Player::new(&lesson, &run, window, None).with_commands_by(&typed);
+        let (saver, _, _) = ProgressSaver::new(None, &lesson, None);
+        play(&mut player, "", &warnings, options, saver, streams.out)
     }
 
     fn print(&self, pages: &[Page], streams: &mut Streams<'_>) -> Result<u8> {
-        output::pages(pages, self.command, &self.style, streams)?;
+        write::pages(pages, self.command, &self.style, streams)?;
         Ok(EXIT_DONE)
     }
 
@@ -68,12 +72,12 @@ impl Presentation<'_> {
         env.has_keys && env.has_screen && !self.steps.prints_all() && self.style.format == Format::Table
     }
 
-    /// The steps of all pages as a lesson; none where there are not two of them.
+    /// The steps of all pages as a lesson; `None` if there are fewer than two.
     fn lesson(&self, pages: &[Page]) -> Option<Lesson> {
         let mut scenes = Vec::new();
         for (page, whole) in pages.iter().zip(&self.wholes) {
             for (at, title) in page.story.step_titles().into_iter().enumerate() {
-                scenes.push(Scene { title, typed: format!("{whole} --step {}", page.skipped + at + 1) });
+                scenes.push(StoryStep { title, typed: format!("{whole} --step {}", page.skipped + at + 1) });
             }
         }
         let [page, ..] = pages else { return None };
@@ -93,8 +97,8 @@ impl Presentation<'_> {
         ))
     }
 
-    /// What the scene at a position prints on a screen.
-    fn printed(&self, pages: &[Page], args: &[String], screen: Screen) -> CommandOutput {
+    /// The output of the step at a position.
+    fn output_of_step(&self, pages: &[Page], args: &[String], screen: Screen) -> CommandOutput {
         let position = args.first().and_then(|arg| arg.parse().ok()).unwrap_or_default();
         let Screen { width, colour, theme, charset } = screen;
         let style = Style { width, colour, theme, charset, ..self.style };
@@ -108,8 +112,8 @@ impl Presentation<'_> {
     }
 }
 
-/// The page of the step at a position among those of all pages. The first of a page has its headline, the last what is said
-/// at the end.
+/// The page of the step at a position among the steps of all pages. The first step of a page has its headline, the last one its
+/// notes.
 fn scene(pages: &[Page], position: usize) -> Option<Page> {
     let mut before = 0;
     for page in pages {

@@ -1,36 +1,36 @@
-//! What the files of a folder come to: how many are right, and who made which mistake.
+//! The totals of a batch: how many files are right, and who made which mistake.
 
 use std::collections::BTreeMap;
 
-use super::batch::Judged;
-use super::words;
-use crate::diagnose::{self, Verdict};
-use crate::error::{EXIT_CHECK_FAILED, EXIT_DONE, EXIT_UNUSABLE};
+use super::file_result::FileResult;
+use super::mistakes::{alternatives, are_same_computation, id};
+use crate::diagnose::{Judged, Verdict};
 use crate::story::Table;
 use crate::text::counted;
 
-/// The files by what became of them.
-#[derive(Default)]
-pub(super) struct Tally {
+/// The files of a batch by verdict and mistake.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
     right: Vec<String>,
     close: Vec<String>,
-    /// How many are wrong: a file may show several mistakes.
+    /// The number of wrong files; a file may show several mistakes.
     wrong: usize,
     /// By mistake, or mistakes that fit equally: what was done, and in which files.
     named: BTreeMap<String, (String, Vec<String>)>,
-    /// Where no mistake is named: why, and in which files.
+    /// The files without a named mistake, by the reason.
     unnamed: BTreeMap<&'static str, Vec<String>>,
     /// Files that could not be judged, and why.
     pub unusable: Vec<(String, String)>,
-    /// What is no file of numbers.
+    /// The files that were not read.
     pub ignored: Vec<String>,
 }
 
 impl Tally {
-    pub(super) fn add(&mut self, judged: Judged) {
-        let file = judged.file;
-        match judged.outcome {
-            Err(_) if judged.ignored => self.ignored.push(file),
+    /// Counts a file.
+    pub fn add(&mut self, result: FileResult) {
+        let file = result.file;
+        match result.outcome {
+            Err(_) if result.is_ignored => self.ignored.push(file),
             Err(why) => self.unusable.push((file, why)),
             Ok(diagnosis) => match diagnosis.first_wrong() {
                 None => self.right.push(file),
@@ -43,27 +43,29 @@ impl Tally {
         }
     }
 
-    fn add_wrong(&mut self, wrong: &diagnose::Judged, file: String) {
+    fn add_wrong(&mut self, wrong: &Judged, file: String) {
         let mut named = |mistake: String, done: &str| {
             let (_, files) = self.named.entry(mistake).or_insert_with(|| (done.to_string(), Vec::new()));
             files.push(file.clone());
         };
         match &wrong.mistakes[..] {
             [] => self.unnamed.entry(why_unnamed(wrong)).or_default().push(file),
-            [only] => only.slips.iter().for_each(|slip| named(words::id(slip), &slip.sentence())),
-            several if words::are_one(several) => {
-                named(words::alternatives(several), &several[0].slips[0].sentence());
+            [only] => only.slips.iter().for_each(|slip| named(id(slip), &slip.sentence())),
+            several if are_same_computation(several) => {
+                named(alternatives(several), &several[0].slips[0].sentence());
             }
-            several => named(words::alternatives(several), "One of these; the numbers do not tell which."),
+            several => named(alternatives(several), "One of these; the numbers do not tell which."),
         }
     }
 
-    pub(super) fn exit_code(&self) -> u8 {
-        match () {
-            _ if !self.unusable.is_empty() || !self.ignored.is_empty() => EXIT_UNUSABLE,
-            _ if self.right.len() < self.judged() => EXIT_CHECK_FAILED,
-            _ => EXIT_DONE,
-        }
+    /// Whether every file was judged.
+    pub fn all_judged(&self) -> bool {
+        self.unusable.is_empty() && self.ignored.is_empty()
+    }
+
+    /// Whether every file that was judged is right.
+    pub fn all_right(&self) -> bool {
+        self.right.len() == self.judged()
     }
 
     fn judged(&self) -> usize {
@@ -71,12 +73,12 @@ impl Tally {
     }
 
     /// Whether any file was judged.
-    pub(super) fn has_rows(&self) -> bool {
+    pub fn has_rows(&self) -> bool {
         self.judged() > 0
     }
 
     /// “6 files: 1 right, 4 wrong, 1 unusable”.
-    pub(super) fn sentence(&self) -> String {
+    pub fn sentence(&self) -> String {
         let all = self.judged() + self.unusable.len() + self.ignored.len();
         let mut parts = vec![format!("{} right", self.right.len())];
         let more = |count: usize, what: &str| (count > 0).then(|| format!("{count} {what}"));
@@ -96,8 +98,8 @@ impl Tally {
         rows
     }
 
-    /// How many made which mistake, and what it is; `None` where nothing is wrong.
-    pub(super) fn mistakes(&self) -> Option<Table> {
+    /// The number of files for each mistake, and what was done; `None` where nothing is wrong.
+    pub fn mistakes(&self) -> Option<Table> {
         let mut rows: Vec<Vec<String>> = self
             .frequent_first()
             .into_iter()
@@ -112,8 +114,8 @@ impl Tally {
         (!rows.is_empty()).then(table)
     }
 
-    /// Everything by mistake, with the names of the files.
-    pub(super) fn by_mistake(&self) -> Table {
+    /// The files by mistake, and those without one by verdict.
+    pub fn by_mistake(&self) -> Table {
         let unusable: Vec<String> = self.unusable.iter().map(|(file, _)| file.clone()).collect();
         let others = [
             ("close", &self.close),
@@ -130,8 +132,8 @@ impl Tally {
     }
 }
 
-/// What to call a wrong file without a named mistake.
-fn why_unnamed(wrong: &diagnose::Judged) -> &'static str {
+/// Why a wrong file has no named mistake.
+fn why_unnamed(wrong: &Judged) -> &'static str {
     match wrong.verdict {
         _ if wrong.too_few_digits => "too few digits to tell",
         Verdict::OtherShape(..) | Verdict::OtherCount(..) => "wrong shape",
@@ -139,7 +141,7 @@ fn why_unnamed(wrong: &diagnose::Judged) -> &'static str {
     }
 }
 
-/// The names of files, a class's worth of them.
+/// The names of the first files, and how many more there are.
 fn first(files: &[String]) -> String {
     const MOST: usize = 40;
     let names = files[..files.len().min(MOST)].join(", ");

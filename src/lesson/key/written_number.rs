@@ -1,4 +1,4 @@
-//! A number as prose writes it, held against the value it stands for.
+//! A number as prose writes it, compared with a computed value.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::input::number;
 
 use super::parse::{Grammar, Rule};
 
-/// What may stand between a number and the directive that checks it: the marks that close bold, italics and code.
+/// The characters allowed between a number and the directive that checks it: they close bold, italics and code.
 const CLOSING: [char; 3] = ['*', '_', '`'];
 /// Decimals of a value that takes the place of an infinity, as many as tables show.
 const DECIMALS_OF_INFINITY: usize = 4;
@@ -17,7 +17,7 @@ const DECIMALS_OF_INFINITY: usize = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct WrittenNumber {
     text: String,
-    /// As written, so that 30 stands for `30%`; without its sign.
+    /// The number as written, 30 for `30%`, without its sign.
     size: f64,
     sign: Option<char>,
     /// The digits after the point, in front of the exponent.
@@ -59,12 +59,12 @@ impl WrittenNumber {
         })
     }
 
-    /// As it is written.
+    /// The text as written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it stands for: 0.3 for `30%`.
+    /// The value: 0.3 for `30%`.
     pub fn value(&self) -> f64 {
         let value = if self.has_percent { self.size / 100.0 } else { self.size };
         if matches!(self.sign, Some('-' | '−')) { -value } else { value }
@@ -129,12 +129,12 @@ pub(in crate::lesson) fn at_decimals(number: f64, decimals: usize) -> String {
     format!("{number:.decimals$}")
 }
 
-/// The numbers of a text and where they stand, in bytes. Digits within a word or after a slash are none: `W_2`, `2nd`, `1/3`.
+/// The numbers of a text and their byte ranges. Digits in a word or after a slash are not numbers: `W_2`, `2nd`, `1/3`.
 pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
     let mut found: Vec<(Range<usize>, WrittenNumber)> = Vec::new();
     let mut end = 0;
     for (at, character) in text.char_indices() {
-        // A `_` belongs to a name, as in `W_2`, or begins what is emphasised.
+        // A `_` belongs to a name, as in `W_2`, or begins emphasis.
         let mut before = text[..at].chars().rev();
         let previous = match before.next() {
             Some('_') => before.next(),
@@ -162,7 +162,7 @@ pub fn numbers_in(text: &str) -> Vec<(Range<usize>, WrittenNumber)> {
     found
 }
 
-/// How many bytes of the beginning of a text are a number.
+/// The length in bytes of the number at the beginning of a text.
 fn length_of_number(text: &str) -> Option<usize> {
     let pair = Grammar::parse(Rule::written, text).ok()?.next()?;
     Some(pair.as_span().end())

@@ -1,4 +1,4 @@
-//! How `--help` of a command is laid out: an option a line, with what else there is to say of it below.
+//! The layout of `--help`: a line for each option, with longer help below it.
 
 use clap::builder::{Resettable, StyledStr};
 use clap::{Arg, Command};
@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 /// The options of the screen, the same in every command: `--help` has a line for each, and `attn help screen` explains them.
 const OF_THE_SCREEN: [&str; 4] = ["width", "color", "theme", "charset"];
 
-/// The options of what is printed that `attn help screen` explains too.
+/// The output options that `attn help screen` explains too.
 const OF_NUMBERS: [&str; 3] = ["format", "precision", "heat"];
 
 /// The heading of the options of the screen.
@@ -56,7 +56,7 @@ fn options(command: &Command, width: usize) -> String {
             None => sections.push((heading, vec![arg])),
         }
     }
-    // First what stands without a heading of its own, last the screen.
+    // First the options without a heading, last those of the screen.
     sections.sort_by_key(|(heading, _)| match *heading {
         "Arguments" => 0,
         "Options" => 1,
@@ -110,7 +110,7 @@ fn name(arg: &Arg) -> (String, String) {
     (format!("{short}{long}"), value)
 }
 
-/// What is said of an argument, paragraph by paragraph: its one line with the default, more words, and its values.
+/// The help of an argument in paragraphs: one line with the default, the longer help, and its values.
 fn words(arg: &Arg, whole: bool) -> Vec<String> {
     let text = |text: Option<&StyledStr>| text.map(ToString::to_string).unwrap_or_default();
     let (short, long) = (text(arg.get_help()), text(arg.get_long_help()));

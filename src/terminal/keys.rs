@@ -1,19 +1,52 @@
-//! Keys as the terminal sends them.
+//! Keys, whatever terminal or clicker they come from.
 
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, poll, read};
 
-use super::keys::Key;
+/// A key that was pressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character, as it is typed.
+    Char(char),
+    /// A letter together with the control key, in lower case.
+    Control(char),
+    /// Enter.
+    Enter,
+    /// Backspace.
+    Backspace,
+    /// Delete.
+    Delete,
+    /// The arrow to the left.
+    Left,
+    /// The arrow to the right.
+    Right,
+    /// The arrow upwards.
+    Up,
+    /// The arrow downwards.
+    Down,
+    /// Home.
+    Home,
+    /// End.
+    End,
+    /// Page up: what a clicker sends to go back.
+    PageUp,
+    /// Page down: what a clicker sends to go on.
+    PageDown,
+    /// Escape: what a clicker sends to leave a presentation.
+    Escape,
+    /// F5, with or without shift: what a clicker sends to begin a presentation.
+    F5,
+}
 
-/// How long it is looked for another key; with no time at all none is found.
+/// The timeout for another key; with a timeout of 0 none is found.
 const LOOK: Duration = Duration::from_millis(1);
 
 /// The keys that have been pressed by now.
 ///
 /// # Errors
 /// If the terminal cannot be read.
-pub(super) fn pressed() -> std::io::Result<Vec<Key>> {
+pub(crate) fn pressed() -> std::io::Result<Vec<Key>> {
     let mut keys = Vec::new();
     while poll(LOOK)? {
         if let Event::Key(event) = read()? {

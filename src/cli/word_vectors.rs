@@ -1,19 +1,21 @@
 //! The vectors of words: defined ones, those of a file, the built-in ones, and ones invented from letters.
 
-use crate::foreign::visible;
 use clap::Args;
 
-use crate::demo::{Document, words};
+use super::word_notes::{notes_on, unused};
+use super::word_vector::WordVector;
+use crate::demo::words;
 use crate::error::{Error, Result};
+use crate::foreign::visible;
 use crate::graph::Origin;
 use crate::input::{self, Allow, Files};
 use crate::matrix::{Labels, Matrix, labels};
-use crate::text::{all_of, counted, nearest};
+use crate::text::counted;
 
-/// How long an invented vector is, about, next to the built-in words, which are 4 to 5 long.
+/// The approximate length of an invented vector; the built-in words are 4 to 5 long.
 const USUAL_LENGTH: f64 = 4.0;
 
-/// Where the vectors of words come from.
+/// The options for the vectors of words.
 #[derive(Args, Clone, Debug)]
 pub(super) struct WordArgs {
     /// Set the numbers of a word: dog=1,2
@@ -30,23 +32,14 @@ pub(super) struct WordArgs {
 pub(super) struct WordVectors {
     /// A row for each word, labelled by it.
     pub matrix: Matrix,
-    /// Where the rows come from.
+    /// The origin of the rows.
     pub origin: Origin,
-    /// What the reader should know of them.
+    /// Notes on the vectors.
     pub notes: Vec<String>,
 }
 
-/// A word's vector, and where it comes from.
-#[derive(Clone)]
-struct WordVector {
-    row: Vec<f64>,
-    origin: Origin,
-    /// The built-in word that it is.
-    built_in: Option<&'static words::Word>,
-}
-
 impl WordArgs {
-    /// Where words were defined earlier and again later, the later ones count: `self` was parsed from both.
+    /// Keeps the later definition of each word that is defined twice: `self` was parsed from both option lists.
     pub(super) fn replace_earlier(&mut self, earlier: &WordArgs) {
         let word = |definition: &String| definition.split_once('=').map(|(word, _)| word.to_string());
         let later = self.define.split_off(earlier.define.len().min(self.define.len()));
@@ -93,7 +86,7 @@ impl WordArgs {
         let rows: Vec<_> = missing(&distinct, &found).iter().map(of_list).collect();
         fill(&mut found, rows);
         let vectors = invent(&distinct, found, width);
-        notes.extend(told(names, &distinct, &vectors));
+        notes.extend(notes_on(names, &distinct, &vectors));
         let of = |name: &String| {
             let at = distinct.binary_search(&name.as_str()).unwrap_or_default();
             &vectors[at]
@@ -142,99 +135,6 @@ impl WordArgs {
     }
 }
 
-/// What the reader should know of words whose numbers nobody gave.
-fn told(names: &[String], words: &[&str], found: &[WordVector]) -> Vec<String> {
-    let at = |name: &str| words.binary_search(&name).ok().map(|at| &found[at]);
-    let mut in_order: Vec<&str> = Vec::new();
-    for name in names {
-        if !in_order.contains(&name.as_str()) {
-            in_order.push(name);
-        }
-    }
-    let mut notes: Vec<String> = Vec::new();
-    let is_invented = |name: &&str| at(name).is_some_and(|found| found.origin == Origin::Letters);
-    let letters: Vec<&str> = in_order.iter().copied().filter(is_invented).collect();
-    if !letters.is_empty() {
-        let has = match letters.len() {
-            1 => "has no vector of its own: it is",
-            _ => "have no vectors of their own: each is",
-        };
-        notes.push(format!(
-            "{} {has} {}. Words with similar spelling get similar vectors; the numbers say nothing about meaning. \
-             --define WORD=1,2 gives a word your own numbers.",
-            listed(&letters),
-            Origin::Letters
-        ));
-        notes.extend(letters.iter().filter_map(|word| misspelt(word)));
-        notes.extend(meant_columns(in_order.iter().filter_map(|name| at(name)?.built_in)));
-    }
-    if let [only] = in_order[..]
-        && names.len() == 1
-        && is_without_blanks(only)
-    {
-        notes.push("This is one token: put spaces between the words.".into());
-    }
-    let of_list = |ours: bool| -> Vec<&str> {
-        let built_in = in_order.iter().filter_map(|name| at(name)?.built_in);
-        built_in.filter(|word| word.ours == ours).map(|word| word.name).collect()
-    };
-    let (ours, stated) = (of_list(true), of_list(false));
-    if !ours.is_empty() {
-        let document = Document::Similarity;
-        let theirs = if stated.is_empty() {
-            String::new()
-        } else {
-            format!(
-                "; those of {} are in “{}” (document {})",
-                listed(&stated),
-                document.title(),
-                document.number()
-            )
-        };
-        notes.push(format!("We chose the coordinates of {}{theirs}.", listed(&ours)));
-    }
-    notes
-}
-
-/// Whether a text is in a script that sets no spaces between words, and is long for one word.
-fn is_without_blanks(text: &str) -> bool {
-    let is_of_such = |c: &char| {
-        matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
-            | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
-    };
-    const LONGEST_WORD: usize = 3;
-    text.chars().filter(is_of_such).count() > LONGEST_WORD
-}
-
-/// What the columns of the built-in words are, where invented vectors stand among them and the columns have no heads.
-fn meant_columns(words: impl Iterator<Item = &'static words::Word>) -> Option<String> {
-    let words: Vec<_> = words.collect();
-    let [across, up] = words.first()?.axes;
-    let names: Vec<&str> = words.iter().map(|word| word.name).collect();
-    words
-        .iter()
-        .all(|word| word.axes == [across, up])
-        .then(|| format!("For {} the columns are {across} and {up}.", listed(&names)))
-}
-
-/// Words one after the other, marks in quotation marks, and of many the first: `bat, cave and “,”`.
-fn listed(words: &[&str]) -> String {
-    const MOST: usize = 12;
-    let name = |word: &&str| {
-        if word.contains(char::is_alphanumeric) {
-            visible(word).into_owned()
-        } else {
-            format!("“{}”", visible(word))
-        }
-    };
-    let shown = if words.len() > MOST + 1 { MOST } else { words.len() };
-    let mut names: Vec<String> = words[..shown].iter().map(name).collect();
-    if words.len() > shown {
-        names.push(format!("{} more", words.len() - shown));
-    }
-    all_of(&names)
-}
-
 /// The words that are not found yet.
 fn missing<'w>(words: &[&'w str], found: &[Option<WordVector>]) -> Vec<&'w str> {
     words.iter().zip(found).filter(|(_, found)| found.is_none()).map(|(word, _)| *word).collect()
@@ -272,21 +172,6 @@ fn invent(words: &[&str], found: Vec<Option<WordVector>>, width: Option<usize>) 
     let mut invented = input::invented(&missing(words, &found), width, length, &taken).into_iter();
     let letters = |row| WordVector { row, origin: Origin::Letters, built_in: None };
     found.into_iter().filter_map(|found| found.or_else(|| invented.next().map(letters))).collect()
-}
-
-/// A note for a long word that is nearly a built-in one.
-fn misspelt(word: &str) -> Option<String> {
-    let near = nearest(word, words::known_words().iter().map(|word| word.name))?;
-    let distance = strsim::osa_distance(&word.to_lowercase(), near);
-    (word.chars().count() >= 5 && distance == 1)
-        .then(|| format!("For {} did you mean {near}, which has coordinates here?", visible(word)))
-}
-
-/// Notes on words that are defined and do not occur.
-fn unused(defined: &[(String, Vec<f64>)], names: &[String]) -> Vec<String> {
-    let occurs = |word: &str| names.iter().any(|name| name == word || name.to_lowercase() == word);
-    let unused = defined.iter().filter(|(word, _)| !occurs(word));
-    unused.map(|(word, _)| format!("{} is defined but does not occur.", visible(word))).collect()
 }
 
 fn check_widths(names: &[String], rows: &[&WordVector]) -> Result<()> {

@@ -1,0 +1,92 @@
+//! The definitions of all commands, and their dispatch.
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+use super::attend::AttendArgs;
+use super::bench::BenchArgs;
+use super::completions::CompletionsArgs;
+use super::demo::DemoArgs;
+use super::diagnose::DiagnoseArgs;
+use super::env::Env;
+use super::examples::ExamplesArgs;
+use super::find::FindArgs;
+use super::front_page::FRONT;
+use super::glossary::GlossaryArgs;
+use super::help::HelpArgs;
+use super::lesson::LessonArgs;
+use super::man::ManArgs;
+use super::outcome::Outcome;
+use super::params::ParamsArgs;
+use super::program::Program;
+use super::reference::{ErrataArgs, NotationArgs};
+use super::similarity::SimilarityArgs;
+use super::softmax::SoftmaxArgs;
+use super::streams::Streams;
+use crate::error::Result;
+use crate::kernel::SimdLevel;
+use crate::memory;
+
+/// Computes attention and shows where every number comes from
+#[derive(Parser, Debug)]
+#[command(name = "attn", subcommand_required = true, arg_required_else_help = true)]
+#[command(override_help = FRONT, disable_help_subcommand = true)]
+pub(super) struct Cli {
+    /// Memory to use at most: 500M, 2G [default: what is free]
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true, value_parser = memory::parsed)]
+    pub memory: Option<u64>,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(super) enum Command {
+    Lesson(LessonArgs),
+    Demo(DemoArgs),
+    Glossary(GlossaryArgs),
+    Attend(Box<AttendArgs>),
+    Softmax(SoftmaxArgs),
+    Similarity(SimilarityArgs),
+    Params(ParamsArgs),
+    Bench(BenchArgs),
+    Diagnose(Box<DiagnoseArgs>),
+    Find(FindArgs),
+    Examples(ExamplesArgs),
+    Errata(ErrataArgs),
+    Notation(NotationArgs),
+    Help(HelpArgs),
+    Man(ManArgs),
+    Completions(CompletionsArgs),
+}
+
+/// The whole command line, for parsing, completions and the manual page.
+pub(super) fn definitions() -> clap::Command {
+    Cli::command().version(version())
+}
+
+fn version() -> String {
+    format!("{} (SIMD: {})", env!("CARGO_PKG_VERSION"), SimdLevel::detect())
+}
+
+impl Command {
+    /// Runs the command.
+    pub(super) fn run(self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<Outcome> {
+        match self {
+            Command::Demo(args) => args.run(program, env, streams),
+            Command::Attend(args) => args.run(program, env, streams),
+            Command::Softmax(args) => args.run(program, env, streams),
+            Command::Similarity(args) => args.run(program, env, streams),
+            Command::Params(args) => args.run(env, streams),
+            Command::Diagnose(args) => args.run(env, streams).map(Outcome::from),
+            Command::Lesson(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Glossary(args) => args.run(env, streams).map(Outcome::from),
+            Command::Find(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Examples(args) => args.run(env, streams).map(Outcome::from),
+            Command::Notation(args) => args.run(env, streams).map(Outcome::from),
+            Command::Errata(args) => args.run(env, streams).map(Outcome::from),
+            Command::Bench(args) => args.run(env, streams).map(Outcome::from),
+            Command::Help(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Man(args) => args.run(program, env, streams).map(Outcome::from),
+            Command::Completions(args) => args.run(program, streams).map(Outcome::from),
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The evidence for a diagnosis: cells, how far the answer is off, and what stands out in it.
+
+use super::cells::{number, size};
+use super::mistakes::{are_same_computation, demos};
+use super::precision::how_close;
+use crate::diagnose::{Answer, Clue, Distance, Evidence, Judged, Named, Resemblance, Task, Verdict, cause};
+use crate::graph::Graph;
+use crate::story::Table;
+use crate::text::counted;
+
+/// Numbers in the table of evidence have at least this many decimals, and at most `MOST`.
+const LEAST: usize = 4;
+const MOST: usize = 12;
+
+/// The most telling cells: yours, right, and what the mistake gives there. `None` where no cell is compared.
+pub(super) fn cells(node: &Judged, right: &Graph) -> Option<Table> {
+    if node.evidence.is_empty() || compares_nothing(node) {
+        return None;
+    }
+    let mistake = match &node.mistakes[..] {
+        [first, _, ..] if !are_same_computation(&node.mistakes) => {
+            format!("with {}", first.ids().join(" + "))
+        }
+        [first, ..] if first.slips.len() > 1 => "with both mistakes".into(),
+        _ => "with this mistake".into(),
+    };
+    let has = |is: fn(&Evidence) -> bool| node.evidence.iter().any(is);
+    let (has_right, has_mistake) = (has(|cell| cell.right.is_some()), has(|cell| cell.mistaken.is_some()));
+    let places = node.evidence.iter().map(telling_places).max().unwrap_or(LEAST);
+    let column = |of: fn(&Evidence) -> Option<f64>| in_column(node.evidence.iter().map(of).collect(), places);
+    let mut columns =
+        vec![node.evidence.iter().map(|cell| cell.address(right)).collect(), column(|cell| Some(cell.yours))];
+    columns.extend(has_right.then(|| column(|cell| cell.right)));
+    columns.extend(has_mistake.then(|| column(|cell| cell.mistaken)));
+    let row = |at: usize| columns.iter().map(|column| column[at].clone()).collect();
+    let mut header = vec!["cell", "yours"];
+    header.extend(has_right.then_some("right"));
+    header.extend(has_mistake.then_some(&*mistake));
+    Some(Table::new(&header, (0..node.evidence.len()).map(row)).with_numbers(&header[1..]))
+}
+
+/// Numbers with the same number of decimals: as many as the longest of them needs.
+fn in_column(numbers: Vec<Option<f64>>, most: usize) -> Vec<String> {
+    let needed = |x: &Option<f64>| {
+        let text = x.map_or(String::new(), |x| number(x, most));
+        text.split_once('.').map_or(0, |(_, decimals)| decimals.len())
+    };
+    let places = numbers.iter().map(needed).max().unwrap_or(0);
+    let one = |x: f64| {
+        let rounded = format!("{x:.places$}");
+        if !x.is_finite() || x.abs() >= 1e9 {
+            number(x, places)
+        } else if rounded.trim_matches(['-', '0', '.']).is_empty() {
+            format!("{:.places$}", 0.0)
+        } else {
+            rounded.replace('-', "−")
+        }
+    };
+    numbers.into_iter().map(|x| x.map_or(String::new(), one)).collect()
+}
+
+/// Whether no cell is compared, because all are NaN or 0.
+fn compares_nothing(node: &Judged) -> bool {
+    matches!(node.resembles, Some(Resemblance::NotANumber | Resemblance::Zeros))
+}
+
+/// The decimals that show that two numbers differ.
+fn telling_places(cell: &Evidence) -> usize {
+    let Some(right) = cell.right else { return LEAST };
+    (LEAST..MOST).find(|&places| number(cell.yours, places) != number(right, places)).unwrap_or(MOST)
+}
+
+/// How far off the answer is, what remains with the mistake, and the demo of the step.
+pub(super) fn extent_and_match(node: &Judged, answer: Option<&Answer>, task: &Task) -> String {
+    let extent = match &node.verdict {
+        _ if compares_nothing(node) => None,
+        Verdict::Wrong(distance) => Some(extent(distance)),
+        Verdict::Close(close) => Some(how_close(close, task.right())),
+        _ => None,
+    };
+    let named = node.mistakes.first();
+    let matches = named.map(|named| format!("{} {}", match_of(named, node, answer), demos(named)));
+    extent.into_iter().chain(matches).collect::<Vec<_>>().join(" ")
+}
+
+/// “12 of 15 cells are wrong.”
+fn extent(distance: &Distance) -> String {
+    let difference = &distance.difference;
+    let are = if difference.cells == 1 { "is" } else { "are" };
+    format!("{} of {} {are} wrong.", difference.cells, counted(difference.of, "cell"))
+}
+
+/// “If we make the same mistake, our result is exactly yours (otherwise it differs by 0.4).”
+fn match_of(named: &Named, wrong: &Judged, answer: Option<&Answer>) -> String {
+    let same = if named.slips.len() == 1 { "the same mistake" } else { "both mistakes" };
+    let remains = match named.residual {
+        0.0 => "our result is exactly yours".to_string(),
+        residual => format!("our result matches yours to {}", size(residual)),
+    };
+    let without = match &wrong.verdict {
+        Verdict::Wrong(distance) => {
+            format!(" (otherwise it differs by {})", size(distance.difference.largest))
+        }
+        _ => String::new(),
+    };
+    let carried = match answer.and_then(|answer| answer.decimals) {
+        Some(decimals @ 1..=6) => format!(". Your numbers have {}", counted(decimals, "decimal")),
+        _ => String::new(),
+    };
+    format!("If we make {same}, {remains}{without}{carried}.")
+}
+
+/// A warning that a few rounded numbers, or NaN alone, may fit by chance.
+pub(super) fn caution(wrong: &Judged, answer: Option<&Answer>) -> Option<String> {
+    let answer = answer.filter(|_| wrong.may_be_chance)?;
+    if answer.matrices.iter().all(|matrix| matrix.cells().all(f64::is_nan)) {
+        return Some(
+            "Be careful: other mistakes give nothing but NaN too, such as an exp that overflows. To be sure, hand in S and A: \
+             the first NaN shows where it begins."
+                .into(),
+        );
+    }
+    let cells = answer.matrices.iter().map(|matrix| matrix.rows() * matrix.cols()).sum();
+    let digits = match answer.decimals.unwrap_or(0) {
+        0 => "no decimals".to_string(),
+        decimals => counted(decimals, "decimal"),
+    };
+    let what = match wrong.mistakes.first().map_or(1, |named| named.slips.len()) {
+        1 => "a mistake",
+        _ => "two mistakes",
+    };
+    Some(format!(
+        "Be careful: {} with {digits} can fit {what} by chance. To be sure, hand in more digits or use a larger exercise.",
+        counted(cells, "number"),
+    ))
+}
+
+/// What stands out in numbers that no mistake explains, and its usual cause.
+pub(super) fn clues(node: &Judged, task: &Task) -> Option<String> {
+    let cause = cause(task, node.resembles.as_ref(), &node.clues);
+    if !node.mistakes.is_empty() {
+        return None;
+    }
+    if node.resembles == Some(Resemblance::NotANumber) {
+        return cause.map(|cause| format!("To fix it: {cause}"));
+    }
+    if node.clues.is_empty() || node.resembles == Some(Resemblance::Zeros) {
+        return None;
+    }
+    let sentences: Vec<String> = node.clues.iter().map(Clue::sentence).chain(cause).collect();
+    Some(format!("What stands out: {}", sentences.join(" ")))
+}

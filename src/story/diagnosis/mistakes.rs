@@ -1,0 +1,53 @@
+//! Mistakes in words: their ids, what was done, and the demos that show the correct step.
+
+use crate::diagnose::{Named, Slip};
+use crate::text::one_of;
+
+/// What was done, with its detail and its id: “The scores were rounded … (to 2 decimals). [scores-rounded]”.
+pub(super) fn sentence(slip: &Slip) -> String {
+    format!("{} [{}]", slip.sentence(), slip.mistake.id)
+}
+
+/// The id of a mistake with its detail: `weights-rounded (to 2 decimals)`.
+pub(super) fn id(slip: &Slip) -> String {
+    match &slip.detail {
+        Some(detail) => format!("{} ({detail})", slip.mistake.id),
+        None => slip.mistake.id.to_string(),
+    }
+}
+
+/// The ids of one explanation: `no-scale`, `no-scale + weights-rounded (to 2 decimals)`.
+pub(super) fn ids(named: &Named) -> String {
+    named.slips.iter().map(id).collect::<Vec<_>>().join(" + ")
+}
+
+/// The ids of explanations that fit equally.
+pub(super) fn alternatives(several: &[Named]) -> String {
+    const MOST: usize = 6;
+    let mut ids: Vec<String> = several.iter().take(MOST).map(ids).collect();
+    if several.len() > MOST {
+        ids.push(format!("{} more", several.len() - MOST));
+    }
+    one_of(&ids)
+}
+
+/// Whether several explanations are the same computation on every input.
+pub(super) fn are_same_computation(several: &[Named]) -> bool {
+    let steps = |named: &Named| -> Vec<_> {
+        named
+            .graph
+            .nodes()
+            .map(|(_, node)| (node.name.clone(), node.op.clone(), node.inputs.clone()))
+            .collect()
+    };
+    several.len() > 1
+        && several.iter().all(|named| named.slips.len() == 1 && steps(named) == steps(&several[0]))
+}
+
+/// “The correct step: attn demo scale.”
+pub(super) fn demos(named: &Named) -> String {
+    let mut demos: Vec<&str> = named.slips.iter().map(|slip| slip.mistake.demo).collect();
+    demos.dedup();
+    let commands: Vec<String> = demos.iter().map(|demo| format!("attn demo {demo}")).collect();
+    format!("The correct step: {}.", commands.join(", "))
+}

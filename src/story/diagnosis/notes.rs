@@ -1,0 +1,96 @@
+//! The notes below a report: what this input cannot show, and what to hand in so that more can be said.
+
+use super::mistakes::are_same_computation;
+use super::precision::{half_precision, near_enough};
+use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Verdict};
+use crate::graph;
+use crate::hint::Hint;
+use crate::story::{Shown, Step, Table};
+use crate::text::all_of;
+
+pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
+    let mut notes = half_precision(diagnosis, answers);
+    if let Some(wrong) = diagnosis.first_wrong() {
+        if let Verdict::Close(close) = &wrong.verdict {
+            return vec![near_enough(close)];
+        }
+        notes.extend(what_would_help(diagnosis, wrong, answers));
+    }
+    notes
+}
+
+/// The mistakes that this input, or its number of digits, cannot show.
+pub(super) fn cannot_show(diagnosis: &Diagnosis) -> Vec<String> {
+    let mut notes = Vec::new();
+    let hidden: Vec<&str> = diagnosis.undetectable.iter().map(|mistake| mistake.id).collect();
+    if !hidden.is_empty() {
+        let it = if hidden.len() == 1 { "it is" } else { "they are" };
+        notes.push(format!(
+            "On this input {} would change nothing: {it} neither found nor ruled out. {} writes an input that shows \
+             more.",
+            all_of(&hidden),
+            suggested_input()
+        ));
+    }
+    if !diagnosis.too_coarse.is_empty() {
+        let ids: Vec<&str> = diagnosis.too_coarse.iter().map(|mistake| mistake.id).collect();
+        notes.push(format!("More digits would also show {}.", all_of(&ids)));
+    }
+    notes
+}
+
+/// The mistakes that a right answer does not rule out.
+pub(super) fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
+    let hidden = &diagnosis.undetectable;
+    if !diagnosis.is_right() || hidden.is_empty() {
+        return None;
+    }
+    let row = |mistake: &&'static Mistake| vec![mistake.id.to_string(), mistake.slip.to_string()];
+    let table = Table::new(&["mistake", "what it would be"], hidden.iter().map(row));
+    Some(Step {
+        text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
+        notice: Some(format!("{} writes an input that shows them.", suggested_input())),
+        shown: vec![Shown::Table(table)],
+        ..Step::default()
+    })
+}
+
+/// “--suggest-input FILE instead of --yours”.
+fn suggested_input() -> String {
+    format!("{} FILE instead of {}", Hint::SuggestInput, Hint::Yours)
+}
+
+/// What to hand in, so that more can be said.
+fn what_would_help(diagnosis: &Diagnosis, wrong: &Judged, answers: &[Answer]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let whole = answers.iter().any(|answer| answer.name == wrong.name && answer.decimals == Some(0));
+    let handed = |step: &str| diagnosis.nodes.iter().any(|node| node.name == step);
+    let [scores, weights] = [graph::Stage::Scores, graph::Stage::Weights].map(graph::Stage::name);
+    let steps: Vec<&str> = match graph::Step::parse(&wrong.name).map(|step| step.stage) {
+        Some(stage) if stage < graph::Stage::Weights => Vec::new(),
+        Some(graph::Stage::Weights) => vec![scores],
+        _ => vec![scores, weights],
+    };
+    let missing: Vec<String> = steps
+        .into_iter()
+        .filter(|step| !handed(step))
+        .map(|step| format!("{} {step}=FILE", Hint::Yours))
+        .collect();
+    if wrong.mistakes.is_empty() && wrong.resembles.is_none() && whole {
+        notes.push("Whole numbers count as exact unless they are large. Hand in some decimals.".into());
+    } else if wrong.too_few_digits {
+        notes.push("Hand in more digits, or use a larger exercise.".into());
+    } else if wrong.mistakes.is_empty() && wrong.resembles.is_none() && !missing.is_empty() {
+        notes.push(format!(
+            "Hand in the steps before this one too, to see where the error begins: {}.",
+            missing.join(" ")
+        ));
+    }
+    if !diagnosis.pairs_tried {
+        notes.push("With fewer tokens, pairs of mistakes are tried too.".into());
+    }
+    if wrong.mistakes.len() > 1 && !are_same_computation(&wrong.mistakes) {
+        notes.push(format!("{} writes an input that tells them apart.", suggested_input()));
+    }
+    notes
+}
