@@ -8,7 +8,7 @@ use super::explain::ExplainArgs;
 use super::output::OutputArgs;
 use crate::error::Result;
 use crate::render::Page;
-use crate::story::{Shown, Step, Story};
+use crate::story::{StepItem, Step, Story};
 
 /// Which nodes of a graph are written, or which of its cells explained.
 #[derive(Args, Clone, Debug, Default)]
@@ -43,8 +43,8 @@ impl NodeArgs {
         if self.only.is_empty() {
             return Ok(Page::whole(story));
         }
-        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<Shown>>>()?;
-        let nodes = shown.iter().flat_map(Shown::nodes).collect();
+        let shown = self.names().iter().map(|name| story.named(name)).collect::<Result<Vec<StepItem>>>()?;
+        let nodes = shown.iter().flat_map(StepItem::nodes).collect();
         let steps = shown.into_iter().map(|shown| Step { shown: vec![shown], ..Step::default() }).collect();
         let story = Story { steps, notes: Vec::new(), ..story };
         Ok(Page::headless(story, nodes))

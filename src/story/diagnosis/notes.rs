@@ -5,7 +5,7 @@ use super::precision::{half_precision, near_enough};
 use crate::diagnose::{Answer, Diagnosis, Judged, Mistake, Verdict};
 use crate::graph;
 use crate::hint::Hint;
-use crate::story::{Shown, Step, Table};
+use crate::story::{StepItem, Step, Table};
 use crate::text::all_of;
 
 pub(super) fn notes(diagnosis: &Diagnosis, answers: &[Answer]) -> Vec<String> {
@@ -50,7 +50,7 @@ pub(super) fn undetectable(diagnosis: &Diagnosis) -> Option<Step> {
     Some(Step {
         text: "Some mistakes change nothing on this input. They are neither found nor ruled out.".into(),
         notice: Some(format!("{} writes an input that shows them.", suggested_input())),
-        shown: vec![Shown::Table(table)],
+        shown: vec![StepItem::Table(table)],
         ..Step::default()
     })
 }

@@ -8,7 +8,7 @@ use super::notes::{cannot_show, notes, undetectable};
 use super::table::{forms, nodes};
 use crate::diagnose::{Answer, Diagnosis, Judged, Named, Slip, Task};
 use crate::hint::Hint;
-use crate::story::{Shown, Step, Story};
+use crate::story::{StepItem, Step, Story};
 
 /// The maximum number of equally good explanations with their own sentences; the headline names the others.
 const MOST_EXPLAINED: usize = 6;
@@ -22,7 +22,7 @@ pub fn report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Story {
     if diagnosis.nodes.len() > 1 {
         steps.push(Step {
             notice: forms(&diagnosis.nodes),
-            shown: vec![Shown::Table(nodes(diagnosis, task))],
+            shown: vec![StepItem::Table(nodes(diagnosis, task))],
             ..sentence_step("Your steps next to the right ones.".into())
         });
     } else if let Some(forms) = forms(&diagnosis.nodes) {
@@ -52,7 +52,7 @@ pub fn detailed_report(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -
     steps.push(Step {
         text: "Your steps next to the right ones.".into(),
         notice: forms(&diagnosis.nodes),
-        shown: vec![Shown::Table(nodes(diagnosis, task))],
+        shown: vec![StepItem::Table(nodes(diagnosis, task))],
         ..Step::default()
     });
     let both = diagnosis.first_wrong().and_then(|wrong| {
@@ -93,7 +93,7 @@ fn first_lines(diagnosis: &Diagnosis, task: &Task, answers: &[Answer]) -> Vec<St
         let has_fix = !fixes.is_empty();
         steps.extend(fixes.into_iter().chain(clues(node, task)).map(sentence_step));
         let proof = Step {
-            shown: cells(node, task.right()).map(Shown::Table).into_iter().collect(),
+            shown: cells(node, task.right()).map(StepItem::Table).into_iter().collect(),
             notice: Some(extent_and_match(node, answer, task)).filter(|said| !said.is_empty()),
             ..Step::default()
         };

@@ -5,7 +5,7 @@ use crate::foreign::visible;
 use crate::graph::Graph;
 use crate::hint::Hint;
 use crate::matrix::Matrix;
-use crate::story::{Shown, Step, Story, Table};
+use crate::story::{StepItem, Step, Story, Table};
 use crate::text::counted;
 
 /// The file of a suggestion, the matrices in it, and the commands that use it. `arguments` are those by which a command reads it.
@@ -28,7 +28,7 @@ pub fn suggested_input(
             text: "Compute attention on it with your own code. Then see the right answer, and check yours:"
                 .into(),
             notice: None,
-            shown: vec![Shown::Table(Table::new(
+            shown: vec![StepItem::Table(Table::new(
                 &["command"],
                 [
                     vec![format!("{} {arguments}", Hint::Attend)],
@@ -43,7 +43,7 @@ pub fn suggested_input(
         steps.push(Step {
             text: "With these options some mistakes change nothing in the result, on any numbers.".into(),
             notice: None,
-            shown: vec![Shown::Table(Table::new(&["mistake", "what it would be"], rows))],
+            shown: vec![StepItem::Table(Table::new(&["mistake", "what it would be"], rows))],
             ..Step::default()
         });
     }
