@@ -21,7 +21,7 @@ use super::open::{Input, Limit, regular};
 use super::reading::Reading;
 use super::source::Source;
 use super::want::{ArrayReader, Want, allowed};
-use crate::foreign::visible;
+use crate::foreign::{from_path, visible};
 
 /// What errors call standard input.
 const STANDARD_INPUT: &str = "standard input";
@@ -53,7 +53,12 @@ impl<'a> Files<'a> {
     /// What a name stands for, if it may be read.
     fn source(&self, name: &str) -> Result<Source> {
         self.reading.check(name)?;
-        Source::of(name)
+        let source = Source::of(name)?;
+        if let Source::Path(path) = &source {
+            // The path may differ from the name: a minus sign stands for a hyphen.
+            self.reading.check(&from_path(path))?;
+        }
+        Ok(source)
     }
 
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.

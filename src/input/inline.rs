@@ -8,7 +8,7 @@ use super::array::Array;
 use super::cells::Cells;
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
-use super::records::LINE_ENDS;
+use super::records::{LINE_ENDS, is_comment};
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
@@ -45,7 +45,7 @@ pub(super) fn typed(name: &str, text: &str, allow: Allow) -> Result<Array> {
 
 /// The lines that are neither blank nor comments.
 fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(LINE_ENDS).filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    text.split(LINE_ENDS).filter(|line| !line.trim().is_empty() && !is_comment(line))
 }
 
 /// The matrix that these lines of numbers make; `name` is what errors call it.

@@ -47,6 +47,7 @@ mod save_binary;
 mod save_json;
 mod sentence;
 mod source;
+mod spreadsheet;
 mod stored;
 mod table;
 mod text;

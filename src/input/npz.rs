@@ -33,11 +33,8 @@ impl Npz {
     pub(super) fn open(mut input: Input) -> Result<Npz> {
         npz_directory::check(&input.name, &mut *input.reader, input.length)?;
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
-        let array = |raw: &[u8]| {
-            let name = String::from_utf8_lossy(raw);
-            name.strip_suffix(".npy").unwrap_or(&name).to_string()
-        };
-        let names = archive.file_names_raw().map(array).collect();
+        let names: Result<Vec<String>> = archive.file_names_raw().map(npz_directory::array_name).collect();
+        let names = names.map_err(|error| error.in_source(&input.name))?;
         Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
     }
 

@@ -66,8 +66,7 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
         }
         listed.push((start_of(&entry, &more), raw.clone()));
         read += ENTRY as u64 + name_length + extra + comment;
-        let text = String::from_utf8_lossy(&raw).into_owned();
-        let text = text.strip_suffix(".npy").unwrap_or(&text).to_string();
+        let text = array_name(&raw).map_err(|error| error.in_source(name))?;
         if names.contains(&text) {
             return Err(Error::new(format!("`{}` appears twice", clip(&text)))
                 .in_source(name)
@@ -85,14 +84,27 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
         if !is_there(reader, start, &raw).map_err(failed)? {
             return Err(damaged(&format!(
                 "has another entry where it lists `{}`",
-                clip(&String::from_utf8_lossy(&raw))
+                clip(&array_name(&raw)?)
             )));
         }
     }
     Ok(())
 }
 
-/// So many bytes.
+/// The name of an entry without its ending.
+///
+/// # Errors
+/// If it is not UTF-8: then nobody knows which characters it has.
+pub(super) fn array_name(raw: &[u8]) -> Result<String> {
+    let Ok(name) = str::from_utf8(raw) else {
+        let shown = clip(&raw.escape_ascii().to_string());
+        return Err(Error::new(format!("the name `{shown}` is not UTF-8 text"))
+            .help("save the arrays under names in ASCII: numpy.savez(file, X=x, W_Q=w_q)"));
+    };
+    Ok(name.strip_suffix(".npy").unwrap_or(name).to_string())
+}
+
+/// The next `count` bytes.
 fn bytes(reader: &mut dyn Read, count: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(count).unwrap_or(usize::MAX)];
     reader.read_exact(&mut bytes)?;

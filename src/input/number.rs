@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 
+use super::spreadsheet;
 use crate::text::clip;
 
 /// More decimals than these say nothing about an `f64`, and nobody prints them.
@@ -43,6 +44,9 @@ fn not_a_number(text: &str) -> Error {
     if text.is_empty() {
         return Error::new("a number is missing").help("write a number in every cell: 0, or -inf to mask");
     }
+    if let Some(what) = spreadsheet::kind(text) {
+        return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(spreadsheet::HELP);
+    }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
     if has_decimal_comma(text) {
         return error.help("write a decimal point: 0.25");
@@ -56,14 +60,18 @@ pub(super) fn has_decimal_comma(text: &str) -> bool {
 }
 
 /// Whether a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
-/// `0x1F`, `1_000`, `+-1`. A date is none.
+/// `0x1F`, `1_000`, `+-1`, `=A1*2`. A date is none.
 pub(super) fn is_meant_as_number(text: &str) -> bool {
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.trim_start_matches(['+', '-']);
     // With its commas and underscores taken away, and one sign at most.
     let bare: String = unsigned.chars().filter(|c| !matches!(c, ',' | '_')).collect();
     let has_digits = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    is_cell(&text) || has_digits && bare.parse::<f64>().is_ok() || is_of_another_base(unsigned)
+    is_cell(&text)
+        || has_digits && bare.parse::<f64>().is_ok()
+        || is_of_another_base(unsigned)
+        || spreadsheet::is_formula(&text)
+        || spreadsheet::starts_with_error(&text)
 }
 
 /// Whether this is `0x1F`, `0b101` or `0o17`.

@@ -5,6 +5,7 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use crate::error::{Error, Place, Result};
 
 use super::open::line_and_column;
+use super::spreadsheet::starts_with_error;
 
 /// Ends a line, alone or after one another: Unix, Windows, and old spreadsheets on the Mac.
 pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
@@ -180,12 +181,17 @@ impl<'t> Records<'t> {
     }
 }
 
+/// Whether a text begins with a comment: `#`, unless it is the `#` of an error that a spreadsheet has exported.
+pub(super) fn is_comment(text: &str) -> bool {
+    text.starts_with('#') && !starts_with_error(text)
+}
+
 /// The first byte from `from` on that belongs to a record: after comment lines, and lines of nothing but blanks.
 fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> bool) -> usize {
     let mut at = from;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
-        if !(rest.starts_with('#') || rest[..end].chars().all(&is_blank)) {
+        if !(is_comment(rest) || rest[..end].chars().all(&is_blank)) {
             break;
         }
         at += end + usize::from(end < rest.len());
@@ -270,6 +276,13 @@ mod tests {
         let places: Vec<Place> = found.iter().map(|&(_, start, _)| records.place(start)).collect();
         assert_eq!(places, [1, 11, 17].map(|column| Place::Text("x.csv".into(), 2, column)));
         assert_eq!(found.iter().map(|(.., quoted)| *quoted).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn an_error_of_a_spreadsheet_begins_a_record_and_no_comment() {
+        let text = "# title\n#REF!,1\n#N/A\n#NAME? of a node\n";
+        let expected = [(2, vec!["#REF!".to_string(), "1".to_string()]), (3, vec!["#N/A".to_string()])];
+        assert_eq!(records(text, COMMA), expected);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::foreign::visible;
+use crate::foreign::{from_path, visible};
 use crate::tensor::{Storage, StoredNumbers, Tensor};
 use crate::text::{listed_briefly, nearest};
 
@@ -21,7 +21,7 @@ use super::safetensors::Tensors;
 /// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
 /// numbers that attention computes with.
 pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
-    let name = visible(&path.to_string_lossy()).into_owned();
+    let name = visible(&from_path(path)).into_owned();
     let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
     let Some(place) = tensors.place(entry)? else {
         let names = tensors.names();
