@@ -6,15 +6,16 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::tensor::Element;
 
-use super::cell_type::{CellType, Stored, Taken};
-use super::container::Item;
+use super::cell_type::{ArrayFormat, CellType, Payload};
 use super::dims::{checked_cells, shape_text};
+use super::item::Item;
+use super::limit::Limit;
 use super::npy_header::{Header, header};
 use super::npy_type::Kind;
-use super::open::{Limit, unreadable};
+use super::open::unreadable;
 use crate::text::clip;
 
-/// What a word takes beside its characters.
+/// Bytes of a word besides its characters.
 const WORD: u64 = 64;
 
 /// Reads the array of a `.npy` stream that has `length` bytes, its numbers in the type T and in the order of the file. Its
@@ -55,9 +56,9 @@ pub(super) fn read<T: Element>(
     let item = match header.kind {
         Kind::Number(cell) => {
             let Header { big_endian, fortran, dims, .. } = header;
-            match (Stored { cell, big_endian, fortran, dims }).read(name, reader)? {
-                Taken::Whole(array) => Item::Array(array),
-                Taken::CutOff(read) => return Err(wrong_length(read)),
+            match (ArrayFormat { cell, big_endian, fortran, dims }).read(name, reader)? {
+                Payload::Whole(array) => Item::Array(array),
+                Payload::CutOff(read) => return Err(wrong_length(read)),
             }
         }
         Kind::Unicode(_) | Kind::Bytes(_) => {
@@ -80,7 +81,7 @@ pub(super) fn read<T: Element>(
     }
 }
 
-/// Whether the array of a `.npy` stream holds truth values, as far as its header says.
+/// True if the array of a `.npy` stream holds truth values, as far as its header says.
 pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
     Ok(matches!(header.kind, Kind::Number(CellType::Bool)))

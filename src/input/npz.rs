@@ -6,10 +6,11 @@ use zip::result::ZipError;
 use crate::error::{Error, Result};
 use crate::tensor::Element;
 
-use super::container::{Item, entry_name};
+use super::item::{Item, entry_name};
+use super::limit::Limit;
 use super::npy;
 use super::npz_directory;
-use super::open::{Input, Limit, ReadSeek};
+use super::open::{Input, ReadSeek};
 
 /// How a zip archive starts; an empty one starts with its end.
 pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
@@ -43,7 +44,7 @@ impl Npz {
         self.names.clone()
     }
 
-    /// What errors call the array at a position of [`Npz::names`].
+    /// The name in errors of the array at a position of [`Npz::names`].
     fn entry_name(&self, position: usize) -> String {
         entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
     }
@@ -66,7 +67,7 @@ impl Npz {
         npy::read(&name, &mut file, length, self.limit)
     }
 
-    /// Whether the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    /// True if the array at a position of [`Npz::names`] holds truth values, as far as its header says.
     ///
     /// # Errors
     /// If the entry is damaged, or is no array.

@@ -8,9 +8,10 @@ pub fn sentence(text: &str) -> Vec<String> {
 
 /// The labels of a list: split at commas if there is one, else at white space.
 pub fn label_list(text: &str) -> Vec<String> {
-    let labels: Vec<&str> = match text.contains(',') {
-        true => text.split(',').map(str::trim).collect(),
-        false => text.split_whitespace().collect(),
+    let labels: Vec<&str> = if text.contains(',') {
+        text.split(',').map(str::trim).collect()
+    } else {
+        text.split_whitespace().collect()
     };
     labels.into_iter().filter(|label| !label.is_empty()).map(str::to_string).collect()
 }
@@ -36,7 +37,7 @@ fn runs(marks: &str) -> Vec<String> {
     runs
 }
 
-/// Whether a character is punctuation: the marks of ASCII that are no mathematical signs, and those of the scripts in use.
+/// True if a character is punctuation: the marks of ASCII that are no mathematical signs, and those of the scripts in use.
 fn is_punctuation(c: char) -> bool {
     match c {
         '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~' => false,

@@ -1,12 +1,13 @@
 //! Cells that a spreadsheet exports in place of numbers: formulas and its own errors.
 
-/// What helps where a number belongs.
-pub(super) const HELP: &str = "export the values of the cells, not their formulas; put a label in quotation marks";
+/// The help of an error about such a cell.
+pub(super) const HELP: &str =
+    "export the values of the cells, not their formulas; put a label in quotation marks";
 
 /// The errors of spreadsheets. They begin like a comment, but a row that begins with one is a row.
 const ERRORS: [&str; 7] = ["#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"];
 
-/// What a cell is that begins as a formula or an error does, for an error; `None` for any other text.
+/// The kind of a cell that begins as a formula or an error does, for an error; `None` for any other text.
 pub(super) fn kind(text: &str) -> Option<&'static str> {
     let text = text.trim();
     let is_begun = text.len() > 1 && text.starts_with(['=', '+', '@']);
@@ -17,7 +18,7 @@ pub(super) fn kind(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a text is a formula for certain: `=A1*2`, `=SUM(A1:A3)`, `+B2/2`, `@SUM(A1:A3)`. The tokens `=`, `=>`, `+x` and
+/// True if a text is a formula for certain: `=A1*2`, `=SUM(A1:A3)`, `+B2/2`, `@SUM(A1:A3)`. The tokens `=`, `=>`, `+x` and
 /// `@bat` are none.
 pub(super) fn is_formula(text: &str) -> bool {
     let Some(body) = text.strip_prefix(['=', '+', '-', '@']) else { return false };
@@ -30,7 +31,7 @@ pub(super) fn is_formula(text: &str) -> bool {
     is_call || is_computed || (text.starts_with('=') && body.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a text is an error of a spreadsheet, alone or as the first cell of a row.
+/// True if a text is an error of a spreadsheet, alone or as the first cell of a row.
 pub(super) fn starts_with_error(text: &str) -> bool {
     let rest = ERRORS.iter().find_map(|error| text.strip_prefix(error));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ';', '\t', '\r', '\n']))

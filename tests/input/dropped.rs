@@ -74,18 +74,20 @@ fn carriage_returns_end_lines_and_comments() {
 #[test]
 fn many_lines_that_end_in_carriage_returns_take_as_long_as_others() {
     let rows = 200_000;
-    let start = std::time::Instant::now();
     let folder = tempfile::tempdir().unwrap();
-    for (name, end) in [("lf.csv", "\n"), ("cr.csv", "\r")] {
+    let took = |name: &str, end: &str| {
+        let start = std::time::Instant::now();
         let path = folder.path().join(name);
         fs::write(&path, format!("1,2{end}").repeat(rows)).unwrap();
         let mut nothing = std::io::empty();
         let array =
             attn::input::Files::new(&mut nothing).array(path.to_str().unwrap(), attn::input::Allow::FINITE);
         assert_eq!(array.unwrap().dims(), [rows, 2]);
-    }
-    // It took ten seconds for the second file.
-    assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
+        start.elapsed()
+    };
+    let (newlines, returns) = (took("lf.csv", "\n"), took("cr.csv", "\r"));
+    // The second file took forty times as long as the first.
+    assert!(returns < newlines * 8, "{newlines:?}, {returns:?}");
 }
 
 #[test]
@@ -257,11 +259,17 @@ fn a_type_that_no_package_has_is_refused_behind_a_printed_array() {
 #[test]
 fn a_label_or_a_name_that_is_no_utf_8_is_refused_and_never_changed() {
     for (name, place) in [("l.csv", "l.csv:2:2"), ("l.txt", "l.txt:2:2"), ("l.tsv", "l.tsv:2:2")] {
-        assert_refused(x_of(name, b"bat,1,2\nh\xf6hle,3,4\n"), &format!("error: {place}: this is not UTF-8 text"));
+        assert_refused(
+            x_of(name, b"bat,1,2\nh\xf6hle,3,4\n"),
+            &format!("error: {place}: this is not UTF-8 text"),
+        );
     }
     let json = b"{\"rows\":[\"bat\",\n\"h\xf6hle\"],\"values\":[[1],[2]]}";
     assert_refused(x_of("l.json", json), "error: l.json:2:3: this is not UTF-8 text");
-    assert_refused(bundle_of("l.json", b"{\"X\":[[1]],\"\xff\":[[1]]}"), ".json:1:14: this is not UTF-8 text");
+    assert_refused(
+        bundle_of("l.json", b"{\"X\":[[1]],\"\xff\":[[1]]}"),
+        ".json:1:13: this is not UTF-8 text",
+    );
     let mut header = b"{\"X\xff\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}".to_vec();
     header.splice(..0, (header.len() as u64).to_le_bytes());
     header.extend([0; 4]);
@@ -285,7 +293,10 @@ fn tokens_and_names_in_npz_that_are_no_text_are_refused_and_never_changed() {
         }
         bytes
     };
-    assert_refused(bundle_of("n.npz", npz(b"tok\xffns")), "n.npz: the name `tok\\xffns.npy` is not UTF-8 text");
+    assert_refused(
+        bundle_of("n.npz", npz(b"tok\xffns")),
+        "n.npz: the name `tok\\xffns.npy` is not UTF-8 text",
+    );
     assert_refused(bundle_of("n.npz", npz(b"tokens")), "n.npz, tokens: word 2, `h\\xf6`, is not UTF-8 text");
     assert_refused(x_of("w.npy", words), "w.npy: word 2, `h\\xf6`, is not UTF-8 text");
 }
@@ -325,7 +336,8 @@ fn labels_that_begin_as_formulas_keep_their_bytes_in_every_file_that_is_saved() 
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
     let write = |labels: &[&str]| {
         let values = vec![[1]; labels.len()];
-        fs::write(path("r.json"), serde_json::json!({ "rows": labels, "values": values }).to_string()).unwrap();
+        fs::write(path("r.json"), serde_json::json!({ "rows": labels, "values": values }).to_string())
+            .unwrap();
     };
     write(&labels);
     let rows_of = |file: String| {
@@ -340,7 +352,11 @@ fn labels_that_begin_as_formulas_keep_their_bytes_in_every_file_that_is_saved() 
         turned.rotate_left(first);
         write(&turned);
         for name in ["s.csv", "s.tsv", "s.json"] {
-            attn("attend --only X --x").arg(path("r.json")).arg("--save").arg(format!("X={}", path(name))).ok();
+            attn("attend --only X --x")
+                .arg(path("r.json"))
+                .arg("--save")
+                .arg(format!("X={}", path(name)))
+                .ok();
             assert_eq!(rows_of(path(name)), serde_json::json!(turned), "{name}");
         }
         let printed = attn("attend --only X --format csv --x").arg(path("r.json")).ok().out;
