@@ -10,7 +10,9 @@ const ERRORS: [&str; 7] = ["#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF
 /// The kind of a cell that begins as a formula or an error does, for an error; `None` for any other text.
 pub(super) fn kind(text: &str) -> Option<&'static str> {
     let text = text.trim();
-    let is_begun = text.len() > 1 && text.starts_with(['=', '+', '@']);
+    let begins = |c: char| c.is_ascii_alphabetic() || matches!(c, '$' | '(');
+    let is_begun = text.len() > 1 && text.starts_with('=')
+        || text.strip_prefix(['+', '@']).is_some_and(|rest| rest.starts_with(begins));
     if starts_with_error(text) {
         Some("an error of a spreadsheet")
     } else {
@@ -50,7 +52,13 @@ mod tests {
         for text in ["=", "==", "=>", "+", "+x", "+x1", "-x1", "@", "@bat", "@bat1", "+=", "=)", "x=1", ""] {
             assert!(!is_formula(text), "{text}");
         }
-        assert_eq!((kind("@bat"), kind("="), kind("-x")), (Some("a formula"), None, None));
+        assert_eq!(
+            (kind("@bat"), kind("+total"), kind("=x")),
+            (Some("a formula"), Some("a formula"), Some("a formula"))
+        );
+        for text in ["=", "-x", "+-1", "+1,5", "+1_0", "@", "+"] {
+            assert_eq!(kind(text), None, "{text}");
+        }
     }
 
     #[test]
