@@ -119,6 +119,7 @@ impl<'w> Search<'w> {
         let (width, decided) = self.width.unwrap_or_default();
         let place = |column: usize| Place::Text(self.name.to_string(), line, column);
         let text = String::from_utf8_lossy(rest);
+        let is_utf8 = str::from_utf8(rest).is_ok();
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if fields.len() > width && fields.first().is_some_and(|field| number(field).is_err()) {
             return Ok(None);
@@ -137,6 +138,10 @@ impl<'w> Search<'w> {
             .enumerate()
             .map(|(i, field)| {
                 let read = number(field).map_err(|_| {
+                    if !is_utf8 && field.contains(char::REPLACEMENT_CHARACTER) {
+                        return Error::new(format!("number {} of the vector is not UTF-8 text", i + 1))
+                            .help(EXAMPLE);
+                    }
                     Error::new(format!("`{}` is not a number (number {} of the vector)", clip(field), i + 1))
                 });
                 read.and_then(|read| Allow::FINITE.check(read.value).map(|()| read.value))
@@ -243,6 +248,9 @@ mod tests {
     #[test]
     fn what_is_no_finite_number_is_an_error_that_names_the_line() {
         assert!(fails(b"bat 3 x\n", &["bat"]).starts_with("v.txt:1:1: `x` is not a number (number 2"));
+        assert!(
+            fails(b"bat 3 \xff\n", &["bat"]).starts_with("v.txt:1:1: number 2 of the vector is not UTF-8")
+        );
         assert!(fails(b"bat 3 nan\n", &["bat"]).starts_with("v.txt:1:1: this is NaN"));
     }
 

@@ -128,7 +128,7 @@ impl InputArgs {
             (words, Some(random)) => {
                 let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
                 loading.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loading.tokens = words.as_deref().map(input::sentence);
+                loading.tokens = words.as_deref().map(input::sentence).transpose()?;
             }
             (None, None) => {}
         }
@@ -151,7 +151,7 @@ impl InputArgs {
             }
         }
         if let Some(tokens) = &self.tokens {
-            loading.tokens = Some(input::label_list(tokens));
+            loading.tokens = Some(input::label_list(tokens)?);
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {
