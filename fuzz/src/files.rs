@@ -2,9 +2,10 @@
 
 use std::cell::OnceCell;
 use std::io::{Cursor, Write};
+use std::path::Path;
 
 use attn::graph::Role;
-use attn::input::{Allow, Array, Files, Limit, Want, inline};
+use attn::input::{Allow, Array, Files, Limit, Want, inline, stored};
 use attn::params::{Counts, Model, cache, caches_by_sharing, weights};
 use attn::tensor::Dtype;
 use tempfile::TempDir;
@@ -70,10 +71,26 @@ pub fn npz(bytes: &[u8]) {
 /// A file of the safetensors format. What begins with `{"` is a header in one line, with its numbers behind it.
 pub fn safetensors(bytes: &[u8]) {
     if !bytes.starts_with(b"{\"") {
-        return read("safetensors", bytes);
+        return read_and_stored(bytes);
     }
     let (header, numbers) = first_line(bytes);
-    read("safetensors", &[&(header.len() as u64).to_le_bytes()[..], header, numbers].concat());
+    read_and_stored(&[&(header.len() as u64).to_le_bytes()[..], header, numbers].concat());
+}
+
+/// Reads a file of the safetensors format at once, and each tensor where it is in the file: the same numbers.
+fn read_and_stored(bytes: &[u8]) {
+    read("safetensors", bytes);
+    let path = file("safetensors", bytes);
+    for (name, array) in checked(files(|files| files.named(&path, Limit::ANY))).into_iter().flatten() {
+        let name = name.expect("a tensor has a name");
+        let tensor = checked(stored(Path::new(&path), &name));
+        let matrix = tensor.and_then(|tensor| checked(tensor.matrix().cloned()));
+        // Stacks of heads are put side by side, which moves their numbers.
+        if let (Some(matrix), true) = (matrix, array.dims().len() <= 2) {
+            let at_once = array.into_matrix().expect("a matrix has two dimensions");
+            assert!(matrix.same_bits(&at_once), "`{name}` has other numbers where it is stored");
+        }
+    }
 }
 
 /// A matrix, several, or a graph in JSON.

@@ -9,7 +9,7 @@ use super::listing::{self, Group};
 use super::output::TablesArgs;
 use super::{Env, Streams};
 use crate::error::{EXIT_DONE, Error, Result};
-use crate::input::{Bundled, Put, bundled, put_files};
+use crate::input::{BundledFile, PutOutcome, bundled, put_files};
 
 /// Example data to try commands on: list it, print it, or write it to a folder
 ///
@@ -61,7 +61,7 @@ impl ExamplesArgs {
     fn write_to(&self, folder: &str, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
         let files: Vec<(&str, &[u8])> = bundled().iter().map(|file| (file.name, file.bytes)).collect();
         let put = put_files(&to_path(folder), &files, self.overwrite, env.writing)?;
-        let written = put.iter().filter(|put| **put != Put::WasThere).count();
+        let written = put.iter().filter(|put| **put != PutOutcome::WasThere).count();
         let shown = visible(folder).into_owned();
         let mut said = format!("{} written to {shown}", counted(written, "file"));
         if written < put.len() {
@@ -89,7 +89,7 @@ fn groups() -> [Group; 2] {
 }
 
 /// The file of this name, with or without its folder.
-fn file(name: &str) -> Result<&'static Bundled> {
+fn file(name: &str) -> Result<&'static BundledFile> {
     let within = name.strip_prefix("./").unwrap_or(name);
     let within = within.strip_prefix("examples/data/").unwrap_or(within).trim_end_matches('/');
     let bare = within.rsplit('/').next().unwrap_or(within);

@@ -1,5 +1,7 @@
 //! `attn find`: demos, lessons, terms, mistakes, examples, commands and options by keyword.
 
+use std::collections::HashSet;
+
 use crate::cli::LESSON_OPTIONS;
 use crate::foreign::visible;
 use crate::text::{near, one_of, quoted};
@@ -53,8 +55,14 @@ struct SearchGroup {
 
 impl FindArgs {
     pub(super) fn run(&self, program: &Program<'_>, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
-        let words: Vec<String> =
-            self.words.iter().flat_map(|word| word.split_whitespace()).map(str::to_lowercase).collect();
+        let mut seen = HashSet::new();
+        let words: Vec<String> = self
+            .words
+            .iter()
+            .flat_map(|word| word.split_whitespace())
+            .map(str::to_lowercase)
+            .filter(|word| seen.insert(word.clone()))
+            .collect();
         if words.is_empty() {
             return Err(Error::new("there is no word to search for").help("for example: attn find softmax"));
         }
@@ -72,10 +80,9 @@ impl FindArgs {
         let all: Vec<String> =
             kinds.iter().flat_map(|kind| &kind.entries).flat_map(|entry| entry.tokens()).collect();
         let known = |word: &String| all.iter().any(|token| token.starts_with(word.as_str()));
-        let strange: Vec<&String> = words.iter().filter(|word| !known(word)).collect();
-        match &strange[..] {
-            [] => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
-            [one, ..] => {
+        match words.iter().find(|word| !known(word)) {
+            None => error.help(format!("each word is there alone: attn find {}", quoted(&words[0]))),
+            Some(one) => {
                 let names =
                     all.iter().map(String::as_str).filter(|token| token.chars().all(char::is_alphabetic));
                 let near: Vec<String> =
@@ -138,8 +145,14 @@ impl SearchEntry {
                 0
             }
         };
-        let fits: Vec<usize> = words.iter().map(fit).collect();
-        if fits.contains(&0) { 0 } else { fits.iter().sum() }
+        let mut sum = 0;
+        for word in words {
+            match fit(word) {
+                0 => return 0,
+                more => sum += more,
+            }
+        }
+        sum
     }
 }
 

@@ -86,7 +86,8 @@ impl SimilarityArgs {
     }
 
     fn story(&self, env: &Env, input: &mut dyn Read) -> Result<Story> {
-        let words: Vec<String> = self.words.iter().flat_map(|text| input::label_list(text)).collect();
+        let lists: Result<Vec<_>> = self.words.iter().map(|text| input::label_list(text)).collect();
+        let words = lists?.concat();
         if words.is_empty() {
             return Err(Error::new("there is no word to compare").help("attn similarity bat cave racket"));
         }

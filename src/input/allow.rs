@@ -19,10 +19,10 @@ impl Allow {
     /// Everything: results that may themselves show a mistake.
     pub const ANYTHING: Allow = Allow { infinite: true, nan: true };
 
-    /// Whether `value` may stand here.
+    /// Checks that `value` is allowed here.
     ///
     /// # Errors
-    /// If it may not; the error has no place yet.
+    /// If it is not; the error has no place yet.
     pub fn check(self, value: f64) -> Result<()> {
         if value.is_nan() && !self.nan {
             return Err(Error::new("this is NaN, not a number")

@@ -1,4 +1,4 @@
-//! What a file holds before it becomes a matrix: numbers with dimensions.
+//! Numbers with dimensions, as a file holds them before they become a matrix.
 
 mod stack;
 
@@ -16,7 +16,7 @@ use super::dims::{checked_cells, shape_text};
 pub struct Array<T = f64> {
     dims: Vec<usize>,
     values: Vec<T>,
-    /// Whether the first dimension runs fastest, as a file may have it; what leaves this module does not, but for
+    /// True if the first dimension runs fastest, as in a file of Fortran order; outside this module only for
     /// [`Array::into_typed`].
     fortran: bool,
     boolean: bool,
@@ -24,7 +24,7 @@ pub struct Array<T = f64> {
     col_labels: Option<Labels>,
     decimals: Option<usize>,
     roundoff: f64,
-    /// Whether a number is not the one in the source, but the nearest of the type T.
+    /// True if a number is not the one in the source, but the nearest of the type T.
     inexact: bool,
 }
 
@@ -127,7 +127,7 @@ impl<T: Element> Array<T> {
         &self.values
     }
 
-    /// Whether the source holds truth values (NumPy's bool, `true` and `false`); they are 1 and 0 here.
+    /// True if the source holds truth values (NumPy's bool, `true` and `false`); they are 1 and 0 here.
     pub fn is_boolean(&self) -> bool {
         self.boolean
     }
@@ -154,12 +154,12 @@ impl<T: Element> Array<T> {
         self.roundoff
     }
 
-    /// Whether a number is not the one in the source, but the nearest: of integers beyond 2⁵³ in binary the nearest `f64`.
+    /// True if a number is not the one in the source, but the nearest: of integers beyond 2⁵³ in binary the nearest `f64`.
     pub fn is_inexact(&self) -> bool {
         self.inexact
     }
 
-    /// Whether every number may stand where this array goes; `name` is the file, and the entry in it.
+    /// Checks that `allow` admits every number; `name` is the file, and the entry in it.
     ///
     /// # Errors
     /// At the row and column of the first number that may not.
@@ -174,14 +174,15 @@ impl<T: Element> Array<T> {
         Ok(self)
     }
 
-    /// Where the number at a position of `values` stands.
+    /// The head, row and column of the number at a position of `values`.
     pub(super) fn place(&self, name: &str, at: usize) -> Place {
         let cols = self.dims.last().copied().unwrap_or(1).max(1);
         let rows = self.dims.iter().rev().nth(1).copied().unwrap_or(1).max(1);
         let heads = (self.values.len() / cols / rows).max(1);
-        let (row, col, head) = match self.fortran {
-            false => (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1),
-            true => (at / heads % rows + 1, at / heads / rows + 1, at % heads + 1),
+        let (row, col, head) = if self.fortran {
+            (at / heads % rows + 1, at / heads / rows + 1, at % heads + 1)
+        } else {
+            (at / cols % rows + 1, at % cols + 1, at / cols / rows + 1)
         };
         let name = if self.dims.len() > 2 { format!("{name}, head {head}") } else { name.to_string() };
         Place::Cell(name, row, col)

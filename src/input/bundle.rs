@@ -7,21 +7,13 @@ use crate::graph::{Role, Stage};
 use crate::tensor::{Dtype, Tensor};
 
 use super::array::Array;
-use super::container::{Container, Item, entry_name};
+use super::container::Container;
+use super::item::{Item, entry_name};
 use super::layers::{Choice, choose};
-use super::names::{Holds, TOKENS};
-use super::open::Limit;
+use super::limit::Limit;
+use super::names::{EntryKind, Layout, TOKENS};
 use super::want::{Want, allowed};
 use crate::text::{briefly, clip};
-
-/// How a weight matrix is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// (in, out): a row of X times the matrix, x W.
-    InOut,
-    /// (out, in), as PyTorch's `Linear` keeps it: x Wᵀ.
-    OutIn,
-}
 
 /// One matrix of a bundle, or a stack of heads.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,7 +36,7 @@ struct Part {
 /// The matrices of one attention layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bundle {
-    /// What each matrix is.
+    /// The matrices by role.
     pub entries: BTreeMap<Role, Entry>,
     /// The tokens, where the file names them.
     pub tokens: Option<Vec<String>>,
@@ -83,7 +75,7 @@ pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>, wa
     for (position, recognised) in chosen {
         let entry = names[position].clone();
         let place = entry_name(name, &entry);
-        if let Holds::Whole(role) = recognised.holds
+        if let EntryKind::Whole(role) = recognised.kind
             && let Some(dtype) = want.dtype_of(role)
         {
             let tensor = match dtype {
@@ -95,31 +87,31 @@ pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>, wa
         }
         container.keep_within(Limit::ANY);
         let item = container.read(position)?;
-        let array = match (recognised.holds.clone(), item) {
-            (Holds::Tokens, Item::Words(words)) => {
+        let array = match (recognised.kind.clone(), item) {
+            (EntryKind::Tokens, Item::Words(words)) => {
                 if let Some(first) = tokens.replace(entry.clone()) {
                     return Err(both(name, TOKENS, [&first, &entry]));
                 }
                 bundle.tokens = Some(words);
                 continue;
             }
-            (Holds::Tokens, Item::Array(_)) => {
-                return Err(Error::new("this holds numbers, but words are needed").in_source(place));
+            (EntryKind::Tokens, Item::Array(_)) => {
+                return Err(Error::new("this kind numbers, but words are needed").in_source(place));
             }
             (_, Item::Words(_)) => {
-                return Err(Error::new("this holds words, but numbers are needed").in_source(place));
+                return Err(Error::new("this kind words, but numbers are needed").in_source(place));
             }
             (_, Item::Array(array)) => array.row_by_row(),
         };
-        let role = match recognised.holds {
-            Holds::Whole(role) | Holds::Head(role, _) => role,
-            Holds::Stacked | Holds::Tokens => Role::X,
+        let role = match recognised.kind {
+            EntryKind::Whole(role) | EntryKind::Head(role, _) => role,
+            EntryKind::Stacked | EntryKind::Tokens => Role::X,
         };
         let array = array.checked(&place, allowed(role))?;
         let part = Part { array, layout: recognised.layout, name: entry };
-        match recognised.holds {
-            Holds::Whole(role) => bundle.insert(name, role, part.into_entry(role, &place)?)?,
-            Holds::Head(role, number) => {
+        match recognised.kind {
+            EntryKind::Whole(role) => bundle.insert(name, role, part.into_entry(role, &place)?)?,
+            EntryKind::Head(role, number) => {
                 let heads = heads.entry(role).or_default();
                 if let Some(first) = heads.get(&number) {
                     let step = Stage::Role(role).of_head(Some(number));
@@ -127,12 +119,12 @@ pub(super) fn read(name: &str, mut container: Container, layer: Option<&str>, wa
                 }
                 heads.insert(number, part);
             }
-            Holds::Stacked => {
+            EntryKind::Stacked => {
                 for (role, part) in unstack(part).map_err(|error| error.in_source(&place))? {
                     bundle.insert(name, role, part.into_entry(role, &place)?)?;
                 }
             }
-            Holds::Tokens => {}
+            EntryKind::Tokens => {}
         }
     }
     for (role, heads) in heads {
@@ -159,7 +151,7 @@ impl Bundle {
     }
 }
 
-/// What is said of two entries of a file that mean the same.
+/// The error for two entries of a file with the same role.
 fn both(file: &str, canonical: &str, [first, second]: [&str; 2]) -> Error {
     Error::new(format!("`{}` and `{}` are both {canonical}", clip(first), clip(second)))
         .in_source(file)
@@ -240,7 +232,7 @@ fn stack(canonical: &str, heads: BTreeMap<usize, Part>) -> Result<Part> {
     Ok(Part { array, layout: None, name: format!("{canonical}_1 to {canonical}_{count}") })
 }
 
-/// What a file of one matrix is told where a bundle belongs.
+/// The error for a file of one matrix where a bundle is needed.
 pub(super) fn nameless(name: &str) -> Error {
     Error::new("this is one matrix without a name, but matrices with names are needed").in_source(name).help(
         format!(

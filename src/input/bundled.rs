@@ -5,18 +5,18 @@ const FOLDER: &str = "examples/data/";
 
 /// A file that travels with the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bundled {
+pub struct BundledFile {
     /// Its name within the folder: `bat.json`, `answers/01.csv`.
     pub name: &'static str,
     /// One line about it.
     pub about: &'static str,
-    /// What is in it.
+    /// Its contents.
     pub bytes: &'static [u8],
 }
 
 macro_rules! files {
     ($($name:literal: $about:literal),* $(,)?) => {
-        &[$(Bundled {
+        &[$(BundledFile {
             name: $name,
             about: $about,
             bytes: include_bytes!(concat!("../../examples/data/", $name)),
@@ -25,7 +25,7 @@ macro_rules! files {
 }
 
 /// All of them, sorted by name.
-pub(super) const BUNDLED: &[Bundled] = files![
+pub(super) const BUNDLED: &[BundledFile] = files![
     "animals.txt": "six words with four numbers each, as a file of word vectors",
     "answers/01.csv": "right",
     "answers/02.csv": "the scores were not scaled",
@@ -46,11 +46,11 @@ pub(super) const BUNDLED: &[Bundled] = files![
 ];
 
 /// The files that travel with the program, sorted by name.
-pub fn bundled() -> &'static [Bundled] {
+pub fn bundled() -> &'static [BundledFile] {
     BUNDLED
 }
 
-impl Bundled {
+impl BundledFile {
     /// The folder within the common one, and the name there: `answers` and `01.csv`.
     pub fn place(&self) -> (Option<&'static str>, &'static str) {
         match self.name.rsplit_once('/') {
@@ -61,13 +61,13 @@ impl Bundled {
 }
 
 /// The file of a name such as `examples/data/bat.json`.
-pub(super) fn find(text: &str) -> Option<&'static Bundled> {
+pub(super) fn find(text: &str) -> Option<&'static BundledFile> {
     let name = text.strip_prefix("./").unwrap_or(text).strip_prefix(FOLDER)?;
     BUNDLED.iter().find(|file| file.name == name)
 }
 
 /// The files that stand in a folder such as `examples/data/answers`, sorted by name; none if there is no such folder.
-pub(super) fn inside(text: &str) -> Vec<&'static Bundled> {
+pub(super) fn inside(text: &str) -> Vec<&'static BundledFile> {
     let text = text.strip_prefix("./").unwrap_or(text).trim_end_matches('/');
     let folder = match text.strip_prefix(FOLDER) {
         Some(folder) => Some(folder),
@@ -103,9 +103,10 @@ mod tests {
         while let Some(inner) = folders.pop() {
             for entry in std::fs::read_dir(inner).unwrap() {
                 let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => folders.push(path),
-                    false => names.push(path.strip_prefix(&folder).unwrap().to_str().unwrap().to_string()),
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    names.push(path.strip_prefix(&folder).unwrap().to_str().unwrap().to_string());
                 }
             }
         }

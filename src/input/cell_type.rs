@@ -13,36 +13,36 @@ use super::dims::checked_cells;
 use super::number::{MOST_DECIMALS, decimals_of};
 use super::open::unreadable;
 
-/// In larger arrays decimals are not counted: nobody reads so many numbers.
+/// The most numbers of an array whose decimals are counted.
 pub(super) const MOST_COUNTED: usize = 1 << 20;
 
-/// So many bytes are turned into numbers at a time: a multiple of every size.
+/// Bytes that are converted at a time: a multiple of the size of every type.
 const PIECE: usize = 1 << 16;
 
 /// How an array is stored.
-pub(super) struct Stored {
+pub(super) struct ArrayFormat {
     pub(super) cell: CellType,
     pub(super) big_endian: bool,
-    /// Whether the first dimension runs fastest.
+    /// True if the first dimension runs fastest.
     pub(super) fortran: bool,
     pub(super) dims: Vec<usize>,
 }
 
-/// What was read of an array.
-pub(super) enum Taken<T> {
+/// The result of reading an array.
+pub(super) enum Payload<T> {
     Whole(Array<T>),
-    /// So many bytes, and then no more.
+    /// The file ended early; the count of bytes that were read.
     CutOff(u64),
 }
 
-impl Stored {
+impl ArrayFormat {
     /// The array that the next bytes of `reader` are, its numbers in the type T. Beside a small piece of the bytes nothing
     /// but the numbers is held, and no more of them than are really there.
     ///
     /// # Errors
     /// If reading fails, or a finite number is beyond the type T.
-    pub(super) fn read<T: Element>(self, name: &str, reader: &mut dyn Read) -> Result<Taken<T>> {
-        let Stored { cell, big_endian, fortran, dims } = self;
+    pub(super) fn read<T: Element>(self, name: &str, reader: &mut dyn Read) -> Result<Payload<T>> {
+        let ArrayFormat { cell, big_endian, fortran, dims } = self;
         let count = checked_cells(&dims, usize::MAX).map_err(|error| error.in_source(name))?;
         let expected = (count as u64).saturating_mul(cell.size() as u64);
         // A matrix whose first dimension runs fastest is turned by a second one.
@@ -62,7 +62,7 @@ impl Stored {
             }
         }
         if read < expected {
-            return Ok(Taken::CutOff(read));
+            return Ok(Payload::CutOff(read));
         }
         let decimals = cell.decimals(&values);
         let array = Array::new(dims, values)?.with_boolean(cell == CellType::Bool).with_decimals(decimals);
@@ -71,16 +71,16 @@ impl Stored {
         if let Some((at, x)) = losses.beyond {
             in_type::<T>(x).map_err(|error| error.at(array.place(name, at)))?;
         }
-        Ok(Taken::Whole(array))
+        Ok(Payload::Whole(array))
     }
 }
 
-/// What a type has made of the numbers that were read.
+/// Numbers that a type cannot hold exactly.
 #[derive(Default)]
 struct Losses {
-    /// One of them is not the one that was read.
+    /// At least one number was rounded.
     inexact: bool,
-    /// The first that the type has nothing for, and its place.
+    /// The first finite number beyond the range of the type, and its position.
     beyond: Option<(usize, f64)>,
 }
 
@@ -129,7 +129,7 @@ impl CellType {
     /// on the way.
     fn push<T: Element>(self, bytes: &[u8], big: bool, to: &mut Vec<T>, losses: &mut Losses) {
         let mut at = to.len();
-        // Whether every integer is a number of an f64 too.
+        // True if an f64 holds every integer exactly.
         let mut whole = true;
         let mut of = |x: f64| {
             let number = T::nearest(x);
@@ -207,7 +207,7 @@ fn each<const N: usize, T>(
     }));
 }
 
-/// Reads on until `bytes` are full or there are no more; how many it were.
+/// Fills `bytes` as far as the reader can; the count of bytes that were read.
 fn fill(reader: &mut dyn Read, bytes: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < bytes.len() {
@@ -235,10 +235,10 @@ mod tests {
 
     fn decode(kind: CellType, bytes: &[u8], big: bool) -> Array {
         let dims = vec![bytes.len() / kind.size()];
-        let stored = Stored { cell: kind, big_endian: big, fortran: false, dims };
+        let stored = ArrayFormat { cell: kind, big_endian: big, fortran: false, dims };
         match stored.read("x", &mut &bytes[..]).unwrap() {
-            Taken::Whole(array) => array,
-            Taken::CutOff(read) => panic!("{read} of {} bytes", bytes.len()),
+            Payload::Whole(array) => array,
+            Payload::CutOff(read) => panic!("{read} of {} bytes", bytes.len()),
         }
     }
 

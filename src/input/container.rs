@@ -1,4 +1,4 @@
-//! What a file holds, whatever its format: one array, or several with names.
+//! The contents of a file in any format: one array, or several with names.
 
 use std::ffi::OsStr;
 use std::mem;
@@ -9,17 +9,21 @@ use crate::tensor::Element;
 
 use super::allow::Allow;
 use super::array::Array;
+use super::comments::LINE_ENDS;
 use super::delimited::delimited;
 use super::inline::{looks_typed, typed};
-use super::json::{self, Json};
-use super::json_document::{self, Nodes};
+use super::item::{Item, entry_name, words};
+use super::json;
+use super::json_document::{self, Document, Nodes};
+use super::json_value::Json;
+use super::limit::Limit;
 use super::npy;
 use super::npy_header;
 use super::npz::{self, Npz};
 use super::number::has_decimal_comma;
-use super::open::{Input, Limit};
+use super::open::Input;
 use super::printed::{begins_list, looks_printed, printed};
-use super::records::{Delimiter, Delimiting, LINE_ENDS};
+use super::records::{Delimiter, Delimiting};
 use super::safetensors::{self, Tensors};
 use crate::text::{clip, listed_briefly};
 
@@ -59,7 +63,7 @@ impl Format {
         })
     }
 
-    /// Whether files with this path are read, as far as the ending tells.
+    /// True if the ending of the path is one of a format that is read, or there is none.
     pub(super) fn reads(path: &Path) -> bool {
         let known =
             |ending: &OsStr| Format::of_ending(&ending.to_string_lossy().to_ascii_lowercase()).is_some();
@@ -116,22 +120,15 @@ fn of_text(name: &str, text: &str, delimiting: Delimiting, allow: Allow) -> Resu
         return typed(name, text, allow);
     }
     delimited(name, text, delimiter, allow).map_err(|error| {
-        match delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
-            true => error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4"),
-            false => error,
+        if delimiter == Delimiter::Character(b';') && first_line.split(';').any(has_decimal_comma) {
+            error.and_help("or, if `;` ends a row, put a blank between two numbers: 1 2; 3 4")
+        } else {
+            error
         }
     })
 }
 
-/// One entry of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Item<T = f64> {
-    Array(Array<T>),
-    /// A list of strings, such as tokens.
-    Words(Vec<String>),
-}
-
-/// What a file holds.
+/// The contents of a file.
 pub(super) enum Content<T = f64> {
     One(Array<T>),
     Many(Container),
@@ -145,8 +142,8 @@ pub(super) enum Container {
 }
 
 impl<T: Element> Content<T> {
-    /// Opens what `input` holds; `allow` says which numbers text may hold, where their line is still known. Of a computation
-    /// in JSON what was given is read.
+    /// Reads the contents of `input`. `allow` is checked for text here, where the line is known. Of a computation in JSON the
+    /// given nodes are read.
     ///
     /// # Errors
     /// If the content is not of that format.
@@ -154,7 +151,7 @@ impl<T: Element> Content<T> {
         Content::nodes(input, format, allow, Nodes::Given)
     }
 
-    /// As [`Content::read`]; of a computation in JSON these nodes are read.
+    /// As [`Content::read`], but of a computation in JSON the nodes `nodes` are read.
     ///
     /// # Errors
     /// As [`Content::read`].
@@ -170,9 +167,9 @@ impl<T: Element> Content<T> {
             Format::Json => {
                 input.charge_as_text()?;
                 let json = json::parse(&name, &input.text()?)?;
-                match json_document::content(&name, json, nodes)? {
-                    Content::One(array) => Ok(Content::One(array.in_type(&name)?)),
-                    Content::Many(container) => Ok(Content::Many(container)),
+                match json_document::document(json, nodes).map_err(|error| error.in_source(&name))? {
+                    Document::One(array) => Ok(Content::One(array.in_type(&name)?)),
+                    Document::Many(entries) => Ok(Content::Many(Container::Json { name, entries })),
                 }
             }
             Format::Delimited(delimiting) => {
@@ -280,13 +277,4 @@ impl Container {
             Container::Json { .. } => {}
         }
     }
-}
-
-pub(super) fn words(name: &str) -> Error {
-    Error::new("this holds words, but numbers are needed").in_source(name)
-}
-
-/// What errors call an entry of a file: `weights.npz, W_Q`.
-pub(super) fn entry_name(file: &str, entry: &str) -> String {
-    format!("{file}, {}", clip(entry))
 }

@@ -11,10 +11,10 @@ use super::cells::Cells;
 use super::delimited_labels::{Layout, Row, label};
 use super::records::{Delimiter, Records};
 
-/// The most rows or columns that have names: nobody has written more, and a name takes more memory than a number.
+/// The most rows or columns with names: a name takes more memory than a number.
 const MOST_NAMES: usize = 1 << 20;
 
-/// What a name takes besides its characters: its place in the list, in the list that labels a matrix, and on the heap.
+/// Bytes of a name besides its characters: in the list of names, in the labels of the matrix, and on the heap.
 const A_NAME: u64 = 72;
 
 /// Reads a table, with a header row and a first column of labels where the table has them:

@@ -5,18 +5,18 @@ use crate::error::Result;
 use super::number::is_meant_as_number;
 use super::records::{Field, Records};
 
-/// What the first or second record is, looked at closely.
+/// The properties of the first or second record that decide on the labels.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Row {
     /// How many fields it has.
     pub(super) fields: usize,
     first: Kind,
     last: Kind,
-    /// Whether every field is text, the quoted ones too where marks tell text from numbers, and where they do not.
+    /// True if every field is text, the quoted ones too where marks tell text from numbers, and where they do not.
     is_text: [bool; 2],
 }
 
-/// What a field is.
+/// The properties of a field that decide on the labels.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     quoted: bool,
@@ -32,7 +32,7 @@ impl Kind {
         Kind { quoted: field.quoted, blank, word: !is_meant_as_number(field.text) }
     }
 
-    /// Whether this is text: a word, or a number in quotation marks where marks tell text from numbers.
+    /// True if this is text: a word, or a number in quotation marks where marks tell text from numbers.
     fn is_text(self, quotes_tell: bool) -> bool {
         self.word || (quotes_tell && self.quoted)
     }

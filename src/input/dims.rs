@@ -6,7 +6,7 @@ use crate::hint::Hint;
 /// The most cells of one array: a gibibyte of `f64`.
 pub(super) const MOST_CELLS: usize = crate::graph::MAX_CELLS;
 
-/// What to do about a matrix that is too large to have all its steps on show.
+/// The help for a matrix that is too large for the exact path.
 pub(super) fn smaller() -> String {
     format!("save a part of it; {} {} reads larger Q, K, V, masks and biases", Hint::Attend, Hint::Fast)
 }

@@ -10,10 +10,12 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::save::Written;
 use crate::terminal::DeferredSignals;
 
-/// What temporary names begin with.
+/// The outcome of writing a file: its error may be that of a format's writer.
+pub(super) type WriteResult = std::result::Result<(), Box<dyn std::error::Error>>;
+
+/// The prefix of temporary names.
 const PREFIX: &str = ".attn-";
 /// A chain of more links is a loop.
 const MOST_LINKS: usize = 40;
@@ -21,8 +23,8 @@ const MOST_LINKS: usize = 40;
 /// A file that is being written.
 pub(super) struct Draft {
     place: Place,
-    /// Why it will not become whole: the first reason. What comes then is taken and dropped, because a writer that finishes
-    /// what it has begun when it is dropped would complain of it once more.
+    /// The first error. After it all writes are ignored: a format's writer that finishes its file when it is dropped would
+    /// report the error once more.
     failed: Option<String>,
 }
 
@@ -62,7 +64,7 @@ impl Draft {
     }
 
     /// Puts what has been written in the place of the target.
-    fn persist(mut self, target: &Path) -> Written {
+    fn persist(mut self, target: &Path) -> WriteResult {
         if let Some(why) = self.failed {
             return Err(why.into());
         }
@@ -113,7 +115,7 @@ impl Seek for Draft {
 }
 
 /// Fills a draft and puts it in the place of a file, which may be there already.
-pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Written {
+pub(super) fn write_whole(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult) -> WriteResult {
     // Through a link the file behind it is replaced, not the link.
     let target = behind_links(path).ok_or("the link leads back to itself")?;
     let mut draft = Draft::beside(&target)?;
@@ -132,7 +134,7 @@ pub fn target(path: &Path) -> PathBuf {
     }
 }
 
-/// Where a chain of links ends, whether something is there or not; nothing for a loop.
+/// The path at the end of a chain of links, which need not exist; `None` for a loop.
 fn behind_links(path: &Path) -> Option<PathBuf> {
     let mut target = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -148,7 +150,7 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// A temporary name; and what any program asks for a new file, of which the system takes away what the umask says.
+/// Files with a temporary name and the mode 0666, which the system reduces by the umask.
 fn builder() -> Builder<'static, 'static> {
     let mut builder = Builder::new();
     builder.prefix(PREFIX);
@@ -249,7 +251,7 @@ mod tests {
         broken.write_all(b"half").unwrap();
         assert_eq!(names(place.path()).len(), 2);
         broken.failed = Some("it failed".to_string());
-        // What a writer does when it is dropped is taken, so that it does not complain.
+        // Writes after an error are ignored: a writer may finish its file when it is dropped.
         assert!(broken.write_all(b"rest").is_ok());
         assert_eq!(broken.persist(&path).unwrap_err().to_string(), "it failed");
         assert_eq!(names(place.path()), ["x"]);

@@ -5,12 +5,7 @@
 //! of wanted words are read. Words are compared as bytes, since such files hold words that are not UTF-8.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
-use std::io::{Cursor, Read};
 use std::ops::ControlFlow;
-use std::path::Path;
-
-use flate2::read::MultiGzDecoder;
 
 use crate::error::{Error, Place, Result};
 use crate::text::{clip, counted};
@@ -18,44 +13,10 @@ use crate::text::{clip, counted};
 use super::allow::Allow;
 use super::lines::each_line;
 use super::number::number;
-use super::open::unreadable;
 use super::vocabulary;
+use super::word_file::{Stream, header_width, split_word};
 
-/// Where the vectors come from.
-pub(super) enum Stream<'s> {
-    /// A file, which can be read again.
-    File(&'s Path),
-    /// What a file holds, which travels with the program.
-    Bytes(&'static [u8]),
-    /// A stream that can be read once.
-    Once(Option<&'s mut dyn Read>),
-}
-
-impl Stream<'_> {
-    /// From the beginning, unpacked; `None` when that is not to be had again.
-    pub(super) fn open(&mut self, name: &str) -> Result<Option<Box<dyn Read + '_>>> {
-        let mut raw: Box<dyn Read + '_> = match self {
-            Stream::File(path) => Box::new(File::open(path).map_err(|error| unreadable(name, &error))?),
-            Stream::Bytes(bytes) => Box::new(*bytes),
-            Stream::Once(stream) => match stream.take() {
-                Some(stream) => Box::new(stream),
-                None => return Ok(None),
-            },
-        };
-        let mut start = Vec::new();
-        raw.by_ref().take(2).read_to_end(&mut start).map_err(|error| unreadable(name, &error))?;
-        if start.is_empty() {
-            return Err(Error::new("the file is empty (0 bytes)")
-                .in_source(name)
-                .help("check how it was made: the program that wrote it may have failed"));
-        }
-        let packed = start == [0x1f, 0x8b];
-        let whole = Cursor::new(start).chain(raw);
-        Ok(Some(if packed { Box::new(MultiGzDecoder::new(whole)) } else { Box::new(whole) }))
-    }
-}
-
-/// What a file of word vectors has for some words.
+/// The vectors that a file has for some words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordVectors {
     /// How many numbers a vector has.
@@ -91,22 +52,6 @@ pub(super) fn find(name: &str, words: &[&str], stream: &mut Stream<'_>) -> Resul
     Ok(WordVectors { width, rows, hints })
 }
 
-/// The word at the start of a line, and the rest.
-pub(super) fn split_word(line: &[u8]) -> (&[u8], &[u8]) {
-    match memchr::memchr2(b' ', b'\t', line) {
-        Some(end) => line.split_at(end),
-        None => (line.trim_ascii_end(), &[]),
-    }
-}
-
-/// Whether this is word2vec's first line, and the width that it announces.
-pub(super) fn header_width(line: &[u8]) -> Option<usize> {
-    let mut fields = std::str::from_utf8(line).ok()?.split_ascii_whitespace();
-    let _count: u64 = fields.next()?.parse().ok()?;
-    let width = fields.next()?.parse().ok()?;
-    fields.next().is_none().then_some(width)
-}
-
 /// A first pass through the file.
 struct Search<'w> {
     name: &'w str,
@@ -118,7 +63,7 @@ struct Search<'w> {
     found: HashMap<&'w [u8], Vec<f64>>,
     /// The common width, and the line that decided it.
     width: Option<(usize, usize)>,
-    /// Whether one of the first two lines is a vector of that width.
+    /// True if one of the first two lines is a vector of that width.
     is_plausible: bool,
 }
 
@@ -174,6 +119,7 @@ impl<'w> Search<'w> {
         let (width, decided) = self.width.unwrap_or_default();
         let place = |column: usize| Place::Text(self.name.to_string(), line, column);
         let text = String::from_utf8_lossy(rest);
+        let is_utf8 = str::from_utf8(rest).is_ok();
         let fields: Vec<&str> = text.split_ascii_whitespace().collect();
         if fields.len() > width && fields.first().is_some_and(|field| number(field).is_err()) {
             return Ok(None);
@@ -192,6 +138,10 @@ impl<'w> Search<'w> {
             .enumerate()
             .map(|(i, field)| {
                 let read = number(field).map_err(|_| {
+                    if !is_utf8 && field.contains(char::REPLACEMENT_CHARACTER) {
+                        return Error::new(format!("number {} of the vector is not UTF-8 text", i + 1))
+                            .help(EXAMPLE);
+                    }
                     Error::new(format!("`{}` is not a number (number {} of the vector)", clip(field), i + 1))
                 });
                 read.and_then(|read| Allow::FINITE.check(read.value).map(|()| read.value))
@@ -298,6 +248,9 @@ mod tests {
     #[test]
     fn what_is_no_finite_number_is_an_error_that_names_the_line() {
         assert!(fails(b"bat 3 x\n", &["bat"]).starts_with("v.txt:1:1: `x` is not a number (number 2"));
+        assert!(
+            fails(b"bat 3 \xff\n", &["bat"]).starts_with("v.txt:1:1: number 2 of the vector is not UTF-8")
+        );
         assert!(fails(b"bat 3 nan\n", &["bat"]).starts_with("v.txt:1:1: this is NaN"));
     }
 

@@ -1,4 +1,4 @@
-//! The one door through which user's files come in.
+//! All reading of files that a user named goes through [`Files`].
 
 use std::io::Read;
 use std::path::Path;
@@ -11,23 +11,26 @@ use crate::tensor::{Dtype, Element, Tensor};
 use super::allow::Allow;
 use super::array::Array;
 use super::bundle::{self, Bundle};
-use super::bundled::Bundled;
-use super::container::{Content, Format, Item, words};
-use super::embeddings::{self, Stream, WordVectors};
+use super::bundled::BundledFile;
+use super::container::{Content, Format};
+use super::embeddings::{self, WordVectors};
 use super::inline::inline;
+use super::item::{Item, words};
 use super::json_document::Nodes;
+use super::limit::Limit;
 use super::npy;
-use super::open::{Input, Limit, regular};
+use super::open::{Input, regular};
 use super::reading::Reading;
 use super::source::Source;
 use super::want::{ArrayReader, Want, allowed};
-use crate::foreign::visible;
+use super::word_file::Stream;
+use crate::foreign::{from_path, visible};
 
-/// What errors call standard input.
+/// The name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
 
-/// What a name stands for, before its content is read.
-enum Opened {
+/// The source behind a name, before its contents are parsed.
+enum SourceContent {
     /// A matrix typed in place.
     Inline(String),
     File(Input, Format),
@@ -40,7 +43,7 @@ pub struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// With what `-` stands for; it can be read once.
+    /// With the stream behind `-`, which can be read once.
     pub fn new(stdin: &'a mut dyn Read) -> Files<'a> {
         Files { stdin: Some(stdin), reading: Reading::Anywhere }
     }
@@ -50,10 +53,15 @@ impl<'a> Files<'a> {
         Files { reading, ..self }
     }
 
-    /// What a name stands for, if it may be read.
+    /// The source behind a name, if it may be read.
     fn source(&self, name: &str) -> Result<Source> {
         self.reading.check(name)?;
-        Source::of(name)
+        let source = Source::of(name)?;
+        if let Source::Path(path) = &source {
+            // The path may differ from the name: a minus sign stands for a hyphen.
+            self.reading.check(&from_path(path))?;
+        }
+        Ok(source)
     }
 
     /// The one array that `source` stands for: a file, `-`, or a matrix typed in place.
@@ -85,8 +93,8 @@ impl<'a> Files<'a> {
         let name = visible(source).into_owned();
         let allow = allowed(role);
         let (mut input, format) = match self.opened(source, Limit::LARGE)? {
-            Opened::Inline(text) => return want.of_array::<T>(&name, inline(&text, allow)?, role),
-            Opened::File(input, format) => (input, format),
+            SourceContent::Inline(text) => return want.of_array::<T>(&name, inline(&text, allow)?, role),
+            SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         if format == Format::Npy {
@@ -105,8 +113,8 @@ impl<'a> Files<'a> {
     fn one<T: Element>(&mut self, source: &str, allow: Allow, limit: Limit) -> Result<Array<T>> {
         let name = visible(source).into_owned();
         let (input, format) = match self.opened(source, limit)? {
-            Opened::Inline(text) => return inline(&text, allow)?.in_type(&name),
-            Opened::File(input, format) => (input, format),
+            SourceContent::Inline(text) => return inline(&text, allow)?.in_type(&name),
+            SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         Content::read(input, format, allow)?.into_one(&name)?.checked(&name, allow)
@@ -119,8 +127,8 @@ impl<'a> Files<'a> {
     /// If it cannot be read, is larger than `limit`, or holds no arrays.
     pub fn named(&mut self, source: &str, limit: Limit) -> Result<Vec<(Option<String>, Array)>> {
         match self.opened(source, limit)? {
-            Opened::Inline(text) => Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
-            Opened::File(input, format) => all(input, format),
+            SourceContent::Inline(text) => Ok(vec![(None, inline(&text, Allow::ANYTHING)?)]),
+            SourceContent::File(input, format) => all(input, format),
         }
     }
 
@@ -142,8 +150,8 @@ impl<'a> Files<'a> {
     pub fn bundle(&mut self, source: &str, layer: Option<&str>, want: Want) -> Result<Bundle> {
         let limit = if want.dtype.is_some() { Limit::LARGE } else { Limit::ANY };
         let (input, format) = match self.opened(source, limit)? {
-            Opened::Inline(_) => return Err(bundle::nameless(&visible(source))),
-            Opened::File(input, format) => (input, format),
+            SourceContent::Inline(_) => return Err(bundle::nameless(&visible(source))),
+            SourceContent::File(input, format) => (input, format),
         };
         let name = input.name.clone();
         if matches!(format, Format::Npy | Format::Delimited(_)) {
@@ -200,15 +208,15 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn opened(&mut self, source: &str, limit: Limit) -> Result<Opened> {
+    fn opened(&mut self, source: &str, limit: Limit) -> Result<SourceContent> {
         let name = visible(source).into_owned();
         let (input, format) = match self.source(source)? {
-            Source::Inline(text) => return Ok(Opened::Inline(text)),
+            Source::Inline(text) => return Ok(SourceContent::Inline(text)),
             Source::StandardInput => self.standard_input(limit)?,
             Source::Path(path) => open(&name, &path, limit)?,
             Source::Bundled(file) => open_bundled(&name, file, limit)?,
         };
-        Ok(Opened::File(input, format))
+        Ok(SourceContent::File(input, format))
     }
 
     fn standard_input(&mut self, limit: Limit) -> Result<(Input, Format)> {
@@ -249,7 +257,7 @@ pub(super) fn named_in(name: &str, path: &Path, limit: Limit) -> Result<Vec<(Opt
 /// All arrays of a file that travels with the program; as [`Files::named`].
 pub(super) fn named_in_bundled(
     name: &str,
-    file: &Bundled,
+    file: &BundledFile,
     limit: Limit,
 ) -> Result<Vec<(Option<String>, Array)>> {
     let (input, format) = open_bundled(name, file, limit)?;
@@ -261,7 +269,7 @@ fn all(input: Input, format: Format) -> Result<Vec<(Option<String>, Array)>> {
     Content::<f64>::nodes(input, format, Allow::ANYTHING, Nodes::Computed)?.into_all(&name)
 }
 
-fn open_bundled(name: &str, file: &Bundled, limit: Limit) -> Result<(Input, Format)> {
+fn open_bundled(name: &str, file: &BundledFile, limit: Limit) -> Result<(Input, Format)> {
     let mut input = Input::bundled(name, file.bytes, limit);
     let format = Format::of(Path::new(file.name), &mut input)?;
     Ok((input, format))

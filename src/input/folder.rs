@@ -9,10 +9,11 @@ use std::path::PathBuf;
 use crate::error::{Error, Result};
 
 use super::array::Array;
-use super::bundled::{self, Bundled};
+use super::bundled::{self, BundledFile};
 use super::container::Format;
 use super::files::{named_in, named_in_bundled};
-use super::open::{Limit, unreadable};
+use super::limit::Limit;
+use super::open::unreadable;
 use super::reading::Reading;
 
 /// One entry of a folder.
@@ -23,15 +24,15 @@ pub struct FolderEntry {
     place: Place,
 }
 
-/// Where a file is.
+/// The location of a file.
 #[derive(Clone, Debug)]
 enum Place {
     Disk(PathBuf),
-    Program(&'static Bundled),
+    Program(&'static BundledFile),
 }
 
 impl FolderEntry {
-    /// Whether this may be a file of numbers: no folder, no link, and no ending that is not read.
+    /// True if this may be a file of numbers: no folder, no link, and no ending that is not read.
     pub fn is_readable(&self) -> bool {
         match &self.place {
             Place::Disk(path) => {
@@ -58,7 +59,7 @@ impl FolderEntry {
     }
 }
 
-/// What stands in a folder, sorted by name; what begins with a dot is left out. Nothing is opened yet, and folders
+/// The entries of a folder, sorted by name, without those whose name begins with a dot. Nothing is opened yet, and folders
 /// within it are not entered. A folder that travels with the program is found where none on disk has its name.
 ///
 /// # Errors
@@ -75,7 +76,7 @@ pub fn folder(path: &str, reading: Reading) -> Result<Vec<FolderEntry>> {
         _ => unreadable(&shown, error),
     };
     if !bundled.is_empty() && fs::symlink_metadata(path).is_err() {
-        let entry = |file: &'static Bundled| FolderEntry {
+        let entry = |file: &'static BundledFile| FolderEntry {
             name: file.place().1.to_string(),
             place: Place::Program(file),
         };

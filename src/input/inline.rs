@@ -6,9 +6,9 @@ use crate::text::{clip, counted};
 use super::allow::Allow;
 use super::array::Array;
 use super::cells::Cells;
+use super::comments::{LINE_ENDS, is_comment};
 use super::number::is_cell;
 use super::printed::{looks_printed, printed};
-use super::records::LINE_ENDS;
 
 /// Reads a matrix whose rows end at `;` or at the end of a line, and whose numbers stand apart by spaces or commas. A `;`
 /// at the very end is no empty row, nor is an empty line. A single row is a 1×d matrix. In brackets, as Python prints
@@ -24,7 +24,7 @@ pub fn inline(text: &str, allow: Allow) -> Result<Array> {
     read_rows(&name, text.split(LINE_ENDS), allow)
 }
 
-/// Whether a text in a file or on standard input is typed as on the command line: `1 2; 3 4`. Its first line has a `;`, and a
+/// True if a text in a file or on standard input is typed as on the command line: `1 2; 3 4`. Its first line has a `;`, and a
 /// blank between two numbers.
 pub(super) fn looks_typed(text: &str) -> bool {
     let is_row = |piece: &str| {
@@ -45,7 +45,7 @@ pub(super) fn typed(name: &str, text: &str, allow: Allow) -> Result<Array> {
 
 /// The lines that are neither blank nor comments.
 fn lines_with_numbers(text: &str) -> impl Iterator<Item = &str> {
-    text.split(LINE_ENDS).filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    text.split(LINE_ENDS).filter(|line| !line.trim().is_empty() && !is_comment(line))
 }
 
 /// The matrix that these lines of numbers make; `name` is what errors call it.
@@ -102,7 +102,7 @@ fn split_cells(row: &str) -> impl Iterator<Item = &str> {
         .filter(move |cell| commas || !cell.is_empty())
 }
 
-/// Whether somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
+/// True if somebody who typed this meant a matrix rather than a file: it has rows, or its first cell is a number.
 pub(super) fn looks_inline(text: &str) -> bool {
     text.contains(';') || looks_printed(text) || split_cells(text).next().is_some_and(is_cell)
 }

@@ -10,37 +10,21 @@ use serde::de::{self, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqA
 use crate::error::{Error, Place, Result};
 use crate::memory;
 
-use super::array::Array;
-use super::cell_type::MOST_COUNTED;
-use super::json_list::{List, Nested};
-use super::json_words::spelled;
-use super::number::decimals_of;
+use super::json_list::List;
+use super::json_value::Json;
+use super::json_words::with_words_quoted;
 use crate::text::clip;
-
-/// A value. Numbers may also be written as the strings `"-inf"`, `"inf"` and `"nan"`, or as Python writes these: `NaN`.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
-    Null,
-    Number(f64),
-    Truth(bool),
-    Text(String),
-    /// `[]`
-    Nothing,
-    /// Rows of numbers, or rows of these, all of the same length.
-    Numbers(Nested),
-    Texts(Vec<String>),
-    Objects(Vec<Json>),
-    Object(Vec<(String, Json)>),
-}
 
 /// Reads a JSON text. serde_json itself refuses what is nested deeper than 128.
 ///
 /// # Errors
 /// At the line and column of what is no JSON, or no rectangle of numbers.
 pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
-    let text = spelled(text);
+    let text = with_words_quoted(text);
     let mut reader = serde_json::Deserializer::from_str(&text.text);
-    let json = Read(&Budget::default()).deserialize(&mut reader).and_then(|json| reader.end().map(|()| json));
+    let json = ValueVisitor(&Budget::default())
+        .deserialize(&mut reader)
+        .and_then(|json| reader.end().map(|()| json));
     json.map_err(|error| {
         let (line, column) = (error.line(), error.column());
         let said = error.to_string();
@@ -51,53 +35,17 @@ pub(super) fn parse(name: &str, text: &str) -> Result<Json> {
         let place = Place::Text(name.to_string(), line.max(1), text.column(line, column).max(1));
         let not_json = error.is_syntax() || error.is_eof();
         let what = if not_json { format!("this is not JSON: {what}") } else { what.to_string() };
-        Error::new(what).at(place).help(match not_json {
-            true => "write a matrix as a list of rows: [[1, 2], [3, 4]]",
-            false => "write a matrix as a list of rows of equal length: [[1, 2], [3, \"-inf\"]]",
+        Error::new(what).at(place).help(if not_json {
+            "write a matrix as a list of rows: [[1, 2], [3, 4]]"
+        } else {
+            "write a matrix as a list of rows of equal length: [[1, 2], [3, \"-inf\"]]"
         })
     })
 }
 
-impl Json {
-    /// What this is, for an error.
-    pub(super) fn kind(&self) -> &'static str {
-        match self {
-            Json::Null => "null",
-            Json::Number(_) => "a single number",
-            Json::Truth(_) => "a truth value",
-            Json::Text(_) => "a string",
-            Json::Nothing => "an empty list",
-            Json::Numbers(_) => "numbers",
-            Json::Texts(_) => "a list of strings",
-            Json::Objects(_) => "a list of objects",
-            Json::Object(_) => "an object",
-        }
-    }
+type ParseResult<T, E> = std::result::Result<T, E>;
 
-    /// The numbers as an array. A list of strings is one if every string is a number; decimals are those of the
-    /// shortest text, since JSON's readers do not keep a final zero.
-    ///
-    /// # Errors
-    /// If this is anything else.
-    pub(super) fn into_array(self) -> Result<Array> {
-        let nested = match self {
-            Json::Numbers(nested) => nested,
-            Json::Texts(texts) => Nested::of_texts(&texts).map_err(Error::new)?,
-            Json::Nothing => return Err(Error::new("there are no numbers, only an empty list")),
-            other => {
-                return Err(Error::new(format!("this is {}, but a list of rows is needed", other.kind())));
-            }
-        };
-        let decimals = (!nested.boolean && nested.values.len() <= MOST_COUNTED).then(|| {
-            nested.values.iter().map(|&value| decimals_of(value, |v| format!("{v:e}"))).max().unwrap_or(0)
-        });
-        Ok(Array::new(nested.dims, nested.values)?.with_boolean(nested.boolean).with_decimals(decimals))
-    }
-}
-
-type Parsed<T, E> = std::result::Result<T, E>;
-
-/// What a text may still have of what takes more memory than it takes room in the text.
+/// How many more objects and strings a text may have: each takes more memory than it takes bytes of the text.
 struct Budget {
     /// Objects, and entries of objects.
     entries: Cell<usize>,
@@ -112,13 +60,13 @@ impl Default for Budget {
 }
 
 impl Budget {
-    fn take<E: de::Error>(left: &Cell<usize>, count: usize, what: &str) -> Parsed<(), E> {
+    fn take<E: de::Error>(left: &Cell<usize>, count: usize, what: &str) -> ParseResult<(), E> {
         let rest = left.get().checked_sub(count);
         left.set(rest.ok_or_else(|| E::custom(format!("there are too many {what} in this file")))?);
         Ok(())
     }
 
-    fn entry<E: de::Error>(&self, value: &Json) -> Parsed<(), E> {
+    fn entry<E: de::Error>(&self, value: &Json) -> ParseResult<(), E> {
         Budget::take(&self.entries, 1, "names")?;
         match value {
             Json::Texts(texts) => Budget::take(&self.texts, texts.len(), "strings"),
@@ -129,54 +77,54 @@ impl Budget {
 
 /// Makes a value of what stands in the text.
 #[derive(Clone, Copy)]
-struct Read<'b>(&'b Budget);
+struct ValueVisitor<'b>(&'b Budget);
 
-impl<'de> DeserializeSeed<'de> for Read<'_> {
+impl<'de> DeserializeSeed<'de> for ValueVisitor<'_> {
     type Value = Json;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Parsed<Json, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> ParseResult<Json, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Read<'_> {
+impl<'de> Visitor<'de> for ValueVisitor<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of rows of numbers, or an object that names such lists")
     }
 
-    fn visit_unit<E>(self) -> Parsed<Json, E> {
+    fn visit_unit<E>(self) -> ParseResult<Json, E> {
         Ok(Json::Null)
     }
 
-    fn visit_bool<E>(self, truth: bool) -> Parsed<Json, E> {
+    fn visit_bool<E>(self, truth: bool) -> ParseResult<Json, E> {
         Ok(Json::Truth(truth))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Parsed<Json, E> {
+    fn visit_i64<E>(self, value: i64) -> ParseResult<Json, E> {
         Ok(Json::Number(value as f64))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Parsed<Json, E> {
+    fn visit_u64<E>(self, value: u64) -> ParseResult<Json, E> {
         Ok(Json::Number(value as f64))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Parsed<Json, E> {
+    fn visit_f64<E>(self, value: f64) -> ParseResult<Json, E> {
         Ok(Json::Number(value))
     }
 
-    fn visit_str<E>(self, text: &str) -> Parsed<Json, E> {
+    fn visit_str<E>(self, text: &str) -> ParseResult<Json, E> {
         Ok(Json::Text(text.to_string()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Parsed<Json, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> ParseResult<Json, A::Error> {
         let mut list = List::default();
-        while seq.next_element_seed(Into(&mut list, self))?.is_some() {}
+        while seq.next_element_seed(ElementVisitor(&mut list, self))?.is_some() {}
         Ok(list.finish())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Parsed<Json, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> ParseResult<Json, A::Error> {
         let mut entries: Vec<(String, Json)> = Vec::new();
         let mut names = HashSet::new();
         Budget::take(&self.0.entries, 1, "objects")?;
@@ -193,66 +141,66 @@ impl<'de> Visitor<'de> for Read<'_> {
 }
 
 /// Adds an element to a list while the reader still stands on that element, so that its error names the place.
-struct Into<'l, 'b>(&'l mut List, Read<'b>);
+struct ElementVisitor<'l, 'b>(&'l mut List, ValueVisitor<'b>);
 
-impl Into<'_, '_> {
-    fn add<E: de::Error>(self, element: Json) -> Parsed<(), E> {
+impl ElementVisitor<'_, '_> {
+    fn add<E: de::Error>(self, element: Json) -> ParseResult<(), E> {
         *self.0 = mem::take(self.0).push(element).map_err(E::custom)?;
         Ok(())
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Into<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ElementVisitor<'_, '_> {
     type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Parsed<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> ParseResult<(), D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Into<'_, '_> {
+impl<'de> Visitor<'de> for ElementVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.1.expecting(f)
     }
 
-    fn visit_unit<E: de::Error>(self) -> Parsed<(), E> {
+    fn visit_unit<E: de::Error>(self) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_unit()?)
     }
 
-    fn visit_bool<E: de::Error>(self, truth: bool) -> Parsed<(), E> {
+    fn visit_bool<E: de::Error>(self, truth: bool) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_bool(truth)?)
     }
 
-    fn visit_i64<E: de::Error>(self, value: i64) -> Parsed<(), E> {
+    fn visit_i64<E: de::Error>(self, value: i64) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_i64(value)?)
     }
 
-    fn visit_u64<E: de::Error>(self, value: u64) -> Parsed<(), E> {
+    fn visit_u64<E: de::Error>(self, value: u64) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_u64(value)?)
     }
 
-    fn visit_f64<E: de::Error>(self, value: f64) -> Parsed<(), E> {
+    fn visit_f64<E: de::Error>(self, value: f64) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_f64(value)?)
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Parsed<(), E> {
+    fn visit_str<E: de::Error>(self, text: &str) -> ParseResult<(), E> {
         let read = self.1;
         self.add(read.visit_str(text)?)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Parsed<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> ParseResult<(), A::Error> {
         let read = self.1;
         self.add(read.visit_seq(seq)?)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Parsed<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> ParseResult<(), A::Error> {
         let read = self.1;
         self.add(read.visit_map(map)?)
     }
@@ -260,6 +208,7 @@ impl<'de> Visitor<'de> for Into<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::array::Array;
     use super::*;
 
     fn array(text: &str) -> Array {

@@ -1,12 +1,13 @@
-//! What an object in JSON means: a matrix with labels, a computation of ours, or several matrices by name.
+//! The meaning of an object in JSON: a matrix with labels, a saved computation, or several matrices by name.
 
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 use crate::matrix::Labels;
 use crate::text::{clip, counted, listed_briefly};
 
-use super::container::{Container, Content, Item};
-use super::json::Json;
+use super::array::Array;
+use super::item::Item;
+use super::json_value::Json;
 use super::names::recognise;
 
 /// The value of `schema` in a computation written as JSON.
@@ -25,26 +26,32 @@ pub(super) enum Nodes {
     Computed,
 }
 
-/// What a whole document holds; of a computation, these nodes.
+/// The contents of a whole document.
+pub(super) enum Document {
+    /// One array without a name.
+    One(Array),
+    /// Entries with their names, in the order of the text.
+    Many(Vec<(String, Json)>),
+}
+
+/// A JSON value as a whole document; of a computation, these nodes.
 ///
 /// # Errors
 /// If it is neither numbers nor an object that names them.
-pub(super) fn content(name: &str, json: Json, nodes: Nodes) -> Result<Content> {
-    let located = |error: Error| error.in_source(name);
+pub(super) fn document(json: Json, nodes: Nodes) -> Result<Document> {
     let Json::Object(entries) = json else {
-        return Ok(Content::One(json.into_array().map_err(located)?));
+        return Ok(Document::One(json.into_array()?));
     };
     if find(&entries, "schema").is_some() {
-        let entries = nodes_of(entries, nodes).map_err(located)?;
-        return Ok(Content::Many(Container::Json { name: name.to_string(), entries }));
+        return Ok(Document::Many(nodes_of(entries, nodes)?));
     }
     if find(&entries, "values").is_some() {
-        return match item(Json::Object(entries)).map_err(located)? {
-            Item::Array(array) => Ok(Content::One(array)),
-            Item::Words(_) => Err(located(Error::new("this holds words, but numbers are needed"))),
+        return match item(Json::Object(entries))? {
+            Item::Array(array) => Ok(Document::One(array)),
+            Item::Words(_) => Err(Error::new("this holds words, but numbers are needed")),
         };
     }
-    Ok(Content::Many(Container::Json { name: name.to_string(), entries }))
+    Ok(Document::Many(entries))
 }
 
 /// One entry: a list of strings, a list of rows, or `{"rows": […], "cols": […], "values": [[…]]}`.
@@ -195,14 +202,14 @@ mod tests {
     use super::super::json::parse;
     use super::*;
 
-    fn read(text: &str) -> Result<Content> {
-        content("x.json", parse("x.json", text)?, Nodes::Given)
+    fn read(text: &str) -> Result<Document> {
+        document(parse("x.json", text)?, Nodes::Given)
     }
 
     fn names(text: &str) -> Vec<String> {
         match read(text).unwrap() {
-            Content::Many(container) => container.names(),
-            Content::One(_) => panic!("one array"),
+            Document::Many(entries) => entries.into_iter().map(|(name, _)| name).collect(),
+            Document::One(_) => panic!("one array"),
         }
     }
 
@@ -222,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_matrix_object_carries_its_labels() {
-        let Content::One(array) =
+        let Document::One(array) =
             read(r#"{"rows": ["bat"], "cols": ["x", "y"], "values": [[3, "-inf"]]}"#).unwrap()
         else {
             panic!("several arrays");
@@ -250,10 +257,11 @@ mod tests {
     #[test]
     fn the_computed_nodes_of_one_graph_are_read_where_they_are_wanted() {
         let json = parse("x.json", &graph(1, ONE)).unwrap();
-        let Content::Many(container) = content("x.json", json, Nodes::Computed).unwrap() else {
+        let Document::Many(entries) = document(json, Nodes::Computed).unwrap() else {
             panic!("one array");
         };
-        assert_eq!(container.names(), ["S"]);
+        assert_eq!(entries.len(), 1);
+        assert_eq!(entries[0].0, "S");
     }
 
     #[test]

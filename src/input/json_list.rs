@@ -1,40 +1,11 @@
 //! Lists in JSON, put together element by element: a rectangle of numbers, or labels.
 
 use super::dims::MOST_CELLS;
-use super::json::Json;
-use super::number::number;
+use super::json_value::{Json, Outcome, Rectangle, number_in};
 use crate::memory;
-use crate::text::clip;
 
 /// The most strings that one list holds as strings.
 const MOST_TEXTS: usize = 1 << 20;
-
-/// What is wrong, where it fails: the reader adds the place.
-type Outcome<T> = std::result::Result<T, String>;
-
-/// Numbers in a rectangle, row by row.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Nested {
-    pub(super) dims: Vec<usize>,
-    pub(super) values: Vec<f64>,
-    pub(super) boolean: bool,
-}
-
-impl Nested {
-    /// A row of numbers that all had to be strings.
-    ///
-    /// # Errors
-    /// If one of the strings is no number.
-    pub(super) fn of_texts(texts: &[String]) -> Outcome<Nested> {
-        let values: Outcome<Vec<f64>> = texts.iter().map(|text| number_in(text)).collect();
-        Ok(Nested { dims: vec![texts.len()], values: values?, boolean: false })
-    }
-}
-
-/// A number that had to be written as a string.
-fn number_in(text: &str) -> Outcome<f64> {
-    number(text).map(|number| number.value).map_err(|_| format!("`{}` is not a number", clip(text)))
-}
 
 /// Room for more numbers of a list.
 fn grow(values: &mut Vec<f64>, more: usize) -> Outcome<()> {
@@ -71,9 +42,9 @@ impl List {
     pub(super) fn push(self, element: Json) -> Outcome<List> {
         match (self, element) {
             (List::Nothing, Json::Text(text)) => Ok(List::Texts(vec![text])),
-            // So many are no labels: a number takes less than a string.
+            // A list this long holds numbers, not labels, and a number takes less memory than a string.
             (List::Texts(texts), Json::Text(text)) if texts.len() == MOST_TEXTS => {
-                let Nested { values, boolean, .. } = Nested::of_texts(&texts)
+                let Rectangle { values, boolean, .. } = Rectangle::of_texts(&texts)
                     .map_err(|_| format!("there are more than {MOST_TEXTS} strings"))?;
                 List::Flat { values, boolean }.push(Json::Text(text))
             }
@@ -92,7 +63,7 @@ impl List {
             (list, Json::Truth(truth)) => list.push_cell(f64::from(u8::from(truth)), true),
             (list @ List::Flat { .. }, Json::Text(text)) => list.push_cell(number_in(&text)?, false),
             (list, Json::Numbers(row)) => list.push_row(row),
-            (list, Json::Texts(texts)) => list.push_row(Nested::of_texts(&texts)?),
+            (list, Json::Texts(texts)) => list.push_row(Rectangle::of_texts(&texts)?),
             (_, other) => Err(format!("{} follows elements of another kind", other.kind())),
         }
     }
@@ -101,7 +72,7 @@ impl List {
         let (mut values, boolean) = match self {
             List::Nothing => (Vec::new(), is_truth),
             List::Flat { values, boolean } => (values, boolean),
-            List::Texts(texts) => (Nested::of_texts(&texts)?.values, false),
+            List::Texts(texts) => (Rectangle::of_texts(&texts)?.values, false),
             List::Stack { .. } => return Err("a number follows rows".into()),
             List::Objects(_) => return Err("a number follows objects".into()),
         };
@@ -116,7 +87,7 @@ impl List {
         Ok(List::Flat { values, boolean })
     }
 
-    fn push_row(self, row: Nested) -> Outcome<List> {
+    fn push_row(self, row: Rectangle) -> Outcome<List> {
         let (count, inner, mut values, boolean) = match self {
             List::Nothing => (0, row.dims.clone(), Vec::new(), row.boolean),
             List::Stack { count, inner, values, boolean } => (count, inner, values, boolean),
@@ -133,12 +104,11 @@ impl List {
             return Err(format!("there are more than {MOST_CELLS} numbers"));
         }
         // One row alone is not copied.
-        match values.is_empty() {
-            true => values = row.values,
-            false => {
-                grow(&mut values, row.values.len())?;
-                values.extend(row.values);
-            }
+        if values.is_empty() {
+            values = row.values;
+        } else {
+            grow(&mut values, row.values.len())?;
+            values.extend(row.values);
         }
         Ok(List::Stack { count: count + 1, inner, values, boolean })
     }
@@ -148,12 +118,12 @@ impl List {
         match self {
             List::Nothing => Json::Nothing,
             List::Flat { values, boolean } => {
-                Json::Numbers(Nested { dims: vec![values.len()], values, boolean })
+                Json::Numbers(Rectangle { dims: vec![values.len()], values, boolean })
             }
             List::Texts(texts) => Json::Texts(texts),
             List::Stack { count, mut inner, values, boolean } => {
                 inner.insert(0, count);
-                Json::Numbers(Nested { dims: inner, values, boolean })
+                Json::Numbers(Rectangle { dims: inner, values, boolean })
             }
             List::Objects(objects) => Json::Objects(objects),
         }

@@ -6,16 +6,16 @@ use std::borrow::Cow;
 const WORDS: [(&str, &str); 2] = [("NaN", "\"nan\""), ("Infinity", "\"inf\"")];
 
 /// A text in which NaN and the infinities are strings.
-pub(super) struct Spelled<'t> {
+pub(super) struct JsonText<'t> {
     pub(super) text: Cow<'t, str>,
     /// The bytes of it behind each word that has become longer, and by how much.
     longer: Vec<(usize, usize)>,
 }
 
 /// The text with `NaN`, `Infinity` and `-Infinity`, where they stand outside strings, as `"nan"`, `"inf"` and `"-inf"`.
-pub(super) fn spelled(text: &str) -> Spelled<'_> {
+pub(super) fn with_words_quoted(text: &str) -> JsonText<'_> {
     if WORDS.iter().all(|(word, _)| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_none()) {
-        return Spelled { text: Cow::Borrowed(text), longer: Vec::new() };
+        return JsonText { text: Cow::Borrowed(text), longer: Vec::new() };
     }
     let (mut out, mut longer) = (String::with_capacity(text.len()), Vec::new());
     let (mut rest, mut in_word) = (text, false);
@@ -31,7 +31,7 @@ pub(super) fn spelled(text: &str) -> Spelled<'_> {
                 out.push_str(sign);
                 out.push_str(&string[1..]);
                 let grown = out.len() - before;
-                // What became shorter is filled up, so that the places of errors stay.
+                // A shorter replacement is padded, so that the places of errors stay.
                 out.push_str(&" ".repeat(taken.saturating_sub(grown)));
                 if grown > taken {
                     longer.push((out.len(), grown - taken));
@@ -45,10 +45,10 @@ pub(super) fn spelled(text: &str) -> Spelled<'_> {
         out.push_str(&rest[..taken]);
         rest = &rest[taken..];
     }
-    Spelled { text: Cow::Owned(out), longer }
+    JsonText { text: Cow::Owned(out), longer }
 }
 
-impl Spelled<'_> {
+impl JsonText<'_> {
     /// The column of the text as it was for a column, in bytes from 1, of a line (from 1) as it is.
     pub(super) fn column(&self, line: usize, column: usize) -> usize {
         let start = match line.saturating_sub(2) {
@@ -60,7 +60,7 @@ impl Spelled<'_> {
     }
 }
 
-/// Whether a text begins with a character that belongs to the word or number before it.
+/// True if a text begins with a character that belongs to the word or number before it.
 fn goes_on(text: &str) -> bool {
     text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '.'))
 }
@@ -94,16 +94,16 @@ mod tests {
             ("\"NaN", "\"NaN"),
             ("höhe NaN", "höhe \"nan\""),
         ] {
-            assert_eq!(spelled(text).text, expected, "{text}");
+            assert_eq!(with_words_quoted(text).text, expected, "{text}");
         }
     }
 
     #[test]
     fn columns_are_those_of_the_text_as_it_was() {
-        let read = spelled("[[NaN, NaN],\n [NaN, Infinity, x]]");
+        let read = with_words_quoted("[[NaN, NaN],\n [NaN, Infinity, x]]");
         assert_eq!(read.column(2, read.text.lines().nth(1).unwrap().find('x').unwrap() + 1), 18);
         assert_eq!(read.column(2, 2), 2);
         assert_eq!(read.column(1, 3), 3);
-        assert_eq!(spelled("[1]").column(1, 2), 2);
+        assert_eq!(with_words_quoted("[1]").column(1, 2), 2);
     }
 }

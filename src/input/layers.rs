@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::hint::Hint;
 
-use super::names::{Recognised, TOKENS, recognise};
+use super::names::{KnownEntry, TOKENS, recognise};
 use crate::graph::Role;
 use crate::text::{clip, listed_briefly};
 
 /// The entries of a file that were chosen, and the names of the others.
 pub(super) struct Choice {
     /// Positions in the file, each with what it is.
-    pub(super) chosen: Vec<(usize, Recognised)>,
+    pub(super) chosen: Vec<(usize, KnownEntry)>,
     /// Other parts of a model, among them biases.
     pub(super) ignored: Vec<String>,
 }
@@ -25,7 +25,7 @@ struct Layer {
 }
 
 impl Layer {
-    /// Whether a user means this one: by its first number, or by its name.
+    /// True if a user means this one: by its first number, or by its name.
     fn is(&self, wanted: &str) -> bool {
         wanted.trim_end_matches('.') == self.name
             || wanted.parse().is_ok_and(|wanted: usize| self.numbers.first() == Some(&wanted))
@@ -37,7 +37,7 @@ impl Layer {
 /// # Errors
 /// If nothing is recognised, a plain name is unknown, or several layers are there and none was chosen.
 pub(super) fn choose(names: &[String], layer: Option<&str>) -> Result<Choice> {
-    let mut layers: BTreeMap<Layer, Vec<(usize, Recognised)>> = BTreeMap::new();
+    let mut layers: BTreeMap<Layer, Vec<(usize, KnownEntry)>> = BTreeMap::new();
     let mut chosen = Vec::new();
     let mut ignored = Vec::new();
     let mut unknown = Vec::new();
@@ -68,7 +68,7 @@ pub(super) fn choose(names: &[String], layer: Option<&str>) -> Result<Choice> {
     Ok(Choice { chosen, ignored })
 }
 
-/// Whether a name that says nothing to us is a model's: its parts are joined by dots, or it is a known bias.
+/// True if a name that says nothing to us is a model's: its parts are joined by dots, or it is a known bias.
 fn is_part_of_a_model(name: &str) -> bool {
     name.contains('.') || name == "in_proj_bias"
 }
@@ -99,7 +99,7 @@ fn which_layer(found: &[String], wanted: Option<&str>, matching: usize) -> Error
 fn not_found(names: &[String], unknown: &[&str]) -> Error {
     let found = listed_briefly(names.iter().map(String::as_str));
     let what = match unknown {
-        [] if names.is_empty() => "the file holds no matrices".to_string(),
+        [] if names.is_empty() => "the file kind no matrices".to_string(),
         [] => format!("no name in this file is that of a matrix of an attention layer; it has {found}"),
         unknown if unknown.len() == names.len() => {
             format!("no name in this file is that of a matrix of an attention layer; it has {found}")
@@ -166,7 +166,7 @@ mod tests {
             "{said}"
         );
         assert!(fails(&["a.b"], None).starts_with("no name in this file is that of a matrix"));
-        assert!(fails(&[], None).starts_with("the file holds no matrices"));
+        assert!(fails(&[], None).starts_with("the file kind no matrices"));
         assert!(fails(&["X"], Some("0")).contains("no name in this file contains a layer"));
     }
 }

@@ -1,4 +1,4 @@
-//! A vector for a word that nobody has given one, invented from its letters.
+//! A vector for a word without a vector, invented from its letters.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use super::open::unreadable;
 /// Bytes that are asked for at once; a block stays in the processor's cache.
 const BLOCK: usize = 256 << 10;
 
-/// The longest line that is taken for one.
+/// The longest line that is read.
 pub(super) const LONGEST_LINE: usize = 1 << 20;
 
 /// Calls `each` with the number (from 1) and the bytes of every line, without its line feed, until it breaks off.
@@ -39,7 +39,7 @@ pub(super) fn each_line(
         }
         let end = kept + read;
         let mut start = 0;
-        // What was kept has no line feed in it.
+        // The bytes kept from the last block contain no line feed.
         for newline in memchr::memchr_iter(b'\n', &buffer[kept..end]) {
             number += 1;
             if each(number, &buffer[start..kept + newline])?.is_break() {

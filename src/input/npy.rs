@@ -6,14 +6,16 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::tensor::Element;
 
-use super::cell_type::{CellType, Stored, Taken};
-use super::container::Item;
+use super::cell_type::{ArrayFormat, CellType, Payload};
 use super::dims::{checked_cells, shape_text};
+use super::item::Item;
+use super::limit::Limit;
 use super::npy_header::{Header, header};
 use super::npy_type::Kind;
-use super::open::{Limit, unreadable};
+use super::open::unreadable;
+use crate::text::clip;
 
-/// What a word takes beside its characters.
+/// Bytes of a word besides its characters.
 const WORD: u64 = 64;
 
 /// Reads the array of a `.npy` stream that has `length` bytes, its numbers in the type T and in the order of the file. Its
@@ -54,9 +56,9 @@ pub(super) fn read<T: Element>(
     let item = match header.kind {
         Kind::Number(cell) => {
             let Header { big_endian, fortran, dims, .. } = header;
-            match (Stored { cell, big_endian, fortran, dims }).read(name, reader)? {
-                Taken::Whole(array) => Item::Array(array),
-                Taken::CutOff(read) => return Err(wrong_length(read)),
+            match (ArrayFormat { cell, big_endian, fortran, dims }).read(name, reader)? {
+                Payload::Whole(array) => Item::Array(array),
+                Payload::CutOff(read) => return Err(wrong_length(read)),
             }
         }
         Kind::Unicode(_) | Kind::Bytes(_) => {
@@ -69,7 +71,7 @@ pub(super) fn read<T: Element>(
             if (bytes.len() as u64) < expected {
                 return Err(wrong_length(bytes.len() as u64));
             }
-            Item::Words(header.words(&bytes))
+            Item::Words(header.words(&bytes).map_err(|error| error.in_source(name))?)
         }
     };
     // The stream must end there, and a zip entry checks its sum at the end.
@@ -79,7 +81,7 @@ pub(super) fn read<T: Element>(
     }
 }
 
-/// Whether the array of a `.npy` stream holds truth values, as far as its header says.
+/// True if the array of a `.npy` stream holds truth values, as far as its header says.
 pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
     let header = header(reader).map_err(|error| error.in_source(name))?;
     Ok(matches!(header.kind, Kind::Number(CellType::Bool)))
@@ -87,21 +89,39 @@ pub(super) fn is_boolean(name: &str, reader: &mut dyn Read) -> Result<bool> {
 
 impl Header {
     /// Fixed-width text, padded with zeros.
-    fn words(&self, bytes: &[u8]) -> Vec<String> {
-        let word = |piece: &[u8]| match self.kind {
-            Kind::Unicode(_) => {
-                let (characters, _) = piece.as_chunks::<4>();
-                let code = |&c: &[u8; 4]| {
-                    if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) }
-                };
-                characters.iter().map(|c| char::from_u32(code(c)).unwrap_or('\u{fffd}')).collect()
-            }
-            _ => String::from_utf8_lossy(piece).into_owned(),
+    ///
+    /// # Errors
+    /// If a word is not Unicode text: as a label it would be another word.
+    fn words(&self, bytes: &[u8]) -> Result<Vec<String>> {
+        let pieces = bytes.chunks_exact(self.kind.size().max(1)).enumerate();
+        let word = |(at, piece): (usize, &[u8])| match self.word(piece) {
+            Some(word) => Ok(word.trim_end_matches('\0').to_string()),
+            None => Err(self.not_text(at + 1, piece)),
         };
-        bytes
-            .chunks_exact(self.kind.size().max(1))
-            .map(|piece| word(piece).trim_end_matches('\0').to_string())
-            .collect()
+        pieces.map(word).collect()
+    }
+
+    /// One word with its padding; `None` if it is not Unicode text.
+    fn word(&self, piece: &[u8]) -> Option<String> {
+        if !matches!(self.kind, Kind::Unicode(_)) {
+            return str::from_utf8(piece).ok().map(str::to_string);
+        }
+        let (characters, _) = piece.as_chunks::<4>();
+        let code = |&c: &[u8; 4]| if self.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
+        characters.iter().map(|c| char::from_u32(code(c))).collect()
+    }
+
+    fn not_text(&self, number: usize, piece: &[u8]) -> Error {
+        match self.kind {
+            Kind::Unicode(_) => Error::new(format!("word {number} has a code point that is no character"))
+                .help("write the words anew: a lone surrogate stands for a byte that could not be decoded"),
+            _ => {
+                let escaped = piece.escape_ascii().to_string();
+                let shown = clip(escaped.trim_end_matches("\\x00"));
+                Error::new(format!("word {number}, `{shown}`, is not UTF-8 text"))
+                    .help("save the words as text: numpy.char.decode(words, 'latin-1')")
+            }
+        }
     }
 }
 
@@ -251,6 +271,20 @@ mod tests {
         let item =
             read_bytes(&npy(1, &header_of("'<U4'", "False", "(2,)"), &[data, vec![0; 4]].concat())).unwrap();
         assert!(matches!(item, Item::Words(words) if words == ["bat", "höh"]));
+    }
+
+    #[test]
+    fn words_that_are_no_text_are_refused_and_not_changed() {
+        let header = header_of("'|S4'", "False", "(2,)");
+        let said = fails(&npy(1, &header, b"bat\0h\xf6h\0"));
+        assert!(said.starts_with("x.npy: word 2, `h\\xf6h`, is not UTF-8 text\n  help: save"), "{said}");
+        let header = header_of("'<U1'", "False", "(1,)");
+        for code in [0xdcf6_u32, 0x11_0000] {
+            let said = fails(&npy(1, &header, &code.to_le_bytes()));
+            assert!(said.starts_with("x.npy: word 1 has a code point that is no character"), "{said}");
+        }
+        let kept = npy(1, &header_of("'|S4'", "False", "(1,)"), "höh".as_bytes());
+        assert!(matches!(read_bytes(&kept).unwrap(), Item::Words(words) if words == ["höh"]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The header of a `.npy` file. Source: NEP 1 and `numpy.lib.format`, versions 1.0 to 3.0.
 //!
-//! It is taken as NumPy takes it, down to comments and what Python 2 wrote; only what is given twice is refused.
+//! It is read as NumPy reads it, with comments and the spellings of Python 2; only a field given twice is refused.
 
 use std::io::Read;
 
@@ -17,7 +17,7 @@ pub(super) const MAGIC: &[u8] = b"\x93NUMPY";
 /// NumPy reads no longer ones.
 const LONGEST_HEADER: usize = 10_000;
 
-/// What the header says.
+/// The contents of a header.
 pub(super) struct Header {
     pub(super) kind: Kind,
     pub(super) dims: Vec<usize>,
@@ -30,7 +30,7 @@ pub(super) struct Header {
 /// Reads the header, and nothing behind it.
 ///
 /// # Errors
-/// If there is none, or it describes anything but an array of numbers or words that fits.
+/// If there is none, or it describes anything but an array of numbers or words that fits into memory.
 pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     let mut start = Vec::new();
     read_to(reader, &mut start, 12)?;
@@ -61,9 +61,10 @@ pub(super) fn header(reader: &mut dyn Read) -> Result<Header> {
     let text = start.get(text_at..).unwrap_or_default();
     // Up to version 2 a byte is a character, and Python 2 may have written it.
     let old = first[6] < 3;
-    let text = match old {
-        true => text.iter().copied().map(char::from).collect(),
-        false => String::from_utf8(text.to_vec()).map_err(|_| damaged())?,
+    let text = if old {
+        text.iter().copied().map(char::from).collect()
+    } else {
+        String::from_utf8(text.to_vec()).map_err(|_| damaged())?
     };
     let fields = fields(literal(&text, old).ok_or_else(damaged)?)?;
     let (kind, big_endian) = descr(fields.descr)?;
@@ -101,7 +102,7 @@ fn damaged() -> Error {
     Error::new("the header cannot be read").help("save it again with numpy.save")
 }
 
-/// What a header consists of.
+/// The three fields of a header.
 struct Fields {
     descr: Literal,
     fortran_order: Literal,

@@ -23,7 +23,7 @@ pub(super) fn literal(text: &str, long: bool) -> Option<Literal> {
     reader.rest.is_empty().then_some(value)
 }
 
-/// What is left of the text.
+/// The text that has not been read yet.
 struct Reader<'t> {
     rest: &'t str,
     long: bool,

@@ -5,13 +5,13 @@ use super::cell_type::CellType;
 /// The longest text that one element may be.
 const LONGEST_TEXT: usize = 4096;
 
-/// What one element is.
+/// The type of one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Number(CellType),
-    /// Text of at most so many UTF-32 characters.
+    /// Text of at most this many UTF-32 characters.
     Unicode(usize),
-    /// Text of at most so many bytes.
+    /// Text of at most this many bytes.
     Bytes(usize),
 }
 
@@ -26,8 +26,8 @@ impl Kind {
     }
 }
 
-/// What a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5` stands for, and whether its bytes begin with the largest;
-/// `None` where it is no type that is read.
+/// The type of a name such as `<f8`, `=i4`, `>d`, `float64` or `|S5`, and whether it is big-endian; `None` for a type that is
+/// not read.
 pub(super) fn kind(name: &str) -> Option<(Kind, bool)> {
     if let Some(cell) = named(name) {
         return Some((Kind::Number(cell), false));

@@ -6,10 +6,11 @@ use zip::result::ZipError;
 use crate::error::{Error, Result};
 use crate::tensor::Element;
 
-use super::container::{Item, entry_name};
+use super::item::{Item, entry_name};
+use super::limit::Limit;
 use super::npy;
 use super::npz_directory;
-use super::open::{Input, Limit, ReadSeek};
+use super::open::{Input, ReadSeek};
 
 /// How a zip archive starts; an empty one starts with its end.
 pub(super) const MAGICS: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
@@ -33,11 +34,8 @@ impl Npz {
     pub(super) fn open(mut input: Input) -> Result<Npz> {
         npz_directory::check(&input.name, &mut *input.reader, input.length)?;
         let archive = ZipArchive::new(input.reader).map_err(|error| unreadable(&input.name, &error))?;
-        let array = |raw: &[u8]| {
-            let name = String::from_utf8_lossy(raw);
-            name.strip_suffix(".npy").unwrap_or(&name).to_string()
-        };
-        let names = archive.file_names_raw().map(array).collect();
+        let names: Result<Vec<String>> = archive.file_names_raw().map(npz_directory::array_name).collect();
+        let names = names.map_err(|error| error.in_source(&input.name))?;
         Ok(Npz { name: input.name, archive, names, left: input.limit.unpacked(), limit: input.limit })
     }
 
@@ -46,7 +44,7 @@ impl Npz {
         self.names.clone()
     }
 
-    /// What errors call the array at a position of [`Npz::names`].
+    /// The name in errors of the array at a position of [`Npz::names`].
     fn entry_name(&self, position: usize) -> String {
         entry_name(&self.name, self.names.get(position).map(String::as_str).unwrap_or_default())
     }
@@ -69,7 +67,7 @@ impl Npz {
         npy::read(&name, &mut file, length, self.limit)
     }
 
-    /// Whether the array at a position of [`Npz::names`] holds truth values, as far as its header says.
+    /// True if the array at a position of [`Npz::names`] holds truth values, as far as its header says.
     ///
     /// # Errors
     /// If the entry is damaged, or is no array.

@@ -12,25 +12,25 @@ use crate::text::clip;
 /// The last record without its comment, and the longest comment.
 const END: u64 = 22;
 const LONGEST_COMMENT: u64 = 0xffff;
-/// Where the end of a large archive is.
+/// The size of the record that locates the end of a large archive.
 const LOCATOR: u64 = 20;
 /// The end of a large archive, as far as it is read.
 const LARGE_END: usize = 56;
 /// One entry without its name.
 const ENTRY: usize = 46;
-/// What stands before an entry's bytes, without its name.
+/// The size of the header before an entry's bytes, without its name.
 const LOCAL: usize = 30;
-/// Stands for a number that is in the extra field because it has no room.
+/// Marks a number that is in the extra field because it exceeds 32 bits.
 const ELSEWHERE: u64 = 0xffff_ffff;
 /// The extra field of large archives.
 const LARGE: u64 = 1;
 
-/// Where the entries are listed.
+/// The position of the list of entries.
 struct Directory {
     start: u64,
     size: u64,
     entries: u64,
-    /// Where the list has to end.
+    /// The byte at which the list must end.
     end: u64,
 }
 
@@ -66,8 +66,7 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
         }
         listed.push((start_of(&entry, &more), raw.clone()));
         read += ENTRY as u64 + name_length + extra + comment;
-        let text = String::from_utf8_lossy(&raw).into_owned();
-        let text = text.strip_suffix(".npy").unwrap_or(&text).to_string();
+        let text = array_name(&raw).map_err(|error| error.in_source(name))?;
         if names.contains(&text) {
             return Err(Error::new(format!("`{}` appears twice", clip(&text)))
                 .in_source(name)
@@ -85,21 +84,34 @@ pub(super) fn check(name: &str, reader: &mut dyn ReadSeek, length: u64) -> Resul
         if !is_there(reader, start, &raw).map_err(failed)? {
             return Err(damaged(&format!(
                 "has another entry where it lists `{}`",
-                clip(&String::from_utf8_lossy(&raw))
+                clip(str::from_utf8(&raw).unwrap_or_default())
             )));
         }
     }
     Ok(())
 }
 
-/// So many bytes.
+/// The name of an entry without its ending.
+///
+/// # Errors
+/// If it is not UTF-8: then its characters are unknown.
+pub(super) fn array_name(raw: &[u8]) -> Result<String> {
+    let Ok(name) = str::from_utf8(raw) else {
+        let shown = clip(&raw.escape_ascii().to_string());
+        return Err(Error::new(format!("the name `{shown}` is not UTF-8 text"))
+            .help("save the arrays under names in ASCII: numpy.savez(file, X=x, W_Q=w_q)"));
+    };
+    Ok(name.strip_suffix(".npy").unwrap_or(name).to_string())
+}
+
+/// The next `count` bytes.
 fn bytes(reader: &mut dyn Read, count: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(count).unwrap_or(usize::MAX)];
     reader.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Where an entry of the list begins: its own number, or that of the extra field, behind the sizes that stand there too.
+/// The byte at which an entry of the list begins: in the entry, or in the extra field after the sizes.
 fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
     let [size, packed, start] = [24, 20, 42].map(|at| number(&entry[at..at + 4]));
     if start != ELSEWHERE {
@@ -118,7 +130,7 @@ fn start_of(entry: &[u8; ENTRY], extra: &[u8]) -> u64 {
     start
 }
 
-/// Whether an entry of this name begins there.
+/// True if an entry of this name begins there.
 fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bool> {
     reader.seek(SeekFrom::Start(start))?;
     let mut head = Vec::new();
@@ -128,7 +140,7 @@ fn is_there(reader: &mut dyn ReadSeek, start: u64, name: &[u8]) -> io::Result<bo
         && head.get(LOCAL..) == Some(name))
 }
 
-/// Where the last record of the file says that the entries are listed; `None` where the file does not end with such a record.
+/// The position of the list according to the last record of the file; `None` if the file does not end with such a record.
 fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Directory>> {
     let from = length.saturating_sub(END + LONGEST_COMMENT + LOCATOR);
     let mut tail = Vec::new();
@@ -172,7 +184,7 @@ fn directory(reader: &mut dyn ReadSeek, length: u64) -> io::Result<Option<Direct
     }))
 }
 
-/// A number of at most eight bytes, the smallest first.
+/// A number of at most eight bytes, little-endian.
 fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-
+use crate::tensor::Dtype;
 use crate::text::clip;
 
-/// More decimals than these say nothing about an `f64`, and nobody prints them.
+use super::spreadsheet;
+
+/// An `f64` has at most 17 significant digits, so more decimals are not counted.
 pub const MOST_DECIMALS: usize = 17;
 
 /// A number, and how precisely it was written.
@@ -43,6 +45,9 @@ fn not_a_number(text: &str) -> Error {
     if text.is_empty() {
         return Error::new("a number is missing").help("write a number in every cell: 0, or -inf to mask");
     }
+    if let Some(what) = spreadsheet::kind(text) {
+        return Error::new(format!("`{}` is {what}, not a number", clip(text))).help(spreadsheet::HELP);
+    }
     let error = Error::new(format!("`{}` is not a number", clip(text)));
     if has_decimal_comma(text) {
         return error.help("write a decimal point: 0.25");
@@ -50,23 +55,27 @@ fn not_a_number(text: &str) -> Error {
     error.help("write decimals such as 0.25, or -inf to mask")
 }
 
-/// Whether a text would be a number with a point for its one comma.
+/// True if a text would be a number with a point for its one comma.
 pub(super) fn has_decimal_comma(text: &str) -> bool {
     text.split(',').count() == 2 && text.trim().replace(',', ".").parse::<f64>().is_ok()
 }
 
-/// Whether a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
-/// `0x1F`, `1_000`, `+-1`. A date is none.
+/// True if a text is a cell of a matrix, or was clearly meant to be one, though it cannot be read: `1,5`, `1,000,000`, `1e400`,
+/// `0x1F`, `1_000`, `+-1`, `=A1*2`. A date is none.
 pub(super) fn is_meant_as_number(text: &str) -> bool {
     let text = text.trim().replace('\u{2212}', "-");
     let unsigned = text.trim_start_matches(['+', '-']);
     // With its commas and underscores taken away, and one sign at most.
     let bare: String = unsigned.chars().filter(|c| !matches!(c, ',' | '_')).collect();
     let has_digits = unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.');
-    is_cell(&text) || has_digits && bare.parse::<f64>().is_ok() || is_of_another_base(unsigned)
+    is_cell(&text)
+        || has_digits && bare.parse::<f64>().is_ok()
+        || is_of_another_base(unsigned)
+        || spreadsheet::is_formula(&text)
+        || spreadsheet::starts_with_error(&text)
 }
 
-/// Whether this is `0x1F`, `0b101` or `0o17`.
+/// True if this is `0x1F`, `0b101` or `0o17`.
 fn is_of_another_base(text: &str) -> bool {
     let (prefix, digits) = text.split_at_checked(2).unwrap_or_default();
     let base = match prefix {
@@ -97,7 +106,7 @@ pub fn truth(text: &str) -> Option<bool> {
     }
 }
 
-/// Whether a cell of a matrix can be read from this text.
+/// True if a cell of a matrix can be read from this text.
 pub(super) fn is_cell(text: &str) -> bool {
     truth(text).is_some() || number(text).is_ok()
 }
@@ -105,6 +114,19 @@ pub(super) fn is_cell(text: &str) -> bool {
 /// The decimals that the shortest text of `value` has, as the type that `print` writes with `{:e}` counts them.
 pub(super) fn decimals_of(value: f64, print: impl Fn(f64) -> String) -> usize {
     if value.is_finite() && value != value.trunc() { decimals_written(&print(value)) } else { 0 }
+}
+
+/// The shortest decimal that reads back as the same number of its type: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
+pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
+    let size = value.abs();
+    let is_plain = size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite();
+    match (is_plain, dtype) {
+        _ if value.is_nan() => "nan".to_string(),
+        (true, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => (value as f32).to_string(),
+        (false, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => format!("{:e}", value as f32),
+        (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
+        (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
+    }
 }
 
 #[cfg(test)]

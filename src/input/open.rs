@@ -5,71 +5,12 @@ use std::io::{self, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use crate::error::{self, Error, Place, Result};
-use crate::graph::MAX_CELLS;
 use crate::memory::{self, ChargedBytes};
-use crate::text::counted;
 
-/// The most bytes that are read as a whole: text, JSON, standard input, one array.
-pub(super) const MOST_BYTES: u64 = 1 << 30;
+use super::limit::Limit;
 
-/// What a byte of text takes at most in memory: itself, what it is read into, and the numbers that come of it.
+/// The most memory in bytes that a byte of text takes: the text, the parsed text and its numbers.
 const BYTES_PER_BYTE: u64 = 12;
-
-/// The most bytes of one array that is not looked at cell by cell.
-const MOST_LARGE_BYTES: u64 = 1 << 34;
-
-/// How much of one file is read, and unpacked from it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
-    /// So many bytes are read or unpacked at most.
-    whole: u64,
-    /// An array in binary has at most so many numbers.
-    cells: usize,
-    /// As many numbers are expected, if that is what the limit comes from: no larger file is opened.
-    numbers: Option<usize>,
-}
-
-impl Limit {
-    /// What any file may be: 1 GiB at once.
-    pub const ANY: Limit = Limit { whole: MOST_BYTES, cells: MAX_CELLS, numbers: None };
-
-    /// What a file may be whose arrays in binary are held once and not looked at cell by cell: 16 GiB. Text is read as a
-    /// whole, and may be as long as in any file.
-    pub const LARGE: Limit = Limit { cells: usize::MAX, ..Limit::ANY };
-
-    /// What a file of so many numbers may be: 64 bytes each, whole MiB, at least one. A number takes at most 25 bytes as text;
-    /// the rest is for names, for what is handed in beside it, and for JSON.
-    pub fn of_numbers(numbers: usize) -> Limit {
-        let bytes = (numbers as u64).saturating_mul(64).clamp(1, MOST_BYTES);
-        Limit { whole: bytes.div_ceil(1 << 20) << 20, numbers: Some(numbers), ..Limit::ANY }
-    }
-
-    /// The most numbers that an array in binary has.
-    pub(super) fn cells(self) -> usize {
-        self.cells
-    }
-
-    /// The most bytes of arrays that are read from one file, or unpacked from it.
-    pub(super) fn unpacked(self) -> u64 {
-        if self.cells > MAX_CELLS { MOST_LARGE_BYTES } else { self.whole }
-    }
-
-    fn too_large(self, name: &str) -> Error {
-        let size = self.whole >> 20;
-        let error = match self.numbers {
-            Some(numbers) => Error::new(format!(
-                "the file is larger than {size} MiB, but the exercise has only {}",
-                counted(numbers, "number")
-            ))
-            .help("hand in only what you computed"),
-            None => {
-                Error::new(format!("the file is larger than {size} MiB; files of this kind are read at once"))
-                    .help("save a part of it, or save it as .npy")
-            }
-        };
-        error.in_source(name)
-    }
-}
 
 /// Bytes that can be read again from anywhere.
 pub(super) trait ReadSeek: Read + Seek {}
@@ -77,7 +18,7 @@ impl<T: Read + Seek> ReadSeek for T {}
 
 /// An opened file, or all of standard input.
 pub(super) struct Input {
-    /// What errors call it.
+    /// Its name in errors.
     pub(super) name: String,
     /// How many bytes it has.
     pub(super) length: u64,
@@ -128,12 +69,12 @@ impl Input {
         Input { name: name.to_string(), length, limit, reader: Box::new(Cursor::new(bytes)) }
     }
 
-    /// Charges what reading it as text takes, and what is made of it.
+    /// Charges the memory of the text and of its numbers to the budget.
     ///
     /// # Errors
-    /// If it is more than may be had.
+    /// If it is more than the budget has left.
     pub(super) fn charge_as_text(&self) -> Result<()> {
-        // What is longer than its limit is refused for that.
+        // A longer file is refused by its limit.
         let length = self.length.min(self.limit.whole);
         memory::hold(length.saturating_mul(BYTES_PER_BYTE))
             .map_err(|error| error.in_source(&self.name))?
@@ -212,7 +153,7 @@ pub(super) fn line_and_column(text: &str, position: usize) -> (usize, usize) {
 
 /// Opens a file after making sure that reading it will end, and gives its length.
 pub(super) fn regular(name: &str, path: &Path) -> Result<(File, u64)> {
-    // Before opening: a pipe that nobody writes to would hold us there.
+    // Checked before opening, because opening a pipe without a writer blocks.
     check_regular(name, &fs::metadata(path).map_err(|error| unreadable(name, &error))?)?;
     let file = File::open(path).map_err(|error| unreadable(name, &error))?;
     let metadata = file.metadata().map_err(|error| unreadable(name, &error))?;
@@ -246,7 +187,7 @@ pub(super) fn unreadable(name: &str, error: &io::Error) -> Error {
         ErrorKind::UnexpectedEof => {
             Error::new("the file ends too early").help("it was cut off: save or download it again")
         }
-        // What unpacks archives finds what is damaged.
+        // Errors of decompression.
         ErrorKind::InvalidData | ErrorKind::InvalidInput => {
             Error::new(format!("the file cannot be read: {error}"))
                 .help("it is damaged: save or download it again")

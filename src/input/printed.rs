@@ -9,14 +9,14 @@ use super::cells::Cells;
 use super::number::is_cell;
 use super::printed_end;
 
-/// What stands before the brackets where `repr` has printed.
+/// The text before the brackets in the output of `repr`.
 const PREFIXES: [&str; 3] = ["tensor(", "array(", "np.array("];
 /// An array has no more dimensions than these.
 const MOST_DIMENSIONS: usize = 4;
-/// What stands for numbers that were left out.
+/// Marks of numbers that were left out.
 const ELISIONS: [&str; 2] = ["...", "…"];
 
-/// Whether a text begins as a printed array does: brackets, and a number or an elision behind them. `[CLS],1,2` is a table
+/// True if a text begins as a printed array does: brackets, and a number or an elision behind them. `[CLS],1,2` is a table
 /// with labels.
 pub(super) fn looks_printed(text: &str) -> bool {
     let text = text.trim_start();
@@ -26,7 +26,7 @@ pub(super) fn looks_printed(text: &str) -> bool {
     body.starts_with('[') && (is_cell(first) || ELISIONS.contains(&first))
 }
 
-/// Whether a text begins as a list in JSON does. `[CLS],1,2` is a table with labels.
+/// True if a text begins as a list in JSON does. `[CLS],1,2` is a table with labels.
 pub(super) fn begins_list(text: &str) -> bool {
     let inside = text.trim_start_matches(|c: char| c == '[' || c.is_whitespace());
     let first = inside.split(ends_word).next().unwrap_or_default();
@@ -69,10 +69,8 @@ pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
     if !brackets.open.is_empty() {
         return Err(wrong("a bracket is not closed".into()));
     }
-    let behind = match prefix {
-        true => printed_end::close(rest).map_err(|error| error.in_source(name))?,
-        false => Some(rest),
-    };
+    let behind =
+        if prefix { printed_end::close(rest).map_err(|error| error.in_source(name))? } else { Some(rest) };
     match behind {
         Some("") => {}
         Some(behind) => return Err(wrong(format!("`{}` stands after the last bracket", clip(behind)))),
@@ -84,7 +82,7 @@ pub(super) fn printed(name: &str, text: &str, allow: Allow) -> Result<Array> {
     brackets.cells.into_array(brackets.lengths).map_err(|error| error.in_source(name))
 }
 
-/// Whether the brackets have a name before them, and what follows it.
+/// Splits off a name before the brackets: true if there is one, and the rest.
 fn split_prefix(text: &str) -> (bool, &str) {
     match PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
         Some(body) => (true, body.trim_start()),
@@ -108,7 +106,7 @@ struct Brackets<'n> {
     innermost: Option<usize>,
     /// How many rows are closed.
     rows: usize,
-    /// Whether a comma must be followed by something.
+    /// True if an element must follow.
     expects: bool,
 }
 
@@ -153,10 +151,12 @@ impl<'n> Brackets<'n> {
         let is_row = self.innermost == Some(depth + 1);
         self.rows += usize::from(is_row);
         if count == 0 || (known != 0 && known != count) {
-            let what = match is_row {
-                true => format!("row {} has {}, but row 1 has {known}", self.rows, counted(count, "number")),
-                false if count == 0 => "two brackets have nothing between them".to_string(),
-                false => format!("one matrix has {}, and another has {known}", counted(count, "row")),
+            let what = if is_row {
+                format!("row {} has {}, but row 1 has {known}", self.rows, counted(count, "number"))
+            } else if count == 0 {
+                "two brackets have nothing between them".to_string()
+            } else {
+                format!("one matrix has {}, and another has {known}", counted(count, "row"))
             };
             return Err(self.wrong(what));
         }

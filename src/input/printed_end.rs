@@ -1,10 +1,10 @@
-//! What stands behind the brackets of an array that `repr` has printed: `, dtype=float32)`, `, grad_fn=<MmBackward0>)`.
+//! The text after the brackets of an array that `repr` has printed: `, dtype=float32)`, `, grad_fn=<MmBackward0>)`.
 
 use crate::error::{Error, Result};
 
 use crate::text::clip;
 
-/// What may stand between the brackets and the closing parenthesis, as `name=value`. None of them changes a number.
+/// Arguments between the brackets and the closing parenthesis, as `name=value`. None of them changes a number.
 const NAMES: [&str; 9] =
     ["dtype", "shape", "size", "device", "grad_fn", "requires_grad", "layout", "names", "copy"];
 
@@ -45,7 +45,7 @@ const SMALL_FLOATS: [&str; 5] =
 const LETTERS: [(&str, &[u32]); 4] =
     [("f", &[2, 4, 8, 12, 16]), ("i", &[1, 2, 4, 8]), ("u", &[1, 2, 4, 8]), ("b", &[1])];
 
-/// What stands behind the parenthesis that closes the array; `None` where none does.
+/// The text after the parenthesis that closes the array; `None` if there is no such parenthesis.
 ///
 /// # Errors
 /// If the numbers are of a type that is not read, such as complex ones.
@@ -89,7 +89,7 @@ fn length_of(text: &str) -> Option<usize> {
     }
 }
 
-/// Whether a type is one of real numbers or truth values, as a package names it.
+/// True if a type is one of real numbers or truth values, as a package names it.
 fn is_real(dtype: &str) -> bool {
     let bare =
         ['\'', '"'].iter().find_map(|&mark| dtype.strip_prefix(mark)?.strip_suffix(mark)).unwrap_or(dtype);
@@ -150,7 +150,7 @@ mod tests {
     fn complex_numbers_and_objects_are_refused() {
         for dtype in ["complex64", "torch.complex128", "'<c16'", "object", "'<U5'", "datetime64"]
             .into_iter()
-            // What no package has.
+            // No package has these.
             .chain(["torch1:a.float64", "a.float64", "torch.float65", "float064", "f3", "torch.float8_x"])
         {
             let said = close(&format!(", dtype={dtype})")).unwrap_err().to_string();

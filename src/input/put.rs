@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 
 use super::save::{Writing, replaced};
 
-/// What became of a file.
+/// The outcome of writing one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
+pub enum PutOutcome {
     /// It is new.
     New,
     /// It has taken the place of another.
@@ -34,25 +34,25 @@ pub fn put_files(
     files: &[(&str, &[u8])],
     overwrite: bool,
     writing: Writing,
-) -> Result<Vec<Put>> {
+) -> Result<Vec<PutOutcome>> {
     writing.check(folder)?;
     let shown = visible(&from_path(folder)).into_owned();
     let put = |(name, bytes): &(&str, &[u8])| {
         let path = folder.join(name);
         let is_same = |path: &Path| {
-            // What is no file, a pipe for example, would hold us there.
+            // Reading a pipe would block.
             fs::metadata(path).is_ok_and(|there| there.is_file() && there.len() == bytes.len() as u64)
                 && fs::read(path).is_ok_and(|there| there == *bytes)
         };
         match fs::symlink_metadata(&path) {
-            Ok(_) if is_same(&path) => Put::WasThere,
-            Ok(_) => Put::Replaced,
-            Err(_) => Put::New,
+            Ok(_) if is_same(&path) => PutOutcome::WasThere,
+            Ok(_) => PutOutcome::Replaced,
+            Err(_) => PutOutcome::New,
         }
     };
-    let puts: Vec<Put> = files.iter().map(put).collect();
+    let puts: Vec<PutOutcome> = files.iter().map(put).collect();
     let others =
-        files.iter().zip(&puts).filter(|(_, put)| **put == Put::Replaced).map(|((name, _), _)| *name);
+        files.iter().zip(&puts).filter(|(_, put)| **put == PutOutcome::Replaced).map(|((name, _), _)| *name);
     let others: Vec<&str> = others.collect();
     if !others.is_empty() && !overwrite {
         let verb = if others.len() == 1 { "exists" } else { "exist" };
@@ -62,7 +62,7 @@ pub fn put_files(
     }
     fs::create_dir_all(folder).map_err(|error| no_folder(&shown, &error))?;
     for ((name, bytes), put) in files.iter().zip(&puts) {
-        if *put != Put::WasThere {
+        if *put != PutOutcome::WasThere {
             let path = folder.join(name);
             if let Some(inner) = path.parent() {
                 fs::create_dir_all(inner).map_err(|error| no_folder(&shown, &error))?;
@@ -98,13 +98,13 @@ mod tests {
         let deep = folder.path().join("a/b");
         let files: [(&str, &[u8]); 2] = [("x", b"1"), ("y", b"2")];
         let put = |overwrite| put_files(&deep, &files, overwrite, Writing::Allowed);
-        assert_eq!(put(false).unwrap(), [Put::New, Put::New]);
-        assert_eq!(put(false).unwrap(), [Put::WasThere, Put::WasThere]);
+        assert_eq!(put(false).unwrap(), [PutOutcome::New, PutOutcome::New]);
+        assert_eq!(put(false).unwrap(), [PutOutcome::WasThere, PutOutcome::WasThere]);
         fs::write(deep.join("y"), "3").unwrap();
         fs::remove_file(deep.join("x")).unwrap();
         let said = put(false).unwrap_err().to_string();
         assert!(said.contains("`y` already exists with") && !deep.join("x").exists(), "{said}");
-        assert_eq!(put(true).unwrap(), [Put::New, Put::Replaced]);
+        assert_eq!(put(true).unwrap(), [PutOutcome::New, PutOutcome::Replaced]);
         assert_eq!(fs::read(deep.join("y")).unwrap(), b"2");
         let refused = put_files(&folder.path().join("c"), &files, true, Writing::Refused);
         assert!(refused.is_err() && !folder.path().join("c").exists());

@@ -1,4 +1,4 @@
-//! Which files a command may read: a lesson may come from anyone, and its commands read only what lies where it is used.
+//! Which files a command may read: a lesson may come from anyone, so its commands read only files near it.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -8,13 +8,13 @@ use crate::foreign::to_path;
 use crate::hint::Hint;
 use crate::text::quoted;
 
-/// Whether a command may read the files that it is told to.
+/// Which files a command may read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reading {
-    /// It may.
+    /// Any file.
     #[default]
     Anywhere,
-    /// It may read some.
+    /// Files below some folders.
     Below(&'static Bounds),
 }
 
@@ -36,14 +36,14 @@ impl Reading {
         let folders =
             own.into_iter().chain([Path::new(".")]).filter_map(|folder| fs::canonicalize(folder).ok());
         let bounds = Bounds { folders: folders.collect(), lesson: lesson.to_string() };
-        // As long as the process lives: there are as many of them as lessons that it opens.
+        // Never freed: one per lesson that the process opens.
         Reading::Below(Box::leak(Box::new(bounds)))
     }
 
-    /// Whether a file of this name may be read, where it really lies: links and `..` lead out of no folder.
+    /// Checks that a file of this name may be read. Links and `..` are resolved first.
     ///
     /// # Errors
-    /// If it may not; whether there is such a file is not said.
+    /// If it may not; the error does not tell if there is such a file.
     pub fn check(self, name: &str) -> Result<()> {
         let Reading::Below(Bounds { folders, lesson }) = self else { return Ok(()) };
         let place = real(&to_path(name));
@@ -56,7 +56,7 @@ impl Reading {
     }
 }
 
-/// Where a path leads: as far as it exists, without links; then as it is written.
+/// The path without links as far as it exists, and the rest as it is written; `None` if a link cannot be followed.
 fn real(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let mut place = PathBuf::new();
@@ -69,7 +69,7 @@ fn real(path: &Path) -> Option<PathBuf> {
         if let Ok(there) = fs::canonicalize(&place) {
             place = there;
         } else if fs::read_link(&place).is_ok() {
-            // A link to what is not there, or to what may not be looked at: nobody knows where it leads.
+            // The target of the link does not exist or may not be read.
             return None;
         }
     }

@@ -4,12 +4,10 @@ use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 
 use crate::error::{Error, Place, Result};
 
+use super::comments::{LINE_ENDS, skip_comments};
 use super::open::line_and_column;
 
-/// Ends a line, alone or after one another: Unix, Windows, and old spreadsheets on the Mac.
-pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
-
-/// What stands between two fields.
+/// The separator of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delimiter {
     /// One comma, semicolon or tab; fields may be quoted.
@@ -18,7 +16,7 @@ pub(super) enum Delimiter {
     Blanks,
 }
 
-/// How it is decided what stands between two fields.
+/// How the separator of fields is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delimiting {
     /// The file's ending says it.
@@ -30,7 +28,7 @@ pub(super) enum Delimiting {
 }
 
 impl Delimiting {
-    /// What stands between two fields of this text.
+    /// The separator of fields in this text.
     pub(super) fn of(self, text: &str) -> Delimiter {
         match self {
             Delimiting::By(delimiter) => delimiter,
@@ -67,7 +65,7 @@ impl Delimiter {
         }
     }
 
-    /// Whether a line of such characters alone is blank: a tab may stand between two empty fields.
+    /// True if a line of such characters alone is blank: a tab may stand between two empty fields.
     fn is_blank(self, character: char) -> bool {
         character.is_whitespace() && self != Delimiter::Character(character as u8)
     }
@@ -76,11 +74,11 @@ impl Delimiter {
 /// A field where it stands in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Field<'r> {
-    /// What it says, without marks around it.
+    /// Its text without quotation marks around it.
     pub(super) text: &'r str,
     /// Its first byte.
     pub(super) start: usize,
-    /// Whether it is in quotation marks, which make text of it.
+    /// True if it is in quotation marks, which mark it as text.
     pub(super) quoted: bool,
 }
 
@@ -90,9 +88,9 @@ pub(super) struct Records<'t> {
     text: &'t str,
     delimiter: Delimiter,
     csv: Reader,
-    /// The byte after the last field, and what ended it.
+    /// The byte after the last field and its separator.
     next: usize,
-    /// Whether the record has ended.
+    /// True if the record has ended.
     ended: bool,
     /// The field at hand, without its marks.
     field: Vec<u8>,
@@ -120,7 +118,7 @@ impl<'t> Records<'t> {
     /// The next field of the record; `None` at its end.
     ///
     /// # Errors
-    /// If a field is no text; since the whole is, none is.
+    /// If a field is not UTF-8, which cannot happen within a text.
     pub(super) fn field(&mut self) -> Result<Option<Field<'_>>> {
         match self.delimiter {
             _ if self.ended => Ok(None),
@@ -150,7 +148,7 @@ impl<'t> Records<'t> {
             let (found, read, written) = self.csv.read_field(rest, &mut self.field[length..]);
             (self.next, length) = (self.next + read, length + written);
             match found {
-                // Told that there is no more, the reader ends the field.
+                // At the end of the text the next call ends the field.
                 ReadFieldResult::InputEmpty => {}
                 ReadFieldResult::OutputFull => self.field.resize(2 * self.field.len(), 0),
                 ReadFieldResult::Field { record_end } => {
@@ -178,19 +176,6 @@ impl<'t> Records<'t> {
     pub(super) fn line(&self, start: usize) -> usize {
         line_and_column(self.text, start).0
     }
-}
-
-/// The first byte from `from` on that belongs to a record: after comment lines, and lines of nothing but blanks.
-fn skip_comments(text: &str, from: usize, is_blank: impl Fn(char) -> bool) -> usize {
-    let mut at = from;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let end = memchr::memchr2(b'\n', b'\r', rest.as_bytes()).unwrap_or(rest.len());
-        if !(rest.starts_with('#') || rest[..end].chars().all(&is_blank)) {
-            break;
-        }
-        at += end + usize::from(end < rest.len());
-    }
-    at
 }
 
 #[cfg(test)]
@@ -270,6 +255,13 @@ mod tests {
         let places: Vec<Place> = found.iter().map(|&(_, start, _)| records.place(start)).collect();
         assert_eq!(places, [1, 11, 17].map(|column| Place::Text("x.csv".into(), 2, column)));
         assert_eq!(found.iter().map(|(.., quoted)| *quoted).collect::<Vec<_>>(), [true, false, false]);
+    }
+
+    #[test]
+    fn an_error_of_a_spreadsheet_begins_a_record_and_no_comment() {
+        let text = "# title\n#REF!,1\n#N/A\n#NAME? of a node\n";
+        let expected = [(2, vec!["#REF!".to_string(), "1".to_string()]), (3, vec!["#N/A".to_string()])];
+        assert_eq!(records(text, COMMA), expected);
     }
 
     #[test]

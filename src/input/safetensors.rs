@@ -11,15 +11,16 @@ use crate::memory;
 use crate::tensor::{self, Element};
 use crate::unique::check_names;
 
-use super::cell_type::{CellType, Stored, Taken};
-use super::container::{Item, entry_name};
+use super::cell_type::{ArrayFormat, CellType, Payload};
 use super::dims::checked_cells;
-use super::open::{Input, Limit, ReadSeek, unreadable};
+use super::item::{Item, entry_name};
+use super::limit::Limit;
+use super::open::{Input, ReadSeek, unreadable};
 
 /// Headers of the largest models have a few MiB.
 const LONGEST_HEADER: u64 = 64 << 20;
 
-/// What a byte of a header takes while it is read.
+/// Bytes of memory for a byte of a header while it is parsed.
 const HEADER_AS_DATA: u64 = 16;
 
 /// An opened file, its header read and checked.
@@ -34,7 +35,7 @@ pub(super) struct Tensors {
     limit: Limit,
 }
 
-/// Whether a file may start with a header: its length as a `u64`, then an object in JSON.
+/// True if a file may start with a header: its length as a `u64`, then an object in JSON.
 pub(super) fn looks_like(start: &[u8], length: u64) -> bool {
     header_length(start).is_some_and(|header| header <= length.saturating_sub(8))
         && start.get(8) == Some(&b'{')
@@ -105,15 +106,15 @@ impl Tensors {
         checked_cells(&info.shape, self.limit.cells()).map_err(|error| error.in_source(&name))?;
         let seek = self.reader.seek(SeekFrom::Start(self.start + info.data_offsets.0 as u64));
         seek.map_err(|error| unreadable(&name, &error))?;
-        let stored = Stored { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
+        let stored = ArrayFormat { cell, big_endian: false, fortran: false, dims: info.shape.clone() };
         match stored.read(&name, &mut self.reader)? {
-            Taken::Whole(array) => Ok(Item::Array(array)),
-            Taken::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
+            Payload::Whole(array) => Ok(Item::Array(array)),
+            Payload::CutOff(_) => Err(unreadable(&name, &ErrorKind::UnexpectedEof.into())),
         }
     }
 }
 
-/// Where the numbers of a tensor are in its file.
+/// The position of a tensor in its file.
 pub(super) struct TensorPlace {
     /// The first byte.
     pub(super) start: u64,
@@ -122,7 +123,7 @@ pub(super) struct TensorPlace {
 }
 
 impl Tensors {
-    /// Where the numbers of a tensor are; `None` if there is none of this name.
+    /// The position of a tensor; `None` if there is none of this name.
     ///
     /// # Errors
     /// If they are of a type that is not read where it lies, or there are none.
@@ -146,7 +147,7 @@ impl Tensors {
         Ok(Some(TensorPlace { start, dtype, dims: info.shape.clone() }))
     }
 
-    /// Whether the tensor at a position of [`Tensors::names`] holds truth values.
+    /// True if the tensor at a position of [`Tensors::names`] holds truth values.
     pub(super) fn is_boolean(&self, position: usize) -> bool {
         let info = self.names.get(position).and_then(|name| self.metadata.info(name));
         info.is_some_and(|info| info.dtype == Dtype::BOOL)

@@ -10,18 +10,14 @@ use serde::ser::Serialize;
 
 use crate::error::{Error, Result};
 use crate::matrix::Matrix;
-use crate::tensor::Dtype;
 
-use super::draft::{Draft, write_whole};
-use super::number::is_meant_as_number;
+use super::draft::{Draft, WriteResult, write_whole};
+use super::number::{is_meant_as_number, shortest};
 use super::save_binary::{npy, npz, safetensors};
 use super::save_json::{BundleObject, TableObject};
 use super::table::Table;
 
-/// What the formats' writers may fail with.
-pub(super) type Written = std::result::Result<(), Box<dyn std::error::Error>>;
-
-/// Whether a command may write the files that it is told to.
+/// The permission of a command to write files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Writing {
     /// It may.
@@ -118,7 +114,7 @@ pub fn save_bundle(
     })
 }
 
-/// Whether several matrices can be saved under this name, as far as the name tells.
+/// Checks that the ending is one of a format for several matrices.
 ///
 /// # Errors
 /// If the ending is not `.npz` or `.json`.
@@ -136,7 +132,7 @@ fn bundle_format(path: &Path) -> Result<Format> {
 }
 
 /// Writes a file that may be there already.
-pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) -> Result<()> {
+pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> WriteResult) -> Result<()> {
     let shown = visible(&from_path(path)).into_owned();
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(Error::new("this exists, but is not a regular file")
@@ -166,7 +162,7 @@ pub(super) fn replaced(path: &Path, fill: impl FnOnce(&mut Draft) -> Written) ->
     })
 }
 
-/// Whether an error says that something on the way is not there, or is no folder.
+/// True if an error says that something on the way is not there, or is no folder.
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -183,7 +179,7 @@ pub fn delimited_text(delimiter: u8, table: &dyn Table) -> Result<String> {
     String::from_utf8(text).map_err(|error| failed(error.to_string()))
 }
 
-/// Whether a matrix can be saved under this name, as far as the name tells.
+/// Checks that the ending is one of a format that is written.
 ///
 /// # Errors
 /// If the ending is unknown.
@@ -191,7 +187,7 @@ pub fn check_ending(path: &Path) -> Result<()> {
     Format::of(path).map(|_| ())
 }
 
-fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> Written {
+fn delimited(out: &mut dyn Write, delimiter: u8, table: &dyn Table) -> WriteResult {
     let mut out = BufWriter::new(out);
     if let Some(cols) = table.col_labels() {
         if table.row_labels().is_some() {
@@ -230,20 +226,7 @@ fn quoted(label: &str, delimiter: u8) -> String {
     }
 }
 
-/// The shortest decimal that reads back as the same number of its type: `0.1`, `-0`, `5e-324`, `-inf`, `nan`.
-pub(super) fn shortest(value: f64, dtype: Dtype) -> String {
-    let size = value.abs();
-    let is_plain = size == 0.0 || (1e-5..1e16).contains(&size) || size.is_infinite();
-    match (is_plain, dtype) {
-        _ if value.is_nan() => "nan".to_string(),
-        (true, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => (value as f32).to_string(),
-        (false, Dtype::F32 | Dtype::F16 | Dtype::Bf16) => format!("{:e}", value as f32),
-        (true, Dtype::F64 | Dtype::Bool) => value.to_string(),
-        (false, Dtype::F64 | Dtype::Bool) => format!("{value:e}"),
-    }
-}
-
-fn json(out: &mut dyn Write, object: &impl Serialize) -> Written {
+fn json(out: &mut dyn Write, object: &impl Serialize) -> WriteResult {
     let mut out = BufWriter::new(out);
     serde_json::to_writer(&mut out, object)?;
     writeln!(out)?;

@@ -9,13 +9,13 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::tensor::Dtype;
 
+use super::draft::WriteResult;
 use super::names::TOKENS;
-use super::save::Written;
 use super::table::{Table, cells};
 
-pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> Written {
+pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> WriteResult {
     match table.dtype() {
-        // What is held in single precision is read from a wider number without loss.
+        // An f32 is converted to f64 and back without loss.
         // Of a half type every number is one of f32.
         Dtype::F32 | Dtype::F16 | Dtype::Bf16 => npy_of(out, table, |x| x as f32),
         Dtype::F64 => npy_of(out, table, |x| x),
@@ -23,7 +23,7 @@ pub(super) fn npy(out: &mut dyn Write, table: &dyn Table) -> Written {
     }
 }
 
-fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: fn(f64) -> T) -> Written {
+fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: fn(f64) -> T) -> WriteResult {
     let shape = table.shape();
     let mut buffered = BufWriter::with_capacity(1 << 16, out);
     let options = npyz::WriteOptions::new().default_dtype().shape(&[shape.rows as u64, shape.cols as u64]);
@@ -37,8 +37,8 @@ fn npy_of<T: npyz::AutoSerialize>(out: &mut dyn Write, table: &dyn Table, cell: 
 }
 
 /// Text of fixed width, padded with zeros, as NumPy stores an array of `str`: `<U6`.
-fn npy_words(out: &mut dyn Write, words: &[String]) -> Written {
-    /// Magic, version 1.0 and the length of what follows take so many bytes; the data begin at a multiple of 64.
+fn npy_words(out: &mut dyn Write, words: &[String]) -> WriteResult {
+    /// Bytes of the magic, version 1.0 and the length of the header; the data begin at a multiple of 64.
     const BEFORE: usize = 10;
     let width = words.iter().map(|word| word.chars().count()).max().unwrap_or(0).max(1);
     let mut header =
@@ -61,7 +61,7 @@ pub(super) fn npz(
     out: impl Write + Seek,
     tokens: Option<&[String]>,
     tables: &[(&str, &dyn Table)],
-) -> Written {
+) -> WriteResult {
     // A fixed date: the same matrix gives the same bytes.
     let bytes = |table: &dyn Table| table.shape().rows as u64 * table.shape().cols as u64 * 8;
     let options = SimpleFileOptions::default()
@@ -81,7 +81,7 @@ pub(super) fn npz(
     Ok(())
 }
 
-pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) -> Written {
+pub(super) fn safetensors(out: &mut dyn Write, name: &str, table: &dyn Table) -> WriteResult {
     let cells = cells(table);
     let (dtype, bytes): (_, Vec<u8>) = match table.dtype() {
         Dtype::F32 | Dtype::F16 | Dtype::Bf16 => {

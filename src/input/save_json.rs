@@ -5,7 +5,7 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use crate::tensor::Dtype;
 
 use super::names::TOKENS;
-use super::save::shortest;
+use super::number::shortest;
 use super::table::Table;
 
 /// `{"rows": […], "cols": […], "values": [[…]]}`, labels only where there are any.

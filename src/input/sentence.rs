@@ -1,18 +1,38 @@
 //! A sentence to its tokens, and a list of labels to its labels.
 
+use crate::error::{Error, Result};
+use crate::foreign::to_os;
+use crate::text::clip;
+
 /// The tokens of a sentence: it is split at white space, then punctuation before and behind a word is split off. A run of
 /// one mark stays whole (`...`), and so do apostrophes and hyphens inside a word (`don't`, `self-attention`).
-pub fn sentence(text: &str) -> Vec<String> {
-    text.split_whitespace().flat_map(word).collect()
+///
+/// # Errors
+/// If a token is not UTF-8 text.
+pub fn sentence(text: &str) -> Result<Vec<String>> {
+    all_text(text.split_whitespace().flat_map(word).collect())
 }
 
 /// The labels of a list: split at commas if there is one, else at white space.
-pub fn label_list(text: &str) -> Vec<String> {
-    let labels: Vec<&str> = match text.contains(',') {
-        true => text.split(',').map(str::trim).collect(),
-        false => text.split_whitespace().collect(),
+///
+/// # Errors
+/// If a label is not UTF-8 text.
+pub fn label_list(text: &str) -> Result<Vec<String>> {
+    let labels: Vec<&str> = if text.contains(',') {
+        text.split(',').map(str::trim).collect()
+    } else {
+        text.split_whitespace().collect()
     };
-    labels.into_iter().filter(|label| !label.is_empty()).map(str::to_string).collect()
+    all_text(labels.into_iter().filter(|label| !label.is_empty()).map(str::to_string).collect())
+}
+
+/// The same labels, unless one has bytes that are not UTF-8: no file of text could hold it as it is.
+fn all_text(labels: Vec<String>) -> Result<Vec<String>> {
+    match labels.iter().find(|label| to_os(label).to_str().is_none()) {
+        Some(label) => Err(Error::new(format!("the name `{}` is not UTF-8 text", clip(label)))
+            .help("write it in UTF-8; only the name of a file may have other bytes")),
+        None => Ok(labels),
+    }
 }
 
 /// The punctuation before a word, the word, and the punctuation behind it.
@@ -36,7 +56,7 @@ fn runs(marks: &str) -> Vec<String> {
     runs
 }
 
-/// Whether a character is punctuation: the marks of ASCII that are no mathematical signs, and those of the scripts in use.
+/// True if a character is punctuation: the marks of ASCII that are no mathematical signs, and those of the scripts in use.
 fn is_punctuation(c: char) -> bool {
     match c {
         '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~' => false,
@@ -86,7 +106,7 @@ mod tests {
             ("a\u{1b}[31m b\tc\n", "a\u{1b}[31m|b|c"),
             (" \n", ""),
         ] {
-            assert_eq!(sentence(text).join("|"), tokens, "{text:?}");
+            assert_eq!(sentence(text).unwrap().join("|"), tokens, "{text:?}");
         }
     }
 
@@ -101,7 +121,20 @@ mod tests {
             ("don't, stop!", "don't|stop!"),
             (" , ", ""),
         ] {
-            assert_eq!(label_list(text).join("|"), labels, "{text:?}");
+            assert_eq!(label_list(text).unwrap().join("|"), labels, "{text:?}");
+        }
+    }
+    #[cfg(unix)]
+    #[test]
+    fn a_word_that_is_no_text_is_refused() {
+        use std::os::unix::ffi::OsStrExt;
+        let typed = crate::foreign::from_os(std::ffi::OsStr::from_bytes(b"bat, h\xf6hle")).into_owned();
+        for read in [sentence(&typed), label_list(&typed)] {
+            let said = read.unwrap_err().to_string();
+            assert!(
+                said.starts_with("the name `h\\xF6hle` is not UTF-8 text\n  help: write it in UTF-8"),
+                "{said}"
+            );
         }
     }
 }

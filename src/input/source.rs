@@ -1,4 +1,4 @@
-//! What a user typed where FILE stands in the help.
+//! The source behind a FILE argument.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::text::nearest;
 
-use super::bundled::{self, Bundled};
+use super::bundled::{self, BundledFile};
 use super::inline::looks_inline;
 use crate::foreign::{from_os, from_path, to_os, to_path, visible};
 
-/// Where the numbers come from.
+/// A source of numbers or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// `-`
@@ -19,13 +19,13 @@ pub enum Source {
     /// A name that exists.
     Path(PathBuf),
     /// A file that travels with the program; one of the same name on disk comes first.
-    Bundled(&'static Bundled),
+    Bundled(&'static BundledFile),
     /// A matrix typed in place: `"1 2; 3 4"`.
     Inline(String),
 }
 
 impl Source {
-    /// What `text` stands for. A name that exists is a file, whatever it looks like.
+    /// The source behind `text`. A name that exists is a file, even if it reads as numbers.
     ///
     /// # Errors
     /// If it is neither a file nor meant as a matrix: which of the two it looks like, and the nearest name beside it.
@@ -52,7 +52,7 @@ impl Source {
     }
 }
 
-/// Whether something of this name is there, on disk or in the program.
+/// True if a file or folder of this name exists, on disk or in the program.
 pub fn exists(name: &str) -> bool {
     fs::metadata(to_path(name)).is_ok() || bundled::find(name).is_some()
 }
@@ -70,7 +70,7 @@ fn existing(text: &str) -> Result<Option<PathBuf>> {
     }
 }
 
-/// Whether the text has a folder or an ending such as `.csv`, and no rows.
+/// True if the text has a folder or an ending such as `.csv`, and no rows.
 fn looks_like_path(text: &str) -> bool {
     let ending = Path::new(text).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let has_ending = ending.starts_with(|c: char| c.is_ascii_alphabetic())

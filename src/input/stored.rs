@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::foreign::visible;
+use crate::foreign::{from_path, visible};
 use crate::tensor::{Storage, StoredNumbers, Tensor};
 use crate::text::{listed_briefly, nearest};
 
-use super::container::entry_name;
-use super::open::{Input, Limit, regular, unreadable};
+use super::item::entry_name;
+use super::limit::Limit;
+use super::open::{Input, regular, unreadable};
 use super::safetensors::Tensors;
 
 /// A tensor of a `.safetensors` file, by its name in it. Only the header is read here; the numbers are read when they are asked
@@ -21,7 +22,7 @@ use super::safetensors::Tensors;
 /// If the file cannot be opened, is no such file, has no tensor of this name, or its type or its dimensions are not those of
 /// numbers that attention computes with.
 pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
-    let name = visible(&path.to_string_lossy()).into_owned();
+    let name = visible(&from_path(path)).into_owned();
     let tensors = Tensors::open(Input::open(&name, path, Limit::LARGE)?)?;
     let Some(place) = tensors.place(entry)? else {
         let names = tensors.names();
@@ -33,7 +34,7 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
         });
     };
     let (file, length) = regular(&name, path)?;
-    let storage = StoredFile { name: entry_name(&name, entry), length, file: Opened::new(file) };
+    let storage = StoredFile { name: entry_name(&name, entry), length, file: SharedFile::new(file) };
     let count = place.dims.iter().product();
     let numbers = StoredNumbers::new(Arc::new(storage), place.start, place.dtype, count)?;
     Tensor::stored(numbers, &place.dims).map_err(|error| error.in_source(entry_name(&name, entry)))
@@ -44,7 +45,7 @@ pub fn stored(path: &Path, entry: &str) -> Result<Tensor> {
 struct StoredFile {
     name: String,
     length: u64,
-    file: Opened,
+    file: SharedFile,
 }
 
 impl Storage for StoredFile {
@@ -64,12 +65,12 @@ impl Storage for StoredFile {
 /// A file whose readers do not disturb each other.
 #[cfg(unix)]
 #[derive(Debug)]
-struct Opened(File);
+struct SharedFile(File);
 
 #[cfg(unix)]
-impl Opened {
-    fn new(file: File) -> Opened {
-        Opened(file)
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(file)
     }
 
     fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -80,12 +81,12 @@ impl Opened {
 /// A file that one reader has at a time, because where it is read next belongs to all of them.
 #[cfg(not(unix))]
 #[derive(Debug)]
-struct Opened(std::sync::Mutex<File>);
+struct SharedFile(std::sync::Mutex<File>);
 
 #[cfg(not(unix))]
-impl Opened {
-    fn new(file: File) -> Opened {
-        Opened(std::sync::Mutex::new(file))
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(std::sync::Mutex::new(file))
     }
 
     fn fill(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {

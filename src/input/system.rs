@@ -1,5 +1,5 @@
-//! What the system says of itself: the memory there is, the processor's name, who keeps it busy. Linux says so in files;
-//! elsewhere nothing is known.
+//! Facts about the machine: free memory, the processor's name, its load. They are read from files of Linux; elsewhere they are
+//! unknown.
 
 use std::fs::read_to_string;
 
@@ -8,7 +8,7 @@ pub fn memory_available() -> Option<u64> {
     [free(), of_the_group(), of_the_process()].into_iter().flatten().min()
 }
 
-/// What is free now, in bytes.
+/// The free memory, in bytes.
 fn free() -> Option<u64> {
     in_kibibytes(&read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
 }
@@ -20,7 +20,7 @@ fn in_kibibytes(text: &str, field: &str) -> Option<u64> {
     Some(kibibytes.saturating_mul(1024))
 }
 
-/// What the control group of a container still allows.
+/// The memory that the control group of a container still allows.
 fn of_the_group() -> Option<u64> {
     let most: u64 = read_to_string("/sys/fs/cgroup/memory.max").ok()?.trim().parse().ok()?;
     // Files in memory make room when it is needed; what programs have allocated does not.
@@ -30,7 +30,7 @@ fn of_the_group() -> Option<u64> {
     Some(most.saturating_sub(allocated.and_then(|bytes| bytes.trim().parse().ok()).unwrap_or(0)))
 }
 
-/// What `ulimit -v` and `ulimit -d` still allow.
+/// The memory that `ulimit -v` and `ulimit -d` still allow.
 #[cfg(unix)]
 fn of_the_process() -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -75,12 +75,12 @@ impl Ticks {
         Ticks::read(&read_to_string("/proc/stat").ok()?, &read_to_string("/proc/self/stat").ok()?)
     }
 
-    /// What `/proc/stat` and `/proc/self/stat` say, see proc_stat(5) and proc_pid_stat(5).
+    /// Parses `/proc/stat` and `/proc/self/stat`, see proc_stat(5) and proc_pid_stat(5).
     fn read(system: &str, own: &str) -> Option<Ticks> {
         const IDLE: usize = 3;
         const WAITING: usize = 4;
         let all = system.lines().find_map(|line| line.strip_prefix("cpu "))?;
-        // What a guest uses is in these eight already.
+        // The first eight include the time of guests.
         let all: Vec<u64> = all.split_whitespace().take(8).map_while(|ticks| ticks.parse().ok()).collect();
         let is_processor = |line: &&str| line.strip_prefix("cpu").is_some_and(|rest| !rest.starts_with(' '));
         let processors = system.lines().filter(is_processor).count() as u64;

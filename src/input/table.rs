@@ -1,4 +1,4 @@
-//! What can be saved: a matrix, or numbers in a type of their own.
+//! Numbers that can be saved: a matrix, or a tensor of any type.
 
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 
-use super::open::{Input, Limit, unreadable};
+use super::limit::Limit;
+use super::open::{Input, unreadable};
 use super::save::replaced;
 
 /// The text of a regular file of at most `most` bytes.
@@ -71,7 +72,7 @@ pub fn markdown_files(folder: &str) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Whether a folder stands under this name.
+/// True if there is a folder of this name.
 pub fn is_folder(name: &str) -> bool {
     fs::metadata(to_path(name)).is_ok_and(|metadata| metadata.is_dir())
 }

@@ -5,13 +5,13 @@ use std::ops::ControlFlow;
 
 use crate::error::Result;
 
-use super::embeddings::{Stream, header_width, split_word};
 use super::lines::each_line;
+use super::word_file::{Stream, header_width, split_word};
 use crate::text::{clip, one_of};
 
 /// Words longer than this are addresses and accidents.
 const LONGEST_WORD: usize = 64;
-/// Shorter words have neighbours that nobody meant.
+/// Shorter words get no hint: too many words are one letter away.
 const SHORTEST_WORD: usize = 5;
 /// How many words get a hint: where more are missing it is the wrong file, or another language.
 const MOST_HINTED: usize = 20;

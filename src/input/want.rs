@@ -6,8 +6,9 @@ use crate::tensor::{Dtype, Element, Tensor};
 
 use super::allow::Allow;
 use super::array::Array;
-use super::container::{Container, Item, words};
-use super::open::Limit;
+use super::container::Container;
+use super::item::{Item, words};
+use super::limit::Limit;
 
 /// How the matrices of attention are wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,26 +26,27 @@ impl Want {
         self.dtype.filter(|_| role.has_heads() || role.is_beside_scores())
     }
 
-    /// Whether all numbers of a role say true and false.
+    /// True if all numbers of a role say true and false.
     fn is_truth(self, role: Role) -> bool {
         role == Role::Mask && self.mask_as_truth
     }
 
-    /// What was read as numbers, as the kernel reads it.
+    /// An array of `f64` as a tensor for the kernel.
     ///
     /// # Errors
     /// If it has another shape than the role, or a number may not stand there.
     pub(super) fn of_array<T: Element>(self, name: &str, array: Array, role: Role) -> Result<Tensor> {
         let array = array.checked(name, allowed(role))?;
         let is_truth = self.is_truth(role) || (role == Role::Mask && array.is_boolean());
-        match is_truth {
-            true => array.in_type::<bool>(name)?.into_typed(role),
-            false => array.in_type::<T>(name)?.into_typed(role),
-        }
-        .map_err(|error| error.in_source(name))
+        let tensor = if is_truth {
+            array.in_type::<bool>(name)?.into_typed(role)
+        } else {
+            array.in_type::<T>(name)?.into_typed(role)
+        };
+        tensor.map_err(|error| error.in_source(name))
     }
 
-    /// What `read` reads, as the kernel reads it: truth values where they are wanted, or where the file has them.
+    /// An array in binary as a tensor for the kernel: of truth values where they are wanted, or where the file has them.
     ///
     /// # Errors
     /// As [`Want::of_array`].
@@ -55,11 +57,12 @@ impl Want {
         role: Role,
     ) -> Result<Tensor> {
         let is_truth = self.is_truth(role) || (role == Role::Mask && reader.is_boolean()?);
-        match is_truth {
-            true => reader.read::<bool>()?.checked(name, allowed(role))?.into_typed(role),
-            false => reader.read::<T>()?.checked(name, allowed(role))?.into_typed(role),
-        }
-        .map_err(|error| error.in_source(name))
+        let tensor = if is_truth {
+            reader.read::<bool>()?.checked(name, allowed(role))?.into_typed(role)
+        } else {
+            reader.read::<T>()?.checked(name, allowed(role))?.into_typed(role)
+        };
+        tensor.map_err(|error| error.in_source(name))
     }
 }
 
@@ -70,7 +73,7 @@ pub(super) fn allowed(role: Role) -> Allow {
 
 /// An array in binary that has not been read yet.
 pub(super) trait ArrayReader {
-    /// Whether it holds truth values, as far as its header says.
+    /// True if it holds truth values, as far as its header says.
     fn is_boolean(&mut self) -> Result<bool>;
 
     /// Reads it, once.

@@ -161,3 +161,14 @@ fn of_many_unknown_names_in_a_file_a_few_are_listed() {
     attn(&format!("attend {} --only X", path.display()))
         .refused(&["no name in this file is that of a matrix", "`k11` and 99988 more"]);
 }
+
+#[test]
+fn a_search_for_many_words_ends_with_the_first_that_is_missing() {
+    let strange: Vec<String> = (0..15_000).map(|i| format!("quux{i}")).collect();
+    let repeated = vec!["attention"; 30_000];
+    let before = Instant::now();
+    attn(&format!("find {}", strange.join(" "))).refused(&["nothing here is about `quux0 quux1 "]);
+    assert_eq!(attn(&format!("find {}", repeated.join(" "))).ok().out, attn("find attention").ok().out);
+    // Each word was looked up in each of thousand entries: more than a minute.
+    assert!(before.elapsed() < Duration::from_secs(30), "{:?}", before.elapsed());
+}

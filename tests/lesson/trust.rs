@@ -28,6 +28,8 @@ fn a_lesson_reads_no_file_elsewhere_whatever_command_names_it_and_a_trusted_one_
     fs::write(at("other/v.txt"), format!("bat {SECRET} 2\ncave 1 2\n")).unwrap();
     fs::copy("examples/data/gpt2-config.json", at("other/c.json")).unwrap();
     symlink(at("other"), at("home/lessons/link")).unwrap();
+    // A name that begins with a minus sign is read with a hyphen in its place.
+    symlink(at("other"), at("home/-link")).unwrap();
     let other = at("other").to_str().unwrap().to_string();
     let file = at("home/lessons/l.md");
     for command in [
@@ -35,6 +37,7 @@ fn a_lesson_reads_no_file_elsewhere_whatever_command_names_it_and_a_trusted_one_
         "attn attend --x ../other/s.csv --only X".to_string(),
         "attn attend --x lessons/link/s.csv --only X".to_string(),
         "attn attend --x lessons/link/../s.csv --only X".to_string(),
+        "attn attend --x \u{2212}link/s.csv --only X".to_string(),
         format!("attn attend {other}/s.csv"),
         format!("attn attend --random 2,2 --mask {other}/s.csv"),
         format!("attn attend --x {other}/s.csv --only X --fast"),

@@ -69,7 +69,7 @@ impl InputLoader {
     }
 
     pub(super) fn words(&mut self, text: &str, vectors: &WordArgs, files: &mut Files<'_>) -> Result<()> {
-        let words = input::sentence(text);
+        let words = input::sentence(text)?;
         if words.is_empty() {
             return Err(Error::new("there is no word in --words").help("--words \"bat cave racket\""));
         }

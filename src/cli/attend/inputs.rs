@@ -149,7 +149,7 @@ impl InputArgs {
             (words, Some(random)) => {
                 let is_given = self.file.is_some() || self.q.is_some() || self.k.is_some();
                 loader.random(random, self.seed, dtype.is_none() && !is_given)?;
-                loader.tokens = words.as_deref().map(input::sentence);
+                loader.tokens = words.as_deref().map(input::sentence).transpose()?;
             }
             (None, None) => {}
         }
@@ -172,7 +172,7 @@ impl InputArgs {
             }
         }
         if let Some(tokens) = &self.tokens {
-            loader.tokens = Some(input::label_list(tokens));
+            loader.tokens = Some(input::label_list(tokens)?);
         }
         let weights = [&self.wq, &self.wk, &self.wv, &self.wo];
         if self.layout.is_some() && self.file.is_none() && weights.into_iter().all(Option::is_none) {

@@ -52,6 +52,9 @@ const HELP: &str = "\
   5G  n  p      to a step     t        contents            !  any attn command
   ?             more keys     /        search              q  end
 
+  A lesson's commands write no files, and read only files below its folder and
+  the working directory; --trust lets them read any file.
+
 {usage-heading} {usage}
 
 {subcommands}

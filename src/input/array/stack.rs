@@ -35,7 +35,7 @@ impl<T: Element> Array<T> {
         }
     }
 
-    /// Whether this can be one matrix, or where `stack` says so, a stack of heads.
+    /// Checks that this is one matrix, or, if `stack` is set, a stack of heads.
     ///
     /// # Errors
     /// As [`Array::into_matrix`] and [`Array::into_heads`].
@@ -53,16 +53,10 @@ impl<T: Element> Array<T> {
     pub(in crate::input) fn into_typed(self, role: Role) -> Result<Tensor> {
         self.check_heads(role.has_heads())?;
         let (heads, rows, columns) = self.heads()?;
-        let layout = match self.fortran {
-            false => Layout::stacked(heads, rows, columns),
-            true => Layout {
-                heads,
-                rows,
-                columns,
-                head_stride: 1,
-                row_stride: heads,
-                column_stride: heads * rows,
-            },
+        let layout = if self.fortran {
+            Layout { heads, rows, columns, head_stride: 1, row_stride: heads, column_stride: heads * rows }
+        } else {
+            Layout::stacked(heads, rows, columns)
         };
         let tensor = Tensor::new(self.values, layout)?.with_inexact(self.inexact);
         Ok(tensor.with_stack(self.dims.len() > 2).labelled(self.row_labels, self.col_labels))
