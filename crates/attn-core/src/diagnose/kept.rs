@@ -1,47 +1,18 @@
 //! What many computations give for a few nodes: kept for the next submission where there is room, else computed again.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::attention;
 use crate::graph::Graph;
-use crate::matrix::Matrix;
 
 use super::candidates::standing_for;
-use super::plans::{Plan, Ways};
+use super::column::{Column, EACH, GrowingColumn, Probe};
+use super::numbers::Numbers;
 use super::task::Task;
+use super::ways::{Plan, Ways};
 
 /// At most this many numbers of an exercise are kept.
 const MOST_KEPT: usize = 8_000_000;
-/// What a matrix takes besides its numbers, in numbers.
-const EACH: usize = 16;
-
-/// The numbers that one computation has for a node, and what every comparison asks of them.
-#[derive(Debug)]
-pub(super) struct Numbers {
-    pub matrix: Matrix,
-    /// The largest finite number by size.
-    pub largest: f64,
-    /// Whether −∞ stands somewhere in it.
-    pub hides: bool,
-}
-
-impl Numbers {
-    pub(super) fn of(matrix: Matrix) -> Numbers {
-        let largest = attention::largest(matrix.cells().filter(|x| x.is_finite()).map(f64::abs));
-        let hides = matrix.cells().any(|x| x == f64::NEG_INFINITY);
-        Numbers { matrix, largest: largest.max(0.0), hides }
-    }
-
-    /// A number that equal matrices have in common.
-    fn bits(&self) -> u64 {
-        let mix = |all: u64, bits: u64| (all ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        self.matrix.cells().map(f64::to_bits).fold(self.matrix.rows() as u64, mix)
-    }
-}
-
-/// What each computation has for one node; nothing where it does not come so far. Computations that agree share their numbers.
-type Column = Vec<Option<Arc<Numbers>>>;
 
 /// All computations, and a column for each node that was asked for.
 type Prepared = (Arc<Vec<Plan>>, Vec<Arc<Column>>);
@@ -58,7 +29,7 @@ impl Row<'_> {
     /// The numbers that take a node's place.
     pub(super) fn numbers(&self, node: &str) -> Option<&Numbers> {
         let at = self.nodes.iter().position(|known| known == node)?;
-        self.columns[at][self.at].as_deref()
+        self.columns[at].numbers(self.at)
     }
 }
 
@@ -83,16 +54,32 @@ impl Kept {
         mut visit: impl FnMut(&Row<'_>),
     ) {
         let Some((plans, columns)) = self.prepared((ways, task), nodes, plans) else {
-            let all = plans().into_iter().flat_map(|plan| ways.made(task, &plan));
-            return all.for_each(|(plan, graph)| {
-                let one =
-                    |node: &String| Arc::new(vec![ways.numbers(task, &plan, &graph, node).map(Arc::new)]);
-                let columns: Vec<Arc<Column>> = nodes.iter().map(one).collect();
-                visit(&Row { plan: &plan, nodes, columns: &columns, at: 0 });
-            });
+            return each_computed((ways, task), nodes, plans(), visit);
         };
         for (at, plan) in plans.iter().enumerate() {
             visit(&Row { plan, nodes, columns: &columns, at });
+        }
+    }
+
+    /// Visits those that have a number near one of the probes, and perhaps others.
+    pub(super) fn each_near(
+        &self,
+        (ways, task): (&Ways, &Task),
+        (nodes, probes): (&[String], &[Probe<'_>]),
+        plans: &dyn Fn() -> Vec<Plan>,
+        mut visit: impl FnMut(&Row<'_>),
+    ) {
+        let Some((plans, columns)) = self.prepared((ways, task), nodes, plans) else {
+            return each_computed((ways, task), nodes, plans(), visit);
+        };
+        let column = |probe: &Probe<'_>| columns.get(nodes.iter().position(|node| node == probe.node)?);
+        let near: BTreeSet<usize> = probes
+            .iter()
+            .filter_map(|probe| Some(column(probe)?.near(probe).collect::<Vec<usize>>()))
+            .flatten()
+            .collect();
+        for at in near {
+            visit(&Row { plan: &plans[at], nodes, columns: &columns, at });
         }
     }
 
@@ -112,7 +99,7 @@ impl Kept {
                 EACH + right.map_or(0, |matrix| matrix.rows() * matrix.cols())
             };
             let least = nodes.iter().map(size).sum::<usize>().saturating_mul(plans().len());
-            if !ways.are_kept() || least > MOST_KEPT {
+            if !ways.kept || least > MOST_KEPT {
                 return None;
             }
             state.make((ways, task), nodes, plans);
@@ -122,31 +109,18 @@ impl Kept {
     }
 }
 
-/// One column on its way.
-struct Growing {
-    node: String,
-    column: Column,
-    /// The numbers in it, by their bits.
-    known: HashMap<u64, Vec<Arc<Numbers>>>,
-}
-
-impl Growing {
-    /// Keeps one more matrix; how many numbers that takes.
-    fn push(&mut self, numbers: Option<Numbers>) -> usize {
-        let Some(numbers) = numbers else {
-            self.column.push(None);
-            return 0;
-        };
-        let alike = self.known.entry(numbers.bits()).or_default();
-        let known = alike.iter().find(|known| known.matrix.same_bits(&numbers.matrix)).cloned();
-        let is_new = known.is_none();
-        let one = known.unwrap_or_else(|| Arc::new(numbers));
-        let size = if is_new { EACH + one.matrix.rows() * one.matrix.cols() } else { 0 };
-        if is_new {
-            alike.push(one.clone());
-        }
-        self.column.push(Some(one));
-        size
+/// Visits all computations that plans stand for, one after the other.
+fn each_computed(
+    (ways, task): (&Ways, &Task),
+    nodes: &[String],
+    plans: Vec<Plan>,
+    mut visit: impl FnMut(&Row<'_>),
+) {
+    for (plan, graph) in plans.iter().flat_map(|plan| ways.made(task, plan)) {
+        let places = ways.places(task, &plan);
+        let one = |node: &String| Arc::new(Column::of_one(Numbers::at(&places, &graph, node)));
+        let columns: Vec<Arc<Column>> = nodes.iter().map(one).collect();
+        visit(&Row { plan: &plan, nodes, columns: &columns, at: 0 });
     }
 }
 
@@ -156,17 +130,18 @@ impl State {
         let computed = task.right().nodes().filter(|(_, node)| !node.op.is_given());
         let all: BTreeSet<String> =
             computed.map(|(_, node)| node.name.clone()).chain(nodes.iter().cloned()).collect();
-        let mut growing: Vec<Growing> =
-            all.into_iter().map(|node| Growing { node, column: Vec::new(), known: HashMap::new() }).collect();
+        let mut growing: Vec<(String, GrowingColumn)> =
+            all.into_iter().map(|node| (node, GrowingColumn::default())).collect();
         // What was asked for before will be asked for again.
         let asked = |node: &String| nodes.contains(node) || self.columns.contains_key(node);
         let mut kept = 0;
         let mut keep = |plan: &Plan, graph: &Graph| {
-            for one in &mut growing {
-                kept += one.push(ways.numbers(task, plan, graph, &one.node));
+            let places = ways.places(task, plan);
+            for (node, column) in &mut growing {
+                kept += column.push(Numbers::at(&places, graph, node));
             }
             if kept > MOST_KEPT {
-                growing.retain(|one| asked(&one.node));
+                growing.retain(|(node, _)| asked(node));
             }
         };
         match &self.plans {
@@ -180,6 +155,7 @@ impl State {
                 self.plans = Some(Arc::new(all));
             }
         }
-        self.columns = growing.into_iter().map(|one| (one.node, Arc::new(one.column))).collect();
+        self.columns =
+            growing.into_iter().map(|(node, column)| (node, Arc::new(column.finished()))).collect();
     }
 }

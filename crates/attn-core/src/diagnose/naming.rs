@@ -9,7 +9,7 @@ use super::catalogue::Likelihood;
 use super::clues::clues;
 use super::diagnosis::{Judged, Named};
 use super::evidence::evidence;
-use super::examiner::Examiner;
+use super::exercise::Exercise;
 use super::forms::later_steps;
 use super::plans::Candidates;
 use super::resemblance::{Resemblance, resemblance};
@@ -19,7 +19,7 @@ use super::walk::Walk;
 impl<'a> Walk<'a> {
     /// Looks for the mistakes that give a part, and takes what is found.
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
-        let Examiner { task, candidates, tolerance } = self.examiner;
+        let Exercise { task, candidates, tolerance } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
         }
@@ -34,7 +34,7 @@ impl<'a> Walk<'a> {
             }
         }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(self.examiner, part);
+            let resembles = resemblance(self.exercise, part);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
@@ -84,7 +84,7 @@ impl<'a> Walk<'a> {
         let cell = |i: usize, j: usize| part.matrices[i / rows].1[(i % rows, j)];
         let stacked = Matrix::from_fn(rows * part.matrices.len(), cols, cell);
         let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
-        let Examiner { task, candidates, tolerance } = self.examiner;
+        let Exercise { task, candidates, tolerance } = self.exercise;
         let search = Search { task, candidates, tolerance, readings: &readings, earlier: &[], near: false };
         Some(search.singles()).filter(|found| !found.named.is_empty())
     }
@@ -97,18 +97,18 @@ impl<'a> Walk<'a> {
         earlier: &'s [Part<'a>],
     ) -> Search<'s> {
         let readings = std::slice::from_ref(part);
-        Search { task, candidates, tolerance: &self.examiner.tolerance, readings, earlier, near: false }
+        Search { task, candidates, tolerance: &self.exercise.tolerance, readings, earlier, near: false }
     }
 
     pub(super) fn take(&mut self, part: &Part<'a>, found: Searched, judged: &mut Judged) {
         self.any_wrong = true;
         self.turned |= found.named.first().is_some_and(|named| named.ids().contains(&"column-convention"));
         if found.named.is_empty() {
-            let right = self.examiner.task.right();
+            let right = self.exercise.task.right();
             let steps =
                 |node: &String| std::iter::once(node.clone()).chain(later_steps(right, node)).collect();
             self.unread.extend(part.matrices.iter().map(|(node, _)| steps(node)));
-            judged.clues = clues(&self.examiner.task, part, &self.examiner.tolerance);
+            judged.clues = clues(&self.exercise.task, part, &self.exercise.tolerance);
         }
         judged.may_be_chance = found.named.first().is_some_and(|named| may_be_chance(named, part));
         self.mistaken.extend(found.candidates);

@@ -3,17 +3,21 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::graph::recipes::{Alter, Merge, Projection, Stage};
+use crate::graph::recipes::{Merge, Projection, Stage};
 use crate::graph::{self, Given, Graph, Step};
 use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Planned, standing_for};
 use super::catalogue::{self, partial};
-use super::compare::{Allowed, distance};
-use super::kept::{Numbers, Row};
+use super::column::Probe;
+use super::compare::distance;
+use super::kept::Row;
+use super::numbers::Numbers;
+use super::plans::List;
 use super::reach::may_move;
 use super::search::{Fit, Search};
+use super::tolerance::Allowed;
 use super::{Change, Slip, Task};
 
 /// What is made in some rows alone, and how many possibilities were looked at; nothing where no row is right.
@@ -51,15 +55,19 @@ pub(super) fn in_some_rows(search: &Search<'_>) -> (Vec<Fit>, usize) {
         }
         let planned = search.candidates.planned(search.task, row.plan);
         // One unit of the last digit in one row is what any noise gives.
-        if planned.changes().iter().any(is_rounding) {
+        if planned.changes().iter().any(Change::is_rounding) {
             return;
         }
         let which = rows_in_words(&wrong);
         let splice = |task: &Task, mistaken: &Graph| with_rows(task, mistaken, &wrong);
         found.extend(fit(search, part, &planned, (partial::ROWS, &which), &splice));
     };
-    let tried = each(search, &nodes, &mut visit);
-    (found, tried)
+    let probes: Vec<Probe<'_>> = Probe::of(part, wrong[0], search.tolerance).into_iter().collect();
+    let lists = lists(search);
+    for &list in &lists {
+        search.candidates.each_near(list, search.task, (&nodes, &probes), &mut visit);
+    }
+    (found, count(search, &lists))
 }
 
 /// What is made in one head alone, and how many possibilities were looked at; nothing with a single head.
@@ -110,26 +118,31 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
                 continue;
             }
             let planned = search.candidates.planned(search.task, row.plan);
-            if planned.changes().iter().all(is_in_a_head) && !planned.changes().iter().any(is_rounding) {
+            if planned.changes().iter().all(is_in_a_head)
+                && !planned.changes().iter().any(Change::is_rounding)
+            {
                 let which = format!("head {}", head + 1);
                 let splice = |task: &Task, mistaken: &Graph| with_head(task, mistaken, head);
                 found.extend(fit(search, part, &planned, (partial::HEAD, &which), &splice));
             }
         }
     };
-    let tried = each(search, &mixes, &mut visit);
-    (found, tried.saturating_mul(heads))
+    let lists = lists(search);
+    for &list in &lists {
+        search.candidates.each(list, search.task, &mixes, &mut visit);
+    }
+    (found, count(search, &lists).saturating_mul(heads))
 }
 
-/// Visits every mistake, those with a name of their own first; how many there are.
-fn each(search: &Search<'_>, nodes: &[String], visit: &mut dyn FnMut(&Row<'_>)) -> usize {
-    let Search { task, candidates, .. } = search;
-    candidates.each_single(task, nodes, &mut *visit);
-    if !candidates.general_is_feasible(task) {
-        return candidates.count_singles();
-    }
-    candidates.each_general(task, nodes, visit);
-    candidates.count_singles() + candidates.count_general()
+/// What is tried in a part alone: those with a name of their own first.
+fn lists(search: &Search<'_>) -> Vec<List> {
+    let general = search.candidates.is_feasible(List::General, search.task).then_some(List::General);
+    std::iter::once(List::Singles).chain(general).collect()
+}
+
+/// How many possibilities some lists have.
+fn count(search: &Search<'_>, lists: &[List]) -> usize {
+    lists.iter().map(|list| search.candidates.count(*list)).sum()
 }
 
 /// What one head makes of the result.
@@ -201,15 +214,6 @@ fn rows_in_words(rows: &[usize]) -> String {
         None => String::new(),
         Some((only, [])) => format!("row {only}"),
         Some((last, others)) => format!("rows {} and {last}", others.join(", ")),
-    }
-}
-
-/// Whether a change only rounds numbers.
-pub(super) fn is_rounding(change: &Change) -> bool {
-    match change {
-        Change::ScoreDecimals(_) | Change::WeightDecimals(_) => true,
-        Change::Alteration(alteration) => matches!(alteration.alter, Alter::Rounded(_) | Alter::Truncated(_)),
-        _ => false,
     }
 }
 

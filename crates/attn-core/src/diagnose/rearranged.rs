@@ -9,9 +9,10 @@ use super::Change;
 use super::answer::Part;
 use super::candidates::{Planned, standing_for};
 use super::catalogue::fitted;
-use super::compare::{Allowed, distance, residual};
-use super::fits::{fit, slip};
+use super::compare::{distance, residual};
+use super::fitting::{fit, slip};
 use super::search::{Fit, Search};
+use super::tolerance::Allowed;
 
 /// The right numbers in another shape, read row by row or column by column.
 pub(super) fn reshaped(search: &Search<'_>, part: &Part<'_>) -> Option<Fit> {

@@ -1,4 +1,4 @@
-//! Which mistakes give these numbers: first every one alone, then those with a number of their own, then pairs.
+//! What is looked for, what fits it, and what of that is named.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,12 +9,13 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, Planned, standing_for};
-use super::compare::{Allowed, residual, residual_of};
+use super::compare::{residual, residual_of};
 use super::diagnosis::Named;
-use super::kept::{Numbers, Row};
-use super::partial::is_rounding;
+use super::kept::Row;
+use super::numbers::Numbers;
 use super::plans::Candidates;
-use super::{Task, Tolerance};
+use super::tolerance::{Allowed, Tolerance};
+use super::{Change, Task};
 
 /// What was found.
 #[derive(Default)]
@@ -32,14 +33,15 @@ pub(super) struct Searched {
 impl Searched {
     /// This, or what was found further on where nothing was found here.
     pub(super) fn or(self, further: Searched) -> Searched {
-        match self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
-            true => Searched { too_few_digits: self.too_few_digits || further.too_few_digits, ..further },
-            false => self,
+        if self.named.is_empty() || only_whole_numbers(&self.named) && !further.named.is_empty() {
+            Searched { too_few_digits: self.too_few_digits || further.too_few_digits, ..further }
+        } else {
+            self
         }
     }
 }
 
-/// So likely may it be at most that numbers without any meaning fit one of all candidates.
+/// A mistake is named only if the probability that numbers without any meaning fit one of all candidates is at most this.
 const CHANCE: f64 = 0.01;
 /// A mistake fits as well as the closest one if its residual is at most this many times as large.
 const AS_WELL: f64 = 10.0;
@@ -69,59 +71,6 @@ pub(super) struct Fit {
 }
 
 impl Search<'_> {
-    /// The mistakes that give the part by themselves, and leave what was right before it as it was.
-    pub(super) fn singles(&self) -> Searched {
-        let mut found = Vec::new();
-        let nodes = self.nodes();
-        self.candidates.each_single(self.task, &nodes, |row| found.extend(self.fit(row)));
-        self.closest(found, self.candidates.count_singles())
-    }
-
-    /// What does of all that can be done at any stage; nothing where trying it would take too long.
-    pub(super) fn general(&self) -> Searched {
-        if !self.candidates.general_is_feasible(self.task) {
-            return Searched::default();
-        }
-        let mut found = Vec::new();
-        let (nodes, search) = (self.nodes(), Search { near: true, ..*self });
-        self.candidates.each_general(self.task, &nodes, |row| found.extend(search.fit(row)));
-        self.closest(found, self.candidates.count_general())
-    }
-
-    /// The mistakes with a number of their own that do.
-    pub(super) fn fitted(&self) -> Searched {
-        self.solved(super::fits::fits(self))
-    }
-
-    /// Those that are made in some rows alone, or in one head alone.
-    pub(super) fn partial(&self) -> Searched {
-        let search = Search { near: true, ..*self };
-        self.solved(super::partial::in_some_rows(&search))
-            .or(self.solved(super::partial::in_one_head(&search)))
-    }
-
-    /// Those with a number for each row.
-    pub(super) fn fitted_by_row(&self) -> Searched {
-        let search = Search { near: true, ..*self };
-        self.solved(super::fits::fits_by_row(&search))
-    }
-
-    fn solved(&self, (found, tried): (Vec<Fit>, usize)) -> Searched {
-        let found = found.into_iter().filter_map(|fit| self.left(fit)).collect();
-        self.closest(found, tried)
-    }
-
-    /// The pairs of mistakes that do; `None` where trying them would take too long.
-    pub(super) fn pairs(&self) -> Option<Searched> {
-        if !self.candidates.pairs_are_feasible(self.task) {
-            return None;
-        }
-        let mut found = Vec::new();
-        let nodes = self.nodes();
-        self.candidates.each_pair(self.task, &nodes, |row| found.extend(self.fit(row)));
-        Some(self.closest(found, self.candidates.count_pairs()))
-    }
-
     /// Every node that a reading names.
     pub(super) fn nodes(&self) -> Vec<String> {
         let all = self.readings.iter().flat_map(|part| part.matrices.iter().map(|(node, _)| node.clone()));
@@ -129,7 +78,7 @@ impl Search<'_> {
     }
 
     /// The candidate under the first reading that it fits.
-    fn fit(&self, row: &Row<'_>) -> Option<Fit> {
+    pub(super) fn fit(&self, row: &Row<'_>) -> Option<Fit> {
         let fits = |(reading, part)| {
             let (residual, log_chance) = self.evidence(&|node: &str| row.numbers(node), part)?;
             Some((residual, log_chance, reading))
@@ -137,7 +86,7 @@ impl Search<'_> {
         let (residual, log_chance, reading) = self.readings.iter().enumerate().find_map(fits)?;
         let planned = self.candidates.planned(self.task, row.plan);
         let mut log_chance = log_chance;
-        if !self.near && planned.changes().iter().any(is_rounding) {
+        if !self.near && planned.changes().iter().any(Change::is_rounding) {
             // What rounding changes is as small as noise.
             let search = Search { near: true, ..*self };
             log_chance = search.evidence(&|node: &str| row.numbers(node), &self.readings[reading])?.1;
@@ -156,7 +105,7 @@ impl Search<'_> {
     }
 
     /// A fit whose computation leaves what was right before it.
-    fn left(&self, fit: Fit) -> Option<Fit> {
+    pub(super) fn left(&self, fit: Fit) -> Option<Fit> {
         let Fit { planned, graph, .. } = fit;
         let candidate = Candidate { planned, graph: Arc::new(graph?) };
         let leaves = self.leaves_all(&candidate);
@@ -198,7 +147,7 @@ impl Search<'_> {
     }
 
     /// Of what has been found, what fits as well as the closest, one way for each set of mistakes.
-    fn closest(&self, found: Vec<Fit>, tried: usize) -> Searched {
+    pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> Searched {
         let most = elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64);
         let (mut telling, by_chance): (Vec<Fit>, Vec<Fit>) =
             found.into_iter().partition(|fit| fit.log_chance <= most);

@@ -8,9 +8,9 @@ use super::Change;
 use super::answer::Part;
 use super::candidates::standing_for;
 use super::catalogue::fitted;
-use super::compare::Allowed;
-use super::fits::{fit, in_words, number, slip};
+use super::fitting::{fit, in_words, number, slip};
 use super::search::{Fit, Search};
+use super::tolerance::Allowed;
 
 /// A temperature is found after at most this many halvings.
 const HALVINGS: usize = 60;

@@ -7,19 +7,20 @@ use crate::matrix::Matrix;
 
 use super::answer::Part;
 use super::candidates::{Candidate, standing_for};
-use super::compare::{Allowed, Difference, difference, residual};
+use super::compare::{Difference, difference, residual};
 use super::diagnosis::{Distance, Judged, Verdict};
 use super::evidence::evidence;
-use super::examiner::Examiner;
+use super::exercise::Exercise;
 use super::forms::{FORMS, Form};
 use super::half::HalfPrecision;
 use super::plans::Candidates;
 use super::task::empty_rows;
+use super::tolerance::Allowed;
 use super::{Change, Task};
 
 /// Where the walk has come to.
 pub(super) struct Walk<'a> {
-    pub(super) examiner: &'a Examiner,
+    pub(super) exercise: &'a Exercise,
     /// The student's own nodes so far.
     own: BTreeMap<String, Given>,
     /// Scores of the student's that are wrong in an unknown way, and may be meant as any of these steps.
@@ -36,9 +37,9 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(examiner: &'a Examiner) -> Walk<'a> {
+    pub(super) fn new(exercise: &'a Exercise) -> Walk<'a> {
         Walk {
-            examiner,
+            exercise,
             own: BTreeMap::new(),
             unread: Vec::new(),
             broken: false,
@@ -53,7 +54,7 @@ impl<'a> Walk<'a> {
     pub(super) fn judge(&mut self, part: &Part<'a>, earlier: &[Part<'a>]) -> Judged {
         let mut judged = Judged {
             name: part.answer.name.clone(),
-            verdict: self.compared(part, self.examiner.task.right(), false),
+            verdict: self.compared(part, self.exercise.task.right(), false),
             mistakes: Vec::new(),
             read_as: None,
             resembles: None,
@@ -111,14 +112,14 @@ impl<'a> Walk<'a> {
             let candidates = Candidates::once(task);
             let found = self.search(part, task, &candidates, &[]).singles();
             judged.evidence =
-                evidence(part, task.right(), found.candidates.first(), &self.examiner.tolerance);
+                evidence(part, task.right(), found.candidates.first(), &self.exercise.tolerance);
             self.take(part, found, judged);
         }
     }
 
     /// The exercise from the student's own nodes, under every reading of scores that are wrong in an unknown way.
     fn own_tasks(&self) -> Vec<Task> {
-        let task = &self.examiner.task;
+        let task = &self.exercise.task;
         let mut all = vec![task.given_instead(self.own.clone())];
         let readings = self.unread.iter().map(Vec::len).max().unwrap_or(0);
         for reading in 1..readings {
@@ -141,7 +142,7 @@ impl<'a> Walk<'a> {
             let read = judged.read_as.as_deref().and_then(Step::parse).map(of_head);
             let node = read.as_ref().unwrap_or(node);
             let matrix = if self.turned { matrix.transposed() } else { (*matrix).clone() };
-            let shape = standing_for(self.examiner.task.right(), node).map(Matrix::shape);
+            let shape = standing_for(self.exercise.task.right(), node).map(Matrix::shape);
             match shape == Some(matrix.shape()) && part.matrices.len() == part.expected {
                 true => {
                     self.own.insert(node.clone(), Given::new(matrix, Origin::User("the student".into())));
@@ -161,7 +162,7 @@ impl<'a> Walk<'a> {
     fn fits_candidate(&self, part: &Part<'_>, candidate: &Candidate) -> bool {
         part.matrices.iter().all(|(node, yours)| {
             let fits = |expected: &Matrix| {
-                let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
+                let allowed = Allowed::between(part.answer, expected, &self.exercise.tolerance);
                 residual(yours, expected, allowed).is_some()
             };
             let upright = candidate.upright(node);
@@ -172,7 +173,7 @@ impl<'a> Walk<'a> {
     /// Whether a part follows as NumPy and PyTorch compute it, where the student's own nodes leave rows with nothing to
     /// attend to that have something in the right answer.
     fn fits_unguarded(&self, part: &Part<'_>, own: &Task) -> bool {
-        let emptied = empty_rows(own.right()) > self.examiner.task.facts().empty_rows;
+        let emptied = empty_rows(own.right()) > self.exercise.task.facts().empty_rows;
         emptied && self.fits(part, &own.with([&Change::Unguarded]))
     }
 
@@ -194,13 +195,20 @@ impl<'a> Walk<'a> {
     }
 
     fn difference(&self, part: &Part<'_>, yours: &Matrix, expected: &Matrix) -> Option<Difference> {
-        let allowed = Allowed::between(part.answer, expected, &self.examiner.tolerance);
-        difference(yours, expected, |_, right| allowed.around(right))
+        let usual = Allowed::between(part.answer, expected, &self.exercise.tolerance);
+        let beside = |allowed: Allowed| difference(yours, expected, |_, right| allowed.around(right));
+        let difference = beside(usual)?;
+        if difference.fits() {
+            return Some(difference);
+        }
+        // Small numbers of which rounding leaves little are right if each of them is rounded correctly.
+        let rounded = usual.rounded(part.answer).and_then(beside).filter(Difference::fits);
+        Some(rounded.unwrap_or(difference))
     }
 
     /// The other right way that gives these numbers.
     fn another_form(&self, part: &Part<'_>) -> Option<&'static Form> {
-        let right = self.examiner.task.right();
+        let right = self.exercise.task.right();
         FORMS.iter().find(|form| {
             part.matrices.len() == part.expected
                 && part.matrices.iter().all(|(node, matrix)| {
