@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::graph::Graph;
+use crate::graph::{Graph, Node, Stage};
 
 use super::candidates::standing_for;
 use super::column::{Column, EACH, GrowingColumn, Probe};
@@ -125,11 +125,14 @@ fn each_computed(
 }
 
 impl State {
-    /// Computes everything once, and keeps what it gives: for these nodes, and for all others as far as there is room.
+    /// Computes everything, and keeps what it gives: for these nodes, and the second time for all others as far as there is room.
     fn make(&mut self, (ways, task): (&Ways, &Task), nodes: &[String], plans: &dyn Fn() -> Vec<Plan>) {
-        let computed = task.right().nodes().filter(|(_, node)| !node.op.is_given());
-        let all: BTreeSet<String> =
-            computed.map(|(_, node)| node.name.clone()).chain(nodes.iter().cloned()).collect();
+        // What the first submission asks for, most ask for, and nothing else. What the heads mix is asked for later on.
+        let is_first = self.plans.is_none();
+        let is_mix = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Mixed);
+        let computed = task.right().nodes().map(|(_, node)| node).filter(|node| !node.op.is_given());
+        let further = computed.filter(|node| !is_first || is_mix(node)).map(|node| node.name.clone());
+        let all: BTreeSet<String> = further.chain(nodes.iter().cloned()).collect();
         let mut growing: Vec<(String, GrowingColumn)> =
             all.into_iter().map(|node| (node, GrowingColumn::default())).collect();
         // What was asked for before will be asked for again.

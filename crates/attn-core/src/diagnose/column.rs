@@ -94,7 +94,7 @@ impl GrowingColumn {
             return 0;
         };
         let alike = self.by_bits.entry(numbers.bits()).or_default();
-        let same = |place: &&usize| distinct[**place].numbers.matrix.same_bits(&numbers.matrix);
+        let same = |place: &&usize| distinct[**place].numbers.same_bits(&numbers);
         if let Some(&place) = alike.iter().find(same) {
             distinct[place].computations.push(computation);
             places.push(Some(place));

@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use super::answer::Part;
 use super::diagnosis::Diagnosis;
 use super::exercise::Exercise;
-use super::forms::later_steps;
 use super::hidden::{Hidden, HiddenByDigits};
 use super::plans::Candidates;
 use super::walk::Walk;
@@ -37,21 +36,11 @@ impl Examiner {
     /// If a node does not exist, is given and not computed, or is handed in twice.
     pub fn examine(&self, answers: &[Answer]) -> Result<Diagnosis> {
         let parts = self.in_order(answers)?;
-        let Exercise { task, candidates, .. } = &self.exercise;
-        candidates.prepare(task, &self.asked_for(&parts));
         let mut walk = Walk::new(&self.exercise);
         let nodes = parts.iter().enumerate().map(|(at, part)| walk.judge(part, &parts[..at])).collect();
         let pairs_tried = walk.pairs_tried;
         let Hidden { undetectable, too_coarse } = self.hidden.of(&self.exercise, &parts);
         Ok(Diagnosis { nodes, undetectable, too_coarse, pairs_tried })
-    }
-
-    /// The nodes that candidates are asked for: what was handed in, what it may be meant as, and the result.
-    fn asked_for(&self, parts: &[Part<'_>]) -> Vec<String> {
-        let right = self.exercise.task.right();
-        let nodes = parts.iter().flat_map(|part| &part.matrices).map(|(node, _)| node);
-        let all = nodes.flat_map(|node| std::iter::once(node.clone()).chain(later_steps(right, node)));
-        all.chain(["O".to_string()]).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     fn in_order<'a>(&self, answers: &'a [Answer]) -> Result<Vec<Part<'a>>> {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::answer::{Answer, Part};
 use super::cache::Row;
 use super::candidates::standing_for;
-use super::catalogue::{Likelihood, Mistake};
+use super::catalogue::Mistake;
 use super::compare::residual;
 use super::exercise::Exercise;
 use super::plans::List;
@@ -85,9 +85,8 @@ fn hidden(exercise: &Exercise, parts: &[Part<'_>]) -> Hidden {
     };
     let names: BTreeSet<String> = nodes.iter().chain(&result).map(|(node, ..)| node.clone()).collect();
     let names: Vec<String> = names.into_iter().collect();
-    exercise.candidates.each(List::Singles, &exercise.task, &names, |row| {
-        let classic = |mistake: &&Mistake| mistake.likelihood == Likelihood::Classic;
-        let Some(mistake) = exercise.candidates.mistake(row.plan).filter(classic) else { return };
+    exercise.candidates.each(List::Classic, &exercise.task, &names, |row| {
+        let Some(mistake) = exercise.candidates.mistake(row.plan) else { return };
         let shows = nodes.iter().any(|asked| changes(row, asked, asked.2[0]));
         let in_result = || result.as_ref().is_some_and(|asked| changes(row, asked, asked.2[0]));
         let hidden = !shows && !in_result();

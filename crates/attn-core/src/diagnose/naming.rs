@@ -1,10 +1,9 @@
 //! The name of what went wrong: where it is looked for, and in which order.
 
-use crate::graph::{Graph, Step};
 use crate::matrix::Matrix;
 
 use super::Task;
-use super::answer::Part;
+use super::answer::{Part, readings};
 use super::catalogue::Likelihood;
 use super::clues::clues;
 use super::diagnosis::{Judged, Named};
@@ -65,8 +64,8 @@ impl<'a> Walk<'a> {
         if found.reading > 0 && !found.named.is_empty() {
             let read = &readings[found.reading];
             taken = read;
-            let step = read.matrices.first().and_then(|(node, _)| Step::parse(node));
-            judged.read_as = step.map(|step| step.stage.name().to_string());
+            judged.read_as = read.step_name();
+            self.reads_scores = true;
             judged.verdict = self.compared(read, task.right(), false);
         }
         judged.evidence = evidence(taken, task.right(), found.candidates.first(), tolerance);
@@ -138,20 +137,4 @@ fn may_be_chance(named: &Named, part: &Part<'_>) -> bool {
     part.answer
         .decimals
         .is_some_and(|decimals| few.iter().any(|&(most, digits)| cells <= most && decimals <= digits))
-}
-
-/// A part as what its name says, and as each later step of the scores.
-fn readings<'p>(part: &Part<'p>, right: &Graph) -> Vec<Part<'p>> {
-    let mut all = vec![part.clone()];
-    let later = |(node, _): &(String, _)| later_steps(right, node).collect::<Vec<_>>();
-    let steps: Vec<Vec<String>> = part.matrices.iter().map(later).collect();
-    for at in 0..steps.first().map_or(0, Vec::len) {
-        let renamed = part
-            .matrices
-            .iter()
-            .zip(&steps)
-            .filter_map(|((_, matrix), steps)| Some((steps.get(at)?.clone(), *matrix)));
-        all.push(Part { matrices: renamed.collect(), ..part.clone() });
-    }
-    all
 }

@@ -18,8 +18,9 @@ pub(super) struct Numbers {
 
 impl Numbers {
     pub(super) fn of(matrix: Matrix) -> Numbers {
-        let largest = attention::largest(matrix.cells().filter(|x| x.is_finite()).map(f64::abs));
-        let hides = matrix.cells().any(|x| x == f64::NEG_INFINITY);
+        let cells = || matrix.column_by_column().iter().copied();
+        let largest = attention::largest(cells().filter(|x| x.is_finite()).map(f64::abs));
+        let hides = cells().any(|x| x == f64::NEG_INFINITY);
         Numbers { matrix, largest: largest.max(0.0), hides }
     }
 
@@ -31,6 +32,14 @@ impl Numbers {
     /// A number that equal matrices have in common.
     pub(super) fn bits(&self) -> u64 {
         let mix = |all: u64, bits: u64| (all ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
-        self.matrix.cells().map(f64::to_bits).fold(self.matrix.rows() as u64, mix)
+        let cells = self.matrix.column_by_column().iter();
+        cells.map(|x| x.to_bits()).fold(self.matrix.rows() as u64, mix)
+    }
+
+    /// Whether both have the same shape and the same bits in every cell.
+    pub(super) fn same_bits(&self, other: &Numbers) -> bool {
+        let (cells, others) = (self.matrix.column_by_column(), other.matrix.column_by_column());
+        self.matrix.shape() == other.matrix.shape()
+            && cells.iter().zip(others).all(|(a, b)| a.to_bits() == b.to_bits())
     }
 }

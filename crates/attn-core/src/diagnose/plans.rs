@@ -23,6 +23,7 @@ pub(super) struct Candidates {
     /// Every operator at every stage, where no mistake has a name of its own for it.
     general: Vec<usize>,
     singles: Cache,
+    classics: Cache,
     generals: Cache,
     pairs: Cache,
     temperatures: Cache,
@@ -35,6 +36,8 @@ pub(super) struct Candidates {
 pub(super) enum List {
     /// Every mistake by itself, in every way, the likeliest first.
     Singles,
+    /// Of these the mistakes that every class makes.
+    Classic,
     /// Every operator at every stage that is no way of these.
     General,
     /// Pairs of the mistakes that every class makes.
@@ -76,6 +79,7 @@ impl Candidates {
             classic,
             general,
             singles: Cache::default(),
+            classics: Cache::default(),
             generals: Cache::default(),
             pairs: Cache::default(),
             temperatures: Cache::default(),
@@ -106,11 +110,6 @@ impl Candidates {
         candidates
     }
 
-    /// Computes what the nodes are in every single mistake, as far as that can be kept.
-    pub(super) fn prepare(&self, task: &Task, nodes: &[String]) {
-        self.singles.prepared((&self.ways, task), nodes, &|| self.plans(List::Singles));
-    }
-
     /// Visits what a list has of computations with a number near one of the probes, and perhaps others, in their order.
     pub(super) fn each_near(
         &self,
@@ -126,6 +125,7 @@ impl Candidates {
     pub(super) fn count(&self, list: List) -> usize {
         match list {
             List::Singles => self.alone.len(),
+            List::Classic => self.classic_alone().count(),
             List::General => self.general.len(),
             List::Pairs => *self.pair_count.get_or_init(|| self.two_ways().count()),
         }
@@ -135,7 +135,7 @@ impl Candidates {
     pub(super) fn is_feasible(&self, list: List, task: &Task) -> bool {
         let work = self.count(list).saturating_mul(task.work());
         match list {
-            List::Singles => true,
+            List::Singles | List::Classic => true,
             List::General => work <= MOST_WORK / 4,
             List::Pairs => work <= MOST_WORK,
         }
@@ -193,6 +193,7 @@ impl Candidates {
     fn cache(&self, list: List) -> &Cache {
         match list {
             List::Singles => &self.singles,
+            List::Classic => &self.classics,
             List::General => &self.generals,
             List::Pairs => &self.pairs,
         }
@@ -202,9 +203,16 @@ impl Candidates {
         let single = |&way: &usize| Plan::of([Some(way), None]);
         match list {
             List::Singles => self.alone.iter().map(single).collect(),
+            List::Classic => self.classic_alone().map(single).collect(),
             List::General => self.general.iter().map(single).collect(),
             List::Pairs => self.two_ways().map(|[a, b]| Plan::of([Some(a), Some(b)])).collect(),
         }
+    }
+
+    /// The ways to make a mistake by itself that every class makes.
+    fn classic_alone(&self) -> impl Iterator<Item = &usize> {
+        let ways = &self.ways.all;
+        self.alone.iter().filter(|way| ways[**way].slip.mistake.likelihood == Likelihood::Classic)
     }
 
     /// Pairs of classic mistakes; and every mistake with a missing guard, where there is something to guard.

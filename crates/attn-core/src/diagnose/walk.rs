@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::graph::{Given, Graph, Origin, Step};
 use crate::matrix::Matrix;
 
-use super::answer::Part;
+use super::answer::{Part, readings};
 use super::candidates::{Candidate, standing_for};
 use super::compare::{Difference, difference, residual};
 use super::diagnosis::{Distance, Judged, Verdict};
@@ -30,6 +30,8 @@ pub(super) struct Walk<'a> {
     /// Whether the student works with tokens as columns.
     pub(super) turned: bool,
     pub(super) any_wrong: bool,
+    /// Whether the mistakes in scores of the student's were found by reading them as a later step.
+    pub(super) reads_scores: bool,
     /// Whether pairs of mistakes were tried wherever they were looked for.
     pub pairs_tried: bool,
     /// The computations with the mistakes that earlier nodes show.
@@ -45,6 +47,7 @@ impl<'a> Walk<'a> {
             broken: false,
             turned: false,
             any_wrong: false,
+            reads_scores: false,
             pairs_tried: true,
             mistaken: Vec::new(),
         }
@@ -91,11 +94,23 @@ impl<'a> Walk<'a> {
     /// Judges a node that is not right, after nodes that may have been wrong or rounded.
     fn judge_own(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
         // The same mistake in another head, or further on, is not reported again.
-        let again = self.mistaken.iter().any(|candidate| self.fits_candidate(part, candidate));
+        let is_mistaken = |reading: &Part<'a>| {
+            self.mistaken.iter().any(|candidate| self.fits_candidate(reading, candidate))
+        };
+        let again = is_mistaken(part);
         let own = self.own_tasks();
         let follows = |task: &Task| self.fits(part, task.right()) || self.fits_unguarded(part, task);
         if again || own.iter().any(follows) {
             judged.verdict = Verdict::Follows;
+            return;
+        }
+        // Scores of another head that are the same later step as those before.
+        let right = self.exercise.task.right();
+        if self.reads_scores
+            && let Some(reading) = readings(part, right)[1..].iter().find(|reading| is_mistaken(reading))
+        {
+            judged.verdict = Verdict::Follows;
+            judged.read_as = reading.step_name();
             return;
         }
         if !self.any_wrong {
