@@ -125,13 +125,15 @@ fn each_computed(
 }
 
 impl State {
-    /// Computes everything, and keeps what it gives: for these nodes, and the second time for all others as far as there is room.
+    /// Computes everything, and keeps what it gives: for these nodes and, unless they are results alone that are asked for the first
+    /// time, for all others as far as there is room.
     fn make(&mut self, (ways, task): (&Ways, &Task), nodes: &[String], plans: &dyn Fn() -> Vec<Plan>) {
-        // What the first submission asks for, most ask for, and nothing else. What the heads mix is asked for later on.
-        let is_first = self.plans.is_none();
+        // Where the first submission is a result alone, most are. What the heads mix is asked for later on.
+        let is_result = |node: &String| node == Stage::Output.name();
+        let only_results = self.plans.is_none() && nodes.iter().all(is_result);
         let is_mix = |node: &Node| node.step.is_some_and(|step| step.stage == Stage::Mixed);
         let computed = task.right().nodes().map(|(_, node)| node).filter(|node| !node.op.is_given());
-        let further = computed.filter(|node| !is_first || is_mix(node)).map(|node| node.name.clone());
+        let further = computed.filter(|node| !only_results || is_mix(node)).map(|node| node.name.clone());
         let all: BTreeSet<String> = further.chain(nodes.iter().cloned()).collect();
         let mut growing: Vec<(String, GrowingColumn)> =
             all.into_iter().map(|node| (node, GrowingColumn::default())).collect();

@@ -146,11 +146,15 @@ impl Search<'_> {
         })
     }
 
+    /// Whether what fits with this likelihood is left to chance where so many possibilities were tried.
+    pub(super) fn is_by_chance(log_chance: f64, tried: usize) -> bool {
+        log_chance > elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64)
+    }
+
     /// Of what has been found, what fits as well as the closest, one way for each set of mistakes.
     pub(super) fn closest(&self, found: Vec<Fit>, tried: usize) -> SearchResult {
-        let most = elementary::ln(CHANCE) - elementary::ln(tried.max(1) as f64);
-        let (mut telling, by_chance): (Vec<Fit>, Vec<Fit>) =
-            found.into_iter().partition(|fit| fit.log_chance <= most);
+        let (by_chance, mut telling): (Vec<Fit>, Vec<Fit>) =
+            found.into_iter().partition(|fit| Search::is_by_chance(fit.log_chance, tried));
         telling.sort_by(|a, b| a.residual.total_cmp(&b.residual));
         let best = telling.first().map_or(0.0, |fit| fit.residual);
         let limit = (AS_WELL * best).max(self.smallest_step());

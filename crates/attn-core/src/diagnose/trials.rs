@@ -2,9 +2,10 @@
 
 use super::column::Probe;
 use super::fits::{fits, fits_by_row};
-use super::partial::{in_one_head, in_some_rows};
+use super::one_head::in_one_head;
 use super::plans::List;
 use super::search::{Fit, Search, SearchResult};
+use super::some_rows::in_some_rows;
 
 impl Search<'_> {
     /// The mistakes that give the part by themselves, and leave what was right before it as it was.

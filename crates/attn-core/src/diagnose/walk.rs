@@ -104,13 +104,10 @@ impl<'a> Walk<'a> {
             judged.verdict = Verdict::Follows;
             return;
         }
-        // Scores of another head that are the same later step as those before.
+        // Scores of another head are the same later step as those before. They are still what further steps are computed from.
         let right = self.exercise.task.right();
-        if self.reads_scores
-            && let Some(reading) = readings(part, right)[1..].iter().find(|reading| is_mistaken(reading))
-        {
+        if self.reads_scores && readings(part, right)[1..].iter().any(is_mistaken) {
             judged.verdict = Verdict::Follows;
-            judged.read_as = reading.step_name();
             return;
         }
         if !self.any_wrong {
