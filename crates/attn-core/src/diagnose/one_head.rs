@@ -68,9 +68,10 @@ pub(super) fn in_one_head(search: &Search<'_>) -> (Vec<Fit>, usize) {
             if !(0..yours.rows()).all(|i| (0..yours.cols()).all(|j| fits(i, j))) {
                 continue;
             }
-            // Of what fits by chance one is enough to know that something does; the others are not computed as graphs.
+            // A graph is computed only of what fits; and of what fits by chance one is enough to know that something does.
             let expected = Numbers::of(block.moved(right));
-            if has_chance_fit && leaves_to_chance(search, part, &expected, tried) {
+            let is_known = || has_chance_fit && leaves_to_chance(search, part, &expected, tried);
+            if is_too_far(search, part, &expected) || is_known() {
                 continue;
             }
             let variant = search.candidates.variant(search.task, row.plan);
@@ -100,16 +101,17 @@ struct Block<'a> {
     projection: Option<&'a Matrix>,
 }
 
-/// Whether nothing but chance, or nothing at all, is left of a fit to these numbers, which are those of a spliced computation but
-/// for their last bits.
+/// Whether a part is further than allowed from these numbers, which are those of a spliced computation but for their last bits.
+fn is_too_far(search: &Search<'_>, part: &Part<'_>, expected: &Numbers) -> bool {
+    let allowed = Allowed::to(part.answer, expected, search.tolerance);
+    let is_far = |(yours, expected): (f64, f64)| distance(yours, expected) > 1.001 * allowed.around(expected);
+    part.matrices.iter().any(|(_, yours)| yours.cells().zip(expected.matrix.cells()).any(is_far))
+}
+
+/// Whether a fit to these numbers is certainly left to chance.
 fn leaves_to_chance(search: &Search<'_>, part: &Part<'_>, expected: &Numbers, tried: usize) -> bool {
     /// More than the last bits may change in the logarithm of a chance.
     const MARGIN: f64 = 0.01;
-    let allowed = Allowed::to(part.answer, expected, search.tolerance);
-    let is_far = |(yours, expected): (f64, f64)| distance(yours, expected) > 1.001 * allowed.around(expected);
-    if part.matrices.iter().any(|(_, yours)| yours.cells().zip(expected.matrix.cells()).any(is_far)) {
-        return true;
-    }
     let evidence = search.evidence(&|_: &str| Some(expected), part);
     evidence.is_some_and(|(_, log_chance)| Search::is_by_chance(log_chance - MARGIN, tried))
 }
