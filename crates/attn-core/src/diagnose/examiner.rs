@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use super::answer::Part;
 use super::diagnosis::Diagnosis;
 use super::exercise::Exercise;
+use super::half_moves::MovesByNodes;
 use super::hidden::{Hidden, HiddenByDigits};
 use super::plans::Candidates;
 use super::walk::Walk;
@@ -22,7 +23,10 @@ impl Examiner {
     /// For this exercise.
     pub fn new(task: Task, tolerance: Tolerance) -> Examiner {
         let candidates = Candidates::of(&task);
-        Examiner { exercise: Exercise { task, candidates, tolerance }, hidden: HiddenByDigits::default() }
+        Examiner {
+            exercise: Exercise { task, candidates, tolerance, moves: MovesByNodes::default() },
+            hidden: HiddenByDigits::default(),
+        }
     }
 
     /// The exercise.

@@ -1,6 +1,7 @@
 //! What every submission is judged by.
 
 use super::Task;
+use super::half_moves::MovesByNodes;
 use super::plans::Candidates;
 use super::tolerance::Tolerance;
 
@@ -9,4 +10,6 @@ pub(super) struct Exercise {
     pub task: Task,
     pub candidates: Candidates,
     pub tolerance: Tolerance,
+    /// What half precision does to it.
+    pub moves: MovesByNodes,
 }

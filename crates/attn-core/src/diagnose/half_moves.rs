@@ -1,5 +1,8 @@
 //! How far computing in half precision moves the numbers of an exercise.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use crate::graph::{Graph, Origin};
 use crate::matrix::Matrix;
 
@@ -102,9 +105,32 @@ impl Moves {
     }
 }
 
-/// How far computing in the type of its file moves the cells of an answer, if that is half precision.
-pub(super) fn moves_of(task: &Task, part: &Part<'_>) -> Option<Moves> {
-    HalfPrecision::of(part.answer)?.moves(task, part)
+/// How far computing in half precision moves the nodes of the submissions so far, by type and nodes: it does not depend on the
+/// numbers handed in.
+#[derive(Default)]
+pub(super) struct MovesByNodes(Mutex<BTreeMap<TypeAndNodes, Option<Moves>>>);
+
+/// The name of a type, and nodes.
+type TypeAndNodes = (&'static str, Vec<String>);
+
+/// The moves of at most this many lists of nodes are kept.
+const MOST_KEPT: usize = 100;
+
+impl MovesByNodes {
+    /// How far computing in the type of its file moves the cells of an answer, if that is half precision.
+    pub(super) fn of(&self, task: &Task, part: &Part<'_>) -> Option<Moves> {
+        let half = HalfPrecision::of(part.answer)?;
+        let key = (half.name, part.matrices.iter().map(|(node, _)| node.clone()).collect());
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        known.unwrap_or_else(|| {
+            let moves = half.moves(task, part);
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if all.len() < MOST_KEPT {
+                all.insert(key, moves.clone());
+            }
+            moves
+        })
+    }
 }
 
 /// The type of half precision that has every number of an answer which a file stores in another type, if that type explains what

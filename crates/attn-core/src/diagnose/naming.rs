@@ -18,7 +18,7 @@ use super::walk::Walk;
 impl<'a> Walk<'a> {
     /// Looks for the mistakes that give a part, and takes what is found.
     pub(super) fn name(&mut self, part: &Part<'a>, earlier: &[Part<'a>], judged: &mut Judged) {
-        let Exercise { task, candidates, tolerance } = self.exercise;
+        let Exercise { task, candidates, tolerance, .. } = self.exercise;
         if let Some(found) = self.as_one_matrix(part) {
             return self.take(part, found, judged);
         }
@@ -33,7 +33,7 @@ impl<'a> Walk<'a> {
             }
         }
         if found.named.is_empty() || only_whole_numbers(&found.named) {
-            let resembles = resemblance(self.exercise, part);
+            let resembles = resemblance(task, candidates, tolerance, part);
             // Numbers that are those of another node may still be what two mistakes make of this one.
             let is_settled = !matches!(resembles, None | Some(Resemblance::Node(_)));
             if !is_settled && (found.named.is_empty() || resembles.is_some()) {
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
         let cell = |i: usize, j: usize| part.matrices[i / rows].1[(i % rows, j)];
         let stacked = Matrix::from_fn(rows * part.matrices.len(), cols, cell);
         let readings = [Part { matrices: vec![(node.clone(), &stacked)], ..part.clone() }];
-        let Exercise { task, candidates, tolerance } = self.exercise;
+        let Exercise { task, candidates, tolerance, .. } = self.exercise;
         let search = Search { task, candidates, tolerance, readings: &readings, earlier: &[], near: false };
         Some(search.singles()).filter(|found| !found.named.is_empty())
     }

@@ -4,7 +4,7 @@ use super::answer::Part;
 use super::diagnosis::{Close, Distance, Verdict};
 use super::exercise::Exercise;
 use super::half::HalfPrecision;
-use super::half_moves::{in_half_precision, moves_of};
+use super::half_moves::in_half_precision;
 use super::tolerance::Tolerance;
 use super::walk::Walk;
 
@@ -12,13 +12,13 @@ impl Walk<'_> {
     /// Another verdict where the numbers are stored in half precision and no tolerance is given: right within the rounding
     /// that this type causes in this exercise, and only close where the usual tolerance allows more.
     pub(super) fn in_half_precision(&self, part: &Part<'_>, verdict: &Verdict) -> Option<Verdict> {
-        let Exercise { task, tolerance, .. } = self.exercise;
+        let Exercise { task, tolerance, moves, .. } = self.exercise;
         let by_hand = |usual: &Distance| usual.difference.rounded_by_hand(part.answer);
         if *tolerance != Tolerance::default() || matches!(verdict, Verdict::Right(usual) if by_hand(usual)) {
             return None;
         }
         let moves = match verdict {
-            Verdict::Right(_) | Verdict::Wrong(_) => moves_of(task, part)?,
+            Verdict::Right(_) | Verdict::Wrong(_) => moves.of(task, part)?,
             _ => return None,
         };
         match (moves.compared(task, part)?, verdict) {
